@@ -1,4 +1,4 @@
-/** What a thousand clusters cost the hub, beside the API server's raw speed. */
+/** The cost of a thousand clusters on the hub, compared with the API server alone. */
 
 import { clusterStatus } from "@flotilla/hub/cluster";
 import { createDeploymentAggregates } from "@flotilla/hub/summary";
@@ -13,7 +13,7 @@ const many = 1_000;
 const atATime = 32;
 const rounds = 3;
 
-/** A namespace that the hub takes for no workspace of a Bundle, so that the bare Clusters are only housed. */
+/** A namespace without Bundles, so that the hub only creates the namespaces of these Clusters. */
 const bareWorkspace = "bench-bare";
 
 /** The hub is stopped for the baseline, so that it is the API server's alone. */
@@ -59,7 +59,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
       }),
     );
   }
-  const told = since(before, await requestCounts(bench)).find(([what]) =>
+  const created = since(before, await requestCounts(bench)).find(([what]) =>
     /^PUT.* clustergroups status$/.test(what),
   );
   const seconds = ours.reduce((sum, ms) => sum + ms, 0) / 1_000;
@@ -68,7 +68,7 @@ export async function addClusters(bench: BenchFleet): Promise<readonly Figure[]>
     {
       what: `writes of the ClusterGroup that ${rounds * many} of them belong to`,
       unit: "writes",
-      value: told?.[1] ?? 0,
+      value: created?.[1] ?? 0,
       // Five at once, then one a second.
       bar: 5 + Math.ceil(seconds),
     },
@@ -99,7 +99,7 @@ function createClusters({ fleet }: BenchFleet, namespace: string, round: number)
   );
 }
 
-/** As the hub writes it for a Cluster that no agent has come for. */
+/** As the hub writes it for a Cluster without an agent. */
 function writeStatuses(
   { fleet, clusters: { store } }: BenchFleet,
   namespace: string,
@@ -109,7 +109,7 @@ function writeStatuses(
   return inParallel(many, atATime, async (index) => {
     const name = clusterName(round, index);
     const cluster = store.get(keyOf({ namespace, name }));
-    if (cluster === undefined) throw new Error(`the watch has not told of the Cluster ${name}`);
+    if (cluster === undefined) throw new Error(`the watch has not delivered the Cluster ${name}`);
     const status = clusterStatus({
       cluster,
       namespace: clusterNamespaceName(namespace, name),

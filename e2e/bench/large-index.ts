@@ -2,21 +2,21 @@
 import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { chartArchive } from "../src/testing/chart-archive.ts";
+import { chartArchive } from "../src/harness/chart-archive.ts";
 
 const charts = 500;
 const versionsEach = 100;
 
 export interface LargeRepository {
-  /** An address that nobody has asked yet, of the same index. */
+  /** A new address of the same index. */
   fresh(): string;
   readonly indexBytes: number;
   /** The name of one of its charts, and its newest version. */
   readonly chart: string;
   readonly newest: string;
-  /** How often the index was sent, and how often it was said that it has not changed. */
+  /** How often the index was sent, and how often the response was 304. */
   counts(): { readonly sent: number; readonly unchanged: number };
-  /** Resolves once that many more have been told that it has not changed. */
+  /** Resolves after that many more responses with 304. */
   untilUnchanged(more: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,9 +53,9 @@ export async function startLargeRepository(): Promise<LargeRepository> {
     newest,
     counts: () => ({ sent, unchanged }),
     untilUnchanged(more) {
-      const wanted = unchanged + more;
+      const expected = unchanged + more;
       return new Promise((resolve) => {
-        wakeUp = () => (unchanged >= wanted ? resolve() : undefined);
+        wakeUp = () => (unchanged >= expected ? resolve() : undefined);
       });
     },
     close: () =>

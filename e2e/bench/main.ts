@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
  * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too, `--agents N` says how many agents are
- * simulated, and `--plot FILE` draws what came of them. It exits with 1 when a bar was missed.
+ * simulated, and `--plot FILE` draws a plot of the results. It exits with 1 when a bar was missed.
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
@@ -76,5 +76,5 @@ if (isChosen(agentsPart))
   );
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
-// Only now: whoever misses one bar wants to see the others as well.
+// Only now, so that all figures are printed.
 if (!figures.every(isMet)) process.exitCode = 1;

@@ -1,8 +1,8 @@
 /** What a thousand HelmOps that follow one repository cost: its server, and the hub's memory. */
 import { apiVersion, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
-import { configChart } from "../src/testing/chart-archive.ts";
-import { startChartServer } from "../src/testing/chart-server.ts";
+import { configChart } from "../src/harness/chart-archive.ts";
+import { startChartServer } from "../src/harness/chart-server.ts";
 import {
   type BenchFleet,
   inParallel,
@@ -39,7 +39,7 @@ export async function pollingTogether(bench: BenchFleet): Promise<readonly Figur
         },
       }),
     );
-    // One poll to come together: those that were made last have been polled just now.
+    // One poll so that all polls coincide: the last ones were polled just now.
     await untilPolledAgain(bench);
     const requests: number[] = [];
     let peakMb = 0;
@@ -69,13 +69,13 @@ export async function pollingTogether(bench: BenchFleet): Promise<readonly Figur
     await inParallel(many, atATime, (index) =>
       bench.fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: nameOf(index) }),
     );
-    // The hub has its work with them until the last is gone.
+    // The hub is busy until the last is deleted.
     await untilNone(bench.helmOps, ({ metadata }) => metadata.name.startsWith("polled-"));
     await server.close();
   }
 }
 
-/** Resolves once each of them has been polled again, and so has told. */
+/** Resolves once each of them was polled again. */
 function untilPolledAgain({ helmOps: watched }: BenchFleet): Promise<void> {
   const before = new Map(
     Array.from({ length: many }, (_, index) => {
@@ -90,7 +90,7 @@ function untilPolledAgain({ helmOps: watched }: BenchFleet): Promise<void> {
   });
 }
 
-/** How much of it is in use, as the hub tells itself. */
+/** The used part of it, by the metrics of the hub. */
 async function heapText({ fleet }: BenchFleet): Promise<string> {
   const metrics = await (await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`)).text();
   const mb = (name: string): string => {

@@ -4,7 +4,7 @@ import { type BenchFleet, memoryMb, oneCluster } from "./measure/bench-fleet.ts"
 import type { Figure } from "./measure/figures.ts";
 import { requestCounts, since } from "./measure/request-counts.ts";
 
-/** A status may be written up to a second after what it tells of. */
+/** A status may be written up to a second after its cause. */
 const settleMs = 1_500;
 const idleMs = 60_000;
 

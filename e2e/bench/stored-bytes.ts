@@ -1,6 +1,6 @@
 /**
- * What one more cluster of a HelmOp costs etcd, beside those whose names fill the lists of the HelmOp's status. The agents of
- * all clusters but one are played here: they report what that one reported.
+ * The bytes of one more cluster of a HelmOp in etcd, beyond those whose names fill the lists of its status. The agents of all
+ * clusters but one are simulated: they report what that one reported.
  */
 import {
   apiVersion,
@@ -11,7 +11,7 @@ import {
   maxCountedClusters,
 } from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
-import { objectThat } from "../src/testing/expect.ts";
+import { waitForObject } from "../src/harness/wait.ts";
 import {
   type BenchChart,
   type BenchFleet,
@@ -59,7 +59,7 @@ export async function storedBytes(bench: BenchFleet): Promise<readonly Figure[]>
       what: `etcd bytes for one more cluster of a HelmOp ${what}`,
       unit: "bytes",
       value: grown.reduce((sum, [, bytes]) => sum + bytes, 0),
-      // What is not ready says so in so many words, for as long as it is not.
+      // Deployments that are not ready have a message.
       ...(values["stuck"] === undefined && { bar: barBytes }),
       detail: grown.map(([kind, bytes]) => `${kind}: ${bytes}`).join(", "),
     });
@@ -83,7 +83,7 @@ async function addClusters(
   await settled(bench, name, others.length + 1);
 }
 
-/** Whether it is ready or not: known of so many clusters, and with nothing under way. */
+/** Resolves when all clusters have reported, ready or not. */
 async function settled(bench: BenchFleet, name: string, clusterCount: number): Promise<void> {
   await untilCount(
     bench.helmOps,
@@ -95,13 +95,13 @@ async function settled(bench: BenchFleet, name: string, clusterCount: number): P
       (status.resourceCounts?.missing ?? 0) === 0 &&
       status.summary?.waitApplied === undefined,
   );
-  await objectThat(
+  await waitForObject(
     bench.fleet.hub,
     bundles,
     { namespace: workspaceNamespace, name },
-    "told of every cluster",
+    "reported by every cluster",
     (bundle) =>
-      bundle?.status?.summary?.desiredReady === clusterCount &&
+      bundle.status?.summary?.desiredReady === clusterCount &&
       bundle.status.summary.waitApplied === undefined,
   );
 }
@@ -136,13 +136,17 @@ async function sizes(
   name: string,
 ): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
-  const house = clusterNamespaceName(workspaceNamespace, oneMore);
+  const clusterNamespace = clusterNamespaceName(workspaceNamespace, oneMore);
   for (const [plural, namespace] of [
-    ["bundledeployments", house],
+    ["bundledeployments", clusterNamespace],
     ["helmops", workspaceNamespace],
     ["bundles", workspaceNamespace],
   ] as const) {
-    if (namespace === house && deployments.store.get(`${house}/${name}`) === undefined) continue;
+    if (
+      namespace === clusterNamespace &&
+      deployments.store.get(`${clusterNamespace}/${name}`) === undefined
+    )
+      continue;
     const path = `fleet.cattle.io/v1alpha1/namespaces/${namespace}/${plural}/${name}`;
     const key = `/registry/fleet.cattle.io/${plural}/${namespace}/${name}`;
     found.set(plural, key.length + Buffer.byteLength(await fleet.hub.raw(`/apis/${path}`)));

@@ -1,6 +1,6 @@
 /**
- * Faults of the connection between agent and hub that take tens of seconds until both sides notice: a peer that accepts
- * connections and does not answer, and bytes that are lost in one direction.
+ * Faults of the connection between agent and hub that both sides detect only after tens of seconds: a peer that accepts
+ * connections and does not respond, and bytes that are dropped in one direction.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -8,13 +8,13 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
 import { assertDropIsNoticed, startProxiedFleet } from "../src/faults/proxied-fleet.ts";
-import { endOfLog } from "../src/testing/log-file.ts";
+import { endOfLog } from "../src/harness/log-file.ts";
 
 const proxied = await startProxiedFleet();
 const { fleet, cluster, link } = proxied;
 
-// The first of all: after many failures an agent waits longer for its next try.
-test("an agent leaves a hub that accepts connections and never answers, and says why", async (t) => {
+// First, because the backoff of the agent grows with each failure.
+test("an agent leaves a hub that accepts connections and never responds, and logs why", async (t) => {
   const sockets: Socket[] = [];
   const silent = createServer((socket) => void sockets.push(socket.on("error", () => undefined)));
   silent.listen(0, "127.0.0.1");
@@ -38,11 +38,11 @@ test("an agent leaves a hub that accepts connections and never answers, and says
 });
 
 for (const side of ["agent", "hub"] as const) {
-  test(`both sides notice within 30 s that nothing which the ${side} sends arrives, and each change is installed once after it`, () =>
+  test(`both sides detect within 30 s that the bytes of the ${side} are dropped, and each change is installed once after it`, () =>
     assertDropIsNoticed(proxied, [side]));
 }
 
-test("a connection that is cut every 300 ms during a rollout costs time and nothing else", async () => {
+test("a connection that is cut every 300 ms during a rollout only delays the rollout", async () => {
   for (let times = 0; times < 30; times += 1) {
     link.cut();
     if (times % 3 === 0) await proxied.change();

@@ -1,13 +1,13 @@
 /**
- * Three replicas of the hub that are restarted while nothing changes, and frozen for longer than a Lease lasts. That
- * nothing is written is only seen while time passes.
+ * Three replicas of the hub that are restarted while nothing changes, and frozen for longer than a Lease lasts. Both take
+ * time: that nothing is written is only observed over some seconds.
  */
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "vitest";
+import type { TestReplica } from "../src/harness/processes.ts";
 import { observe } from "../src/replicas/observations.ts";
 import { signal, startReplicatedFleet } from "../src/replicas/replicated-fleet.ts";
-import type { TestReplica } from "../src/testing/fleet.ts";
 
 const unchanged = 60;
 const replicated = await startReplicatedFleet(unchanged);
@@ -15,7 +15,7 @@ const observations = await observe(replicated);
 const { fleet } = replicated;
 const { replicas } = fleet;
 
-/** Longer than it takes until an agent that does not come back is reported as offline. */
+/** Longer than it takes until an agent that does not reconnect is reported as offline. */
 const offlineAfterMs = 6_000;
 /** Longer than the Lease of a replica lasts. */
 const frozenMs = 30_000;
@@ -45,7 +45,7 @@ test("a rolling restart while nothing changes changes no condition of any object
   assert.deepEqual(observations.conditionChanges(from), []);
 });
 
-test("leaders that are stopped right after their election, before they have reconciled all, change no condition either", async () => {
+test("leaders that are stopped right after their election, before they have reconciled all objects, change no condition", async () => {
   const from = observations.now();
   for (let round = 0; round < 3; round += 1) await stopTwoLeaders();
   await sleep(offlineAfterMs);
@@ -54,7 +54,7 @@ test("leaders that are stopped right after their election, before they have reco
   assert.deepEqual(observations.conditionChanges(from), []);
 });
 
-test("a leader that was frozen and wakes overwrites nothing, and its agents were never offline", async () => {
+test("a frozen leader that continues overwrites nothing, and its agents were never offline", async () => {
   const leader = await replicated.leader();
   const others = replicas.filter((replica) => replica !== leader);
   await replicated.connectAgentsTo(leader);
@@ -87,7 +87,7 @@ test("a leader that was frozen and wakes overwrites nothing, and its agents were
   replicated.routeAgentsTo(replicas);
 });
 
-test("a frozen replica that does not lead loses its agents to the others, and writes nothing stale when it wakes", async () => {
+test("a frozen replica that does not lead loses its agents to the others, and writes nothing stale when it continues", async () => {
   const leader = await replicated.leader();
   const follower = replicas.find((replica) => replica !== leader);
   assert.ok(follower !== undefined);

@@ -2,7 +2,6 @@ export { startAgent } from "./agent.ts";
 export { describeFleet } from "./describe-fleet.ts";
 export { chooseHubPorts, type HubPorts, startHub } from "./hub.ts";
 export { installCrds } from "./install-crds.ts";
-export { hubMain, startProgram } from "./program.ts";
 export {
   createBootstrapSecret,
   ensureRegistrationToken,

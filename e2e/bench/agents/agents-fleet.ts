@@ -1,6 +1,6 @@
 /** A hub without clusters of its own, for simulated agents, and what is read of it. */
 import { join } from "node:path";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet.ts";
+import { startTestFleet, type TestFleet } from "../../src/harness/fleet.ts";
 import { type WatchedObjects, watchObjects } from "../measure/watched-objects.ts";
 import { inspectorEnvironment, settledMemoryMb } from "./settled-memory.ts";
 import { type Simulation, startSimulation } from "./simulation.ts";
@@ -15,10 +15,10 @@ export interface Lag {
 export interface AgentsFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   simulate(name: string, agents: number): Promise<Simulation>;
-  /** Afterwards the hub works slower, by a third, until it is started anew. */
+  /** Afterwards the hub works slower, by a third, until it is restarted. */
   hubMemoryMb(): Promise<number>;
   startHubAnew(): Promise<void>;
-  /** Of its event loop, since it was asked last. */
+  /** Of its event loop, since the last read. */
   hubLag(): Promise<Lag>;
   /** Since the hub's process began, seconds. */
   hubCpu(): Promise<number>;
@@ -33,7 +33,7 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
   const watched = await watchObjects(fleet.hub);
   const simulations: Simulation[] = [];
 
-  /** All of one look: to look begins the measuring of the lag anew. */
+  /** From one read, because a read resets the measurement of the lag. */
   async function metrics(): Promise<(name: string) => number> {
     const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`);
     const text = await answer.text();

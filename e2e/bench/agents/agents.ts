@@ -1,4 +1,4 @@
-/** What thousands of connected agents cost their hub, and how fast they are there, away, back and up to date. */
+/** The cost of thousands of connected agents, and how fast they connect, reconnect and are up to date. */
 import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOfHub } from "../measure/end-of-hub.ts";
@@ -15,7 +15,7 @@ import { sampleMemory } from "./sample-memory.ts";
 
 export interface AgentsOptions {
   readonly agents: number;
-  /** Where to draw what was measured; absent: nowhere. */
+  /** The file for the plot; absent: none. */
   readonly plotFile?: string;
 }
 

@@ -13,14 +13,14 @@ interface Certificate {
   readonly chainPem: string;
 }
 
-/** What the two programs are told. */
+/** Messages to the two programs. */
 export type BareOrder =
   | ({ readonly kind: "serve"; readonly clients: number } & Certificate)
   | ({ readonly kind: "connect"; readonly address: string; readonly clients: number } & Certificate)
   | { readonly kind: "broadcast"; readonly bytes: number }
   | { readonly kind: "settle" };
 
-/** What they answer. */
+/** Their responses. */
 export type BareMessage =
   | { readonly kind: "ready" | "connected" | "heard" }
   | { readonly kind: "serving"; readonly port: number }

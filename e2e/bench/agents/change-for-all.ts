@@ -7,7 +7,7 @@ import type { AgentsFleet, Lag } from "./agents-fleet.ts";
 import type { Simulation } from "./simulation.ts";
 
 export interface Changed {
-  /** From the last write of a BundleDeployment, as a watch tells it, until the last agent begins to carry it out. */
+  /** From the last write of a BundleDeployment, as a watch delivers it, until the last agent starts to apply it. */
   readonly handedOutMs: number;
   /** From the change of the HelmOp until it is Ready in all clusters. */
   readonly readyMs: number;
@@ -47,7 +47,7 @@ export async function changeForAll(
   const came = (await simulation.log()).filter(
     (line) => line.msg === "deployment received" && line.deploymentId === deploymentId,
   );
-  if (came.length < agents) throw new Error(`only ${came.length} agents were told of the change`);
+  if (came.length < agents) throw new Error(`only ${came.length} agents received the change`);
   return {
     handedOutMs: Math.max(...came.map(({ at }) => at)) - lastWrittenAt,
     readyMs,

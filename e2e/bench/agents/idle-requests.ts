@@ -1,4 +1,4 @@
-/** What an idle fleet asks of the hub's API server. */
+/** The requests of an idle fleet to the hub's API server. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { createInformer } from "@flotilla/shared/kube/cache";
@@ -15,10 +15,10 @@ export interface Asked {
   readonly renewalsPerMinute: number;
 }
 
-/** Before, everything that is still to be written has its time. */
+/** The time for pending writes before the measurement. */
 const settleMs = 5_000;
 
-/** Watches that begin anew when their time is over are no part of it, nor are Events and the control plane's own. */
+/** Without watches that are restarted after their timeout, Events, and the control plane's own requests. */
 export async function idleRequests({ fleet }: AgentsFleet, idleMs: number): Promise<Asked> {
   await sleep(settleMs);
   const before = await requestCounts({ fleet });

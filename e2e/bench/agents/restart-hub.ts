@@ -1,15 +1,15 @@
-/** The hub is killed and started anew: how fast its agents are back, and what they and the Clusters say meanwhile. */
+/** The hub is killed and restarted: how fast its agents reconnect, and what they and the Clusters report meanwhile. */
 import { readFile } from "node:fs/promises";
 import { untilCount } from "../measure/bench-fleet.ts";
 import type { AgentsFleet, Lag } from "./agents-fleet.ts";
 import type { AgentLine, Simulation } from "./simulation.ts";
 
 export interface Restarted {
-  /** From the start of the new process until the Clusters say that all are back. */
+  /** From the start of the new process until all Clusters are connected. */
   readonly backMs: number;
   /** When each of them was back, ms from the start of the new process, in order. */
   readonly connectedByMs: readonly number[];
-  /** Warnings of agents, those apart that say that the hub was away. */
+  /** Warnings of agents, except those that the hub was unavailable. */
   readonly errors: readonly string[];
   /** Clusters that were recorded as offline meanwhile. */
   readonly offline: number;
@@ -17,7 +17,7 @@ export interface Restarted {
   readonly hubCpu: number;
 }
 
-/** What an agent logs while nobody answers, and when the process that it was connected to is killed. */
+/** Warnings of an agent while the hub does not respond, and when its process is killed. */
 const awayPattern =
   /ECONNREFUSED|ECONNRESET|Connection dropped|socket hang up|No connection established/;
 

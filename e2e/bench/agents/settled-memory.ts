@@ -9,7 +9,7 @@ export const inspectorEnvironment = { NODE_OPTIONS: "--inspect-port=0" };
 const collections = 3;
 const askEveryMs = 50;
 
-/** `logFile`: where the process says at which address its inspector listens. */
+/** `logFile`: of the process, with the address of its inspector. */
 export async function settledMemoryMb(pid: number, logFile: string): Promise<number> {
   const socket = new WebSocket(await inspectorOf(pid, logFile));
   await heard(socket, "open");
@@ -22,7 +22,7 @@ export async function settledMemoryMb(pid: number, logFile: string): Promise<num
   return await memoryMb(pid);
 }
 
-/** The one that the process said last: it may have been started anew, with the same log. */
+/** The last one in the log: the process may have been restarted with the same log. */
 async function inspectorOf(pid: number, logFile: string): Promise<string> {
   const before = (await addressesIn(logFile)).length;
   process.kill(pid, "SIGUSR1");

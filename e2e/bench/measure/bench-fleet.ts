@@ -12,9 +12,9 @@ import {
   chartArchive,
   configChart,
   deploymentChart,
-} from "../../src/testing/chart-archive.ts";
-import { startChartServer } from "../../src/testing/chart-server.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../../src/testing/fleet.ts";
+} from "../../src/harness/chart-archive.ts";
+import { startChartServer } from "../../src/harness/chart-server.ts";
+import { startTestFleet, type TestCluster, type TestFleet } from "../../src/harness/fleet.ts";
 import { type WatchedObjects, watchObjects } from "./watched-objects.ts";
 
 /** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */
@@ -80,12 +80,12 @@ export async function startBenchFleet(): Promise<BenchFleet> {
       await fleet.hub.create(helmOps, helmOp);
     },
     ready: (...names) => {
-      const wanted = new Set(names);
+      const expected = new Set(names);
       return untilCount(
         watched.helmOps,
-        wanted.size,
+        expected.size,
         ({ metadata, status }) =>
-          wanted.has(metadata.name) &&
+          expected.has(metadata.name) &&
           findCondition(status?.conditions, "Ready")?.status === "True",
       );
     },
@@ -154,43 +154,43 @@ function largeChart(): Promise<ChartArchive> {
   });
 }
 
-/** Resolves as soon as `count` objects are as wanted. A change costs the same however many objects there are. */
+/** Resolves as soon as `count` objects are as expected. A change costs the same however many objects there are. */
 export function untilCount<T extends KubeObject>(
   informer: Informer<T>,
   count: number,
-  isWanted: (object: T) => boolean,
+  isDesired: (object: T) => boolean,
 ): Promise<void> {
-  const found = new Set(informer.store.list().filter(isWanted).map(keyOf));
+  const found = new Set(informer.store.list().filter(isDesired).map(keyOf));
   return new Promise((resolve) => {
     const stop = informer.onChange(({ key, after }) => {
-      if (after !== undefined && isWanted(after)) found.add(key);
+      if (after !== undefined && isDesired(after)) found.add(key);
       else found.delete(key);
-      look();
+      evaluate();
     });
-    function look(): void {
+    function evaluate(): void {
       if (found.size < count) return;
       stop();
       resolve();
     }
-    look();
+    evaluate();
   });
 }
 
-/** Resolves as soon as no object is left that is as told. */
+/** Resolves as soon as no object matches. */
 export function untilNone<T extends KubeObject>(
   informer: Informer<T>,
   isLeft: (object: T) => boolean,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const look = (): void => {
+    const evaluate = (): void => {
       if (informer.store.list().some(isLeft)) return;
       stop();
       resolve();
     };
     const stop = informer.onChange(({ after }) => {
-      if (after === undefined) look();
+      if (after === undefined) evaluate();
     });
-    look();
+    evaluate();
   });
 }
 

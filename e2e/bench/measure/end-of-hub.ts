@@ -1,13 +1,13 @@
 /** What is measured of a hub ends with it. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { TestFleet } from "../../src/testing/fleet.ts";
+import type { TestFleet } from "../../src/harness/fleet.ts";
 
 /** For a hub that is started again on purpose. */
 const startMs = 60_000;
 const lastLines = 5;
 
-/** Rejects when a hub gives up, or is ended by others: nobody starts it anew, and what is waited for would never come. */
+/** Rejects when a hub ends: it is not restarted, and the measurement would never complete. */
 export async function endOfHub({
   fleet,
 }: {

@@ -19,7 +19,7 @@ export async function requestCounts({
   return counts;
 }
 
-/** The counts that grew between two answers of `requestCounts`, and by how much. */
+/** The counts that grew between two results of `requestCounts`, and by how much. */
 export function since(
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,

@@ -1,4 +1,5 @@
-/** What the agent does with an assignment, on a real control plane and with the real Helm. No hub. */
+/** The agent with assignments, on a real control plane and with the real Helm, without a hub. */
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -10,16 +11,23 @@ import type { DeploymentState } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { rawNumber } from "@flotilla/shared/json";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { afterAll, test } from "vitest";
-import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
-import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
-import { type AgentParts, type AgentPartsSpec, startAgentParts } from "./agent-parts.ts";
-import { deploymentOf } from "./deployment-of.ts";
-import { resourceQuotas, untilSecretsAre } from "./secret-quota.ts";
+import { afterAll, onTestFinished, test } from "vitest";
+import { chartArchive, configChart, deploymentChart } from "../harness/chart-archive.ts";
+import {
+  type InProcessInstaller,
+  type InstallerSpec,
+  startInstaller,
+} from "../harness/in-process-installer.ts";
+import { releaseHistory, waitForRevision } from "../harness/releases.ts";
+import { startAgentCluster } from "./agent-cluster.ts";
+import { assignmentOf } from "./assignment.ts";
+import { stallingChart } from "./failing-charts.ts";
+import { resourceQuotas, waitUntilSecretsAre } from "./secret-quota.ts";
 
 const run = promisify(execFile);
-const { rest, charts, spec, records, recordThat } = await startAgentCluster();
+const { client, charts, spec } = await startAgentCluster();
 const { url } = charts;
 const first = await configChart("settings", "0.1.0");
 const second = await configChart("settings", "0.2.0");
@@ -27,13 +35,13 @@ const workload = await deploymentChart("workload", "0.1.0");
 const stalling = await stallingChart("stalling", "0.1.0");
 charts.publish(first, second, workload, stalling);
 
-const usual: AgentPartsSpec = { ...spec, patienceMs: 1_000 };
-let agent: AgentParts = await startAgentParts(usual);
+const usual: InstallerSpec = { ...spec, supersededGraceMs: 1_000 };
+let agent: InProcessInstaller = await startInstaller(usual);
 afterAll(() => agent.stop());
 
-async function restart(changed: Partial<AgentPartsSpec> = {}): Promise<void> {
+async function restart(changed: Partial<InstallerSpec> = {}): Promise<void> {
   await agent.stop();
-  agent = await startAgentParts({ ...usual, ...changed });
+  agent = await startInstaller({ ...usual, ...changed });
 }
 
 function isReady(name: string, revision: number): (state: DeploymentState) => boolean {
@@ -41,13 +49,13 @@ function isReady(name: string, revision: number): (state: DeploymentState) => bo
 }
 
 async function versionOf(name: string): Promise<string | undefined> {
-  return (await rest.get(configMaps, { namespace: name, name: `${name}-config` }))?.data?.[
+  return (await client.reader.get(configMaps, { namespace: name, name: `${name}-config` }))?.data?.[
     "version"
   ];
 }
 
 async function greetingOf(name: string): Promise<string | undefined> {
-  const config = await rest.get(configMaps, { namespace: name, name: `${name}-config` });
+  const config = await client.reader.get(configMaps, { namespace: name, name: `${name}-config` });
   return config?.data?.["greeting"];
 }
 
@@ -60,49 +68,52 @@ function runsFor(name: string): number {
 }
 
 test("a chart is installed with one run of Helm, and upgraded with one more", async () => {
-  await agent.intake.assign(await deploymentOf({ name: "plain", chart: first, url }));
+  await agent.intake.assign(await assignmentOf({ name: "plain", chart: first, url }));
   const installed = await agent.report(isReady("plain", 1));
   assert.equal(installed.release?.chartVersion, "0.1.0");
   assert.equal(installed.chartDigest, `sha256:${first.digest}`);
   assert.equal(await versionOf("plain"), "0.1.0");
 
-  await agent.intake.assign(await deploymentOf({ name: "plain", chart: second, url }));
+  await agent.intake.assign(await assignmentOf({ name: "plain", chart: second, url }));
   await agent.report(isReady("plain", 2));
   assert.equal(await versionOf("plain"), "0.2.0");
   assert.equal(runsFor("plain"), 2);
 });
 
-test("an assignment that comes once more runs nothing", async () => {
-  const wanted = await deploymentOf({ name: "again", chart: first, url });
-  await agent.intake.assign(wanted);
+test("a repeated assignment runs nothing", async () => {
+  const assignment = await assignmentOf({ name: "again", chart: first, url });
+  await agent.intake.assign(assignment);
   await agent.report(isReady("again", 1));
 
-  await agent.intake.assign(wanted);
-  // Another content whose difference does not reach the chart.
+  await agent.intake.assign(assignment);
+  // Another content that is the same input for Helm.
   await agent.intake.assign(
-    await deploymentOf({ name: "again", chart: first, url, helm: { maxHistory: 5 } }),
+    await assignmentOf({ name: "again", chart: first, url, helm: { maxHistory: 5 } }),
   );
   await agent.report(
-    (state) => state.name === "again" && state.deploymentId !== wanted.deploymentId,
+    (state) => state.name === "again" && state.deploymentId !== assignment.deploymentId,
   );
 
   assert.equal(runsFor("again"), 1);
-  assert.deepEqual(await records("again"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "again"), ["1 deployed"]);
 });
 
-test("values reach the chart, and not the arguments", async () => {
+test("values are passed to the chart, and not in arguments", async () => {
   const greeting = "not for the process list";
   await agent.intake.assign(
-    await deploymentOf({ name: "values", chart: first, url, values: { greeting } }),
+    await assignmentOf({ name: "values", chart: first, url, values: { greeting } }),
   );
   await agent.report(isReady("values", 1));
 
-  const config = await rest.get(configMaps, { namespace: "values", name: "values-config" });
+  const config = await client.reader.get(configMaps, {
+    namespace: "values",
+    name: "values-config",
+  });
   assert.equal(config?.data?.["greeting"], greeting);
   assert.ok(!agent.helmRuns.flat().some((argument) => argument.includes(greeting)));
 });
 
-test("numbers reach the chart as they do from a values file that Helm reads itself", async () => {
+test("numbers are passed to the chart as in a values file that Helm reads itself", async () => {
   const numbers = [
     "9007199254740991",
     "9007199254740993",
@@ -140,20 +151,23 @@ test("numbers reach the chart as they do from a values file that Helm reads itse
   const { stdout } = await run(spec.helm, ["template", "numbers", path, `--values=${file}`]);
 
   const values = { numbers: numbers.map(rawNumber) };
-  await agent.intake.assign(await deploymentOf({ name: "numbers", chart: printing, url, values }));
+  await agent.intake.assign(await assignmentOf({ name: "numbers", chart: printing, url, values }));
   await agent.report(isReady("numbers", 1));
 
-  const config = await rest.get(configMaps, { namespace: "numbers", name: "numbers-config" });
-  assert.deepEqual(config?.data, dataOf(parseHelmYaml(stdout, { name: "what helm printed" })));
+  const config = await client.reader.get(configMaps, {
+    namespace: "numbers",
+    name: "numbers-config",
+  });
+  assert.deepEqual(config?.data, dataOf(parseHelmYaml(stdout, { name: "the output of helm" })));
   assert.match(config?.data?.["plain"] ?? "", /^9.007199254740991e\+15 9.007199254740992e\+15 /);
 });
 
-test("values as large as Helm can store are kept and installed, and come back after a restart", async () => {
+test("values as large as Helm can store are stored and installed, and are found after a restart", async () => {
   const values = { blob: randomBytes(730_000).toString("base64") };
-  const wanted = await deploymentOf({ name: "large", chart: first, url, values });
-  assert.ok((wanted.content?.length ?? 0) > 700 * 1024);
+  const assignment = await assignmentOf({ name: "large", chart: first, url, values });
+  assert.ok((assignment.content?.length ?? 0) > 700 * 1024);
 
-  await agent.intake.assign(wanted);
+  await agent.intake.assign(assignment);
   await agent.report(isReady("large", 1));
 
   await restart();
@@ -161,50 +175,54 @@ test("values as large as Helm can store are kept and installed, and come back af
   assert.equal(runsFor("large"), 0);
 });
 
-test("values larger than Helm can store are kept in parts, and refused in Helm's words", async () => {
+test("values larger than Helm can store are stored in parts, and rejected with the message of Helm", async () => {
   const values = { blob: randomBytes(1_400_000).toString("base64") };
-  const wanted = await deploymentOf({ name: "too-large", chart: first, url, values });
+  const assignment = await assignmentOf({ name: "too-large", chart: first, url, values });
   const parts = async (): Promise<number> =>
-    (await rest.list(secrets, { namespace: agentNamespace, labelSelector: partSelector })).items
+    (await client.list(secrets, { namespace: agentNamespace, labelSelector: partSelector })).items
       .length;
 
-  assert.equal(await agent.intake.assign(wanted), true);
+  assert.equal(await agent.intake.assign(assignment), true);
   const failed = await agent.report(
     ({ name, phase }) => name === "too-large" && phase === "failed",
   );
   assert.match(failed.message, /Too long: may not be more than 1048576 bytes/);
   assert.equal(await parts(), 1);
 
-  await agent.intake.withdraw(wanted.deployment);
+  await agent.intake.withdraw(assignment.deployment);
   await agent.withdrawn("too-large");
   assert.equal(await parts(), 0);
 });
 
-test("an assignment that cannot be kept is not carried out, and says why", async () => {
+test("an assignment that cannot be stored is not installed, and reports why", async () => {
   const quota = { namespace: agentNamespace, name: "full" };
-  await rest.create(resourceQuotas, { metadata: quota, ...{ spec: { hard: { secrets: "0" } } } });
-  await untilSecretsAre(rest, "refused");
+  await client.create(resourceQuotas, { metadata: quota, ...{ spec: { hard: { secrets: "0" } } } });
+  await waitUntilSecretsAre(client, "rejected");
 
-  const kept = await agent.intake.assign(await deploymentOf({ name: "unkept", chart: first, url }));
-  const failed = await agent.report(({ name, phase }) => name === "unkept" && phase === "failed");
-  assert.equal(kept, false);
+  const isStored = await agent.intake.assign(
+    await assignmentOf({ name: "not-stored", chart: first, url }),
+  );
+  const failed = await agent.report(
+    ({ name, phase }) => name === "not-stored" && phase === "failed",
+  );
+  assert.equal(isStored, false);
   assert.match(
     failed.message,
-    /^store the assignment in this cluster: create secrets flotilla-agent\/assignment-unkept on .*: 403 Forbidden: .*quota.*; retrying at /,
+    /^store the assignment in this cluster: create secrets flotilla-agent\/assignment-not-stored on .*: 403 Forbidden: .*quota.*; retrying at /,
   );
-  assert.equal(runsFor("unkept"), 0);
+  assert.equal(runsFor("not-stored"), 0);
 
-  await rest.delete(resourceQuotas, quota);
-  await untilSecretsAre(rest, "taken");
+  await client.delete(resourceQuotas, quota);
+  await waitUntilSecretsAre(client, "accepted");
   assert.equal(
-    await agent.intake.assign(await deploymentOf({ name: "unkept", chart: second, url })),
+    await agent.intake.assign(await assignmentOf({ name: "not-stored", chart: second, url })),
     true,
   );
-  await agent.report(isReady("unkept", 1));
+  await agent.report(isReady("not-stored", 1));
 });
 
 test("a workload is ready when its pods are, not when Helm returns", async () => {
-  await agent.intake.assign(await deploymentOf({ name: "work", chart: workload, url }));
+  await agent.intake.assign(await assignmentOf({ name: "work", chart: workload, url }));
   const state = await agent.report(isReady("work", 1));
 
   assert.deepEqual(state.counts, {
@@ -216,164 +234,167 @@ test("a workload is ready when its pods are, not when Helm returns", async () =>
   });
 });
 
-test("what Helm refuses is reported in its words, and what was installed stays", async () => {
+test("a content that Helm rejects is reported with the message of Helm, and the release stays", async () => {
   const broken = await chartArchive({
     name: "broken",
     version: "0.1.0",
     templates: { "config.yaml": '{{ fail "greeting must be polite" }}\n' },
   });
   charts.publish(broken);
-  await agent.intake.assign(await deploymentOf({ name: "refused", chart: first, url }));
-  await agent.report(isReady("refused", 1));
+  await agent.intake.assign(await assignmentOf({ name: "rejected", chart: first, url }));
+  await agent.report(isReady("rejected", 1));
 
-  await agent.intake.assign(await deploymentOf({ name: "refused", chart: broken, url }));
-  const failed = await agent.report(({ name, phase }) => name === "refused" && phase === "failed");
+  await agent.intake.assign(await assignmentOf({ name: "rejected", chart: broken, url }));
+  const failed = await agent.report(({ name, phase }) => name === "rejected" && phase === "failed");
   assert.match(failed.message, /greeting must be polite/);
   assert.notEqual(failed.retryAt, undefined);
-  assert.equal(await versionOf("refused"), "0.1.0");
+  assert.equal(await versionOf("rejected"), "0.1.0");
 
-  // New content does not wait for the next try of the old one.
-  await agent.intake.assign(await deploymentOf({ name: "refused", chart: second, url }));
+  // New content does not wait for the retry of the old one.
+  await agent.intake.assign(await assignmentOf({ name: "rejected", chart: second, url }));
   await agent.report(
     ({ name, phase, release }) =>
-      name === "refused" && phase === "deployed" && release?.chartVersion === "0.2.0",
+      name === "rejected" && phase === "deployed" && release?.chartVersion === "0.2.0",
   );
 });
 
-test("a release that another deployment has is refused by that one's name", async () => {
-  await agent.intake.assign(await deploymentOf({ name: "holder", chart: first, url }));
-  await agent.report(isReady("holder", 1));
+test("a release of another deployment is rejected with the name of that deployment", async () => {
+  await agent.intake.assign(await assignmentOf({ name: "owner", chart: first, url }));
+  await agent.report(isReady("owner", 1));
 
   await agent.intake.assign(
-    await deploymentOf({
+    await assignmentOf({
       name: "latecomer",
       chart: second,
       url,
-      namespace: "holder",
-      release: "holder",
+      namespace: "owner",
+      release: "owner",
     }),
   );
   const failed = await agent.report(
     ({ name, phase }) => name === "latecomer" && phase === "failed",
   );
-  assert.match(failed.message, /holder/);
-  assert.deepEqual(await records("holder"), ["1 deployed"]);
+  assert.match(failed.message, /owner/);
+  assert.deepEqual(await releaseHistory(client, "owner"), ["1 deployed"]);
 });
 
-test("a release that is moved is uninstalled where it was", async () => {
-  await agent.intake.assign(await deploymentOf({ name: "moved", chart: first, url }));
+test("a release that is moved is uninstalled at its former place", async () => {
+  await agent.intake.assign(await assignmentOf({ name: "moved", chart: first, url }));
   await agent.report(isReady("moved", 1));
 
   await agent.intake.assign(
-    await deploymentOf({ name: "moved", chart: first, url, namespace: "moved-on" }),
+    await assignmentOf({ name: "moved", chart: first, url, namespace: "moved-on" }),
   );
   await agent.report((state) => state.name === "moved" && state.release?.namespace === "moved-on");
-  assert.deepEqual(await records("moved"), []);
-  assert.deepEqual(await records("moved-on"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "moved"), []);
+  assert.deepEqual(await releaseHistory(client, "moved-on"), ["1 deployed"]);
 });
 
-test("a release that was refused is installed at once when the one that has it moves away", async () => {
-  await agent.intake.assign(await deploymentOf({ name: "mover", chart: first, url }));
+test("a rejected release is installed at once when the deployment that has it is moved", async () => {
+  // A clock that does not advance, so that the retry is never due.
+  await restart({ clock: createFakeClock() });
+  onTestFinished(() => restart());
+  await agent.intake.assign(await assignmentOf({ name: "mover", chart: first, url }));
   await agent.report(isReady("mover", 1));
-  const wanted = { chart: first, url, namespace: "mover", release: "mover" };
-  await agent.intake.assign(await deploymentOf({ name: "follower", ...wanted }));
-  const refused = await agent.report(
+  const release = { chart: first, url, namespace: "mover", release: "mover" };
+  await agent.intake.assign(await assignmentOf({ name: "follower", ...release }));
+  const rejected = await agent.report(
     ({ name, code }) => name === "follower" && code === "RELEASE_CONFLICT",
   );
 
   await agent.intake.assign(
-    await deploymentOf({ name: "mover", chart: first, url, namespace: "mover-new" }),
+    await assignmentOf({ name: "mover", chart: first, url, namespace: "mover-new" }),
   );
   await agent.report(({ name, phase }) => name === "follower" && phase === "deployed");
 
-  assert.ok(refused.retryAt !== undefined && Date.now() < Date.parse(refused.retryAt));
+  assert.ok(rejected.retryAt !== undefined);
 });
 
-test("what is withdrawn is uninstalled and forgotten, and a second time nothing is left to do", async () => {
-  const { deployment, ...rest2 } = await deploymentOf({ name: "leaving", chart: first, url });
+test("a withdrawn deployment is uninstalled and forgotten, and a repeated withdrawal does nothing", async () => {
+  const { deployment, ...rest2 } = await assignmentOf({ name: "leaving", chart: first, url });
   await agent.intake.assign({ deployment, ...rest2 });
   await agent.report(isReady("leaving", 1));
 
   await agent.intake.withdraw(deployment);
   await agent.withdrawn("leaving");
   assert.equal(await versionOf("leaving"), undefined);
-  assert.deepEqual(await records("leaving"), []);
+  assert.deepEqual(await releaseHistory(client, "leaving"), []);
   assert.ok(!agent.intake.inventory().some(({ name }) => name === "leaving"));
 
   await agent.intake.withdraw(deployment);
 });
 
-test("with keepResources only Helm's records go", async () => {
-  const wanted = await deploymentOf({ name: "kept", chart: first, url, keepResources: true });
-  await agent.intake.assign(wanted);
+test("with keepResources only the records of Helm are deleted", async () => {
+  const assignment = await assignmentOf({ name: "kept", chart: first, url, keepResources: true });
+  await agent.intake.assign(assignment);
   await agent.report(isReady("kept", 1));
 
-  await agent.intake.withdraw(wanted.deployment);
+  await agent.intake.withdraw(assignment.deployment);
   await agent.withdrawn("kept");
   assert.equal(await versionOf("kept"), "0.1.0");
-  assert.deepEqual(await records("kept"), []);
+  assert.deepEqual(await releaseHistory(client, "kept"), []);
 });
 
-test("a run of Helm that waits for nothing is let through, whatever else is wanted", async () => {
+test("a run of Helm that does not wait is completed, also when another content is assigned", async () => {
   const [one, two] = [{ greeting: "one" }, { greeting: "two" }];
-  await agent.intake.assign(await deploymentOf({ name: "quick", chart: first, url, values: one }));
-  await recordThat("quick", 1);
+  await agent.intake.assign(await assignmentOf({ name: "quick", chart: first, url, values: one }));
+  await waitForRevision(client, "quick", 1);
 
-  await agent.intake.assign(await deploymentOf({ name: "quick", chart: first, url, values: two }));
+  await agent.intake.assign(await assignmentOf({ name: "quick", chart: first, url, values: two }));
   await agent.report(isReady("quick", 2));
 
-  assert.deepEqual(await records("quick"), ["1 superseded", "2 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "quick"), ["1 superseded", "2 deployed"]);
 });
 
 for (const [name, what, helm, stall] of [
   ["waiting", "waits", { timeoutSeconds: 600 }, { node: true }],
-  ["atomic", "waits and would go back", { timeoutSeconds: 600, atomic: true }, { node: true }],
-  ["hooked", "stands before a hook that never ends", {}, { hook: true }],
+  ["atomic", "waits and would roll back", { timeoutSeconds: 600, atomic: true }, { node: true }],
+  ["hooked", "runs a hook that never ends", {}, { hook: true }],
 ] as const) {
-  test(`a run of Helm that ${what} is ended when something else is wanted`, async () => {
-    await agent.intake.assign(await deploymentOf({ name, chart: stalling, url }));
+  test(`a run of Helm that ${what} is ended when another content is assigned`, async () => {
+    await agent.intake.assign(await assignmentOf({ name, chart: stalling, url }));
     await agent.report(isReady(name, 1));
     await agent.intake.assign(
-      await deploymentOf({ name, chart: stalling, url, helm, values: stall }),
+      await assignmentOf({ name, chart: stalling, url, helm, values: stall }),
     );
-    await recordThat(name, 2, "pending-upgrade");
+    await waitForRevision(client, name, 2, "pending-upgrade");
 
     const values = { greeting: "newest" };
-    const newest = await deploymentOf({ name, chart: stalling, url, helm, values });
+    const newest = await assignmentOf({ name, chart: stalling, url, helm, values });
     await agent.intake.assign(newest);
 
     await agent.report(({ deploymentId, ready }) => deploymentId === newest.deploymentId && ready);
     assert.equal(await greetingOf(name), "newest");
-    assert.ok(!(await records(name)).some((record) => record.includes("pending")));
+    assert.ok(!(await releaseHistory(client, name)).some((record) => record.includes("pending")));
     assert.equal(runsFor(name), 3);
     assert.ok(!agent.reports.some((state) => state.name === name && state.phase === "failed"));
   });
 }
 
-test("a way back that gets nowhere is cut off when something else is wanted", async () => {
+test("a rollback that never ends is stopped when another content is assigned", async () => {
   await restart({ graceMs: 5_000 });
   const helm = { timeoutSeconds: 600, atomic: true };
   const of = (values: Readonly<Record<string, unknown>>, own: Partial<typeof helm> = helm) =>
-    deploymentOf({ name: "nowhere", chart: stalling, url, helm: own, values });
+    assignmentOf({ name: "nowhere", chart: stalling, url, helm: own, values });
   await agent.intake.assign(await of({ node: true }, {}));
-  await recordThat("nowhere", 1, "deployed");
+  await waitForRevision(client, "nowhere", 1, "deployed");
   await agent.intake.assign(await of({ node: true, greeting: "second" }));
-  await recordThat("nowhere", 2, "pending-upgrade");
+  await waitForRevision(client, "nowhere", 2, "pending-upgrade");
 
   const newest = await of({ greeting: "newest" });
   await agent.intake.assign(newest);
 
   await agent.report(({ deploymentId, ready }) => deploymentId === newest.deploymentId && ready);
   assert.equal(await greetingOf("nowhere"), "newest");
-  // The third is the way back.
-  assert.ok((await records("nowhere")).includes("4 deployed"));
+  // The third is the rollback.
+  assert.ok((await releaseHistory(client, "nowhere")).includes("4 deployed"));
   assert.equal(runsFor("nowhere"), 3);
 });
 
-test("an agent that starts anew finds what is installed and runs nothing", async () => {
+test("an agent that restarts finds its releases and runs nothing", async () => {
   const pin = { kind: "tarball", url: `${url}/settings-0.1.0.tgz` } as const;
-  await agent.intake.assign(await deploymentOf({ name: "lasting", chart: first, url }));
-  await agent.intake.assign(await deploymentOf({ name: "undigested", chart: first, url, pin }));
+  await agent.intake.assign(await assignmentOf({ name: "lasting", chart: first, url }));
+  await agent.intake.assign(await assignmentOf({ name: "undigested", chart: first, url, pin }));
   await agent.report(isReady("lasting", 1));
   await agent.report(isReady("undigested", 1));
 

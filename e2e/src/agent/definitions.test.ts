@@ -1,4 +1,5 @@
-/** What becomes of CustomResourceDefinitions in a chart's templates, and of their objects, with the real Helm. */
+/** CustomResourceDefinitions in the templates of a chart, and their objects, with the real Helm. */
+
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -13,19 +14,21 @@ import {
   serviceAccounts,
 } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
-import { boundTo, roleBindings } from "../tenants/world.ts";
-import { chartArchive } from "../testing/chart-archive.ts";
-import { objectThat } from "../testing/expect.ts";
-import { stallingChart, startAgentCluster } from "./agent-cluster.ts";
-import { startAgentParts } from "./agent-parts.ts";
-import { deploymentOf, type Wanted } from "./deployment-of.ts";
+import { chartArchive } from "../harness/chart-archive.ts";
+import { startInstaller } from "../harness/in-process-installer.ts";
+import { clusterRoleFor, roleBindings } from "../harness/rbac.ts";
+import { releaseHistory, waitForRevision } from "../harness/releases.ts";
+import { waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { startAgentCluster } from "./agent-cluster.ts";
+import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { stallingChart } from "./failing-charts.ts";
 
 const run = promisify(execFile);
-const { rest, charts, spec, records, recordThat } = await startAgentCluster();
-let agent = await startAgentParts(spec);
+const { client, charts, spec } = await startAgentCluster();
+let agent = await startInstaller(spec);
 afterAll(() => agent.stop());
 
-/** Its definition is named by the value `plural`; with the value `bad` the API server refuses what comes after that. */
+/** Its definition is named by the value `plural`; with the value `bad` the API server rejects the objects after it. */
 const config = [
   "apiVersion: v1",
   "kind: ConfigMap",
@@ -74,16 +77,16 @@ const thingsOf = (name: string): Resource<KubeObject> => ({
   plural: name,
   namespaced: true,
 });
-/** In a namespace that no release makes. */
+/** In a namespace that no release creates. */
 const thing = { namespace: "default", name: "precious" };
 
-async function assign(name: string, wanted: Partial<Wanted> = {}): Promise<string> {
-  const assignment = await deploymentOf({
+async function assign(name: string, deployment: Partial<DeploymentSpec> = {}): Promise<string> {
+  const assignment = await assignmentOf({
     name,
     chart: full,
     url: charts.url,
-    ...wanted,
-    values: { plural: name, ...wanted.values },
+    ...deployment,
+    values: { plural: name, ...deployment.values },
   });
   await agent.intake.assign(assignment);
   return assignment.deploymentId;
@@ -91,17 +94,23 @@ async function assign(name: string, wanted: Partial<Wanted> = {}): Promise<strin
 
 function reportOf(
   deploymentId: string,
-  isWanted: (state: DeploymentState) => boolean,
+  isDesired: (state: DeploymentState) => boolean,
 ): Promise<DeploymentState> {
-  return agent.report((state) => state.deploymentId === deploymentId && isWanted(state));
+  return agent.report((state) => state.deploymentId === deploymentId && isDesired(state));
 }
 
-async function ready(name: string, wanted: Partial<Wanted> = {}): Promise<DeploymentState> {
-  return await reportOf(await assign(name, wanted), (state) => state.ready);
+async function ready(
+  name: string,
+  deployment: Partial<DeploymentSpec> = {},
+): Promise<DeploymentState> {
+  return await reportOf(await assign(name, deployment), (state) => state.ready);
 }
 
-async function refused(name: string, wanted: Partial<Wanted>): Promise<DeploymentState> {
-  return await reportOf(await assign(name, wanted), ({ phase }) => phase === "failed");
+async function rejected(
+  name: string,
+  deployment: Partial<DeploymentSpec>,
+): Promise<DeploymentState> {
+  return await reportOf(await assign(name, deployment), ({ phase }) => phase === "failed");
 }
 
 async function withdraw(name: string): Promise<void> {
@@ -109,56 +118,53 @@ async function withdraw(name: string): Promise<void> {
   await agent.withdrawn(name);
 }
 
-/** Gives what tells whether the definition is the same as now: its objects live as long as it does. */
+/** Resolves with an assertion that the definition is still the same; its objects exist as long as it does. */
 async function definitionNow(name: string): Promise<() => Promise<void>> {
-  const before = await rest.get(customResourceDefinitions, refOf(name));
+  const before = await client.reader.get(customResourceDefinitions, refOf(name));
   assert.ok(before !== undefined);
   return async () => {
-    const now = await rest.get(customResourceDefinitions, refOf(name));
+    const now = await client.reader.get(customResourceDefinitions, refOf(name));
     assert.equal(now?.metadata.uid, before.metadata.uid);
     assert.equal(now?.metadata.deletionTimestamp, undefined);
   };
 }
 
 async function policyOf(name: string): Promise<string | undefined> {
-  const crd = await rest.get(customResourceDefinitions, refOf(name));
+  const crd = await client.reader.get(customResourceDefinitions, refOf(name));
   return crd?.metadata.annotations?.["helm.sh/resource-policy"];
 }
 
 function definitionGone(name: string): Promise<unknown> {
-  return objectThat(
-    rest,
-    customResourceDefinitions,
-    refOf(name),
-    "gone",
-    (crd) => crd === undefined,
-  );
+  return waitUntilGone(client, customResourceDefinitions, refOf(name));
 }
 
 const runsFor = (name: string): number =>
   agent.helmRuns.filter((args) => args.includes(name)).length;
 
-test("they and their objects outlive a release that is withdrawn, and belong to it when it is installed again", async () => {
+test("they and their objects outlive a withdrawn release, and belong to it when it is installed again", async () => {
   await ready("lasting");
   const isSame = await definitionNow("lasting");
-  // The API server takes two seconds before it serves them.
-  await objectThat(rest, thingsOf("lasting"), thing, "served", () => true);
-  const made = await rest.create(thingsOf("lasting"), { metadata: thing });
+  // The API server serves them after two seconds.
+  await waitForObject(client, thingsOf("lasting"), thing, "served", () => true);
+  const made = await client.create(thingsOf("lasting"), { metadata: thing });
 
   await withdraw("lasting");
   await isSame();
-  assert.deepEqual(await records("lasting"), []);
-  const config = await rest.get(configMaps, { namespace: "lasting", name: "lasting-config" });
+  assert.deepEqual(await releaseHistory(client, "lasting"), []);
+  const config = await client.reader.get(configMaps, {
+    namespace: "lasting",
+    name: "lasting-config",
+  });
   assert.equal(config, undefined);
 
   const again = await ready("lasting", { values: { greeting: "again" } });
   assert.equal(again.counts.ready, 2);
   await isSame();
-  const kept = await rest.get(thingsOf("lasting"), thing);
+  const kept = await client.reader.get(thingsOf("lasting"), thing);
   assert.equal(kept?.metadata.uid, made.metadata.uid);
 });
 
-test("they outlive a release that somebody else uninstalls, and an agent that starts anew", async () => {
+test("they outlive a release that is uninstalled by hand, and a restart of the agent", async () => {
   await ready("by-hand");
   const isSame = await definitionNow("by-hand");
   await agent.stop();
@@ -167,12 +173,12 @@ test("they outlive a release that somebody else uninstalls, and an agent that st
   await run(spec.helm, ["uninstall", "by-hand", "--namespace=by-hand"], { env });
   await isSame();
 
-  agent = await startAgentParts(spec);
+  agent = await startInstaller(spec);
   await agent.report(({ name, ready }) => name === "by-hand" && ready);
   await isSame();
 });
 
-test("they stay when a newer version of the chart does not contain them any more", async () => {
+test("they stay when a newer version of the chart does not contain them", async () => {
   await ready("dropped");
   const isSame = await definitionNow("dropped");
 
@@ -181,27 +187,27 @@ test("they stay when a newer version of the chart does not contain them any more
   await isSame();
 });
 
-test("they stay when the run that made them failed, whatever comes next", async () => {
-  await refused("cut-off", { values: { bad: true } });
+test("they stay when the run that created them failed, and after later runs", async () => {
+  await rejected("cut-off", { values: { bad: true } });
   const isSame = await definitionNow("cut-off");
-  assert.deepEqual(await records("cut-off"), ["1 failed"]);
+  assert.deepEqual(await releaseHistory(client, "cut-off"), ["1 failed"]);
   assert.equal(await policyOf("cut-off"), undefined);
 
   await ready("cut-off", { chart: without });
   await isSame();
 
-  await refused("half", { values: { bad: true } });
+  await rejected("half", { values: { bad: true } });
   const isHalfSame = await definitionNow("half");
   await withdraw("half");
   await isHalfSame();
 });
 
-test("what was there before stays when a first install fails that is atomic", async () => {
+test("existing ones stay when an atomic first install fails", async () => {
   await ready("atomic");
   const isSame = await definitionNow("atomic");
   await withdraw("atomic");
 
-  const failed = await refused("atomic", {
+  const failed = await rejected("atomic", {
     values: { bad: true },
     helm: { atomic: true, timeoutSeconds: 30 },
   });
@@ -210,46 +216,46 @@ test("what was there before stays when a first install fails that is atomic", as
     failed.message,
     /Not_A_Name.*; the failed release was uninstalled, as atomic is set; retrying at /,
   );
-  assert.deepEqual(await records("atomic"), []);
+  assert.deepEqual(await releaseHistory(client, "atomic"), []);
   await isSame();
 });
 
-test("they go along with a release that is moved, and belong to it there", async () => {
+test("they belong to a release that is moved, also at its new place", async () => {
   await ready("moving");
   const isSame = await definitionNow("moving");
 
   const moved = await ready("moving", { namespace: "moved", release: "moved" });
 
   assert.equal(moved.release?.namespace, "moved");
-  assert.deepEqual(await records("moving"), []);
+  assert.deepEqual(await releaseHistory(client, "moving"), []);
   await isSame();
   await ready("moving", { namespace: "moved", release: "moved", deleteCRDResources: true });
   await withdraw("moving");
   await definitionGone("moving");
 });
 
-test("those that came along can be taken over by somebody else's release", async () => {
-  await ready("sought");
-  const isSame = await definitionNow("sought");
-  await ready("sought", { namespace: "sought-there" });
+test("those of a moved release can be adopted by another release", async () => {
+  await ready("adopted");
+  const isSame = await definitionNow("adopted");
+  await ready("adopted", { namespace: "adopted-moved" });
 
-  await ready("seeker", { values: { plural: "sought" }, helm: { takeOwnership: true } });
+  await ready("adopter", { values: { plural: "adopted" }, helm: { takeOwnership: true } });
 
   await isSame();
 });
 
-test("a first install that waits and is atomic makes room for what is wanted instead", async () => {
+test("an atomic first install that waits is replaced by a newer assignment", async () => {
   const helm = { atomic: true, timeoutSeconds: 600 };
   await assign("waiting", { chart: stalling, helm, values: { node: true } });
-  await recordThat("waiting", 1, "pending-install");
+  await waitForRevision(client, "waiting", 1, "pending-install");
 
   await ready("waiting", { chart: stalling, helm });
 
-  assert.deepEqual(await records("waiting"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "waiting"), ["1 deployed"]);
   assert.equal(runsFor("waiting"), 3);
 });
 
-test("with deleteCRDResources they go with their release, and it runs no Helm to say so", async () => {
+test("with deleteCRDResources they are deleted with their release, and the change of the field runs no Helm", async () => {
   const kept = await ready("going");
   assert.equal(await policyOf("going"), "keep");
 
@@ -262,7 +268,7 @@ test("with deleteCRDResources they go with their release, and it runs no Helm to
   await definitionGone("going");
 });
 
-test("with deleteCRDResources they go when the chart does not contain them any more, and otherwise stay", async () => {
+test("with deleteCRDResources they are deleted when the chart does not contain them, and otherwise stay", async () => {
   await ready("changing", { deleteCRDResources: true });
   await ready("changing");
   assert.equal(await policyOf("changing"), "keep");
@@ -272,43 +278,43 @@ test("with deleteCRDResources they go when the chart does not contain them any m
   await definitionGone("changing");
 });
 
-test("an account that may not see them changes nothing of a release that has them, says why, and loses nothing", async () => {
-  await ready("walled");
-  const isSame = await definitionNow("walled");
-  const account = { namespace: agentNamespace, name: "walled" };
-  await rest.create(serviceAccounts, { metadata: account });
-  await rest.create(roleBindings, {
-    metadata: { namespace: "walled", name: "walled" },
-    ...boundTo("ClusterRole", "cluster-admin", "walled"),
+test("an account that may not read them changes nothing in a release that has them, and reports why", async () => {
+  await ready("restricted");
+  const isSame = await definitionNow("restricted");
+  const account = { namespace: agentNamespace, name: "restricted" };
+  await client.create(serviceAccounts, { metadata: account });
+  await client.create(roleBindings, {
+    metadata: { namespace: "restricted", name: "restricted" },
+    ...clusterRoleFor("cluster-admin", "restricted"),
   });
 
-  const failed = await refused("walled", { chart: without, serviceAccount: "walled" });
+  const failed = await rejected("restricted", { chart: without, serviceAccount: "restricted" });
 
   assert.equal(failed.code, "CRDS_NOT_KEPT");
   assert.match(
     failed.message,
-    /^keep CustomResourceDefinition walled\.example\.com when its release is uninstalled, as service account flotilla-agent\/walled, which needs the rights to get and to patch it: get customresourcedefinitions.* 403 Forbidden: .*; the release is not changed until then; retrying at /,
+    /^keep CustomResourceDefinition restricted\.example\.com when its release is uninstalled, as service account flotilla-agent\/restricted, which needs the rights to get and to patch it: get customresourcedefinitions.* 403 Forbidden: .*; the release is not changed until then; retrying at /,
   );
-  assert.deepEqual(await records("walled"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(client, "restricted"), ["1 deployed"]);
   await isSame();
 
-  await withdraw("walled");
+  await withdraw("restricted");
   await isSame();
-  assert.deepEqual(await records("walled"), []);
+  assert.deepEqual(await releaseHistory(client, "restricted"), []);
 });
 
-test("a release without any asks for none", async () => {
-  await rest.create(namespaces, { metadata: { name: "plain" } });
+test("a release without any needs no rights for them", async () => {
+  await client.create(namespaces, { metadata: { name: "plain" } });
   const account = { namespace: agentNamespace, name: "plain" };
-  await rest.create(serviceAccounts, { metadata: account });
-  await rest.create(roleBindings, {
+  await client.create(serviceAccounts, { metadata: account });
+  await client.create(roleBindings, {
     metadata: { namespace: "plain", name: "plain" },
-    ...boundTo("ClusterRole", "cluster-admin", "plain"),
+    ...clusterRoleFor("cluster-admin", "plain"),
   });
 
   await ready("plain", { chart: without, serviceAccount: "plain" });
   await ready("plain", { chart: without, serviceAccount: "plain", deleteCRDResources: true });
 
   await withdraw("plain");
-  assert.deepEqual(await records("plain"), []);
+  assert.deepEqual(await releaseHistory(client, "plain"), []);
 });

@@ -1,4 +1,5 @@
-/** Values from the cluster's own objects, and copies of the hub's, as an agent makes them of what it is told. */
+/** Values from objects of the cluster, and downstream resources from objects of the hub, as an agent applies them. */
+
 import assert from "node:assert/strict";
 import type { ReferencedObject } from "@flotilla/proto";
 import type { ObjectRef } from "@flotilla/shared/api";
@@ -15,14 +16,15 @@ import {
   type ReferencedObjectData,
 } from "@flotilla/shared/referenced";
 import { afterAll, beforeAll, test } from "vitest";
-import { chartArchive, configChart } from "../testing/chart-archive.ts";
-import { objectThat } from "../testing/expect.ts";
+import { chartArchive, configChart } from "../harness/chart-archive.ts";
+import { startInstaller } from "../harness/in-process-installer.ts";
+import { releaseHistory, waitForRevision } from "../harness/releases.ts";
+import { waitForObject } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
-import { startAgentParts } from "./agent-parts.ts";
-import { deploymentOf, type Wanted } from "./deployment-of.ts";
+import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 
 const cluster = await startAgentCluster();
-let agent = await startAgentParts(cluster.spec);
+let agent = await startInstaller(cluster.spec);
 afterAll(() => agent.stop());
 const chart = await configChart("greeter", "1.0.0");
 cluster.charts.publish(chart);
@@ -30,21 +32,19 @@ const defaults = { kind: "ConfigMap", name: "defaults", key: "values.yaml" } as 
 const login = { kind: "Secret", name: "login" } as const;
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-/** What the hub says of the cluster. */
-async function told(labels: Readonly<Record<string, string>>): Promise<void> {
-  const facts = { namespace: "fleet-default", name: "paris", annotations: {}, templateValues: {} };
-  await agent.intake.setClusterInfo(await packClusterInfo({ ...facts, labels }));
+/** Sends cluster info as the hub does. */
+async function setLabels(labels: Readonly<Record<string, string>>): Promise<void> {
+  const info = { namespace: "fleet-default", name: "paris", annotations: {}, templateValues: {} };
+  await agent.intake.setClusterInfo(await packClusterInfo({ ...info, labels }));
 }
 
-beforeAll(() => told({}));
+beforeAll(() => setLabels({}));
 
-async function assign(name: string, wanted: Partial<Wanted>): Promise<void> {
-  await agent.intake.assign(
-    await deploymentOf({ name, chart, url: cluster.charts.url, ...wanted }),
-  );
+async function assign(name: string, spec: Partial<DeploymentSpec>): Promise<void> {
+  await agent.intake.assign(await assignmentOf({ name, chart, url: cluster.charts.url, ...spec }));
 }
 
-async function supply(ref: ObjectRef, object: ReferencedObjectData): Promise<void> {
+async function setObject(ref: ObjectRef, object: ReferencedObjectData): Promise<void> {
   const { digest, bytes } = await packReferencedObject(object);
   await agent.intake.setReferencedObject({
     ...ref,
@@ -52,27 +52,27 @@ async function supply(ref: ObjectRef, object: ReferencedObjectData): Promise<voi
   } satisfies ReferencedObject);
 }
 
-/** Of the ConfigMap that the chart makes. */
-function greeted(release: string, greeting: string): Promise<ConfigMap | undefined> {
+/** Resolves with the ConfigMap of the chart once it has this greeting. */
+function waitForGreeting(release: string, greeting: string): Promise<ConfigMap | undefined> {
   const ref = { namespace: release, name: `${release}-config` };
-  return objectThat(cluster.rest, configMaps, ref, `greeted with ${greeting}`, (found) => {
-    return found?.data?.["greeting"] === greeting;
+  return waitForObject(cluster.client, configMaps, ref, `with greeting ${greeting}`, (found) => {
+    return found.data?.["greeting"] === greeting;
   });
 }
 
 function copyThat(
   namespace: string,
   what: string,
-  isWanted: (copy: Secret | undefined) => boolean,
+  isDesired: (copy: Secret | undefined) => boolean,
 ): Promise<Secret | undefined> {
-  return objectThat(cluster.rest, secrets, { namespace, name: login.name }, what, isWanted);
+  return waitForObject(cluster.client, secrets, { namespace, name: login.name }, what, isDesired);
 }
 
 async function namespace(name: string): Promise<void> {
-  await cluster.rest.create(namespaces, { metadata: { name } });
+  await cluster.client.create(namespaces, { metadata: { name } });
 }
 
-test("values of a ConfigMap are waited for, found as soon as they come, and followed when they change", async () => {
+test("values of a ConfigMap are waited for, applied as soon as they exist, and applied again when they change", async () => {
   await namespace("watched");
   await assign("watched", { values: { greeting: "own" }, valuesFrom: [defaults] });
   const missing = await agent.report(({ name, code }) => name === "watched" && code !== undefined);
@@ -83,27 +83,27 @@ test("values of a ConfigMap are waited for, found as soon as they come, and foll
   );
 
   const ref = { namespace: "watched", name: defaults.name };
-  await cluster.rest.create(configMaps, { metadata: ref, data: { other: "" } });
+  await cluster.client.create(configMaps, { metadata: ref, data: { other: "" } });
   const keyless = await agent.report(({ message }) => message.startsWith("key values.yaml"));
   assert.match(keyless.message, /not found in ConfigMap watched\/defaults/);
 
   const change = (greeting: string) =>
-    cluster.rest.patch(configMaps, ref, {
+    cluster.client.patch(configMaps, ref, {
       type: "merge",
       body: { data: { [defaults.key]: `greeting: ${greeting}\n` } },
     });
   await change("first");
-  await greeted("watched", "first");
+  await waitForGreeting("watched", "first");
   await change("second");
-  await greeted("watched", "second");
-  await cluster.recordThat("watched", 2, "deployed");
-  assert.deepEqual(await cluster.records("watched"), ["1 superseded", "2 deployed"]);
+  await waitForGreeting("watched", "second");
+  await waitForRevision(cluster.client, "watched", 2, "deployed");
+  assert.deepEqual(await releaseHistory(cluster.client, "watched"), ["1 superseded", "2 deployed"]);
 });
 
-test("later sources win over earlier ones, a change that comes to the same runs no Helm", async () => {
+test("later sources override earlier ones, and a change without effect runs no Helm", async () => {
   await namespace("ordered");
   const source = (name: string, greeting: string) =>
-    cluster.rest.create(secrets, {
+    cluster.client.create(secrets, {
       metadata: { namespace: "ordered", name },
       data: { [defaults.key]: base64(`greeting: ${greeting}\nextra: {${name}: true}\n`) },
     });
@@ -111,9 +111,9 @@ test("later sources win over earlier ones, a change that comes to the same runs 
   await source("late", "late");
   const from = (name: string) => ({ ...defaults, kind: "Secret", name }) as const;
   await assign("ordered", { valuesFrom: [from("early"), from("late")] });
-  await greeted("ordered", "late");
+  await waitForGreeting("ordered", "late");
 
-  await cluster.rest.patch(
+  await cluster.client.patch(
     secrets,
     { namespace: "ordered", name: "late" },
     {
@@ -121,7 +121,7 @@ test("later sources win over earlier ones, a change that comes to the same runs 
       body: { data: { [defaults.key]: base64("greeting: 'late'\nextra: {late: true}\n") } },
     },
   );
-  await cluster.rest.patch(
+  await cluster.client.patch(
     secrets,
     { namespace: "ordered", name: "early" },
     {
@@ -129,19 +129,19 @@ test("later sources win over earlier ones, a change that comes to the same runs 
       body: { data: { [defaults.key]: base64("greeting: other\nextra: {early: false}\n") } },
     },
   );
-  await cluster.recordThat("ordered", 2, "deployed");
-  assert.deepEqual(await cluster.records("ordered"), ["1 superseded", "2 deployed"]);
+  await waitForRevision(cluster.client, "ordered", 2, "deployed");
+  assert.deepEqual(await releaseHistory(cluster.client, "ordered"), ["1 superseded", "2 deployed"]);
 });
 
-test("a Secret of the hub is copied before the release, changed with it, restored, and goes with it", async () => {
-  await assign("copied", { copies: [login] });
+test("a Secret of the hub is copied before the release, updated, restored, and deleted with it", async () => {
+  await assign("copied", { downstreamResources: [login] });
   const awaited = await agent.report(({ name, message }) => name === "copied" && message !== "");
   assert.match(
     awaited.message,
     /^waiting for the hub to send the Secret fleet-default\/login, which is copied/,
   );
 
-  await supply(login, {
+  await setObject(login, {
     type: "kubernetes.io/basic-auth",
     data: { username: base64("me"), password: base64("one") },
     labels: { team: "a" },
@@ -152,73 +152,76 @@ test("a Secret of the hub is copied before the release, changed with it, restore
     team: "a",
     "fleet.cattle.io/bundledeployment": "copied",
   });
-  await cluster.recordThat("copied", 1, "deployed");
+  await waitForRevision(cluster.client, "copied", 1, "deployed");
 
-  await supply(login, {
+  await setObject(login, {
     type: "kubernetes.io/basic-auth",
     data: { username: base64("me"), password: base64("two") },
   });
   await copyThat("copied", "rotated", (found) => found?.data?.["password"] === base64("two"));
-  await cluster.recordThat("copied", 2, "deployed");
+  await waitForRevision(cluster.client, "copied", 2, "deployed");
 
-  await cluster.rest.delete(secrets, { namespace: "copied", name: login.name });
+  await cluster.client.delete(secrets, { namespace: "copied", name: login.name });
   await copyThat("copied", "there again", (found) => found?.data?.["password"] === base64("two"));
-  assert.deepEqual(await cluster.records("copied"), ["1 superseded", "2 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "copied"), ["1 superseded", "2 deployed"]);
 
   await agent.intake.withdraw({ name: "copied", uid: "uid-copied" });
   await copyThat("copied", "gone", (found) => found === undefined);
 });
 
-test("values may come from what is copied, also before it was", async () => {
+test("values may come from a copied object, also before it is copied", async () => {
   const settings = { kind: "ConfigMap", name: "settings" } as const;
-  await supply(settings, { data: { [defaults.key]: "greeting: copied\n" } });
+  await setObject(settings, { data: { [defaults.key]: "greeting: copied\n" } });
 
   await assign("from-copy", {
-    copies: [settings],
+    downstreamResources: [settings],
     valuesFrom: [{ ...settings, key: defaults.key, namespace: "fleet-default" }],
   });
 
-  await greeted("from-copy", "copied");
+  await waitForGreeting("from-copy", "copied");
 });
 
-test("an object of that name which nobody copied there is left alone, and said", async () => {
+test("an existing object of the same name is not changed, and reported", async () => {
   await namespace("taken");
   const data = { password: base64("theirs") };
-  await cluster.rest.create(secrets, { metadata: { namespace: "taken", name: login.name }, data });
-  await assign("taken", { copies: [login] });
+  await cluster.client.create(secrets, {
+    metadata: { namespace: "taken", name: login.name },
+    data,
+  });
+  await assign("taken", { downstreamResources: [login] });
 
-  const refused = await agent.report(({ name, code }) => name === "taken" && code !== undefined);
+  const rejected = await agent.report(({ name, code }) => name === "taken" && code !== undefined);
 
-  assert.equal(refused.code, "DOWNSTREAM_RESOURCE_CONFLICT");
-  assert.match(refused.message, /to Secret taken\/login: the cluster has such an object already/);
-  const kept = await cluster.rest.get(secrets, { namespace: "taken", name: login.name });
+  assert.equal(rejected.code, "DOWNSTREAM_RESOURCE_CONFLICT");
+  assert.match(rejected.message, /to Secret taken\/login: the cluster has such an object already/);
+  const kept = await cluster.client.reader.get(secrets, { namespace: "taken", name: login.name });
   assert.deepEqual(kept?.data, data);
-  assert.deepEqual(await cluster.records("taken"), []);
+  assert.deepEqual(await releaseHistory(cluster.client, "taken"), []);
 });
 
-test("two deployments of one namespace share a copy, which goes with the last", async () => {
-  await assign("one", { namespace: "shared", copies: [login] });
-  await assign("two", { namespace: "shared", copies: [login] });
+test("two deployments of one namespace share a copy, which is deleted with the last", async () => {
+  await assign("one", { namespace: "shared", downstreamResources: [login] });
+  await assign("two", { namespace: "shared", downstreamResources: [login] });
   await agent.report(({ name, phase }) => name === "one" && phase === "deployed");
   await agent.report(({ name, phase }) => name === "two" && phase === "deployed");
   const copy = await copyThat("shared", "copied", (found) => found !== undefined);
 
   await agent.intake.withdraw({ name: "one", uid: "uid-one" });
   await agent.withdrawn("one");
-  const kept = await cluster.rest.get(secrets, { namespace: "shared", name: login.name });
+  const kept = await cluster.client.reader.get(secrets, { namespace: "shared", name: login.name });
   assert.equal(kept?.metadata.uid, copy?.metadata.uid);
 
   await agent.intake.withdraw({ name: "two", uid: "uid-two" });
   await copyThat("shared", "gone", (found) => found === undefined);
 });
 
-test("what depends on another waits for it before the values are asked for that it brings", async () => {
-  const wanted = {
+test("a deployment waits for its dependencies before it reads values that they create", async () => {
+  const spec = {
     namespace: "shop",
     valuesFrom: [{ ...defaults, name: "db-config", key: "made" }],
   };
   await namespace("shop");
-  await assign("shop-front", { ...wanted, dependsOn: [{ name: "db" }] });
+  await assign("shop-front", { ...spec, dependsOn: [{ name: "db" }] });
 
   const waiting = await agent.report(
     ({ name, message }) => name === "shop-front" && message !== "",
@@ -233,20 +236,20 @@ test("what depends on another waits for it before the values are asked for that 
   assert.match(missing.message, /^key made not found in ConfigMap shop\/db-config/);
 });
 
-test("what is moved stays where it is while what it depends on is not there", async () => {
+test("a moved deployment stays at its former place while its dependency is missing", async () => {
   await assign("mover", {});
   await agent.report(({ name, phase }) => name === "mover" && phase === "deployed");
 
   await assign("mover", { namespace: "mover-new", dependsOn: [{ name: "mover-db" }] });
   await agent.report(({ name, message }) => name === "mover" && message.startsWith("waiting for"));
-  assert.deepEqual(await cluster.records("mover"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "mover"), ["1 deployed"]);
 
   await assign("mover-db", {});
   await agent.report((state) => state.release?.namespace === "mover-new");
-  assert.deepEqual(await cluster.records("mover"), []);
+  assert.deepEqual(await releaseHistory(cluster.client, "mover"), []);
 });
 
-test("a template that a label is missing for fails by name and alone, and is rendered at once when that is there", async () => {
+test("a template with a missing label fails with its name, alone, and is rendered at once when the label is set", async () => {
   await assign("regional", { values: { greeting: "hello ${ .ClusterLabels.region }" } });
   const failed = await agent.report(({ name, code }) => name === "regional" && code !== undefined);
   assert.equal(failed.code, "VALUES_TEMPLATE_FAILED");
@@ -255,21 +258,24 @@ test("a template that a label is missing for fails by name and alone, and is ren
     /^render the template values\.greeting for cluster fleet-default\/paris: there is no \.ClusterLabels\.region;/,
   );
   assert.equal(failed.retryAt, undefined);
-  await assign("beside", { values: { greeting: "${ .ClusterName }" } });
-  await greeted("beside", "paris");
+  await assign("unaffected", { values: { greeting: "${ .ClusterName }" } });
+  await waitForGreeting("unaffected", "paris");
 
-  await told({ region: "eu" });
-  await greeted("regional", "hello eu");
-  await told({ region: "eu", tier: "gold" });
-  await told({ region: "us", tier: "gold" });
-  await greeted("regional", "hello us");
-  await cluster.recordThat("regional", 2, "deployed");
+  await setLabels({ region: "eu" });
+  await waitForGreeting("regional", "hello eu");
+  await setLabels({ region: "eu", tier: "gold" });
+  await setLabels({ region: "us", tier: "gold" });
+  await waitForGreeting("regional", "hello us");
+  await waitForRevision(cluster.client, "regional", 2, "deployed");
 
-  assert.deepEqual(await cluster.records("regional"), ["1 superseded", "2 deployed"]);
-  assert.deepEqual(await cluster.records("beside"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "regional"), [
+    "1 superseded",
+    "2 deployed",
+  ]);
+  assert.deepEqual(await releaseHistory(cluster.client, "unaffected"), ["1 deployed"]);
 });
 
-test("what the hub says of the cluster tries nothing anew that does not ask for it", async () => {
+test("new cluster info retries no deployment that does not use it", async () => {
   const failing = await chartArchive({
     name: "failing",
     version: "1.0.0",
@@ -278,42 +284,42 @@ test("what the hub says of the cluster tries nothing anew that does not ask for 
   cluster.charts.publish(failing);
   await assign("failing", { chart: failing });
   await agent.report(({ name, code }) => name === "failing" && code === "HELM_FAILED");
-  const tries = () => agent.helmRuns.filter((args) => args.includes("failing")).length;
-  const before = tries();
+  const runs = () => agent.helmRuns.filter((args) => args.includes("failing")).length;
+  const before = runs();
 
-  await told({ region: "here", tier: "gold" });
-  await greeted("regional", "hello here");
-  await told({ region: "there", tier: "gold" });
-  await greeted("regional", "hello there");
+  await setLabels({ region: "here", tier: "gold" });
+  await waitForGreeting("regional", "hello here");
+  await setLabels({ region: "there", tier: "gold" });
+  await waitForGreeting("regional", "hello there");
 
-  assert.equal(tries(), before);
+  assert.equal(runs(), before);
   await agent.intake.withdraw({ name: "failing", uid: "uid-failing" });
   await agent.withdrawn("failing");
 });
 
-test("a paused deployment tells nothing of a template that fails by now, also when the agent starts anew", async () => {
-  const wanted = { values: { greeting: "hello ${ .ClusterLabels.tier }" } };
-  await assign("halted", wanted);
+test("a paused deployment does not report a template that fails meanwhile, also after a restart of the agent", async () => {
+  const spec = { values: { greeting: "hello ${ .ClusterLabels.tier }" } };
+  await assign("halted", spec);
   await agent.report(({ name, phase }) => name === "halted" && phase === "deployed");
-  await assign("halted", { ...wanted, paused: true });
-  await told({ region: "there" });
+  await assign("halted", { ...spec, paused: true });
+  await setLabels({ region: "there" });
 
   await agent.stop();
-  agent = await startAgentParts(cluster.spec);
+  agent = await startInstaller(cluster.spec);
   const state = await agent.report(({ name, message }) => name === "halted" && message !== "");
 
   assert.equal(state.message, "paused");
-  assert.deepEqual(await cluster.records("halted"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "halted"), ["1 deployed"]);
 });
 
-test("a template that gives something else each time runs Helm once, whatever becomes of the agent", async () => {
+test("a template with a random result runs Helm once, also after a restart of the agent", async () => {
   await assign("random", { values: { greeting: "${ randAlphaNum 12 }" } });
   await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
   const ref = { namespace: "random", name: "random-config" };
-  const before = await cluster.rest.get(configMaps, ref);
+  const before = await cluster.client.reader.get(configMaps, ref);
 
   await agent.stop();
-  agent = await startAgentParts(cluster.spec);
+  agent = await startInstaller(cluster.spec);
   await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
   const [restored] = agent.reports.filter(({ name }) => name === "random");
   await assign("random", { values: { greeting: "${ randAlphaNum 12 }" }, helm: { maxHistory: 7 } });
@@ -322,13 +328,13 @@ test("a template that gives something else each time runs Helm once, whatever be
       name === "random" && phase === "deployed" && deploymentId !== restored?.deploymentId,
   );
 
-  assert.deepEqual(await cluster.records("random"), ["1 deployed"]);
+  assert.deepEqual(await releaseHistory(cluster.client, "random"), ["1 deployed"]);
   assert.deepEqual(agent.helmRuns, []);
-  const kept = await cluster.rest.get(configMaps, ref);
+  const kept = await cluster.client.reader.get(configMaps, ref);
   assert.equal(kept?.data?.["greeting"], before?.data?.["greeting"]);
 });
 
-test("a copy stays for a deployment that shares it and has not been looked at since the agent began", async () => {
+test("a copy stays for a deployment that shares it and was not reconciled since the agent started", async () => {
   const shared = { namespace: "later", copies: [login] };
   await assign("early", shared);
   await agent.report(({ name, phase }) => name === "early" && phase === "deployed");
@@ -338,7 +344,7 @@ test("a copy stays for a deployment that shares it and has not been looked at si
   await assign("paused", { ...shared, paused: true });
 
   await agent.stop();
-  agent = await startAgentParts(cluster.spec);
+  agent = await startInstaller(cluster.spec);
   await agent.intake.withdraw({ name: "early", uid: "uid-early" });
   await agent.withdrawn("early");
 
@@ -347,16 +353,16 @@ test("a copy stays for a deployment that shares it and has not been looked at si
   assert.equal(kept?.metadata.labels?.["fleet.cattle.io/bundledeployment"], "paused");
 });
 
-test("what Helm refuses of a Secret's values is said without them", async () => {
+test("a rejection by Helm is reported without the values of Secrets", async () => {
   const picky = await chartArchive({
     name: "picky",
     version: "1.0.0",
     values: "password: ''\n",
-    templates: { "refuse.yaml": '{{ fail (print "too short: " .Values.password) }}\n' },
+    templates: { "fail.yaml": '{{ fail (print "too short: " .Values.password) }}\n' },
   });
   cluster.charts.publish(picky);
   await namespace("picky");
-  await cluster.rest.create(secrets, {
+  await cluster.client.create(secrets, {
     metadata: { namespace: "picky", name: "db" },
     data: { "values.yaml": base64("password: hunter2\n") },
   });

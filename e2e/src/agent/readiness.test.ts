@@ -1,4 +1,4 @@
-/** How the agent follows the objects of a release, on a real control plane whose workloads run. */
+/** How the agent tracks the readiness of releases, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
 import type { OwnedObject } from "@flotilla/agent/helm";
 import { createReadinessTracker, type Readiness } from "@flotilla/agent/readiness";
@@ -12,10 +12,10 @@ import {
 import { silentLog } from "@flotilla/shared/log";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { afterAll, test } from "vitest";
+import { createChangeSignal } from "../harness/change-signal.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 
 const namespace = "apps";
-const patienceMs = 60_000;
 
 const plane = await leaseControlPlane("cluster");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
@@ -30,28 +30,15 @@ afterAll(async () => {
 });
 await rest.create(namespaces, { metadata: { name: namespace } });
 
-const looks = new Set<() => void>();
-tracker.onChange(() => {
-  for (const look of [...looks]) look();
-});
+const signal = createChangeSignal(undefined, 60_000);
+tracker.onChange(() => signal.changed());
 
-/** Resolves once `isWanted` holds for how a release is. */
-function readiness(name: string, isWanted: (readiness: Readiness) => boolean): Promise<Readiness> {
-  return new Promise((resolve, reject) => {
-    const look = (): void => {
-      const found = tracker.readinessOf(name);
-      if (found === undefined || !isWanted(found)) return;
-      clearTimeout(timer);
-      looks.delete(look);
-      resolve(found);
-    };
-    const timer = setTimeout(() => {
-      looks.delete(look);
-      reject(new Error(`not so, last: ${JSON.stringify(tracker.readinessOf(name))}`));
-    }, patienceMs);
-    looks.add(look);
-    look();
-  });
+/** Resolves with the readiness of a release once it is as desired. */
+function readiness(name: string, isDesired: (readiness: Readiness) => boolean): Promise<Readiness> {
+  return signal.found(() => {
+    const found = tracker.readinessOf(name);
+    return found !== undefined && isDesired(found) ? found : undefined;
+  }, `the readiness of ${name}`);
 }
 
 function deploymentThat(name: string): KubeObject {
@@ -98,7 +85,7 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
   assert.equal(stages.at(-1), "missing");
 });
 
-test("a release is ready when its last object is there, and the one beside it hears nothing of it", async () => {
+test("a release is ready when its last object exists, and another release is not notified", async () => {
   const objects: readonly OwnedObject[] = [
     { apiVersion: "v1", kind: "ConfigMap", name: "one" },
     { apiVersion: "v1", kind: "ConfigMap", name: "two" },
@@ -108,16 +95,16 @@ test("a release is ready when its last object is there, and the one beside it he
   tracker.track("first", objects.slice(0, 1), namespace);
   await readiness("first", ({ ready }) => ready);
   assert.equal((await readiness("both", () => true)).counts.missing, 1);
-  const told: string[] = [];
-  tracker.onChange((name) => told.push(name));
+  const notified: string[] = [];
+  tracker.onChange((name) => notified.push(name));
 
   await rest.create(configMaps, { metadata: { namespace, name: "two" } });
   await readiness("both", ({ ready }) => ready);
 
-  assert.deepEqual(told, ["both"]);
+  assert.deepEqual(notified, ["both"]);
 });
 
-test("a kind that the agent may not list is named with the server's own words, until it may", async (t) => {
+test("a kind that the agent may not list is reported with the message of the server, until it may", async (t) => {
   const user = "restricted";
   const restricted = connectKube({ ...config, impersonate: { user, groups: [] } });
   const own = createReadinessTracker({ rest: restricted, clock, log: silentLog() });
@@ -128,18 +115,18 @@ test("a kind that the agent may not list is named with the server's own words, u
     await runs;
     await restricted.close();
   });
-  const told = new Map<boolean, PromiseWithResolvers<Readiness>>([
+  const reported = new Map<boolean, PromiseWithResolvers<Readiness>>([
     [false, Promise.withResolvers()],
     [true, Promise.withResolvers()],
   ]);
   own.onChange((name) => {
     const now = own.readinessOf(name);
-    if (now !== undefined) told.get(now.ready)?.resolve(now);
+    if (now !== undefined) reported.get(now.ready)?.resolve(now);
   });
   await rest.create(configMaps, { metadata: { namespace, name: "seen" } });
 
   own.track("seen", [{ apiVersion: "v1", kind: "ConfigMap", name: "seen" }], namespace);
-  const hidden = await told.get(false)?.promise;
+  const hidden = await reported.get(false)?.promise;
   assert.deepEqual(hidden?.counts, {
     desiredReady: 1,
     ready: 0,
@@ -162,5 +149,5 @@ test("a kind that the agent may not list is named with the server's own words, u
     subjects: [{ apiGroup: api.group, kind: "User", name: user }],
   };
   await rest.create({ ...api, kind: "ClusterRoleBinding", plural: "clusterrolebindings" }, binding);
-  assert.equal((await told.get(true)?.promise)?.counts.ready, 1);
+  assert.equal((await reported.get(true)?.promise)?.counts.ready, 1);
 });

@@ -1,4 +1,4 @@
-/** A cluster that takes no more Secrets in the agent's namespace. */
+/** A quota that rejects further Secrets in the agent's namespace. */
 import { agentNamespace } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
@@ -11,12 +11,15 @@ export const resourceQuotas: Resource<KubeObject> = {
   namespaced: true,
 };
 
-/** A quota counts, and ceases to count, some moments after it was written. */
-export async function untilSecretsAre(rest: KubeRest, wanted: "taken" | "refused"): Promise<void> {
+/** A quota takes effect, and ends, some moments after it is written or deleted. */
+export async function waitUntilSecretsAre(
+  rest: KubeRest,
+  desired: "accepted" | "rejected",
+): Promise<void> {
   const probe = { metadata: { namespace: agentNamespace, name: "probe" } };
-  for (let found = ""; found !== wanted; )
+  for (let found = ""; found !== desired; )
     found = await rest.create(secrets, probe, { dryRun: true }).then(
-      () => "taken",
-      () => "refused",
+      () => "accepted",
+      () => "rejected",
     );
 }

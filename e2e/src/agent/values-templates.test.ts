@@ -1,4 +1,4 @@
-/** Values with templates, rendered by Helm on the agent, beside what Go gives when it renders them as Fleet does. */
+/** Values with templates, rendered by Helm on the agent, compared with Go, which renders them as Fleet does. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -48,7 +48,7 @@ async function outcome(content: Content): Promise<string> {
     return canonicalJson(await render(content));
   } catch (thrown) {
     const { code, message } = AppError.from(thrown);
-    return code === "VALUES_TEMPLATE_FAILED" ? "refused" : message;
+    return code === "VALUES_TEMPLATE_FAILED" ? "rejected" : message;
   }
 }
 
@@ -58,7 +58,7 @@ interface Row {
   readonly answer: Answer;
 }
 
-/** Where ours differ from Go's. */
+/** Differences from Go. */
 async function disagreements(
   questions: readonly ValuesQuestion[],
   answers: readonly Answer[],
@@ -71,12 +71,13 @@ async function disagreements(
   const found = [...(await misread(rows.filter(({ answer }) => answer.json !== undefined)))];
   for (const { question, answer } of rows.filter(({ answer: { error } }) => error !== undefined)) {
     const ours = await outcome(question);
-    if (ours !== "refused") found.push(`${said(question)}: ours ${ours}, Go's ${answer.error}`);
+    if (ours !== "rejected")
+      found.push(`${describeQuestion(question)}: ours ${ours}, Go's ${answer.error}`);
   }
   return found;
 }
 
-/** Of what Go renders: one start of Helm for all of it, as long as ours renders it too. */
+/** What Go renders is rendered by one run of Helm, as long as ours renders it too. */
 async function misread(rows: readonly Row[]): Promise<readonly string[]> {
   try {
     const rendered = await render(together(rows));
@@ -90,12 +91,14 @@ async function misread(rows: readonly Row[]): Promise<readonly string[]> {
         ...Object.fromEntries(computed),
       });
       const theirs = canonicalJson(JSON.parse(answer.json ?? ""));
-      return ours === theirs ? [] : [`${said(question)}: ours ${ours}, Go's ${theirs}`];
+      return ours === theirs ? [] : [`${describeQuestion(question)}: ours ${ours}, Go's ${theirs}`];
     });
   } catch (thrown) {
     const [only, ...others] = rows;
     if (only !== undefined && others.length === 0)
-      return [`${said(only.question)}: ${AppError.from(thrown).message}, Go's ${only.answer.json}`];
+      return [
+        `${describeQuestion(only.question)}: ${AppError.from(thrown).message}, Go's ${only.answer.json}`,
+      ];
     const middle = Math.ceil(rows.length / 2);
     return [...(await misread(rows.slice(0, middle))), ...(await misread(rows.slice(middle)))];
   }
@@ -115,11 +118,11 @@ function together(rows: readonly Row[]): Content {
   };
 }
 
-function said({ context: _, ...question }: ValuesQuestion): string {
+function describeQuestion({ context: _, ...question }: ValuesQuestion): string {
   return JSON.stringify(question);
 }
 
-/** What Fleet fails for, or makes something of that nobody meant. */
+/** Where Fleet fails or has an unintended result. */
 const differences: readonly (readonly [what: string, text: string, value: unknown])[] = [
   ["a template may trim at the beginning of a value", "${- .ClusterValues.size }", 3],
   ["a quote stays in what Go writes in quotes", " ${ .ClusterAnnotations.quote }", ` it's "so"`],
@@ -130,7 +133,7 @@ const differences: readonly (readonly [what: string, text: string, value: unknow
   ["and nothing within a text", "a${ index .ClusterLabels `gone` }b", "ab"],
 ];
 
-const refusals: readonly (readonly [text: string, why: string])[] = [
+const rejections: readonly (readonly [text: string, why: string])[] = [
   ["${ .ClusterLabels.gone }", String.raw`there is no \.ClusterLabels\.gone`],
   ["${ $.ClusterValues.gone.key }", String.raw`there is no \$\.ClusterValues\.gone`],
   ["${ (dict).key }", String.raw`there is no \(…\)\.key`],
@@ -157,7 +160,7 @@ function kubeconfigFor(server: string): unknown {
 }
 
 describe("values with templates", () => {
-  test("are what Go makes of them, and refused where Go refuses them", async () => {
+  test("have the result of Go, and are rejected where Go rejects them", async () => {
     const { questions, answers } = await readGolden("values-rows");
     const asked = questions.values ?? [];
 
@@ -165,7 +168,7 @@ describe("values with templates", () => {
     assert.deepEqual(await disagreements(asked, answers.values ?? []), []);
   });
 
-  test("are what Go makes of them, at random", async (t) => {
+  test("have the result of Go, at random", async (t) => {
     await using oracle = await buildOracle();
     if (oracle.kind === "missing") return t.skip(oracle.why);
     await t.annotate(`FLOTILLA_SEED=${seed}`);
@@ -173,25 +176,27 @@ describe("values with templates", () => {
       .sample(templateText, { seed, numRuns: 600 })
       .map((v) => ({ values: { v }, context: rowContext }));
     const { values: answers = [] } = await oracle.ask({ values: asked });
-    // Each of those that are refused is a start of Helm.
-    const refused = answers.flatMap(({ error }, at) => (error === undefined ? [] : [at])).slice(20);
-    const kept = asked.map((_, at) => at).filter((at) => !refused.includes(at));
+    // Each rejected one is a run of Helm.
+    const rejected = answers
+      .flatMap(({ error }, at) => (error === undefined ? [] : [at]))
+      .slice(20);
+    const accepted = asked.map((_, at) => at).filter((at) => !rejected.includes(at));
 
     const found = await disagreements(
-      kept.map((at) => asked[at] ?? { values: {} }),
-      kept.map((at) => answers[at] ?? {}),
+      accepted.map((at) => asked[at] ?? { values: {} }),
+      accepted.map((at) => answers[at] ?? {}),
     );
 
     assert.deepEqual(found, [], `with FLOTILLA_SEED=${seed}`);
   });
 
   for (const [what, text, expected] of differences) {
-    test(`otherwise than Fleet, ${what}`, async () => {
+    test(`unlike in Fleet, ${what}`, async () => {
       assert.deepEqual(await render({ values: { v: text } }), { v: expected });
     });
   }
 
-  test("take what is said of the cluster as data, whatever it looks like", async () => {
+  test("use cluster info as data, never as a template", async () => {
     const hostile = [
       '{{ fail "x" }}',
       "{{ .Values }}{{ end }}",
@@ -228,21 +233,18 @@ describe("values with templates", () => {
     }
   });
 
-  test("give nothing beside their own place", async () => {
-    const facts = { ...rowClusterInfo, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
+  test("change no other value", async () => {
+    const info = { ...rowClusterInfo, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
     for (const text of ["${ .ClusterAnnotations.x }", "${ .ClusterAnnotations.y }"])
       for (const values of [{ v: text }, { v: [text] }, { v: { [text]: 1 } }])
-        await assert.rejects(
-          renderValues({ values, valuesAreTemplates: true }, facts, { signal }),
-          {
-            code: "VALUES_TEMPLATE_FAILED",
-          },
-        );
+        await assert.rejects(renderValues({ values, valuesAreTemplates: true }, info, { signal }), {
+          code: "VALUES_TEMPLATE_FAILED",
+        });
   });
 
-  test("that are refused say where they stand and what is wrong", async () => {
+  test("that are rejected report their place and the error", async () => {
     const place = String.raw`render the template values\.a\[1\]\["b c"\] for cluster fleet-default/paris`;
-    for (const [text, why] of refusals) {
+    for (const [text, why] of rejections) {
       await assert.rejects(
         render({ values: { good: "${ .ClusterName }", a: [0, { "b c": text }], z: "${ 1 }" } }),
         {
@@ -253,7 +255,7 @@ describe("values with templates", () => {
     }
   });
 
-  test("are rendered without asking the cluster, in one start of Helm", async (t) => {
+  test("are rendered without requests to the cluster, in one run of Helm", async (t) => {
     let asked = 0;
     const cluster = createServer((_, response) => {
       asked += 1;

@@ -1,4 +1,4 @@
-/** The CRDs on a real API server: what it takes, keeps, refuses and shows. */
+/** The CRDs on a real API server: validation, storage, and columns. */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -11,16 +11,16 @@ import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { type Program, programFor } from "./program.ts";
+import { type Program, programFor } from "../harness/program.ts";
+import { type PrintedObject, printedObjects } from "./printer-columns.ts";
 import {
   accepted,
-  helmOpRefusals,
+  helmOpRejections,
   policyFields,
-  policyRefusals,
-  type Refusal,
-  tokenRefusals,
-} from "./refusals.ts";
-import { type Shown, shown } from "./shown.ts";
+  policyRejections,
+  type Rejection,
+  tokenRejections,
+} from "./rejections.ts";
 
 const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
 const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();
@@ -74,7 +74,7 @@ async function conditionsOf(
   return JSON.parse(answer.body).status?.conditions ?? [];
 }
 
-/** `fields`: what it has beside its metadata. */
+/** `fields`: those beside its metadata. */
 async function tryToCreate(kind: string, plural: string, fields: object) {
   return await api.call("POST", `${group}/namespaces/fleet-default/${plural}?dryRun=All`, {
     apiVersion: "fleet.cattle.io/v1alpha1",
@@ -84,7 +84,7 @@ async function tryToCreate(kind: string, plural: string, fields: object) {
   });
 }
 
-test("the API server serves all kinds and finds nothing wrong with their schemas", async () => {
+test("the API server serves all kinds and accepts their schemas", async () => {
   for (const { metadata } of allCrds()) {
     const conditions = await conditionsOf(metadata.name);
 
@@ -99,7 +99,7 @@ test("the API server serves all kinds and finds nothing wrong with their schemas
   }
 });
 
-test("the API server applies what the CRDs say", async () => {
+test("the API server enforces the CRDs", async () => {
   for (const crd of allCrds()) {
     const answer = await api.call(
       "GET",
@@ -135,7 +135,7 @@ for (const file of fixtures) {
 
 fleetFormsApply(kubectl, plane.kubeconfig);
 
-test("large integers in values are kept to the last digit", async () => {
+test("large integers in values keep all digits", async () => {
   const text = await succeed(kubectl, [
     "get",
     "helmop",
@@ -155,7 +155,7 @@ test("large integers in values are kept to the last digit", async () => {
   }
 });
 
-test("a null in values, which Helm reads as an order to remove, is kept", async () => {
+test("a null in values, with which Helm removes a value, is stored", async () => {
   const values = { replicas: null, image: { tag: null } };
 
   const answer = await tryToCreate("HelmOp", "helmops", {
@@ -173,16 +173,16 @@ test("a HelmOp that is applied twice has not changed", async () => {
   assert.deepEqual(stdout.match(/^helmop\S* (?!unchanged).*/gm), null);
 });
 
-for (const [kind, plural, refusals] of [
-  ["HelmOp", "helmops", helmOpRefusals],
-  ["ClusterRegistrationToken", "clusterregistrationtokens", tokenRefusals],
-] as const satisfies readonly (readonly [string, string, readonly Refusal[]])[]) {
-  for (const { what, spec, says } of refusals) {
-    test(`a ${kind} with ${what} is refused`, async () => {
+for (const [kind, plural, rejections] of [
+  ["HelmOp", "helmops", helmOpRejections],
+  ["ClusterRegistrationToken", "clusterregistrationtokens", tokenRejections],
+] as const satisfies readonly (readonly [string, string, readonly Rejection[]])[]) {
+  for (const { what, spec, message } of rejections) {
+    test(`a ${kind} with ${what} is rejected`, async () => {
       const answer = await tryToCreate(kind, plural, { spec });
 
       assert.equal(answer.status, 422, answer.body);
-      assert.match(JSON.parse(answer.body).message, says);
+      assert.match(JSON.parse(answer.body).message, message);
     });
   }
 }
@@ -195,16 +195,16 @@ for (const [what, spec] of accepted) {
   });
 }
 
-for (const { what, fields, says } of policyRefusals) {
-  test(`a Policy with ${what} is refused`, async () => {
+for (const { what, fields, message } of policyRejections) {
+  test(`a Policy with ${what} is rejected`, async () => {
     const answer = await tryToCreate("Policy", "policies", fields);
 
     assert.equal(answer.status, 422, answer.body);
-    assert.match(JSON.parse(answer.body).message, says);
+    assert.match(JSON.parse(answer.body).message, message);
   });
 }
 
-test("a Policy has its fields at the top level, and keeps those that nobody knows", async () => {
+test("a Policy has its fields at the top level, and keeps unknown ones", async () => {
   const answer = await tryToCreate("Policy", "policies", policyFields);
 
   assert.equal(answer.status, 201, answer.body);
@@ -248,7 +248,7 @@ for (const {
   status,
   header,
   row,
-} of shown satisfies readonly Shown[]) {
+} of printedObjects satisfies readonly PrintedObject[]) {
   test(`kubectl get ${resource} shows ${header.source.replaceAll(/\\s\+|[$^]/g, " ").trim()}`, async () => {
     await succeed(kubectl, ["apply", "-f", "-"], JSON.stringify(object));
     await succeed(kubectl, [
@@ -293,7 +293,7 @@ test("the category fleet finds every kind", async () => {
   );
 });
 
-// Last, because it takes away what the other tests rest on, were it not for what it tests.
+// Last, because without the behaviour that it tests it would delete the objects of the other tests.
 test("uninstalling the chart leaves the CRDs and the objects", async () => {
   await succeed(helm, ["uninstall", "flotilla-crds"]);
 

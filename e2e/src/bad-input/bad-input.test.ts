@@ -1,6 +1,6 @@
 /**
- * What people, repositories, registries and agents get wrong, on one real fleet: each is said where somebody looks, with
- * what to change, and none of it touches what is deployed.
+ * Invalid HelmOps, faulty repositories and registries, and unknown agents, on one real fleet: each is reported with what to
+ * change, and none of it changes a deployment.
  */
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
@@ -8,62 +8,60 @@ import { join } from "node:path";
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api";
 import { events, type KubeObject } from "@flotilla/shared/kube/objects";
 import { beforeAll, describe, test } from "vitest";
-import { startSilentServer } from "../testing/silent-server.ts";
+import type { ReleaseRecord } from "../harness/releases.ts";
+import { startSilentServer } from "../harness/silent-server.ts";
 import { badChanges } from "./bad-changes.ts";
-import { changesAreRefused, guarded } from "./refused-changes.ts";
-import { chartsAreRefused } from "./refused-charts.ts";
-import { strangersAreTurnedAway } from "./strangers.ts";
-import { namesCollide, targetsLeadNowhere } from "./targets-and-names.ts";
-import type { HelmRecord } from "./workbench.ts";
-import { startWorld } from "./world.ts";
+import { startBadInputFleet } from "./bad-input-fleet.ts";
+import { testRejectedChanges, validated } from "./rejected-changes.ts";
+import { testRejectedCharts } from "./rejected-charts.ts";
+import { testEmptyTargets, testNameConflicts } from "./targets-and-names.ts";
+import { testUnknownAgents } from "./unknown-agents.ts";
 
-const world = await startWorld();
-const { fleet, bench, goodSpec, password } = world;
-const changes = badChanges(world);
-/** What runs before anything goes wrong, and by their HelmOps' names what Helm has of it. */
-const running = [guarded, ...changes.map(({ name }) => name)];
-let recordsBefore: readonly HelmRecord[] = [];
+const fixture = await startBadInputFleet();
+const { fleet, goodSpec, password } = fixture;
+const { workspace } = fleet;
+const changes = badChanges(fixture);
+/** The HelmOps that are deployed before all tests. */
+const deployed = [validated, ...changes.map(({ name }) => name)];
+let recordsBefore: readonly ReleaseRecord[] = [];
 
 beforeAll(async () => {
-  await Promise.all(running.map((name) => bench.create(name, goodSpec)));
-  await Promise.all(running.map((name) => bench.ready(name)));
-  recordsBefore = await bench.recordsOf();
+  await Promise.all(deployed.map((name) => workspace.createHelmOp(name, goodSpec)));
+  await Promise.all(deployed.map((name) => fixture.ready(name)));
+  recordsBefore = await fixture.records();
 });
 
 describe("bad input", { concurrent: true }, () => {
-  changesAreRefused(world, changes);
-  chartsAreRefused(world);
-  targetsLeadNowhere(world);
-  namesCollide(world);
-  strangersAreTurnedAway(world);
+  testRejectedChanges(fixture, changes);
+  testRejectedCharts(fixture);
+  testEmptyTargets(fixture);
+  testNameConflicts(fixture);
+  testUnknownAgents(fixture);
 });
 
-test("nothing that was deployed has been touched: Helm has one revision of each, the very first", async () => {
+test("no deployment was changed: Helm has one revision of each release, the first", async () => {
   assert.deepEqual(
     recordsBefore.map(({ name }) => name).sort(),
-    running.map((name) => `sh.helm.release.v1.${name}.v1`).sort(),
+    deployed.map((name) => `sh.helm.release.v1.${name}.v1`).sort(),
   );
 
-  const releases = new Set(running);
-  const after = (await bench.recordsOf()).filter(({ labels }) =>
-    releases.has(labels?.["name"] ?? ""),
-  );
+  const releases = new Set(deployed);
+  const after = (await fixture.records()).filter(({ release }) => releases.has(release));
   assert.deepEqual(after, recordsBefore);
 });
 
-test("no password that stands in an address has been shown", async () => {
+test("no password of an address was shown", async () => {
   const seen: (readonly [where: string, text: string])[] = [];
-  const lists: readonly {
-    readonly items: readonly (KubeObject & { readonly status?: unknown })[];
-  }[] = [
-    await fleet.hub.list(helmOps),
-    await fleet.hub.list(bundles),
-    await fleet.hub.list(bundleDeployments),
-    await fleet.hub.list(clusters),
+  const { reader } = fleet.hub;
+  const objects: readonly (KubeObject & { readonly status?: unknown })[] = [
+    ...(await reader.list(helmOps)),
+    ...(await reader.list(bundles)),
+    ...(await reader.list(bundleDeployments)),
+    ...(await reader.list(clusters)),
   ];
-  for (const { kind, metadata, status } of lists.flatMap(({ items }) => items))
+  for (const { kind, metadata, status } of objects)
     seen.push([`${kind} ${metadata.name}`, JSON.stringify(status ?? {})]);
-  for (const event of (await fleet.hub.list(events)).items)
+  for (const event of await reader.list(events))
     seen.push([`Event of ${event.regarding?.name}`, JSON.stringify(event)]);
   const logs = join(fleet.dir, "logs");
   for (const file of await readdir(logs))
@@ -77,24 +75,24 @@ test("no password that stands in an address has been shown", async () => {
   );
 });
 
-test("a repository that never answers holds up nobody else, however many ask it", async () => {
+test("a repository that never responds delays no other HelmOp, however many request it", async () => {
   const silent = await startSilentServer();
   try {
     await Promise.all(
       Array.from({ length: 60 }, (_, at) =>
-        bench.create(`silent-${at}`, {
+        workspace.createHelmOp(`silent-${at}`, {
           ...goodSpec,
           helm: { repo: `${silent.url}/${at}`, chart: "web" },
         }),
       ),
     );
-    // As many as the hub asks one host at a time.
-    await silent.asked(8);
+    // The concurrency limit of the hub for one host.
+    await silent.waitForRequests(8);
 
-    await bench.create("beside-silence", goodSpec);
-    await bench.ready("beside-silence");
+    await workspace.createHelmOp("unaffected", goodSpec);
+    await fixture.ready("unaffected");
 
-    assert.equal(silent.givenUp, 0);
+    assert.equal(silent.aborted, 0);
   } finally {
     await silent.close();
   }

@@ -1,4 +1,4 @@
-/** Puts something into a registry that is no chart, in the way of every tool for OCI artifacts. */
+/** Pushes an OCI artifact that is no chart to a registry. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 

@@ -1,26 +1,27 @@
-/** Targets that lead nowhere, and names that somebody else has. */
+/** Targets that match no cluster, and names that other objects have. */
 import assert from "node:assert/strict";
 import { apiVersion, bundles, clusterGroups, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import type { World } from "./world.ts";
+import { messageOf, waitForObject } from "../harness/wait.ts";
+import type { BadInputFleet } from "./bad-input-fleet.ts";
 
-export function targetsLeadNowhere({ fleet, bench, goodSpec }: World): void {
-  const nowhere = (name: string) =>
-    bench.that(
+export function testEmptyTargets({ fleet, goodSpec, ...fixture }: BadInputFleet): void {
+  const { workspace } = fleet;
+  const withoutTargets = (name: string) =>
+    workspace.waitForHelmOp(
       name,
-      "told that it goes nowhere",
+      "without targets",
       ({ status }) => findCondition(status?.conditions, "Ready")?.reason === "NoTargets",
     );
 
-  describe("a HelmOp that goes nowhere", () => {
-    test("for want of a ClusterGroup says which, and goes there once it is made", async () => {
-      await bench.create("group", { ...goodSpec, targets: [{ clusterGroup: "europe" }] });
-      const lost = await nowhere("group");
+  describe("a HelmOp without targets", () => {
+    test("whose ClusterGroup does not exist names it, and is deployed once it is created", async () => {
+      await workspace.createHelmOp("group", { ...goodSpec, targets: [{ clusterGroup: "europe" }] });
+      const helmOp = await withoutTargets("group");
       assert.deepEqual(
-        findCondition(lost.status?.conditions, "Ready")?.message,
+        findCondition(helmOp.status?.conditions, "Ready")?.message,
         "no cluster matches any of the targets; there is no ClusterGroup europe in the namespace fleet-default",
       );
 
@@ -30,21 +31,24 @@ export function targetsLeadNowhere({ fleet, bench, goodSpec }: World): void {
         metadata: { namespace: workspaceNamespace, name: "europe" },
         spec: { selector: { matchLabels: { env: "prod" } } },
       });
-      const found = await bench.ready("group");
-      assert.equal(findCondition(found.status?.conditions, "Ready")?.message, "");
+      const ready = await fixture.ready("group");
+      assert.equal(messageOf(ready, "Ready"), "");
     });
 
-    test("for want of a Cluster of that name says which", async () => {
-      await bench.create("cluster", { ...goodSpec, targets: [{ clusterName: "cluster-9" }] });
+    test("whose Cluster does not exist names it", async () => {
+      await workspace.createHelmOp("cluster", {
+        ...goodSpec,
+        targets: [{ clusterName: "cluster-9" }],
+      });
 
-      const lost = await nowhere("cluster");
+      const helmOp = await withoutTargets("cluster");
       assert.match(
-        findCondition(lost.status?.conditions, "Ready")?.message ?? "",
+        messageOf(helmOp, "Ready"),
         /; there is no Cluster cluster-9 in the namespace fleet-default$/,
       );
     });
 
-    test("because its namespace has no clusters says so", async () => {
+    test("in a namespace without clusters says so", async () => {
       const ref = { namespace: "default", name: "misplaced" };
       await fleet.hub.create(helmOps, {
         apiVersion,
@@ -53,19 +57,26 @@ export function targetsLeadNowhere({ fleet, bench, goodSpec }: World): void {
         spec: goodSpec,
       });
 
-      const lost = await objectThat(fleet.hub, helmOps, ref, "that has no clusters", (helmOp) =>
-        /; there are no Clusters in the namespace default, and Clusters of other namespaces are no targets$/.test(
-          findCondition(helmOp?.status?.conditions, "Ready")?.message ?? "",
-        ),
+      const helmOp = await waitForObject(
+        fleet.hub,
+        helmOps,
+        ref,
+        "in a namespace without clusters",
+        (helmOp) =>
+          /; there are no Clusters in the namespace default, and Clusters of other namespaces are no targets$/.test(
+            messageOf(helmOp, "Ready"),
+          ),
       );
-      assert.equal(findCondition(lost?.status?.conditions, "Ready")?.reason, "NoTargets");
+      assert.equal(findCondition(helmOp.status?.conditions, "Ready")?.reason, "NoTargets");
     });
   });
 }
 
-export function namesCollide({ fleet, bench, goodSpec, password }: World): void {
+export function testNameConflicts({ fleet, goodSpec, password, ...fixture }: BadInputFleet): void {
+  const { workspace } = fleet;
+
   describe("a name", () => {
-    test("that a Bundle has which somebody applied is not taken over, and is free once that is gone", async () => {
+    test("of a Bundle that a user applied is rejected, and is free once the Bundle is deleted", async () => {
       const ref = { namespace: workspaceNamespace, name: "taken" };
       const repo = `https://user:${password}@charts.invalid/stable`;
       await fleet.hub.create(bundles, {
@@ -74,58 +85,53 @@ export function namesCollide({ fleet, bench, goodSpec, password }: World): void 
         metadata: ref,
         spec: { targets: [{ clusterSelector: {} }], helm: { repo, chart: "web" } },
       });
-      const foreign = await objectThat(
-        fleet.hub,
-        bundles,
-        ref,
-        "told why it goes nowhere",
-        (found) =>
-          /^helm\.repo holds a user name or a password: put them into the Secret/.test(
-            findCondition(found?.status?.conditions, "Ready")?.message ?? "",
-          ),
+      const foreign = await waitForObject(fleet.hub, bundles, ref, "not deployed", (found) =>
+        /^helm\.repo holds a user name or a password: put them into the Secret/.test(
+          messageOf(found, "Ready"),
+        ),
       );
 
-      await bench.create("taken", goodSpec);
-      const refused = await bench.accepted("taken", "False");
+      await workspace.createHelmOp("taken", goodSpec);
+      const rejected = await fixture.accepted("taken", "False");
       for (const type of ["Accepted", "Ready"]) {
-        const condition = findCondition(refused.status?.conditions, type);
+        const condition = findCondition(rejected.status?.conditions, type);
         assert.equal(condition?.status, "False");
         assert.equal(
           condition.message,
           "a Bundle fleet-default/taken exists already that was not made for this HelmOp; create the HelmOp under another name, or delete that Bundle",
         );
       }
-      assert.deepEqual((await fleet.hub.get(bundles, ref))?.spec, foreign?.spec);
+      assert.deepEqual((await workspace.bundle("taken"))?.spec, foreign.spec);
 
       await fleet.hub.delete(bundles, ref);
-      await bench.ready("taken");
+      await fixture.ready("taken");
     });
 
-    test("of a release that another HelmOp has is refused to the second, which gets it when the first goes", async () => {
-      const isRefused = (name: string) =>
-        bench.that(name, "refused", ({ status }) =>
+    test("of a release that another HelmOp has is rejected for the second, which gets it when the first is deleted", async () => {
+      const rejected = (name: string) =>
+        workspace.waitForHelmOp(name, "rejected", ({ status }) =>
           /release bad-input\/shared belongs to deployment first; give one of the two another releaseName or namespace; retrying at/.test(
             findCondition(status?.conditions, "Ready")?.message ?? "",
           ),
         );
       const shared = { ...goodSpec, helm: { ...goodSpec.helm, releaseName: "shared" } };
-      await bench.create("first", shared);
-      await bench.ready("first");
-      const [revision] = await bench.recordsOf("shared");
+      await workspace.createHelmOp("first", shared);
+      await fixture.ready("first");
+      const [revision] = await fixture.records("shared");
       const other = { ...shared, helm: { ...shared.helm, values: { greeting: "other" } } };
-      await bench.create("second", other);
-      await bench.create("third", other);
-      await isRefused("second");
-      await isRefused("third");
-      assert.deepEqual(await bench.recordsOf("shared"), [revision], "nobody fights");
+      await workspace.createHelmOp("second", other);
+      await workspace.createHelmOp("third", other);
+      await rejected("second");
+      await rejected("third");
+      assert.deepEqual(await fixture.records("shared"), [revision], "the release is not changed");
 
-      await bench.change("third", { helm: { releaseName: "third" } });
-      await bench.ready("third");
-      assert.deepEqual(await bench.recordsOf("shared"), [revision]);
+      await workspace.patchHelmOp("third", { helm: { releaseName: "third" } });
+      await fixture.ready("third");
+      assert.deepEqual(await fixture.records("shared"), [revision]);
 
-      await fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: "first" });
-      await bench.ready("second");
-      assert.equal((await bench.recordsOf("shared")).length, 1);
+      await workspace.deleteHelmOp("first");
+      await fixture.ready("second");
+      assert.equal((await fixture.records("shared")).length, 1);
     });
   });
 }

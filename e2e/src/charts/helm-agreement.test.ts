@@ -1,6 +1,6 @@
 /**
- * The same index or registry and the same constraint, given at random to the real Helm and to us: the same version, or
- * both refuse. `FLOTILLA_SEED` asks others, `FLOTILLA_PAIRS` more of them; `npm run soak` asks 2,100.
+ * Random indexes, registries and constraints for the real Helm and for us: both select the same version, or both reject.
+ * `FLOTILLA_SEED` selects others, `FLOTILLA_PAIRS` sets their number; `npm run soak` runs 2,100.
  */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -16,7 +16,7 @@ import { parseVersion } from "@flotilla/shared/version";
 import fc from "fast-check";
 import { afterAll, describe, it, type TestContext } from "vitest";
 import { type Answered, anyVersion, askBoth, fullVersion } from "./testing/agreement.ts";
-import { helmAnswers, refused } from "./testing/helm-answer.ts";
+import { helmAnswers, rejected } from "./testing/helm-answer.ts";
 import { pushTags } from "./testing/tagged-charts.ts";
 
 /** Of both kinds together. */
@@ -30,27 +30,27 @@ const home = await testDir({ onTestFinished: afterAll });
 const client = createSourceClient({ userAgent: "flotilla-test" });
 afterAll(() => client.close());
 
-/** What we would have everybody download, or that we refuse. */
+/** The version that we select, or that we reject. */
 async function ours(
   source: SourceLocation,
-  wanted: string,
+  version: string,
   nameOf: (pin: Pin) => string,
 ): Promise<string> {
-  return client.resolve(source, wanted, accessTo(source)).then(
+  return client.resolve(source, version, accessTo(source)).then(
     ({ pin }) => nameOf(pin),
-    () => refused,
+    () => rejected,
   );
 }
 
 function agreed(t: TestContext, answered: readonly Answered[]): void {
-  const found = answered.filter(({ theirs }) => theirs !== refused).length;
+  const found = answered.filter(({ theirs }) => theirs !== rejected).length;
   void t.annotate(`${answered.length} pairs, ${found} with a version, FLOTILLA_SEED=${seed}`);
 
   const different = answered.filter((one) => one.ours !== one.theirs);
   assert.deepEqual(different.slice(0, 5), [], `${different.length} with FLOTILLA_SEED=${seed}`);
-  // Two who always refuse agree too, and so do two who never do.
+  // Otherwise agreement would prove nothing.
   assert.ok(found > answered.length / 3, `only ${found} led to a version`);
-  assert.ok(found < answered.length * 0.98, `only ${answered.length - found} were refused`);
+  assert.ok(found < answered.length * 0.98, `only ${answered.length - found} were rejected`);
 }
 
 interface Entry {
@@ -60,8 +60,8 @@ interface Entry {
   readonly name: boolean;
 }
 
-describe("an index that Helm and we read", () => {
-  /** What an entry of an index is made of; some are of the broken kinds that Helm skips. */
+describe("an index that Helm and we parse", () => {
+  /** The fields of an entry; some entries are invalid, which Helm skips. */
   const entry: fc.Arbitrary<Entry | null> = fc.oneof(
     { weight: 14, arbitrary: anyVersion.map((version) => ({ version, urls: true, name: true })) },
     {
@@ -74,13 +74,13 @@ describe("an index that Helm and we read", () => {
       ),
     },
   );
-  // Twelve entries at most: beyond that Helm's sort is not stable, and which of two equal versions it takes is chance.
+  // At most twelve entries: with more Helm's sort is not stable, and of two equal versions it selects a random one.
   const offers = fc.array(fc.array(entry, { minLength: 2, maxLength: 12 }), {
     minLength: chartsAtATime,
     maxLength: chartsAtATime,
   });
 
-  it("leads to the same entry, or both refuse", async (t) => {
+  it("has the same selected entry, or both reject", async (t) => {
     const indexes = new Map<string, string>();
     const server = createServer(({ url = "" }, response) =>
       response.end(indexes.get(url) ?? "the bytes of a chart"),
@@ -95,7 +95,7 @@ describe("an index that Helm and we read", () => {
       pairs: Math.ceil((pairs * 2) / 3),
       lanes,
       offers,
-      ask: async ({ offers: charts, wanted }, at, lane) => {
+      ask: async ({ offers: charts, version }, at, lane) => {
         const lines = charts.flatMap((entries, chart) => [
           `  c${chart}:`,
           ...entries.map((one, number) => `  - ${JSON.stringify(toEntry(one, chart, number))}`),
@@ -108,12 +108,12 @@ describe("an index that Helm and we read", () => {
           home: join(home, `http-${lane}`),
           charts: charts.map((_, chart) => ({ argument: `c${chart}`, begins: `c${chart}_` })),
           flags: ["--repo", repository],
-          wanted,
+          version,
         });
         return Promise.all(
           charts.map(async (entries, chart) => ({
-            question: `${JSON.stringify(wanted)} of ${JSON.stringify(entries)}`,
-            ours: await ours({ kind: "http", repository, chart: `c${chart}` }, wanted, (pin) =>
+            question: `${JSON.stringify(version)} of ${JSON.stringify(entries)}`,
+            ours: await ours({ kind: "http", repository, chart: `c${chart}` }, version, (pin) =>
               pin.kind === "http" ? basename(pin.url) : pin.kind,
             ),
             theirs: theirs[chart] ?? "",
@@ -147,7 +147,7 @@ describe("a registry that Helm and we read", async () => {
   });
   afterAll(() => registry.stop());
 
-  // Of full versions, and of what both leave out. What Helm leaves out and we do not is in the table below.
+  // Full versions, and tags that both skip. Tags that only Helm skips are in the table below.
   const tags = fc.uniqueArray(
     fc.oneof(
       { weight: 12, arbitrary: fullVersion.map((version) => version.replaceAll("+", "_")) },
@@ -157,16 +157,16 @@ describe("a registry that Helm and we read", async () => {
   );
 
   /**
-   * Helm takes whatever it can read as one version for the name of a tag, and refuses when there is none. As Fleet we
-   * then take it for the constraint that it is as well: `1.2` is a range, and `1.2.3` is also `v1.2.3` and `1.2.3+b`. So
-   * Helm is asked for the same with the sign that makes it a constraint to it.
+   * Helm reads a single version as the name of a tag, and rejects it when there is none. Like Fleet we then read it as a
+   * constraint: `1.2` is a range, and `1.2.3` is also `v1.2.3` and `1.2.3+b`. So Helm gets the same with the sign that
+   * makes it a constraint.
    */
-  function asConstraint(wanted: string, offered: readonly string[]): string {
-    const isTag = offered.includes(wanted.replaceAll("+", "_"));
-    return !isTag && parseVersion(wanted) !== undefined ? `=${wanted}` : wanted;
+  function asConstraint(version: string, offered: readonly string[]): string {
+    const isTag = offered.includes(version.replaceAll("+", "_"));
+    return !isTag && parseVersion(version) !== undefined ? `=${version}` : version;
   }
 
-  it("leads to the same tag, or both refuse", async (t) => {
+  it("has the same selected tag, or both reject", async (t) => {
     const offered = fc.sample(tags, { seed, numRuns: repositories });
     await Promise.all(offered.map((one, at) => pushTags(registry.url, `random/c${at}`, one)));
 
@@ -178,8 +178,8 @@ describe("a registry that Helm and we read", async () => {
         minLength: chartsAtATime,
         maxLength: chartsAtATime,
       }),
-      ask: async ({ offers: chosen, wanted }, _, lane) => {
-        const asked = Map.groupBy(chosen, (at) => asConstraint(wanted, offered[at] ?? []));
+      ask: async ({ offers: chosen, version }, _, lane) => {
+        const asked = Map.groupBy(chosen, (at) => asConstraint(version, offered[at] ?? []));
         const theirs = new Map<number, string>();
         for (const [question, charts] of asked) {
           const answers = await helmAnswers({
@@ -190,16 +190,16 @@ describe("a registry that Helm and we read", async () => {
               begins: `c${at}-`,
             })),
             flags: ["--plain-http"],
-            wanted: question,
+            version: question,
           });
           for (const [number, at] of charts.entries()) theirs.set(at, answers[number] ?? "");
         }
         return Promise.all(
           chosen.map(async (at) => ({
-            question: `${JSON.stringify(wanted)} of ${JSON.stringify(offered[at])}`,
+            question: `${JSON.stringify(version)} of ${JSON.stringify(offered[at])}`,
             ours: await ours(
               { kind: "oci", repository: `${registry.oci}/random/c${at}` },
-              wanted,
+              version,
               (pin) => (pin.kind === "oci" ? `c${at}-${pin.version}.tgz` : pin.kind),
             ),
             theirs: theirs.get(at) ?? "",
@@ -212,21 +212,21 @@ describe("a registry that Helm and we read", async () => {
   });
 
   // biome-ignore format: a table
-  const differences: readonly (readonly [why: string, wanted: string, ours: string, helm: string])[] = [
-    ["a tag with a v is a version to Fleet, and Helm does not see it", "^1.4 <1.9", "v1.5.0", refused],
-    ["a tag of two numbers is a version to Fleet, and Helm does not see it", "~1.9", "1.9", refused],
+  const differences: readonly (readonly [why: string, version: string, ours: string, helm: string])[] = [
+    ["a tag with a v is a version to Fleet, and Helm does not see it", "^1.4 <1.9", "v1.5.0", rejected],
+    ["a tag of two numbers is a version to Fleet, and Helm does not see it", "~1.9", "1.9", rejected],
     ["both take such tags when they are named", "v1.5.0", "v1.5.0", "v1.5.0"],
     ["both take such tags when they are named", "1.9", "1.9", "1.9"],
-    ["two numbers are a range to Fleet, and the name of a tag to Helm", "1.2", "1.2.3", refused],
-    ["a v makes no other version to Fleet, and another tag to Helm", "v1.2.3", "1.2.3", refused],
-    ["a full version is also one with a v to Fleet, and a tag to Helm", "1.5.0", "v1.5.0", refused],
-    ["without a version both take the newest release (Fleet refuses, though its documentation says otherwise)", "", "1.2.3", "1.2.3"],
+    ["two numbers are a range to Fleet, and the name of a tag to Helm", "1.2", "1.2.3", rejected],
+    ["a v makes no other version to Fleet, and another tag to Helm", "v1.2.3", "1.2.3", rejected],
+    ["a full version is also one with a v to Fleet, and a tag to Helm", "1.5.0", "v1.5.0", rejected],
+    ["without a version both take the newest release (Fleet rejects it, though its documentation says otherwise)", "", "1.2.3", "1.2.3"],
     ["a plus is an underscore in the tag to both", "1.0.0+b", "1.0.0+b", "1.0.0+b"],
     ["of equal versions both take the first by text", "=1.0.0", "1.0.0+a", "1.0.0+a"],
     ["a prerelease that is named is taken by both", "3.0.0-rc.1", "3.0.0-rc.1", "3.0.0-rc.1"],
     ["a prerelease is let in by a constraint that names one, by both", ">2-0", "3.0.0-rc.1", "3.0.0-rc.1"],
   ];
-  it("is read in another way than Helm's only where Fleet reads it so", async () => {
+  it("differs from Helm only where Fleet differs, too", async () => {
     const chart = "differences/c";
     // The newest that both see is 1.2.3.
     const tags = ["1.0.0_a", "1.0.0_b", "1.2.3", "v1.5.0", "1.9", "3.0.0-rc.1", "latest"];
@@ -237,22 +237,22 @@ describe("a registry that Helm and we read", async () => {
       tags.filter((tag) => !/^v|^1.9/.test(tag)),
     );
 
-    for (const [why, wanted, us, them] of differences) {
-      const path = wanted === "" ? "differences/d" : chart;
+    for (const [why, version, us, them] of differences) {
+      const path = version === "" ? "differences/d" : chart;
       const [theirs = ""] = await helmAnswers({
         helm,
         home: join(home, "table"),
         charts: [{ argument: `${registry.oci}/${path}`, begins: path.endsWith("d") ? "d-" : "c-" }],
         flags: ["--plain-http"],
-        wanted,
+        version,
       });
       const source = { kind: "oci", repository: `${registry.oci}/${path}` } as const;
-      const our = await ours(source, wanted, (pin) => (pin.kind === "oci" ? pin.version : ""));
+      const our = await ours(source, version, (pin) => (pin.kind === "oci" ? pin.version : ""));
 
       assert.deepEqual(
         [our, theirs.replace(/^[cd]-|\.tgz$/g, "")],
         [us, them],
-        `${wanted}: ${why}`,
+        `${version}: ${why}`,
       );
     }
   });

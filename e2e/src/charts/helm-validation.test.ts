@@ -1,4 +1,4 @@
-/** What Helm says of wrong manifests: the same whether it reads the API server's OpenAPI documents or not. */
+/** The errors of Helm for invalid manifests: the same with and without the OpenAPI documents of the API server. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { afterAll, describe, it } from "vitest";
+import { chartArchive } from "../harness/chart-archive.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { chartArchive } from "../testing/chart-archive.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
 const plane = await leaseControlPlane("bare");
@@ -19,7 +19,7 @@ const runHelm = createRunHelm({
 });
 const { signal } = new AbortController();
 
-/** What came of an install as the agent does it, with or without the flag that turns validation off. */
+/** The result of an install as the agent runs it, with or without the flag that disables validation. */
 async function answerTo(chartPath: string, isValidating: boolean): Promise<string> {
   const args = upgradeArgs({
     content: { ...plainContent, releaseName: isValidating ? "one" : "two", namespace: "default" },
@@ -61,7 +61,7 @@ const cases: readonly (readonly [what: string, manifest: string, answer: RegExp]
   ],
 ];
 
-describe("a chart is refused in the same words with Helm's own validation and without", () => {
+describe("a chart is rejected with the same message with and without Helm's own validation", () => {
   for (const [what, manifest, answer] of cases) {
     it(`for ${what}`, async () => {
       const chart = await chartArchive({

@@ -15,7 +15,7 @@ import {
 import { createChartCache } from "@flotilla/shared/source/cache";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { afterAll, describe, it } from "vitest";
-import { helmAnswer } from "./testing/helm-answer.ts";
+import { helmAnswer, rejected } from "./testing/helm-answer.ts";
 
 const user = { username: "me", password: 'a, strange "password"' };
 const versions = ["0.1.0", "0.1.1", "0.2.0-rc.1", "1.0.0+build.5"];
@@ -65,7 +65,7 @@ function demoAt(registry: Registry, settings: AccessSettings = {}) {
   return { source, access: accessTo(source, settings) };
 }
 describe("a real registry", () => {
-  it("gives the very archive that Helm has pushed, checked against its digest", async () => {
+  it("serves the archive that Helm has pushed, verified by its digest", async () => {
     const { source, access } = demoAt(guarded, trusted);
     const cache = createChartCache({ fetch: client.fetch }, { dir: join(dir, "cache") });
 
@@ -82,11 +82,11 @@ describe("a real registry", () => {
     assert.equal((await readFile(file.path)).length, file.sizeBytes);
   });
 
-  it("has a plus in a version as an underscore in the tag", async () => {
+  it("stores a plus of a version as an underscore in the tag", async () => {
     const { source, access } = demoAt(guarded, trusted);
 
-    for (const wanted of ["1.0.0+build.5", "^1"]) {
-      const { pin } = await client.resolve(source, wanted, access);
+    for (const version of ["1.0.0+build.5", "^1"]) {
+      const { pin } = await client.resolve(source, version, access);
       assert.deepEqual(pin.kind === "oci" && [pin.version, pin.tag], [
         "1.0.0+build.5",
         "1.0.0_build.5",
@@ -94,12 +94,12 @@ describe("a real registry", () => {
     }
   });
 
-  it("chooses what Helm chooses", async () => {
+  it("has the version that Helm selects", async () => {
     const { source, access } = demoAt(guarded, trusted);
     const chart = [`${guarded.oci}/charts/demo`, "--ca-file", ca.file];
     const credentials = { host: guarded.host, ...user };
 
-    for (const wanted of [
+    for (const version of [
       "",
       "*",
       "0.1.0",
@@ -111,19 +111,19 @@ describe("a real registry", () => {
       "nonsense",
       "3.0.0",
     ]) {
-      const ours = await client.resolve(source, wanted, access).then(
+      const ours = await client.resolve(source, version, access).then(
         ({ pin }) => (pin.kind === "tarball" ? "" : pin.version),
-        () => "refused",
+        () => rejected,
       );
       assert.equal(
         ours,
-        await helmAnswer({ helm, home: dir, chart, wanted, credentials }),
-        `for ${wanted}`,
+        await helmAnswer({ helm, home: dir, chart, version, credentials }),
+        `for ${version}`,
       );
     }
   });
 
-  it("turns away who has no password, or a wrong one, or does not trust it", async () => {
+  it("rejects clients without a password, with a wrong one, or without trust in its certificate", async () => {
     const settings = [
       [
         { caPem: ca.pem },
@@ -149,7 +149,7 @@ describe("a real registry", () => {
     }
   });
 
-  it("on this machine may do without TLS", async () => {
+  it("on this machine needs no TLS", async () => {
     const { source, access } = demoAt(open);
 
     const { pin } = await client.resolve(source, "", access);
@@ -157,7 +157,7 @@ describe("a real registry", () => {
     assert.equal(pin.kind === "oci" && pin.version, "0.1.0");
   });
 
-  it("says what it has when it has no such chart or version", async () => {
+  it("lists its versions when a chart or version does not exist", async () => {
     const { source, access } = demoAt(open);
     const missing = { kind: "oci", repository: `${open.oci}/charts/missing` } as const;
 

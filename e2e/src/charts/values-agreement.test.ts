@@ -1,6 +1,6 @@
 /**
- * Values over values: what the product gives Helm in one file is what Helm makes of several. Random sets of values are given
- * to the real `helm` in two files, and merged by us in one.
+ * Merging of values: the one file that the product passes to Helm is equal to several files. Random values are passed to the
+ * real `helm` in two files, and merged by us in one.
  */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -39,7 +39,7 @@ const { values } = fc.letrec<{ values: Values; inner: unknown }>((tie) => ({
     .map((entries) => Object.fromEntries(entries)),
 }));
 
-/** What a chart's templates see of these values files, later ones over earlier ones. */
+/** The values in a chart's templates, of these files, later ones over earlier ones. */
 async function seen(...files: readonly Values[]): Promise<Values> {
   const paths = await Promise.all(
     files.map(async (file, index) => {
@@ -48,20 +48,30 @@ async function seen(...files: readonly Values[]): Promise<Values> {
       return path;
     }),
   );
-  const args = ["template", "told", join(dir, "told"), ...paths.map((path) => `--values=${path}`)];
+  const args = [
+    "template",
+    "values",
+    join(dir, "values"),
+    ...paths.map((path) => `--values=${path}`),
+  ];
   const { stdout } = await run(helm, args, {
     env: { HOME: dir },
     maxBuffer: 64 * 1024 * 1024,
   });
-  const told = parseHelmYaml(stdout, { name: "what helm printed" }) as { readonly data: string };
-  return JSON.parse(told.data) as Values;
+  const rendered = parseHelmYaml(stdout, { name: "the output of helm" }) as {
+    readonly data: string;
+  };
+  return JSON.parse(rendered.data) as Values;
 }
 
 test(`${pairs} random pairs of values are merged as helm merges them (seed ${seed})`, async () => {
-  await mkdir(join(dir, "told", "templates"), { recursive: true });
-  await writeFile(join(dir, "told", "Chart.yaml"), "apiVersion: v2\nname: told\nversion: 1.0.0\n");
+  await mkdir(join(dir, "values", "templates"), { recursive: true });
   await writeFile(
-    join(dir, "told", "templates", "told.yaml"),
+    join(dir, "values", "Chart.yaml"),
+    "apiVersion: v2\nname: values\nversion: 1.0.0\n",
+  );
+  await writeFile(
+    join(dir, "values", "templates", "values.yaml"),
     "data: {{ .Values.pairs | toJson | quote }}\n",
   );
   const sample = fc.sample(fc.tuple(values, values), { numRuns: pairs, seed });

@@ -1,24 +1,25 @@
-/** A fleet as `flotilla` starts, shows, feeds and ends it. */
+/** A fleet that `flotilla` starts, shows, publishes charts to, and stops. */
+
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { isAbsolute } from "node:path";
 import { isAlive, type ProcessRecord, readJournal, waitUntil } from "@flotilla/local/process";
 import { sampleChartDir } from "@flotilla/local/registries";
 import { type FleetState, fleetPaths, runningProcesses } from "@flotilla/local/state";
-import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { helmOpThat, isReady } from "../testing/expect.ts";
-import { untilFile } from "../testing/log-file.ts";
-import { type Commands, commandsIn } from "./command.ts";
+import { connectCluster } from "../harness/cluster-client.ts";
+import { type Commands, commandsIn } from "../harness/flotilla-command.ts";
+import { untilFile } from "../harness/log-file.ts";
+import { createWorkspace } from "../harness/workspace.ts";
 
-/** What `status -o json` shows of a fleet that runs. */
+/** The output of `status -o json` for a running fleet. */
 async function stateOf(flotilla: Commands): Promise<FleetState> {
   const { code, stdout } = await flotilla.run("status", "-o", "json");
   assert.equal(code, 0, stdout);
   return JSON.parse(stdout) as FleetState;
 }
 
-/** Those of the fleet that still run, by what was written down when they were started. */
+/** The processes of the fleet that still run, by the records of their start. */
 function leftOf({ dir }: Commands): Promise<readonly ProcessRecord[]> {
   return runningProcesses(fleetPaths(dir));
 }
@@ -70,8 +71,8 @@ describe("a fleet in the background", async () => {
     ]);
   });
 
-  test("is shown to a person as a table, once the clusters have told what they hold", async () => {
-    // A HelmOp's verdict is written at once, what a cluster counts within a second.
+  test("is printed as a table, once the clusters have reported", async () => {
+    // The status of a HelmOp is written at once, the counts of a cluster within a second.
     const counted = await flotilla.run(
       "kubectl",
       "wait",
@@ -106,7 +107,7 @@ describe("a fleet in the background", async () => {
     assert.match(missing.stderr, /pods "nope" not found/);
   });
 
-  test("is left as it is by a second up", async () => {
+  test("is not changed by a second up", async () => {
     const again = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
 
     assert.equal(again.code, 0);
@@ -114,7 +115,7 @@ describe("a fleet in the background", async () => {
     assert.deepEqual((await stateOf(flotilla)).processes, state.processes);
   });
 
-  test("follows a chart that is published", async () => {
+  test("deploys a chart that is published", async () => {
     const published = await flotilla.run(
       "charts",
       "publish",
@@ -125,15 +126,15 @@ describe("a fleet in the background", async () => {
 
     assert.equal(published.code, 0, published.stderr);
     assert.match(published.stdout, /^Published web 0\.1\.6 \(sha256:[0-9a-f]{64}\)\n/);
-    const hub = connectKube(await loadKubeconfig({ path: state.kubeconfig, context: "hub" }));
+    const hub = await connectCluster(state.kubeconfig, "hub");
     try {
-      await helmOpThat(hub, "sample", "Ready with 0.1.6", isReady("0.1.6", 1));
+      await createWorkspace(hub).waitUntilReady("sample", "0.1.6", 1);
     } finally {
       await hub.close();
     }
   });
 
-  test("has its authority rotated when somebody asks, and once at a time", async () => {
+  test("has its authority rotated on request, once at a time", async () => {
     const asked = await flotilla.run("rotate-authority");
     const again = await flotilla.run("rotate-authority");
 
@@ -143,7 +144,7 @@ describe("a fleet in the background", async () => {
     assert.match(again.stderr, /^flotilla: rotate the authority: a rotation is in progress: .+\n$/);
   });
 
-  test("of which a part was killed says which, and is ended by down without a trace", async () => {
+  test("with a killed process reports which, and is stopped by down completely", async () => {
     const hub = state.processes.find(({ name }) => name === "hub");
     assert.ok(hub);
     process.kill(hub.pid, "SIGKILL");
@@ -170,7 +171,7 @@ describe("a fleet in the foreground", async () => {
   const flotilla = await commandsIn({ onTestFinished: afterAll });
   const up = () => flotilla.start("up", "--clusters", "1", "--no-sample");
 
-  // They start at the same time, so at each of these points others of them have been started only just now.
+  // They start concurrently, so at each of these points some of them have just been started.
   for (const count of [1, 3, 6])
     test(`that is interrupted when it has started ${count} of its processes leaves nothing`, async () => {
       const running = up();
@@ -198,11 +199,14 @@ describe("a fleet in the foreground", async () => {
     running.child.kill("SIGKILL");
 
     await running.ended;
-    await waitUntil(() => allGone(processes), { what: "the end of it all", timeoutMs: 20_000 });
+    await waitUntil(() => allGone(processes), {
+      what: "the end of all processes",
+      timeoutMs: 20_000,
+    });
     assert.equal((await flotilla.run("status", "-o", "json")).code, 1);
   });
 
-  test("comes up over what was left, and Ctrl-C stops all of it", async () => {
+  test("starts over the files of a killed one, and Ctrl-C stops all of it", async () => {
     const running = up();
     await running.printed("Press Ctrl-C to stop the fleet.");
     const { processes } = await stateOf(flotilla);

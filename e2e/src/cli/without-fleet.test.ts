@@ -1,4 +1,4 @@
-/** What `flotilla` says where no fleet runs, or to what it does not understand. */
+/** The output of `flotilla` when no fleet runs, and for invalid input. */
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { openJournal } from "@flotilla/local/process";
@@ -6,11 +6,11 @@ import { fleetPaths, writeFleetState } from "@flotilla/local/state";
 import { allCrds } from "@flotilla/shared/api/crd";
 import { afterAll, describe, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { commandsIn } from "./command.ts";
+import { commandsIn } from "../harness/flotilla-command.ts";
 
 const flotilla = await commandsIn({ onTestFinished: afterAll });
 
-describe("where no fleet runs", () => {
+describe("when no fleet runs", () => {
   test("status as JSON ends with 1 and names no kubeconfig", async () => {
     const { code, stdout } = await flotilla.run("status", "-o", "json");
 
@@ -19,7 +19,7 @@ describe("where no fleet runs", () => {
     assert.deepEqual(Object.keys(shown), ["error"]);
   });
 
-  test("commands that need one say how to start it", async () => {
+  test("commands that need one print how to start it", async () => {
     for (const args of [
       ["status"],
       ["kubectl", "get", "pods"],
@@ -38,7 +38,7 @@ describe("where no fleet runs", () => {
     }
   });
 
-  test("down is harmless", async () => {
+  test("down does nothing", async () => {
     assert.deepEqual(await flotilla.run("down"), {
       code: 0,
       stdout: "No fleet is running.\n",
@@ -47,7 +47,7 @@ describe("where no fleet runs", () => {
   });
 });
 
-test("a fleet whose processes are gone is none, even when their numbers are somebody else's by now", async (t) => {
+test("a fleet whose processes have ended is not running, even when their ids are reused", async (t) => {
   const stale = await commandsIn(t);
   const paths = fleetPaths(stale.dir);
   const foreign = {
@@ -77,7 +77,7 @@ test("a fleet whose processes are gone is none, even when their numbers are some
   assert.equal(down.stdout, "No fleet is running.\n");
 });
 
-describe("what cannot be is one clear line and code 1:", () => {
+describe("invalid input is reported in one line with code 1:", () => {
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["an unknown command", ["upp"], /^error: unknown command 'upp'\n\(Did you mean up\?\)/],
     ["an unknown flag", ["up", "--cluster=2"], /^error: unknown option '--cluster=2'/],
@@ -99,7 +99,7 @@ describe("what cannot be is one clear line and code 1:", () => {
     });
   }
 
-  test("a folder that cannot be one", async (t) => {
+  test("a folder that cannot be created", async (t) => {
     const blocked = await commandsIn(t);
     await writeFile(blocked.dir, "");
 
@@ -110,7 +110,7 @@ describe("what cannot be is one clear line and code 1:", () => {
     assert.doesNotMatch(stderr, /at \w+ \(/);
   });
 
-  test("kind without a Docker engine, which says what does without", async (t) => {
+  test("kind without a Docker engine, with an alternative", async (t) => {
     const kind = await commandsIn(t);
     await mkdir(kind.dir);
 

@@ -1,4 +1,5 @@
-/** Credentials from the hub to the agent and no further: real repositories with passwords, rotated, withdrawn, searched for. */
+/** Credentials reach the hub and the agent and nothing else: with real repositories, rotated, withdrawn, searched for. */
+
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,49 +8,46 @@ import { ensureBinaries } from "@flotilla/local/binaries";
 import { startReaper } from "@flotilla/local/process";
 import { runHelm, startRegistry } from "@flotilla/local/registries";
 import { testDir } from "@flotilla/local/testing";
-import { apiVersion, bundleDeployments, type HelmOp, helmOps } from "@flotilla/shared/api";
-import {
-  agentNamespace,
-  clusterNamespaceName,
-  workspaceNamespace as namespace,
-} from "@flotilla/shared/api/names";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { agentNamespace, workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
-import type { KubeRest } from "@flotilla/shared/kube/client";
-import { namespaces, secrets } from "@flotilla/shared/kube/objects";
+import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { issueTestCertificate } from "@flotilla/shared/source/testing";
 import { afterAll, test } from "vitest";
-import { type ChartArchive, configChart } from "../testing/chart-archive.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
-import { type Login, startGuardedCharts } from "./guarded-charts.ts";
-import { holds, metricsOf, objectsWith, watchArguments } from "./where-found.ts";
+import { type Login, startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
+import { type ChartArchive, configChart } from "../harness/chart-archive.ts";
+import { startTestFleet, type TestCluster } from "../harness/fleet.ts";
+import { releaseRecords } from "../harness/releases.ts";
+import { messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { containsAny, metricsOf, objectsContaining, watchArguments } from "./find-secrets.ts";
 
-const planted = ["planted-one", "planted-two", "planted-three", "planted-four"].map(
+const passwords = ["secret-one", "secret-two", "secret-three", "secret-four"].map(
   (text) => `${text}-${process.pid}-correct-horse`,
 );
-const [one = "", two = "", three = "", four = ""] = planted;
-/** Also as they are sent. */
+const [one = "", two = "", three = "", four = ""] = passwords;
+/** Also as they are encoded in requests. */
 const texts = [
-  ...planted,
-  ...planted.map((password) => Buffer.from(`me:${password}`).toString("base64")),
+  ...passwords,
+  ...passwords.map((password) => Buffer.from(`me:${password}`).toString("base64")),
 ];
 const login = (password: string): Login => ({ username: "me", password });
 
-/** Shows that processes were looked at. */
-const sought = "--replica=hub-0";
-const argumentsSeen = watchArguments([...texts, sought]);
+/** An argument that the search must find. */
+const expectedArgument = "--replica=hub-0";
+const argumentsSeen = watchArguments([...texts, expectedArgument]);
 const fleet = await startTestFleet({ clusters: [{ env: "prod" }, { env: "dev" }] });
 afterAll(() => fleet.close());
+const { workspace } = fleet;
 const [prod, dev] = fleet.clusters;
 assert.ok(prod !== undefined && dev !== undefined);
-const { rest: ofProd } = prod;
+const { client: inProd } = prod;
 
 const certificate = await issueTestCertificate();
-const charts = await startGuardedCharts(login(one), certificate);
+const charts = await startAuthenticatedCharts(login(one), certificate);
 afterAll(() => charts[Symbol.asyncDispose]());
-charts.publish(await configChart("guarded", "1.0.0"));
+charts.publish(await configChart("protected", "1.0.0"));
 
-const publisher = { username: "publisher", password: "not looked for" };
+const publisher = { username: "publisher", password: "not searched for" };
 const binaries = await ensureBinaries(["registry"]);
 const reaper = startReaper();
 const registryDir = join(await testDir({ onTestFinished: afterAll }), "registry");
@@ -116,136 +114,143 @@ const dockerConfig = (password: string) => ({
   }),
 });
 
+/** For the cluster `prod`. */
 async function createHelmOp(name: string, spec: HelmOp["spec"]): Promise<void> {
-  await fleet.hub.create(helmOps, {
-    apiVersion,
-    kind: "HelmOp",
-    metadata: { namespace, name },
-    spec: {
-      namespace: name,
-      targets: [{ clusterSelector: { matchLabels: { env: "prod" } } }],
-      ...spec,
-    },
-  });
+  const targets = [{ clusterSelector: { matchLabels: { env: "prod" } } }];
+  await workspace.createHelmOp(name, { targets, ...spec });
 }
 
-/** What the agent of a cluster was supplied with; resolves once it `isWanted`. */
-function supplyOf(
-  rest: KubeRest,
+/** The Secret in which an agent stores a Secret of the hub. */
+const storedRef = (name: string) => ({
+  namespace: agentNamespace,
+  name: `referenced-secret-${name}`,
+});
+
+interface Stored {
+  /** Whether the hub has reported that it does not have the Secret. */
+  readonly gone: boolean;
+  readonly digest: string;
+}
+
+function storedOf({ metadata }: Secret): Stored {
+  const { "flotilla.dev/gone": gone, "flotilla.dev/digest": digest = "" } =
+    metadata.annotations ?? {};
+  return { gone: gone === "true", digest };
+}
+
+/** Of the agent of `prod`. */
+async function waitForStored(
   name: string,
   what: string,
-  isWanted: (found: boolean, gone: boolean, digest: string) => boolean,
-) {
-  const ref = { namespace: agentNamespace, name: `referenced-secret-${name}` };
-  return objectThat(rest, secrets, ref, what, (found) => {
-    const { "flotilla.dev/gone": gone, "flotilla.dev/digest": digest = "" } =
-      found?.metadata.annotations ?? {};
-    return isWanted(found !== undefined, gone === "true", digest);
-  });
+  isDesired: (stored: Stored) => boolean,
+): Promise<Stored> {
+  return storedOf(
+    await waitForObject(inProd, secrets, storedRef(name), what, (secret) =>
+      isDesired(storedOf(secret)),
+    ),
+  );
 }
 
-const digestOf = async (name: string): Promise<string> =>
-  (await supplyOf(ofProd, name, "there", (found) => found))?.metadata.annotations?.[
-    "flotilla.dev/digest"
-  ] ?? "";
+const waitUntilRemoved = (name: string) => waitUntilGone(inProd, secrets, storedRef(name));
 
-async function revisions(release: string): Promise<readonly string[]> {
-  const labelSelector = `owner=helm,name=${release}`;
-  const { items } = await ofProd.list(secrets, { namespace: release, labelSelector });
-  return items.map(({ metadata }) => metadata.labels?.["version"] ?? "").sort();
+/** The revisions of a release in `prod`. */
+async function revisions(release: string): Promise<readonly number[]> {
+  return (await releaseRecords(inProd, release)).map(({ revision }) => revision);
 }
 
-async function suppliesIn(rest: KubeRest): Promise<readonly string[]> {
+/** The Secrets of the hub that an agent stores. */
+async function storedIn({ client }: TestCluster): Promise<readonly string[]> {
   const labelSelector = "flotilla.dev/referenced-object=true";
-  const { items } = await rest.list(secrets, { namespace: agentNamespace, labelSelector });
+  const items = await client.reader.list(secrets, { namespace: agentNamespace, labelSelector });
   return items.map(({ metadata }) => metadata.name);
 }
 
-const acceptedSays = (message: RegExp) => (helmOp: HelmOp) => {
+const isNotAccepted = (message: RegExp) => (helmOp: HelmOp) => {
   const accepted = findCondition(helmOp.status?.conditions, "Accepted");
   return accepted?.status === "False" && message.test(accepted.message ?? "");
 };
 
-test("rancher/fleet#3589: a private authority in the Secret is trusted by hub and agent; what is wrong with the Secret is said, and mended at once", async () => {
-  await createHelmOp("guarded", {
-    helm: { repo: charts.origin, chart: "guarded", version: "1.x" },
+test("rancher/fleet#3589: a private authority in the Secret is trusted by hub and agent; an incomplete Secret is reported, and a corrected one used at once", async () => {
+  await createHelmOp("protected", {
+    helm: { repo: charts.origin, chart: "protected", version: "1.x" },
     helmSecretName: "login",
     pollingInterval: "1s",
   });
-  await helmOpThat(
-    fleet.hub,
-    "guarded",
-    "told that its Secret is missing",
-    acceptedSays(
+  await workspace.waitForHelmOp(
+    "protected",
+    "reporting the missing Secret",
+    isNotAccepted(
       /^could not read Helm auth from secret: there is no Secret fleet-default\/login; retrying as soon as it is created$/,
     ),
   );
   assert.deepEqual(charts.seen, []);
 
   await createSecret("login", { username: "me" });
-  await helmOpThat(
-    fleet.hub,
-    "guarded",
-    "told that its Secret is half-filled",
-    acceptedSays(
+  await workspace.waitForHelmOp(
+    "protected",
+    "reporting the incomplete Secret",
+    isNotAccepted(
       /^could not read Helm auth from secret: .*username is set in the secret, but password isn't$/,
     ),
   );
 
   await patchSecret("login", { password: one });
-  await helmOpThat(
-    fleet.hub,
-    "guarded",
-    "told that the authority is not trusted",
-    acceptedSays(/an authority that is not trusted/),
+  await workspace.waitForHelmOp(
+    "protected",
+    "reporting the untrusted authority",
+    isNotAccepted(/an authority that is not trusted/),
   );
 
   await patchSecret("login", { cacerts: certificate.caPem });
-  await helmOpThat(fleet.hub, "guarded", "ready", isReady("1.0.0", 1));
-  assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
+  await workspace.waitUntilReady("protected", "1.0.0", 1);
+  assert.deepEqual(await storedIn(prod), ["referenced-secret-login"]);
 });
 
 test("rancher/fleet#3658: the Secret reaches the agent; a rotated password reaches it, deploys nothing, and fetches the next version", async () => {
-  const before = await digestOf("login");
+  const { digest: before } = await waitForStored("login", "stored", () => true);
 
-  charts.letIn(login(two));
+  charts.allowOnly(login(two));
   await patchSecret("login", { password: two });
-  await supplyOf(prod.rest, "login", "rotated", (_found, _gone, digest) => digest !== before);
-  charts.publish(await configChart("guarded", "1.1.0"));
-  await helmOpThat(fleet.hub, "guarded", "ready at 1.1.0", isReady("1.1.0", 1));
+  await waitForStored("login", "rotated", ({ digest }) => digest !== before);
+  charts.publish(await configChart("protected", "1.1.0"));
+  await workspace.waitUntilReady("protected", "1.1.0", 1);
 
-  assert.deepEqual(await revisions("guarded"), ["1", "2"]);
+  assert.deepEqual(await revisions("protected"), [1, 2]);
   assert.deepEqual(
-    [charts.askedBy(login(one)), charts.askedBy(login(two))].map((paths) =>
+    [charts.requestsBy(login(one)), charts.requestsBy(login(two))].map((paths) =>
       paths.filter((path) => path.endsWith(".tgz")),
     ),
-    [["/guarded-1.0.0.tgz"], ["/guarded-1.1.0.tgz"]],
+    [["/protected-1.0.0.tgz"], ["/protected-1.1.0.tgz"]],
   );
 });
 
-test("rancher/fleet#3872: the Secret's own switch turns the check of certificates off, on the hub and at the agent", async () => {
-  const lenient = { username: "me", password: two, insecureSkipVerify: "true" };
-  await createSecret("lenient", lenient);
-  await createHelmOp("lenient", {
-    helm: { repo: charts.origin, chart: "guarded", version: "1.0.0" },
-    helmSecretName: "lenient",
+test("rancher/fleet#3872: insecureSkipVerify of the Secret disables certificate verification, on the hub and at the agent", async () => {
+  const insecure = { username: "me", password: two, insecureSkipVerify: "true" };
+  await createSecret("insecure", insecure);
+  await createHelmOp("insecure", {
+    helm: { repo: charts.origin, chart: "protected", version: "1.0.0" },
+    helmSecretName: "insecure",
   });
 
-  await helmOpThat(fleet.hub, "lenient", "ready", isReady("1.0.0", 1));
+  await workspace.waitUntilReady("insecure", "1.0.0", 1);
 
-  await fleet.hub.delete(helmOps, { namespace, name: "lenient" });
-  await supplyOf(prod.rest, "lenient", "withdrawn", (found) => !found);
-  await fleet.hub.delete(secrets, { namespace, name: "lenient" });
+  await fleet.hub.delete(helmOps, { namespace, name: "insecure" });
+  await waitUntilRemoved("insecure");
+  await fleet.hub.delete(secrets, { namespace, name: "insecure" });
 });
 
 test("rancher/fleet#3845: Rancher's authorities are trusted on the hub and at the agent where the Secret names none", async () => {
   await createSecret("no-authority", { username: "me", password: two });
   await createHelmOp("trusting", {
-    helm: { repo: charts.origin, chart: "guarded", version: "1.0.0" },
+    helm: { repo: charts.origin, chart: "protected", version: "1.0.0" },
     helmSecretName: "no-authority",
   });
   const untrusted = /an authority that is not trusted/;
-  await helmOpThat(fleet.hub, "trusting", "told of it", acceptedSays(untrusted));
+  await workspace.waitForHelmOp(
+    "trusting",
+    "reporting the untrusted authority",
+    isNotAccepted(untrusted),
+  );
 
   await fleet.hub.create(namespaces, { metadata: { name: "cattle-system" } });
   const metadata = { namespace: "cattle-system", name: "tls-ca" };
@@ -253,15 +258,15 @@ test("rancher/fleet#3845: Rancher's authorities are trusted on the hub and at th
     metadata,
     data: encoded({ "cacerts.pem": certificate.caPem }),
   });
-  await helmOpThat(fleet.hub, "trusting", "ready", isReady("1.0.0", 1));
+  await workspace.waitUntilReady("trusting", "1.0.0", 1);
 
   await fleet.hub.delete(secrets, metadata);
   await fleet.hub.delete(helmOps, { namespace, name: "trusting" });
-  await supplyOf(prod.rest, "no-authority", "withdrawn", (found) => !found);
+  await waitUntilRemoved("no-authority");
   await fleet.hub.delete(secrets, { namespace, name: "no-authority" });
 });
 
-test("rancher/fleet#2988: docker's configuration opens a registry with TLS, also when its password is rotated on both sides", async () => {
+test("rancher/fleet#2988: a Docker configuration authenticates at a registry with TLS, also after its password is rotated on both sides", async () => {
   await push(await configChart("packed", "1.0.0"));
   const ca = await readFile(caFile, "utf8");
   await createSecret(
@@ -274,42 +279,44 @@ test("rancher/fleet#2988: docker's configuration opens a registry with TLS, also
     helmSecretName: "docker",
     pollingInterval: "1s",
   });
-  await helmOpThat(fleet.hub, "packed", "ready", isReady("1.0.0", 1));
-  const before = await digestOf("docker");
+  await workspace.waitUntilReady("packed", "1.0.0", 1);
+  const { digest: before } = await waitForStored("docker", "stored", () => true);
 
   await registry.stop();
   registry = await runRegistry(login(four));
   await push(await configChart("packed", "1.1.0"));
-  await helmOpThat(fleet.hub, "packed", "refused", ({ status }) =>
+  await workspace.waitForHelmOp("packed", "rejected", ({ status }) =>
     /401/.test(findCondition(status?.conditions, "Polled")?.message ?? ""),
   );
-  assert.deepEqual(await revisions("packed"), ["1"]);
+  assert.deepEqual(await revisions("packed"), [1]);
   await patchSecret("docker", dockerConfig(four));
-  await supplyOf(prod.rest, "docker", "rotated", (_found, _gone, digest) => digest !== before);
-  await helmOpThat(fleet.hub, "packed", "ready at 1.1.0", isReady("1.1.0", 1));
+  await waitForStored("docker", "rotated", ({ digest }) => digest !== before);
+  await workspace.waitUntilReady("packed", "1.1.0", 1);
 
-  assert.deepEqual(await revisions("packed"), ["1", "2"]);
+  assert.deepEqual(await revisions("packed"), [1, 2]);
 });
 
-test("a Secret that is deleted is missed, and what was installed with it stays", async () => {
+test("a deleted Secret is reported, and what was installed with it stays", async () => {
   await fleet.hub.delete(secrets, { namespace, name: "docker" });
-  await supplyOf(prod.rest, "docker", "gone", (_found, gone) => gone);
-  const ref = { namespace: clusterNamespaceName(namespace, prod.name), name: "packed" };
-  const deployment = await objectThat(fleet.hub, bundleDeployments, ref, "told", (found) =>
-    /does not have the Secret docker any more; what was installed with it stays/.test(
-      findCondition(found?.status?.conditions, "Ready")?.message ?? "",
-    ),
-  );
-  const helmOp = await helmOpThat(
-    fleet.hub,
+  await waitForStored("docker", "marked as gone", ({ gone }) => gone);
+  const deployment = await workspace.waitForBundleDeployment(
+    prod.name,
     "packed",
-    "told of it",
-    acceptedSays(/there is no Secret fleet-default\/docker/),
+    "reporting the missing Secret",
+    (found) =>
+      /does not have the Secret docker any more; what was installed with it stays/.test(
+        messageOf(found, "Ready"),
+      ),
+  );
+  const helmOp = await workspace.waitForHelmOp(
+    "packed",
+    "reporting the missing Secret",
+    isNotAccepted(/there is no Secret fleet-default\/docker/),
   );
 
-  assert.equal(findCondition(deployment?.status?.conditions, "Ready")?.status, "True");
+  assert.equal(findCondition(deployment.status?.conditions, "Ready")?.status, "True");
   assert.equal(findCondition(helmOp.status?.conditions, "Ready")?.status, "True");
-  assert.deepEqual(await revisions("packed"), ["1", "2"]);
+  assert.deepEqual(await revisions("packed"), [1, 2]);
 
   const ca = await readFile(caFile, "utf8");
   await createSecret(
@@ -317,57 +324,56 @@ test("a Secret that is deleted is missed, and what was installed with it stays",
     { ...dockerConfig(four), "ca.crt": ca },
     "kubernetes.io/dockerconfigjson",
   );
-  await supplyOf(prod.rest, "docker", "back", (_found, gone) => !gone);
-  await helmOpThat(
-    fleet.hub,
+  await waitForStored("docker", "back", ({ gone }) => !gone);
+  await workspace.waitForHelmOp(
     "packed",
     "accepted again",
     ({ status }) => findCondition(status?.conditions, "Accepted")?.status === "True",
   );
 });
 
-test("a password is found where it has to be, and nowhere else", async () => {
+test("passwords are in the Secrets of hub and agent, and nowhere else", async () => {
   const processes = [fleet.hubProcess(), ...fleet.clusters.map((cluster) => cluster.agent())].map(
     ({ identity }) => identity.pid,
   );
 
-  assert.deepEqual(await objectsWith(fleet.hub, texts), [
+  assert.deepEqual(await objectsContaining(fleet.hub, texts), [
     "Secret fleet-default/docker",
     "Secret fleet-default/login",
   ]);
-  assert.deepEqual(await objectsWith(prod.rest, texts), [
+  assert.deepEqual(await objectsContaining(inProd, texts), [
     "Secret flotilla-agent/referenced-secret-docker",
     "Secret flotilla-agent/referenced-secret-login",
   ]);
-  assert.deepEqual(await objectsWith(dev.rest, texts), []);
-  assert.deepEqual(await suppliesIn(dev.rest), []);
+  assert.deepEqual(await objectsContaining(dev.client, texts), []);
+  assert.deepEqual(await storedIn(dev), []);
   for (const file of [fleet.hubLog, prod.agentLog, dev.agentLog]) {
     const text = await readFile(file, "utf8");
     assert.ok(text.length > 0);
-    assert.equal(holds(text, texts), false, file);
+    assert.equal(containsAny(text, texts), false, file);
   }
   for (const pid of processes) {
     const text = await metricsOf(pid);
     assert.match(text, /process_cpu_seconds_total/);
-    assert.equal(holds(text, texts), false);
+    assert.equal(containsAny(text, texts), false);
   }
 });
 
-test("a Secret leaves the agent with the last HelmOp that needs it", async () => {
+test("a Secret is removed from the agent with the last HelmOp that references it", async () => {
   await createHelmOp("second", {
-    helm: { repo: charts.origin, chart: "guarded", version: "1.0.0" },
+    helm: { repo: charts.origin, chart: "protected", version: "1.0.0" },
     helmSecretName: "login",
   });
-  await helmOpThat(fleet.hub, "second", "ready", isReady("1.0.0", 1));
+  await workspace.waitUntilReady("second", "1.0.0", 1);
 
-  for (const name of ["guarded", "packed"]) await fleet.hub.delete(helmOps, { namespace, name });
-  await supplyOf(prod.rest, "docker", "withdrawn", (found) => !found);
-  assert.deepEqual(await suppliesIn(prod.rest), ["referenced-secret-login"]);
+  for (const name of ["protected", "packed"]) await fleet.hub.delete(helmOps, { namespace, name });
+  await waitUntilRemoved("docker");
+  assert.deepEqual(await storedIn(prod), ["referenced-secret-login"]);
   await fleet.hub.delete(helmOps, { namespace, name: "second" });
-  await supplyOf(prod.rest, "login", "withdrawn", (found) => !found);
+  await waitUntilRemoved("login");
 
-  assert.deepEqual(await objectsWith(prod.rest, texts), []);
+  assert.deepEqual(await objectsContaining(inProd, texts), []);
   const lines = argumentsSeen.stop();
-  assert.ok(lines.some((line) => line.includes(sought)));
-  assert.equal(holds(lines, texts), false);
+  assert.ok(lines.some((line) => line.includes(expectedArgument)));
+  assert.equal(containsAny(lines, texts), false);
 });

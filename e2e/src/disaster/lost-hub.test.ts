@@ -1,29 +1,24 @@
-/** A hub that is another one, that does not know the cluster any more, or that has lost everything. */
+/** Another hub at the same address, a hub without the Cluster, and a hub that has lost its data. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import {
-  createBootstrapSecret,
-  ensureRegistrationToken,
-  installCrds,
-  startHub,
-} from "@flotilla/cli/fleet";
+import { installCrds, startHub } from "@flotilla/cli/fleet";
 import { clusters } from "@flotilla/shared/api";
 import { authoritySecretName, hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
-import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
+import { type ClusterClient, connectCluster } from "../harness/cluster-client.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { endOfLog, lineInLog, logLines } from "../testing/log-file.ts";
-import { startWorkbench } from "./workbench.ts";
+import { endOfLog, lineInLog, logLines } from "../harness/log-file.ts";
+import { startDisasterFleet } from "./disaster-fleet.ts";
 
-const [bench, otherPlane] = await Promise.all([
-  startWorkbench({ ownPlanes: true }),
+const [disaster, otherPlane] = await Promise.all([
+  startDisasterFleet({ ownPlanes: true }),
   leaseControlPlane("hub"),
 ]);
-const { fleet, cluster } = bench;
-const other = connectKube(await loadKubeconfig({ path: otherPlane.kubeconfig }));
+const { fleet, cluster } = disaster;
+const other = await connectCluster(otherPlane.kubeconfig);
 afterAll(() => other.close());
-await bench.install("web");
+await disaster.install("web");
 
 /** Another hub, at the address that the agent knows. */
 function startOtherHub() {
@@ -35,25 +30,20 @@ function startOtherHub() {
   });
 }
 
-async function authorityOf(hub: KubeRest): Promise<Secret> {
-  const found = await hub.get(secrets, { namespace: hubNamespace, name: authoritySecretName });
+async function authorityOf(hub: ClusterClient): Promise<Secret> {
+  const found = await hub.reader.get(secrets, {
+    namespace: hubNamespace,
+    name: authoritySecretName,
+  });
   assert.ok(found !== undefined);
   return found;
 }
 
-async function giveNewToken(name: string): Promise<void> {
-  const registration = await ensureRegistrationToken(fleet.hub, workspaceNamespace, name);
-  await createBootstrapSecret(cluster.rest, registration, {
-    clusterName: cluster.name,
-    labels: {},
-  });
-}
-
-/** A line of the agent's log that a person would be warned by. */
+/** A warning in the agent's log. */
 const warns = (pattern: RegExp) => new RegExp(`"level":"warn".*${pattern.source}`);
 
-test("an agent whose Cluster was deleted says so, keeps what it has, and comes back with a new token alone", async () => {
-  const { uid } = (await bench.clusterThat("there", () => true)).metadata;
+test("an agent whose Cluster was deleted logs it, keeps its releases, and registers again only with a new token", async () => {
+  const { uid } = (await disaster.clusterThat("there", () => true)).metadata;
   const from = await endOfLog(cluster.agentLog);
 
   await fleet.hub.delete(clusters, { namespace: workspaceNamespace, name: cluster.name });
@@ -65,12 +55,12 @@ test("an agent whose Cluster was deleted says so, keeps what it has, and comes b
       /cluster-1 does not exist on this hub.*ClusterRegistrationToken of that hub into the Secret flotilla-agent\/flotilla-bootstrap/,
     ),
   );
-  await bench.uninstallByHand("web");
-  await bench.record("web", 1, "deployed");
-  const before = await bench.installed("web");
-  await giveNewToken("again");
-  await bench.clusterThat(
-    "enrolled anew",
+  await disaster.uninstallByHand("web");
+  await disaster.record("web", 1, "deployed");
+  const before = await disaster.installed("web");
+  await disaster.giveNewToken("again");
+  await disaster.clusterThat(
+    "registered again",
     ({ metadata, status }) => metadata.uid !== uid && status?.agent?.connected === true,
   );
   // A warning for each reason, however often the agent retried.
@@ -79,21 +69,24 @@ test("an agent whose Cluster was deleted says so, keeps what it has, and comes b
     .map((line) => /"err":"([^"]*)"/.exec(line)?.[1]);
   assert.deepEqual(reasons, [...new Set(reasons)]);
 
-  // What was made for the Cluster of before goes with its namespace, some seconds later, and means nothing to the new one.
-  await bench.change("web", { version: "1.1.0" });
-  await bench.ready("web", "1.1.0");
-  await bench.clusterThat("without orphans", ({ status }) => (status?.orphans ?? []).length === 0);
-  assert.deepEqual(await bench.installed("web"), { ...before, version: "1.1.0" });
-  assert.deepEqual(await bench.records("web"), ["1 superseded", "2 deployed"]);
+  // The BundleDeployments of the deleted Cluster go with its namespace, some seconds later; the new one is not affected.
+  await disaster.change("web", { version: "1.1.0" });
+  await disaster.ready("web", "1.1.0");
+  await disaster.clusterThat(
+    "without orphans",
+    ({ status }) => (status?.orphans ?? []).length === 0,
+  );
+  assert.deepEqual(await disaster.installed("web"), { ...before, version: "1.1.0" });
+  assert.deepEqual(await disaster.records("web"), ["1 superseded", "2 deployed"]);
 });
 
-test("another hub at the address is refused, with an authority of its own and with the same one, and nothing is touched", async () => {
+test("an agent rejects another hub at the address, with an authority of its own and with the same one, and changes nothing", async () => {
   const { data = {} } = await authorityOf(fleet.hub);
-  const before = await bench.installed("web");
+  const before = await disaster.installed("web");
   await fleet.stopHub();
   let from = await endOfLog(cluster.agentLog);
 
-  const stranger = await startOtherHub();
+  const otherHub = await startOtherHub();
   await lineInLog(
     cluster.agentLog,
     from,
@@ -101,25 +94,25 @@ test("another hub at the address is refused, with an authority of its own and wi
       /connect to the hub at 127\.0\.0\.1:\d+: the server's certificate is not signed by the authority .*another hub answers there/,
     ),
   );
-  await stranger.stop();
+  await otherHub.stop();
   await other.replace(secrets, { ...(await authorityOf(other)), data });
   from = await endOfLog(cluster.agentLog);
-  const twin = await startOtherHub();
+  const copy = await startOtherHub();
   await lineInLog(
     cluster.agentLog,
     from,
     warns(/connect to the hub at 127\.0\.0\.1:\d+: .*certificate is for hub .*, this is hub /),
   );
-  await twin.stop();
+  await copy.stop();
 
   await fleet.startHub();
-  await bench.change("web", { values: { greeting: "back" } });
-  await bench.record("web", 3, "deployed");
-  await bench.ready("web", "1.1.0");
-  assert.deepEqual(await bench.installed("web"), before);
+  await disaster.change("web", { values: { greeting: "back" } });
+  await disaster.record("web", 3, "deployed");
+  await disaster.ready("web", "1.1.0");
+  assert.deepEqual(await disaster.installed("web"), before);
 });
 
-test("an empty hub changes nothing in a cluster, whose agent goes on with what it was assigned, also when it starts anew", async () => {
+test("an empty hub changes nothing in a cluster, whose agent continues with its assignments, also after a restart", async () => {
   await fleet.stopHub();
   const from = await endOfLog(cluster.agentLog);
   await fleet.restartHubPlane({ etcdDir: join(fleet.dir, "empty") });
@@ -128,21 +121,24 @@ test("an empty hub changes nothing in a cluster, whose agent goes on with what i
 
   await lineInLog(cluster.agentLog, from, warns(/or the hub has lost its authority/));
   await cluster.stopAgent();
-  await bench.uninstallByHand("web");
+  await disaster.uninstallByHand("web");
   await cluster.startAgent();
-  await bench.record("web", 1, "deployed");
-  assert.equal((await bench.installed("web")).version, "1.1.0");
+  await disaster.record("web", 1, "deployed");
+  assert.equal((await disaster.installed("web")).version, "1.1.0");
   assert.equal(cluster.agent().exit(), undefined);
 });
 
-test("a new token brings the agent to the empty hub, where what it has are orphans until they are applied again", async () => {
-  await giveNewToken("after-the-loss");
+test("with a new token the agent registers with the empty hub, where its deployments are orphans until they are applied again", async () => {
+  await disaster.giveNewToken("after-the-loss");
 
-  await bench.clusterThat("showing the orphan", ({ status }) => status?.orphans?.join() === "web");
-  assert.deepEqual(await bench.records("web"), ["1 deployed"]);
+  await disaster.clusterThat(
+    "showing the orphan",
+    ({ status }) => status?.orphans?.join() === "web",
+  );
+  assert.deepEqual(await disaster.records("web"), ["1 deployed"]);
 
-  await bench.create("web", { version: "1.1.0", values: { greeting: "back" } });
-  await bench.ready("web", "1.1.0");
-  await bench.clusterThat("without orphans", ({ status }) => status?.orphans?.join() === "");
-  assert.deepEqual(await bench.records("web"), ["1 deployed"]);
+  await disaster.create("web", { version: "1.1.0", values: { greeting: "back" } });
+  await disaster.ready("web", "1.1.0");
+  await disaster.clusterThat("without orphans", ({ status }) => status?.orphans?.join() === "");
+  assert.deepEqual(await disaster.records("web"), ["1 deployed"]);
 });

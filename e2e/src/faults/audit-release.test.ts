@@ -1,46 +1,46 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { auditRelease, type ReleaseHistory } from "./audit-release.ts";
+import { auditRelease, type ObservedRelease } from "./audit-release.ts";
 
-const good: ReleaseHistory = {
+const good: ObservedRelease = {
   revisions: [
     { revision: 1, status: "superseded", digest: "a" },
     { revision: 2, status: "deployed", digest: "b" },
   ],
   traces: [{ revision: 1 }, { revision: 2 }],
-  wanted: 3,
+  desired: 3,
   interruptions: 0,
 };
-const cutOff = { revision: 3, status: "failed", digest: "c" };
+const interrupted = { revision: 3, status: "failed", digest: "c" };
 const again = { revision: 4, status: "deployed", digest: "c" };
 
-const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly string[]])[] = [
-  ["as many runs as contents are right, and fewer", {}, []],
+const cases: readonly (readonly [string, Partial<ObservedRelease>, readonly string[]])[] = [
+  ["as many runs as contents, or fewer, are correct", {}, []],
   [
-    "a run that was cut off may be begun again",
+    "an interrupted run may be repeated",
     {
-      revisions: [...good.revisions, cutOff, again],
+      revisions: [...good.revisions, interrupted, again],
       traces: [...good.traces, { revision: 4 }],
       interruptions: 1,
     },
     [],
   ],
   [
-    "a run that nobody cut off may not",
+    "a run that was not interrupted may not",
     {
-      revisions: [...good.revisions, cutOff, again],
+      revisions: [...good.revisions, interrupted, again],
       traces: [...good.traces, { revision: 4 }],
     },
-    ["1 runs were begun again, and the agent was ended 0 times"],
+    ["1 runs were repeated, and the agent was ended 0 times"],
   ],
   [
-    "what succeeded is not installed once more, whatever was cut off",
+    "an installed content is not installed again, whatever was interrupted",
     {
       revisions: [...good.revisions, { revision: 3, status: "deployed", digest: "b" }],
       traces: [...good.traces, { revision: 3 }],
       interruptions: 5,
     },
-    ["revision 3 installed the same once more"],
+    ["revision 3 repeated an installed content"],
   ],
   [
     "a hook that ran twice is two runs",
@@ -48,18 +48,18 @@ const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly strin
     ["the hook of revision 2 ran 2 times"],
   ],
   [
-    "a hook that did not run is a release that was lost",
+    "a hook that did not run is an error",
     { traces: [{ revision: 1 }] },
     ["the hook of revision 2 did not run"],
   ],
   [
-    "that is so also where Helm has superseded it",
+    "so it is for a superseded revision",
     {
-      revisions: [...good.revisions, cutOff, { ...again, digest: "d" }].map((one) =>
+      revisions: [...good.revisions, interrupted, { ...again, digest: "d" }].map((one) =>
         one.revision < 4 ? { ...one, status: "superseded" } : one,
       ),
       traces: [...good.traces, { revision: 4 }],
-      wanted: 4,
+      desired: 4,
     },
     ["the hook of revision 3 did not run"],
   ],
@@ -73,7 +73,7 @@ const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly strin
         { revision: 4, status: "deployed", digest: "d" },
       ],
       traces: [{ revision: 1 }, { revision: 2 }, { revision: 4 }],
-      wanted: 4,
+      desired: 4,
     },
     [],
   ],
@@ -88,7 +88,7 @@ const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly strin
         { revision: 5, status: "deployed", digest: "e" },
       ],
       traces: [{ revision: 1 }, { revision: 2 }, { revision: 5 }],
-      wanted: 5,
+      desired: 5,
     },
     ["the hook of revision 3 did not run"],
   ],
@@ -98,18 +98,18 @@ const cases: readonly (readonly [string, Partial<ReleaseHistory>, readonly strin
     ["traces of revisions without a record: 3"],
   ],
   [
-    "a lock that nobody takes off is told",
-    { revisions: [...good.revisions, { ...cutOff, status: "pending-upgrade" }] },
+    "a lock that is not released is an error",
+    { revisions: [...good.revisions, { ...interrupted, status: "pending-upgrade" }] },
     ["the last revision is pending-upgrade, not deployed", "revision 3 is still pending-upgrade"],
   ],
   [
-    "what is not there is told",
+    "a missing release is an error",
     { revisions: [], traces: [] },
-    ["the last revision is not there, not deployed"],
+    ["the last revision is missing, not deployed"],
   ],
   [
-    "more contents than were wanted are told",
-    { wanted: 1 },
+    "more contents than desired are an error",
+    { desired: 1 },
     ["2 different contents were installed of 1"],
   ],
 ];

@@ -1,45 +1,45 @@
-/** Whether the runs of Helm that a release has seen are those that were wanted, and no more. Pure. */
+/** Whether each desired change of a release was one run of Helm. Pure. */
 
 /** One of Helm's records. */
 export interface Revision {
   readonly revision: number;
   readonly status: string;
-  /** Of what reached Helm: what the same run would have again. */
+  /** Of the input of Helm: a repeated run has the same. */
   readonly digest: string;
 }
 
-/** What the chart's hook has left, once for each run that came so far. */
+/** A ConfigMap of the chart's hook, one for each run that reached it. */
 export interface Trace {
   readonly revision: number;
 }
 
-export interface ReleaseHistory {
-  /** All that there ever were since it was installed. */
+export interface ObservedRelease {
+  /** All since it was installed. */
   readonly revisions: readonly Revision[];
   readonly traces: readonly Trace[];
-  /** How many different contents were wanted since then. */
-  readonly wanted: number;
-  /** How often a run may have been cut off and begun again: the ends of the agent. */
+  /** How many different contents were desired since then. */
+  readonly desired: number;
+  /** How often a run may have been interrupted and repeated: the ends of the agent. */
   readonly interruptions: number;
 }
 
-/** What is wrong, one sentence each. */
-export function auditRelease(history: ReleaseHistory): readonly string[] {
-  const { traces, wanted, interruptions } = history;
+/** The errors, one sentence each. */
+export function auditRelease(history: ObservedRelease): readonly string[] {
+  const { traces, desired, interruptions } = history;
   const revisions = history.revisions.toSorted((a, b) => a.revision - b.revision);
   const wrong: string[] = [];
   const latest = revisions.at(-1);
   if (latest?.status !== "deployed") {
-    wrong.push(`the last revision is ${latest?.status ?? "not there"}, not deployed`);
+    wrong.push(`the last revision is ${latest?.status ?? "missing"}, not deployed`);
   }
   if (revisions.some(({ revision }, at) => revision !== at + 1)) {
     wrong.push(`the revisions have gaps: ${revisions.map(({ revision }) => revision).join()}`);
   }
   const done = new Set<string>();
   /**
-   * Whether a revision stands as deployed. Where none does, Helm calls the last one superseded once another has succeeded,
-   * also one that had failed. That is so after a run that was ended when its hook was through: it may have superseded the
-   * one before, and no longer have said that it is deployed itself.
+   * Whether a revision is stored as deployed. When none is, Helm marks the last one superseded once another succeeds, also
+   * one that had failed. That happens after a run that was ended after its hook: it may have marked the one before as
+   * superseded, and not yet itself as deployed.
    */
   let isAnyDeployed = true;
   const hooksOf = (revision: number) =>
@@ -52,7 +52,7 @@ export function auditRelease(history: ReleaseHistory): readonly string[] {
     const hadFailed =
       status === "superseded" && count === 0 && !isAnyDeployed && hooksOf(revision + 1) > 0;
     if ((status !== "deployed" && status !== "superseded") || hadFailed) continue;
-    if (done.has(digest)) wrong.push(`revision ${revision} installed the same once more`);
+    if (done.has(digest)) wrong.push(`revision ${revision} repeated an installed content`);
     if (count === 0) wrong.push(`the hook of revision ${revision} did not run`);
     done.add(digest);
     isAnyDeployed = true;
@@ -66,10 +66,10 @@ export function auditRelease(history: ReleaseHistory): readonly string[] {
     );
   }
   const digests = new Set(revisions.map(({ digest }) => digest)).size;
-  if (digests > wanted) wrong.push(`${digests} different contents were installed of ${wanted}`);
+  if (digests > desired) wrong.push(`${digests} different contents were installed of ${desired}`);
   const again = revisions.length - digests;
   if (again > interruptions) {
-    wrong.push(`${again} runs were begun again, and the agent was ended ${interruptions} times`);
+    wrong.push(`${again} runs were repeated, and the agent was ended ${interruptions} times`);
   }
   return wrong;
 }

@@ -1,8 +1,8 @@
-/** Whether the statuses on the hub say that all is well, of what is wanted now. Pure. */
+/** Whether the statuses on the hub are those of the desired state. Pure. */
 import type { Bundle, BundleDeployment, Cluster, Condition, HelmOp } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import type { Wanted } from "./rollouts.ts";
+import type { DesiredRelease } from "./rollouts.ts";
 
 export interface HubState {
   readonly helmOps: readonly HelmOp[];
@@ -11,17 +11,17 @@ export interface HubState {
   readonly clusters: readonly Cluster[];
 }
 
-/** What is not yet, or no longer, as it should be, one sentence each. */
+/** The differences, one sentence each. */
 export function auditStatus(
   { helmOps, bundles, deployments, clusters }: HubState,
-  wanted: readonly Wanted[],
+  desired: readonly DesiredRelease[],
 ): readonly string[] {
   const wrong: string[] = [];
   const say = (object: KubeObject, what: string) =>
     void wrong.push(
       `${object.kind ?? ""} ${object.metadata.namespace}/${object.metadata.name} ${what}`,
     );
-  const names = wanted.map(({ name }) => name).toSorted();
+  const names = desired.map(({ name }) => name).toSorted();
   const all = `${clusters.length}/${clusters.length}`;
 
   for (const [what, found] of [
@@ -39,7 +39,7 @@ export function auditStatus(
 
   for (const helmOp of helmOps) {
     const { status } = helmOp;
-    const { version } = wanted.find(({ name }) => name === helmOp.metadata.name) ?? {};
+    const { version } = desired.find(({ name }) => name === helmOp.metadata.name) ?? {};
     if (status?.version !== version) say(helmOp, `has version ${status?.version}, not ${version}`);
     if (status?.display?.readyBundleDeployments !== all)
       say(helmOp, `shows ${status?.display?.readyBundleDeployments}, not ${all}`);
@@ -53,7 +53,7 @@ export function auditStatus(
   }
   for (const deployment of deployments) {
     const { spec, status } = deployment;
-    if (spec.deploymentID !== spec.stagedDeploymentID) say(deployment, "is held back");
+    if (spec.deploymentID !== spec.stagedDeploymentID) say(deployment, "is not rolled out");
     if (status?.appliedDeploymentID !== spec.deploymentID) say(deployment, "has not applied it");
     if (status?.ready !== true) say(deployment, "is not ready");
   }
@@ -68,7 +68,7 @@ export function auditStatus(
   return wrong;
 }
 
-/** Those that tell of trouble, or of work that goes on. */
+/** The conditions that are of an error or of work in progress. */
 const isFalseWhenWell: ReadonlySet<string> = new Set(["Reconciling", "Stalled"]);
 
 /** Every condition is as it is where all is well, and of the present generation. */

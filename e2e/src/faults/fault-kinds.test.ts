@@ -1,7 +1,7 @@
-/** Whatever the seed, each kind of fault has its turn. */
+/** Each kind of fault is injected, for every seed. */
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { createFaultTally, faultKinds, nextFault } from "./fault-kinds.ts";
+import { createFaultCounts, faultKinds, nextFault } from "./fault-kinds.ts";
 import { createRandom } from "./random.ts";
 
 const all = faultKinds.map((kind, index) => ({ kind, weight: 1 + (index % 3) }));
@@ -10,31 +10,31 @@ test("each kind comes once before any comes again, in another order for another 
   const orders = new Set<string>();
   for (let seed = 0; seed < 100; seed += 1) {
     const random = createRandom(seed);
-    const tally = createFaultTally();
+    const counts = createFaultCounts();
     const order = faultKinds.map(() => {
-      const kind = nextFault(all, tally.missing, random)?.kind;
+      const kind = nextFault(all, counts.missing, random)?.kind;
       assert.ok(kind !== undefined);
-      tally.add(kind);
+      counts.add(kind);
       return kind;
     });
 
     assert.deepEqual(order.toSorted(), faultKinds.toSorted(), `seed ${seed}`);
-    assert.deepEqual(tally.missing, []);
+    assert.deepEqual(counts.missing, []);
     orders.add(order.join());
   }
   assert.equal(orders.size, 100);
 });
 
-test("what was chosen and did not happen stays missing", () => {
-  const tally = createFaultTally();
+test("a kind that was chosen and not injected stays missing", () => {
+  const counts = createFaultCounts();
 
-  nextFault(all, tally.missing, createRandom(1));
+  nextFault(all, counts.missing, createRandom(1));
 
-  assert.deepEqual(tally.missing, faultKinds);
-  assert.equal(tally.total, 0);
+  assert.deepEqual(counts.missing, faultKinds);
+  assert.equal(counts.total, 0);
 });
 
-test("while no kind that is missing is possible another one comes, and none where none is possible", () => {
+test("when no missing kind is possible another one is chosen, and none when none is possible", () => {
   const [first, ...others] = all;
   assert.ok(first !== undefined);
 
@@ -48,12 +48,12 @@ test("while no kind that is missing is possible another one comes, and none wher
   assert.equal(nextFault([], faultKinds, createRandom(1)), undefined);
 });
 
-test("the tally tells how often each kind happened", () => {
-  const tally = createFaultTally();
-  tally.add("everything is late");
-  tally.add("everything is late");
+test("the text has the count of each kind", () => {
+  const counts = createFaultCounts();
+  counts.add("all bytes are delayed");
+  counts.add("all bytes are delayed");
 
-  assert.equal(tally.total, 2);
-  assert.match(tally.told(), /^kill -9 of the leader: 0$/m);
-  assert.match(tally.told(), /^everything is late: 2$/m);
+  assert.equal(counts.total, 2);
+  assert.match(counts.text(), /^kill -9 of the leader: 0$/m);
+  assert.match(counts.text(), /^all bytes are delayed: 2$/m);
 });

@@ -1,4 +1,4 @@
-/** The kinds of fault that can be done to a fleet, how often each really happened, and which comes next. */
+/** The kinds of faults, how often each was injected, and which comes next. */
 import type { Random } from "./random.ts";
 
 export const faultKinds = [
@@ -8,28 +8,28 @@ export const faultKinds = [
   "kill -9 of the hub's API server",
   "kill -9 of the hub's etcd",
   "all connections are cut",
-  "all connections are cut again and again",
-  "what agents send has an end",
-  "what the hub sends has an end",
-  "nothing goes through",
-  "nothing of the agents goes through",
-  "nothing of the hub goes through",
-  "everything is late",
+  "all connections are cut repeatedly",
+  "agents close their half of the connections",
+  "the hub closes its half of the connections",
+  "all bytes are dropped",
+  "bytes of the agents are dropped",
+  "bytes of the hub are dropped",
+  "all bytes are delayed",
 ] as const;
 
 export type FaultKind = (typeof faultKinds)[number];
 
-export interface FaultTally {
-  /** One has happened: something that was there was broken. */
+export interface FaultCounts {
+  /** One was injected. */
   add(kind: FaultKind): void;
   readonly total: number;
-  /** Those that have not happened yet. */
+  /** Kinds that were not injected yet. */
   readonly missing: readonly FaultKind[];
   /** One line for each kind. */
-  told(): string;
+  text(): string;
 }
 
-export function createFaultTally(): FaultTally {
+export function createFaultCounts(): FaultCounts {
   const times = new Map<FaultKind, number>();
   const timesOf = (kind: FaultKind): number => times.get(kind) ?? 0;
   return {
@@ -40,7 +40,7 @@ export function createFaultTally(): FaultTally {
     get missing() {
       return faultKinds.filter((kind) => timesOf(kind) === 0);
     },
-    told: () => faultKinds.map((kind) => `${kind}: ${timesOf(kind)}`).join("\n"),
+    text: () => faultKinds.map((kind) => `${kind}: ${timesOf(kind)}`).join("\n"),
   };
 }
 
@@ -49,7 +49,7 @@ export interface Weighted {
   readonly weight: number;
 }
 
-/** One of those that are possible: while there are some of a kind that is missing one of these, then as they weigh. */
+/** One of the possible ones: of a kind that is missing, if there is any, else at random by weight. */
 export function nextFault<T extends Weighted>(
   possible: readonly T[],
   missing: readonly FaultKind[],

@@ -1,45 +1,42 @@
-/** What can happen to a fleet, each as one deed that is undone after a while. */
+/** The faults of a fleet. Each is undone after a while. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { waitUntil } from "@flotilla/local/process";
 import { helmOps } from "@flotilla/shared/api";
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
 import { leases } from "@flotilla/shared/kube/objects";
-import type { TestFleet } from "../testing/fleet.ts";
-import type { LinkProxy } from "../testing/link-proxy.ts";
-import type { Chronicle } from "./chronicle.ts";
+import type { TestFleet } from "../harness/fleet.ts";
+import type { LinkProxy } from "../harness/link-proxy.ts";
+import type { EventLog } from "./event-log.ts";
 import {
-  createFaultTally,
+  createFaultCounts,
+  type FaultCounts,
   type FaultKind,
-  type FaultTally,
   nextFault,
   type Weighted,
 } from "./fault-kinds.ts";
-import { type Keeper, keepUp } from "./keeper.ts";
 import type { Random } from "./random.ts";
+import { type SupervisedProcess, supervise } from "./supervised-process.ts";
 
 export interface Faults {
-  /**
-   * Does one of those that are possible now, chosen at random, each kind once before any comes again; what it undoes
-   * later is its own business.
-   */
-  strike(random: Random): void;
-  /** Resolves when nothing is broken any more, everything is up, and the API server answers. */
-  over(): Promise<void>;
-  readonly agents: readonly Keeper[];
-  /** What really happened. */
-  readonly tally: Pick<FaultTally, "total" | "missing" | "told">;
-  /** Starts nothing any more. */
+  /** Starts a fault that is possible now, chosen at random, each kind once before any is repeated. */
+  inject(random: Random): void;
+  /** Resolves when all faults are undone, all processes run, and the API server is ready. */
+  settled(): Promise<void>;
+  readonly agents: readonly SupervisedProcess[];
+  /** How often each was injected. */
+  readonly counts: Pick<FaultCounts, "total" | "missing" | "text">;
+  /** Ends the supervision of all processes. */
   stop(): Promise<void>;
 }
 
-interface Deed extends Weighted {
+interface Fault extends Weighted {
   readonly isPossible: () => boolean;
   readonly run: (random: Random) => Promise<void>;
 }
 
-/** As long as something is away: most often short, now and then longer than what the product waits for. */
-function away(random: Random): number {
+/** How long a fault lasts: most often short, now and then longer than the timeouts of the product. */
+function duration(random: Random): number {
   return random.pick([
     random.between(100, 1_000),
     random.between(100, 1_000),
@@ -48,40 +45,40 @@ function away(random: Random): number {
   ]);
 }
 
-const planeRestMs = 12_000;
+const planePauseMs = 12_000;
 
-/** Asks for a custom resource: a server that was just started serves its own kinds some seconds before those. */
-export async function apiAnswers({ hub }: TestFleet): Promise<boolean> {
+/** Whether the API server lists custom resources, which it serves some seconds later than built-in kinds. */
+export async function isApiServerReady({ hub }: TestFleet): Promise<boolean> {
   const signal = AbortSignal.timeout(2_000);
   await hub.list(helmOps, { limit: 1, signal });
   return true;
 }
 
-/** A Lease goes on naming a replica for a while that was killed and is up again, and then leads no longer. */
-async function saysItLeads({ replicas }: TestFleet, { name }: Keeper): Promise<boolean> {
+/** From its metrics: a Lease still names a replica that was killed and has restarted, which is not the leader. */
+async function isLeader({ replicas }: TestFleet, { name }: SupervisedProcess): Promise<boolean> {
   const port = replicas.find((replica) => replica.name === name)?.ports.http;
   const options = { signal: AbortSignal.timeout(2_000) };
-  const answer = await fetch(`http://127.0.0.1:${port}/metrics`, options).catch(() => undefined);
-  return /^flotilla_hub_leader 1$/m.test((await answer?.text().catch(() => "")) ?? "");
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`, options).catch(() => undefined);
+  return /^flotilla_hub_leader 1$/m.test((await response?.text().catch(() => "")) ?? "");
 }
 
-export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chronicle): Faults {
-  const { note } = chronicle;
-  const replicas = fleet.replicas.map((replica) => keepUp(replica, chronicle));
+export function createFaults(fleet: TestFleet, link: LinkProxy, log: EventLog): Faults {
+  const { note } = log;
+  const replicas = fleet.replicas.map((replica) => supervise(replica, log));
   const agents = fleet.clusters.map((cluster) =>
-    keepUp(
+    supervise(
       {
         name: `agent of ${cluster.name}`,
         process: cluster.agent,
         start: cluster.startAgent,
       },
-      chronicle,
+      log,
     ),
   );
   const [etcd, apiServer, controllerManager] = (
     ["etcd", "kube-apiserver", "kube-controller-manager"] as const
   ).map((tool) =>
-    keepUp(
+    supervise(
       {
         name: `${tool} of the hub`,
         process: () => {
@@ -91,45 +88,45 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
         },
         start: () => fleet.ownHubPlane().restart(tool),
       },
-      chronicle,
+      log,
     ),
   );
   if (etcd === undefined || apiServer === undefined || controllerManager === undefined)
     throw new Error("the hub's control plane has other parts");
-  const kept = [...replicas, ...agents, etcd, apiServer, controllerManager];
-  const underWay = new Set<Promise<void>>();
+  const supervised = [...replicas, ...agents, etcd, apiServer, controllerManager];
+  const running = new Set<Promise<void>>();
   let isLinkBusy = false;
-  let planeIsLeftUntil = 0;
-  const tally = createFaultTally();
+  let planePausedUntil = 0;
+  const counts = createFaultCounts();
 
-  function kill(keeper: Keeper, kind: FaultKind, weight: number): Deed {
+  function kill(target: SupervisedProcess, kind: FaultKind, weight: number): Fault {
     return {
       kind,
       weight,
-      isPossible: () => keeper.isUp,
+      isPossible: () => target.isUp,
       run: (random) => {
-        const forMs = away(random);
-        note(`kill -9 of ${keeper.name}, away for ${forMs} ms`);
-        if (keeper.kill(forMs)) tally.add(kind);
+        const downMs = duration(random);
+        note(`kill -9 of ${target.name}, away for ${downMs} ms`);
+        if (target.kill(downMs)) counts.add(kind);
         return Promise.resolve();
       },
     };
   }
 
-  /** Not so often that nothing but starting anew could ever go on. */
-  function ofPlane(deed: Deed): Deed {
+  /** With a pause after each, so that the fleet makes progress between restarts. */
+  function ofPlane(fault: Fault): Fault {
     return {
-      ...deed,
-      isPossible: () => deed.isPossible() && performance.now() >= planeIsLeftUntil,
+      ...fault,
+      isPossible: () => fault.isPossible() && performance.now() >= planePausedUntil,
       async run(random) {
-        planeIsLeftUntil = performance.now() + planeRestMs;
-        await deed.run(random);
+        planePausedUntil = performance.now() + planePauseMs;
+        await fault.run(random);
       },
     };
   }
 
-  /** One at a time: the next would undo this one. And only where there is a connection that it can happen to. */
-  function onLink(kind: FaultKind, run: (random: Random) => Promise<void> | void): Deed {
+  /** One at a time, because the end of the first would undo the second, and only while there is a connection. */
+  function onLink(kind: FaultKind, run: (random: Random) => Promise<void> | void): Fault {
     return {
       kind,
       weight: 1,
@@ -137,7 +134,7 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
       async run(random) {
         isLinkBusy = true;
         note(`link: ${kind}`);
-        tally.add(kind);
+        counts.add(kind);
         await run(random);
         link.heal();
         note("link: healed");
@@ -146,7 +143,7 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
     };
   }
 
-  const killLeader: Deed = {
+  const killLeader: Fault = {
     kind: "kill -9 of the leader",
     weight: 3,
     isPossible: () => apiServer.isUp && etcd.isUp,
@@ -156,70 +153,70 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, chronicle: Chron
       const lease = await fleet.hub.get(leases, ref, options).catch(() => undefined);
       const name = holderOf(lease)?.split("_")[0];
       const leader = replicas.find((replica) => replica.name === name);
-      if (leader?.isUp === true && (await saysItLeads(fleet, leader))) {
+      if (leader?.isUp === true && (await isLeader(fleet, leader))) {
         note("the leader is chosen");
         await kill(leader, killLeader.kind, 0).run(random);
       }
     },
   };
 
-  const deeds: readonly Deed[] = [
+  const faults: readonly Fault[] = [
     ...replicas.map((replica) => kill(replica, "kill -9 of a replica of the hub", 1)),
     killLeader,
     ...agents.map((agent) => kill(agent, "kill -9 of an agent", 2)),
     ofPlane(kill(apiServer, "kill -9 of the hub's API server", 3)),
     ofPlane(kill(etcd, "kill -9 of the hub's etcd", 3)),
     onLink("all connections are cut", () => link.cut()),
-    onLink("all connections are cut again and again", async (random) => {
+    onLink("all connections are cut repeatedly", async (random) => {
       for (let left = random.between(3, 10); left > 0; left -= 1) {
         link.cut();
         await sleep(random.between(100, 500));
       }
     }),
-    onLink("what agents send has an end", () => link.halve("agent")),
-    onLink("what the hub sends has an end", () => link.halve("hub")),
-    onLink("nothing goes through", async (random) => {
+    onLink("agents close their half of the connections", () => link.halve("agent")),
+    onLink("the hub closes its half of the connections", () => link.halve("hub")),
+    onLink("all bytes are dropped", async (random) => {
       link.drop(["agent", "hub"]);
-      await sleep(away(random));
+      await sleep(duration(random));
     }),
-    onLink("nothing of the agents goes through", async (random) => {
+    onLink("bytes of the agents are dropped", async (random) => {
       link.drop(["agent"]);
-      await sleep(away(random));
+      await sleep(duration(random));
     }),
-    onLink("nothing of the hub goes through", async (random) => {
+    onLink("bytes of the hub are dropped", async (random) => {
       link.drop(["hub"]);
-      await sleep(away(random));
+      await sleep(duration(random));
     }),
-    onLink("everything is late", async (random) => {
+    onLink("all bytes are delayed", async (random) => {
       link.delay(random.between(50, 2_000));
-      await sleep(away(random));
+      await sleep(duration(random));
     }),
   ];
 
   return {
     agents,
-    tally,
-    strike(random) {
-      const possible = deeds.filter((deed) => deed.isPossible());
-      const deed = nextFault(possible, tally.missing, random);
-      if (deed === undefined) return;
-      const work = deed.run(random).finally(() => underWay.delete(work));
-      underWay.add(work);
+    counts,
+    inject(random) {
+      const possible = faults.filter((fault) => fault.isPossible());
+      const fault = nextFault(possible, counts.missing, random);
+      if (fault === undefined) return;
+      const work = fault.run(random).finally(() => running.delete(work));
+      running.add(work);
     },
-    async over() {
-      await Promise.all(underWay);
+    async settled() {
+      await Promise.all(running);
       do {
-        await Promise.all(kept.map((keeper) => keeper.up()));
-        // A server that was started takes a while until it answers, and meanwhile a hub may give up.
-        await waitUntil(() => apiAnswers(fleet), {
+        await Promise.all(supervised.map((target) => target.up()));
+        // A started server takes a while until it is ready, and meanwhile a hub may end.
+        await waitUntil(() => isApiServerReady(fleet), {
           what: "the hub's API server",
           timeoutMs: 60_000,
         });
-      } while (kept.some((keeper) => !keeper.isUp));
-      note("everything is up");
+      } while (supervised.some((target) => !target.isUp));
+      note("all processes run");
     },
     async stop() {
-      await Promise.all(kept.map((keeper) => keeper.stop()));
+      await Promise.all(supervised.map((target) => target.stop()));
     },
   };
 }

@@ -1,9 +1,9 @@
-/** A chart whose hook leaves a trace of each run of Helm: an object with a name that no other run gives. */
-import { type ChartArchive, chartArchive } from "../testing/chart-archive.ts";
+/** A chart whose hook creates an object for each run of Helm, with a unique name. */
+import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 export const traceLabel = "faults.test/trace";
 
-/** One ConfigMap with what it was given, one trace for each run, and a Deployment where replicas are wanted. */
+/** One ConfigMap with its values, one trace for each run, and a Deployment if replicas are set. */
 export function hookedChart(version: string): Promise<ChartArchive> {
   return chartArchive({
     name: "hooked",
@@ -20,7 +20,7 @@ export function hookedChart(version: string): Promise<ChartArchive> {
         "  serial: {{ .Values.serial | quote }}",
         "",
       ].join("\n"),
-      // Helm keeps no account of hooks, so that nothing ever removes it.
+      // Helm does not track the objects of hooks, so that it is never deleted.
       "trace.yaml": [
         "apiVersion: v1",
         "kind: ConfigMap",

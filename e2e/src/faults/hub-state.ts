@@ -1,16 +1,16 @@
-/** Waits, by watching, until the statuses on the hub tell of nothing that is wrong. */
+/** Waits, by watches, until the statuses on the hub are those of the desired state. */
 import { bundleDeployments, bundles, clusters, helmOps } from "@flotilla/shared/api";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { auditStatus, type HubState } from "./audit-status.ts";
-import type { Wanted } from "./rollouts.ts";
+import type { DesiredRelease } from "./rollouts.ts";
 
-/** Resolves with the state; rejects with what is still wrong after `timeoutMs`. */
+/** Resolves with the state; rejects with the differences after `timeoutMs`. */
 export async function converged(
   rest: KubeRest,
-  wanted: readonly Wanted[],
+  desired: readonly DesiredRelease[],
   timeoutMs: number,
 ): Promise<HubState> {
   const stop = new AbortController();
@@ -33,17 +33,17 @@ export async function converged(
   try {
     return await new Promise<HubState>((resolve, reject) => {
       const isSynced = () => Object.values(informers).every(({ hasSynced }) => hasSynced);
-      const look = (): void => {
-        if (isSynced() && auditStatus(state(), wanted).length === 0) resolve(state());
+      const evaluate = (): void => {
+        if (isSynced() && auditStatus(state(), desired).length === 0) resolve(state());
       };
       for (const informer of Object.values(informers)) {
-        informer.onChange(look);
-        informer.synced.then(look, reject);
+        informer.onChange(evaluate);
+        informer.synced.then(evaluate, reject);
       }
       timer = setTimeout(() => {
         const wrong = isSynced()
-          ? auditStatus(state(), wanted)
-          : ["the API server does not answer"];
+          ? auditStatus(state(), desired)
+          : ["the API server does not respond"];
         reject(new Error(`after ${timeoutMs / 1_000} s:\n${wrong.join("\n")}`));
       }, timeoutMs);
     });

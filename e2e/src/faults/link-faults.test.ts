@@ -2,18 +2,18 @@
 import assert from "node:assert/strict";
 import { waitUntil } from "@flotilla/local/process";
 import { test } from "vitest";
-import { endOfLog } from "../testing/log-file.ts";
-import { apiAnswers } from "./faults.ts";
-import { keepUp, type Supervised } from "./keeper.ts";
+import { endOfLog } from "../harness/log-file.ts";
+import { isApiServerReady } from "./faults.ts";
 import { assertDropIsNoticed, isConnected, startProxiedFleet } from "./proxied-fleet.ts";
+import { type ProcessToSupervise, supervise } from "./supervised-process.ts";
 
 const proxied = await startProxiedFleet();
 const { fleet, cluster, link, change, converged, clusterThat } = proxied;
 
-test("both sides notice within 30 s that a cable is pulled, and each change is installed once after it", () =>
+test("both sides detect a dropped connection within 30 s, and each change is installed once after it", () =>
   assertDropIsNoticed(proxied, ["agent", "hub"]));
 
-test("a connection of which one half has ended is replaced", async () => {
+test("a half-closed connection is replaced", async () => {
   for (const side of ["agent", "hub"] as const) {
     const before = await clusterThat("connected", isConnected);
     const from = await endOfLog(cluster.agentLog);
@@ -31,7 +31,7 @@ test("a connection of which one half has ended is replaced", async () => {
   }
 });
 
-test("a connection on which everything is late stays, and changes come late", async () => {
+test("a connection with a high delay stays, and changes arrive", async () => {
   const before = await clusterThat("connected", isConnected);
   link.delay(600);
   for (let times = 0; times < 2; times += 1) {
@@ -43,9 +43,9 @@ test("a connection on which everything is late stays, and changes come late", as
   assert.equal(now.status?.agent?.epoch, before.status?.agent?.epoch);
 });
 
-test("a connection that is cut whenever it is back, during a rollout, costs time and nothing else", async () => {
+test("a connection that is cut after each reconnect during a rollout only delays the rollout", async () => {
   let { status } = await clusterThat("connected", isConnected);
-  // The agent waits longer each time.
+  // The backoff of the agent grows.
   for (let times = 0; times < 3; times += 1) {
     const epoch = status?.agent?.epoch ?? 0;
     await change();
@@ -58,17 +58,18 @@ test("a connection that is cut whenever it is back, during a rollout, costs time
   await converged();
 });
 
-test("each process is killed once during a rollout, which costs time and nothing else", async (t) => {
-  const supervise = (one: Supervised) => keepUp(one, { note: (event) => void t.annotate(event) });
+test("killing each process once during a rollout only delays the rollout", async (t) => {
+  const keepRunning = (target: ProcessToSupervise) =>
+    supervise(target, { note: (event) => void t.annotate(event) });
   const hubPlane = fleet.ownHubPlane();
   const [hub] = fleet.replicas;
   assert.ok(hub !== undefined);
-  const agent = supervise({ name: "agent", process: cluster.agent, start: cluster.startAgent });
+  const agent = keepRunning({ name: "agent", process: cluster.agent, start: cluster.startAgent });
   const supervised = [
     agent,
-    supervise(hub),
+    keepRunning(hub),
     ...(["etcd", "kube-apiserver"] as const).map((tool) =>
-      supervise({
+      keepRunning({
         name: tool,
         process: () => {
           const running = hubPlane.part(tool);
@@ -79,11 +80,11 @@ test("each process is killed once during a rollout, which costs time and nothing
       }),
     ),
   ];
-  // Before the fleet ends its processes, which would be started again otherwise.
+  // Before the fleet ends its processes, which would be restarted otherwise.
   t.onTestFinished(async () => void (await Promise.all(supervised.map((each) => each.stop()))));
 
   for (const each of supervised) {
-    await waitUntil(() => apiAnswers(fleet), { what: "the API server", timeoutMs: 60_000 });
+    await waitUntil(() => isApiServerReady(fleet), { what: "the API server", timeoutMs: 60_000 });
     await change();
     assert.ok(each.kill(0), `${each.name} is running`);
 

@@ -2,18 +2,17 @@
  * A fleet of one cluster with a proxy between agent and hub, and one HelmOp that is changed while connections and processes
  * fail. A hook of its chart leaves a trace of each run of Helm.
  */
+
 import assert from "node:assert/strict";
-import { apiVersion, type Cluster, clusters, helmOps } from "@flotilla/shared/api";
-import { workspaceNamespace } from "@flotilla/shared/api/names";
+import type { Cluster } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import { afterAll, afterEach } from "vitest";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster, type TestFleet } from "../testing/fleet.ts";
-import type { LinkProxy } from "../testing/link-proxy.ts";
-import { endOfLog, lineInLog } from "../testing/log-file.ts";
+import { afterEach } from "vitest";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import type { TestCluster, TestFleet } from "../harness/fleet.ts";
+import type { LinkProxy } from "../harness/link-proxy.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { auditRelease } from "./audit-release.ts";
-import { installedIn, revisionsIn, tracesIn } from "./cluster-truth.ts";
+import { installedIn, revisionsIn, tracesIn } from "./cluster-state.ts";
 import { hookedChart } from "./hooked-chart.ts";
 
 export interface ProxiedFleet {
@@ -29,7 +28,7 @@ export interface ProxiedFleet {
    */
   converged(interruptions?: () => number): Promise<void>;
   clusterThat(what: string, isDesired: (cluster: Cluster) => boolean): Promise<Cluster>;
-  /** Resolves once the Cluster is offline in its status and conditions; asserts that this takes 30 s from `since` at most. */
+  /** Resolves once the Cluster is offline in its status and conditions; asserts that this takes at most 30 s from `since`. */
   offlineOnHub(since: number): Promise<void>;
   /** The body of the agent's readiness endpoint. */
   readiness(): Promise<string>;
@@ -43,58 +42,33 @@ const name = "web";
 
 /** Lasts for the file. */
 export async function startProxiedFleet(): Promise<ProxiedFleet> {
-  const fleet = await startTestFleet({ clusters: [{}], proxied: true, ownPlanes: true });
-  const charts = await startChartServer();
-  afterAll(() => Promise.all([fleet.close(), charts.close()]));
-  const {
-    hub,
-    link,
-    clusters: [cluster],
-  } = fleet;
-  assert.ok(link !== undefined && cluster !== undefined);
+  const { fleet, charts, cluster } = await startFleetForFile({
+    clusters: [{}],
+    proxied: true,
+    ownPlanes: true,
+  });
+  const { link, workspace } = fleet;
+  assert.ok(link !== undefined);
   afterEach(() => link.heal());
   charts.publish(await hookedChart("1.0.0"));
 
   const helm = { repo: charts.url, chart: "hooked", version: "1.0.0", maxHistory: 1_000 };
   let serial = 0;
-  await hub.create(helmOps, {
-    apiVersion,
-    kind: "HelmOp",
-    metadata: { namespace: workspaceNamespace, name },
-    spec: {
-      namespace: name,
-      targets: [{ clusterSelector: {} }],
-      helm: { ...helm, values: { serial } },
-    },
-  });
+  await workspace.createHelmOp(name, { helm: { ...helm, values: { serial } } });
 
   async function converged(interruptions = () => 0): Promise<void> {
-    assert.ok(cluster !== undefined);
-    await helmOpThat(hub, name, "ready", isReady("1.0.0", 1));
-    assert.equal(await installedIn(cluster.rest, name), `1.0.0 ${serial}`);
+    await workspace.waitUntilReady(name, "1.0.0", 1);
+    assert.equal(await installedIn(cluster.client, name), `1.0.0 ${serial}`);
     const [revisions, traces] = await Promise.all([
-      revisionsIn(cluster.rest, name),
-      tracesIn(cluster.rest, name),
+      revisionsIn(cluster.client, name),
+      tracesIn(cluster.client, name),
     ]);
-    const history = { revisions, traces, wanted: serial + 1, interruptions: interruptions() };
+    const history = { revisions, traces, desired: serial + 1, interruptions: interruptions() };
     assert.deepEqual(auditRelease(history), [], JSON.stringify(history));
   }
 
-  async function clusterThat(
-    what: string,
-    isDesired: (cluster: Cluster) => boolean,
-  ): Promise<Cluster> {
-    const ref = { namespace: workspaceNamespace, name: cluster?.name ?? "" };
-    const found = await objectThat(
-      hub,
-      clusters,
-      ref,
-      what,
-      (seen) => seen !== undefined && isDesired(seen),
-    );
-    assert.ok(found !== undefined);
-    return found;
-  }
+  const clusterThat: ProxiedFleet["clusterThat"] = (what, isDesired) =>
+    workspace.waitForCluster(cluster.name, what, isDesired);
 
   await converged();
   return {
@@ -105,11 +79,7 @@ export async function startProxiedFleet(): Promise<ProxiedFleet> {
     clusterThat,
     async change() {
       serial += 1;
-      await hub.patch(
-        helmOps,
-        { namespace: workspaceNamespace, name },
-        { type: "merge", body: { spec: { helm: { values: { serial } } } } },
-      );
+      await workspace.patchHelmOp(name, { helm: { values: { serial } } });
     },
     async offlineOnHub(since) {
       await clusterThat("offline in status and conditions", (found) => {
@@ -135,7 +105,7 @@ export async function startProxiedFleet(): Promise<ProxiedFleet> {
   };
 }
 
-/** What holds for a connection that drops bytes in these directions: both sides notice, and each change arrives once after it. */
+/** Drops the bytes in these directions, and asserts that both sides detect it and each change is installed once after it. */
 export async function assertDropIsNoticed(
   { clusterThat, cluster, link, change, ...rest }: ProxiedFleet,
   sides: Parameters<LinkProxy["drop"]>[0],

@@ -1,13 +1,13 @@
-/** Chances that are the same again for the same seed. */
+/** Random choices, the same for the same seed. */
 
 export interface Random {
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;
-  /** One of them; throws when there is none. */
+  /** One element; throws when there is none. */
   pick<T>(choices: readonly T[]): T;
 }
 
-/** mulberry32: 32 bits of state, good enough to choose what to break next. */
+/** mulberry32: 32 bits of state, enough to choose faults. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
 

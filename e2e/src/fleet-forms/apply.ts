@@ -1,4 +1,4 @@
-/** HelmOps in every form that Fleet's users write them: they are taken as they are, whoever sends them, and nothing is lost. */
+/** HelmOps in all forms that users of Fleet write: each client can apply them, and no field is lost. */
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -9,11 +9,11 @@ import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import type { Program } from "../api/program.ts";
+import type { Program } from "../harness/program.ts";
 
 const folder = join(import.meta.dirname, "documents");
 
-/** What the hub has to say of those that it has something to say of. */
+/** The remarks of the hub on some of them. */
 const remarks: Readonly<Record<string, readonly string[]>> = {
   copies: [
     "spec.correctDrift, spec.diff, spec.rolloutStrategy have no effect in this version of Flotilla",
@@ -25,7 +25,7 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
   for (const file of globSync("*.yaml", { cwd: folder }).sort()) {
     const path = join(folder, file);
 
-    test(`Fleet's form in ${file} applies on the server's side, and reads back as it was written`, async () => {
+    test(`Fleet's form in ${file} is applied by server-side apply, and is read as it was written`, async () => {
       const { code, stderr } = await kubectl(["apply", "--server-side", "-f", path]);
 
       assert.equal(code, 0, stderr);
@@ -38,7 +38,7 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
       }
     });
 
-    test(`Fleet's form in ${file} goes through the product's own client, and back`, async (t) => {
+    test(`Fleet's form in ${file} is created and read by the product's own client`, async (t) => {
       const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
       t.onTestFinished(() => rest.close());
       for (const helmOp of await helmOpsIn(path)) {
@@ -50,11 +50,10 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
       }
     });
 
-    test(`the hub finds nothing wrong with Fleet's form in ${file}`, async () => {
+    test(`the hub accepts Fleet's form in ${file}`, async () => {
       for (const helmOp of await helmOpsIn(path)) {
-        const refusal = helmOpFrontEnd.validate(helmOp);
-        // What is built later is refused for being that, and never for being wrong.
-        assert.equal(refusal, undefined);
+        const validationError = helmOpFrontEnd.validate(helmOp);
+        assert.equal(validationError, undefined);
         assert.deepEqual(unknownFieldRemarks(helmOp), []);
         assert.deepEqual(unsupportedFieldRemarks(helmOp), remarks[helmOp.metadata.name] ?? []);
       }

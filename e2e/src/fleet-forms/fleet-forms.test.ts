@@ -1,7 +1,8 @@
 /**
- * HelmOps in every form that Fleet's users write them, on a fleet that has what they ask for. Only the addresses are
- * replaced, by those of repositories that are there.
+ * HelmOps in all forms that users of Fleet write, on a fleet that has what they refer to. Only the addresses are replaced by
+ * those of test repositories.
  */
+
 import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -15,44 +16,31 @@ import {
   type HelmOp,
   helmOps,
 } from "@flotilla/shared/api";
-import {
-  agentNamespace,
-  helmOpLabel,
-  localNamespace,
-  workspaceNamespace,
-} from "@flotilla/shared/api/names";
+import { helmOpLabel, localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
-import {
-  configMaps,
-  namespaces,
-  type Secret,
-  secrets,
-  serviceAccounts,
-} from "@flotilla/shared/kube/objects";
+import { configMaps, namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { issueTestCertificate, send, startTestServer } from "@flotilla/shared/source/testing";
 import { afterAll, beforeAll, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { startGuardedCharts } from "../credentials/guarded-charts.ts";
-import { boundTo, clusterRoleBindings } from "../tenants/world.ts";
-import { type ChartArchive, chartArchive, configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster } from "../testing/fleet.ts";
-import { pushChart } from "../testing/push-chart.ts";
+import { startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
+import { type ChartArchive, chartArchive, configChart } from "../harness/chart-archive.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import type { TestCluster } from "../harness/fleet.ts";
+import { pushChart } from "../harness/push-chart.ts";
+import { createAdmin } from "../harness/rbac.ts";
+import { installedConfig } from "../harness/releases.ts";
+import { messageOf, waitForObject } from "../harness/wait.ts";
 
-const fleet = await startTestFleet({
+const { fleet, charts } = await startFleetForFile({
   clusters: [{ env: "prod", region: "eu" }, { env: "canary", region: "us" }, { name: "local" }],
   workspaces: [workspaceNamespace, workspaceNamespace, localNamespace],
 });
-afterAll(() => fleet.close());
 const [prod, canary, local] = fleet.clusters;
 assert.ok(prod !== undefined && canary !== undefined && local !== undefined);
-const charts = await startChartServer();
-afterAll(() => charts.close());
-const guarded = await startGuardedCharts({ username: "user", password: "secret" });
+const guarded = await startAuthenticatedCharts({ username: "user", password: "secret" });
 afterAll(() => guarded[Symbol.asyncDispose]());
 const registry = await startTestRegistry({ onTestFinished: afterAll });
-/** The same charts behind a certificate that nobody trusts. */
+/** The same charts behind a certificate that is not trusted. */
 const untrusted = await startTestServer(
   async ({ path }, response) => {
     const answer = await fetch(`${charts.url}${path}`);
@@ -85,16 +73,16 @@ beforeAll(async () => {
   await groups();
 });
 
-/** A chart of one ConfigMap that tells all its values. */
+/** A chart of one ConfigMap with all its values. */
 function valuesChart(name: string, version: string): Promise<ChartArchive> {
   return chartArchive({
     name,
     version,
     templates: {
-      "told.yaml": [
+      "values.yaml": [
         "apiVersion: v1",
         "kind: ConfigMap",
-        "metadata: {name: {{ .Release.Name }}-told}",
+        "metadata: {name: {{ .Release.Name }}-values}",
         "data: {version: {{ .Chart.Version | quote }}, values: {{ .Values | toJson | quote }}}",
         "",
       ].join("\n"),
@@ -128,17 +116,16 @@ async function apply(file: string, clusters: number, elsewhere: Addresses = []):
     else applied = await fleet.hub.create(helmOps, document.toJS() satisfies HelmOp);
   }
   assert.ok(applied !== undefined);
-  const found = await objectThat(fleet.hub, helmOps, applied.metadata, "Ready", (helmOp) => {
-    const ready = findCondition(helmOp?.status?.conditions, "Ready")?.status === "True";
-    return ready && helmOp?.status?.display?.readyBundleDeployments === `${clusters}/${clusters}`;
+  const found = await waitForObject(fleet.hub, helmOps, applied.metadata, "Ready", (helmOp) => {
+    const ready = findCondition(helmOp.status?.conditions, "Ready")?.status === "True";
+    return ready && helmOp.status?.display?.readyBundleDeployments === `${clusters}/${clusters}`;
   });
-  assert.ok(found !== undefined);
   assert.equal(findCondition(found.status?.conditions, "Accepted")?.status, "True");
   return found;
 }
 
 async function bundleOf({ metadata }: HelmOp): Promise<Bundle> {
-  const bundle = await fleet.hub.get(bundles, metadata);
+  const bundle = await fleet.hub.reader.get(bundles, metadata);
   assert.ok(bundle !== undefined);
   return bundle;
 }
@@ -153,22 +140,29 @@ function assertNotPolled({ status }: HelmOp): void {
   assert.equal(status?.lastPollingTriggered, undefined);
 }
 
-interface Told {
+interface InstalledValues {
   readonly version: string | undefined;
   readonly values: unknown;
 }
 
-async function told(cluster: TestCluster, namespace: string, release: string): Promise<Told> {
-  const config = await cluster.rest.get(configMaps, { namespace, name: `${release}-told` });
+async function installedValues(
+  cluster: TestCluster,
+  namespace: string,
+  release: string,
+): Promise<InstalledValues> {
+  const config = await cluster.client.reader.get(configMaps, {
+    namespace,
+    name: `${release}-values`,
+  });
   return {
     version: config?.data?.["version"],
     values: JSON.parse(config?.data?.["values"] ?? "null"),
   };
 }
 
-test("there is a test for every form", () => {
+test("there is a test for each form", () => {
   assert.deepEqual(globSync("*.yaml", { cwd: join(import.meta.dirname, "documents") }).sort(), [
-    "copies-and-values.yaml",
+    "downstream-resources-and-values.yaml",
     "http.yaml",
     "oci-polled.yaml",
     "private.yaml",
@@ -176,7 +170,7 @@ test("there is a test for every form", () => {
   ]);
 });
 
-test("http.yaml: a repository whose certificate is not checked, an empty version, and the cluster that the hub itself is", async () => {
+test("http.yaml: a repository without certificate verification, an empty version, and the local cluster", async () => {
   const helmOp = await apply("http.yaml", 1, [
     ["https://charts.example.com/stable", untrusted.origin],
   ]);
@@ -188,14 +182,14 @@ test("http.yaml: a repository whose certificate is not checked, an empty version
   assert.equal(spec.helm?.version, "3.1.0");
   assert.deepEqual(spec.targets, [{ name: "default", clusterGroup: "default" }]);
   const config = { namespace: "labels-test", name: "labels-config" };
-  assert.equal((await local.rest.get(configMaps, config))?.data?.["version"], "3.1.0");
-  assert.equal(await prod.rest.get(configMaps, config), undefined);
+  assert.equal((await local.client.reader.get(configMaps, config))?.data?.["version"], "3.1.0");
+  assert.equal(await prod.client.reader.get(configMaps, config), undefined);
 });
 
-test("tarball.yaml: an archive by its address, of which only the agent knows the version", async () => {
+test("tarball.yaml: an archive by its address, whose version only the agent knows", async () => {
   const helmOp = await apply("tarball.yaml", 1);
 
-  assert.equal((await told(local, "app", "tarball")).version, "0.1.0");
+  assert.equal((await installedValues(local, "app", "tarball")).version, "0.1.0");
   assert.equal(helmOp.status?.version, "0.1.0");
   assertNotPolled(helmOp);
   const { labels } = (await bundleOf(helmOp)).metadata;
@@ -208,17 +202,17 @@ test("oci-polled.yaml: a registry, a constraint, all clusters of the workspace",
   assert.equal(helmOp.status?.version, "0.1.9");
   assertPolled(helmOp);
   assert.equal((await bundleOf(helmOp)).spec.helm?.version, "0.1.9");
-  for (const { rest } of [prod, canary]) {
-    const config = await rest.get(configMaps, { namespace: "web", name: "web-config" });
+  for (const { client } of [prod, canary]) {
+    const config = await installedConfig(client, "web");
     assert.equal(config?.data?.["version"], "0.1.9");
   }
 });
 
 test("private.yaml: credentials, a group, a target with a namespace and values of its own", async () => {
-  await prod.rest.create(namespaces, { metadata: { name: "private" } });
-  await prod.rest.create(configMaps, {
-    metadata: { namespace: "private", name: "private-told" },
-    data: { of: "nobody, until it is taken over" },
+  await prod.client.create(namespaces, { metadata: { name: "private" } });
+  await prod.client.create(configMaps, {
+    metadata: { namespace: "private", name: "private-values" },
+    data: { of: "no release, until it is adopted" },
   });
 
   const helmOp = await apply("private.yaml", 2);
@@ -231,11 +225,17 @@ test("private.yaml: credentials, a group, a target with a namespace and values o
     ["prod", "canary", "never"],
   );
   const image = { tag: "1.20" };
-  assert.deepEqual((await told(prod, "private", "private")).values, { replicas: 5, image });
-  assert.deepEqual((await told(canary, "canary", "private")).values, { replicas: 2, image });
+  assert.deepEqual((await installedValues(prod, "private", "private")).values, {
+    replicas: 5,
+    image,
+  });
+  assert.deepEqual((await installedValues(canary, "canary", "private")).values, {
+    replicas: 2,
+    image,
+  });
 });
 
-test("copies-and-values.yaml: templates, values and copies of the hub, an account, a dependency", async () => {
+test("downstream-resources-and-values.yaml: templates, values and objects of the hub, an account, a dependency", async () => {
   const data = { "values.yaml": "greeting: default\nlevel: 1\n" };
   await fleet.hub.create(configMaps, {
     metadata: { namespace: workspaceNamespace, name: "defaults" },
@@ -245,20 +245,14 @@ test("copies-and-values.yaml: templates, values and copies of the hub, an accoun
     metadata: { namespace: workspaceNamespace, name: "overrides" },
     stringData: { "values.yaml": "level: 2\n" },
   });
-  await prod.rest.create(serviceAccounts, {
-    metadata: { namespace: agentNamespace, name: "deployer" },
-  });
-  await prod.rest.create(clusterRoleBindings, {
-    metadata: { name: "deployer" },
-    ...boundTo("ClusterRole", "cluster-admin", "deployer"),
-  });
+  await createAdmin(prod.client, "deployer");
 
-  const helmOp = await apply("copies-and-values.yaml", 1);
+  const helmOp = await apply("downstream-resources-and-values.yaml", 1);
 
   assert.equal(helmOp.status?.version, "1.2.3");
   assertNotPolled(helmOp);
   assert.equal((await bundleOf(helmOp)).spec.targets?.[0]?.name, "target000");
-  assert.deepEqual(await told(prod, "copies", "copies"), {
+  assert.deepEqual(await installedValues(prod, "copies", "copies"), {
     version: "1.2.3",
     values: {
       host: "app.cluster-1.example.com",
@@ -267,18 +261,18 @@ test("copies-and-values.yaml: templates, values and copies of the hub, an accoun
       level: 2,
     },
   });
-  const namespace = await prod.rest.get(namespaces, { name: "copies" });
+  const namespace = await prod.client.reader.get(namespaces, { name: "copies" });
   assert.deepEqual(namespace?.metadata.labels, {
     "kubernetes.io/metadata.name": "copies",
     owner: "platform",
   });
   assert.equal(namespace.metadata.annotations?.["team"], "a");
-  const copy = await prod.rest.get(configMaps, { namespace: "copies", name: "defaults" });
+  const copy = await prod.client.reader.get(configMaps, { namespace: "copies", name: "defaults" });
   assert.deepEqual(copy?.data, data);
   const overrides = { namespace: "copies", name: "overrides" };
-  assert.notEqual(await prod.rest.get(secrets, overrides), undefined);
+  assert.notEqual(await prod.client.reader.get(secrets, overrides), undefined);
   assert.match(
-    findCondition(helmOp.status.conditions, "Accepted")?.message ?? "",
+    messageOf(helmOp, "Accepted"),
     /spec\.correctDrift, spec\.diff, spec\.rolloutStrategy have no effect in this version/,
   );
 });

@@ -26,7 +26,7 @@ export interface PooledPlane {
 }
 
 export interface ControlPlanePool {
-  /** One that nobody else has: a free one, else a new one. */
+  /** One that is not in use: a free one, else a new one. */
   take(kind: PlaneKind): Promise<PooledPlane>;
   close(): Promise<void>;
 }

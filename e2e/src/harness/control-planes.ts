@@ -17,23 +17,23 @@ export interface LeasedPlane extends PlaneAccess {
 export async function leaseControlPlane(kind: PlaneKind): Promise<LeasedPlane> {
   // Not at the top: what imports this also runs outside of vitest.
   const { inject } = await import("vitest");
-  const asked = request({ socketPath: inject("controlPlaneSocket"), path: `/${kind}` }).end();
+  const lease = request({ socketPath: inject("controlPlaneSocket"), path: `/${kind}` }).end();
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    asked.once("response", resolve);
-    asked.once("error", reject);
+    lease.once("response", resolve);
+    lease.once("error", reject);
   });
-  // It is cut off when the plane is given back.
+  // The connection is closed when the plane is given back.
   response.on("error", () => undefined);
   if (response.statusCode !== 200)
     throw new Error(`lease a control plane of kind ${kind}: ${await text(response)}`);
   const lines = createInterface({ input: response })[Symbol.asyncIterator]();
   const { value } = await lines.next();
   // The open connection is the lease, and does not keep the process.
-  asked.socket?.unref();
+  lease.socket?.unref();
   return {
     ...(JSON.parse(String(value)) as PlaneAccess),
     stop: () => {
-      asked.destroy();
+      lease.destroy();
       return Promise.resolve();
     },
   };

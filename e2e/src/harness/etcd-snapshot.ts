@@ -10,7 +10,7 @@ import { Client, credentials, type MethodDefinition } from "@grpc/grpc-js";
 import { loadSync, type ServiceDefinition } from "@grpc/proto-loader";
 
 export interface EtcdSnapshot {
-  /** Makes etcd hold what it held when the snapshot was taken. */
+  /** Restores the contents of the snapshot. */
   restore(): Promise<void>;
   close(): void;
 }

@@ -1,60 +1,31 @@
-/** The product from end to end, on real control planes with the real Helm. One fleet for all of it. */
+/** The product from end to end, on real control planes with the real Helm. All tests share a fleet. */
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { startTestRegistry } from "@flotilla/local/testing";
-import {
-  apiVersion,
-  bundleDeployments,
-  bundles,
-  clusterRegistrationTokens,
-  type HelmOp,
-  helmOps,
-} from "@flotilla/shared/api";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { apiVersion, bundles, clusterRegistrationTokens, helmOps } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import { configMaps, deployments, namespaces, secrets } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
-import { chartArchive, configChart, deploymentChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet, type TestCluster } from "../testing/fleet.ts";
-import { pushChart } from "../testing/push-chart.ts";
+import { deployments, namespaces, secrets } from "@flotilla/shared/kube/objects";
+import { test } from "vitest";
+import { chartArchive, configChart, deploymentChart } from "../harness/chart-archive.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import type { TestCluster } from "../harness/fleet.ts";
+import { pushChart } from "../harness/push-chart.ts";
+import { installedConfig, lastRevision, waitUntilUninstalled } from "../harness/releases.ts";
+import { messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { isReady } from "../harness/workspace.ts";
 
-const fleet = await startTestFleet({ clusters: [{ env: "prod" }, { env: "dev" }] });
-afterAll(() => fleet.close());
-const charts = await startChartServer();
-afterAll(() => charts.close());
+const { fleet, charts } = await startFleetForFile({
+  clusters: [{ env: "prod" }, { env: "dev" }],
+});
+const { workspace } = fleet;
 const [prod, dev] = fleet.clusters;
 assert.ok(prod !== undefined && dev !== undefined);
 
-/** A HelmOp in the workspace of the fleet, in a namespace of its own name. */
-async function createHelmOp(
-  name: string,
-  spec: Partial<HelmOp["spec"]> & { readonly helm: HelmOp["spec"]["helm"] },
-): Promise<HelmOp> {
-  return await fleet.hub.create(helmOps, {
-    apiVersion,
-    kind: "HelmOp",
-    metadata: { namespace: workspaceNamespace, name },
-    spec: { namespace: name, targets: [{ clusterSelector: {} }], ...spec },
-  });
-}
-
 async function versionIn(cluster: TestCluster, name: string): Promise<string | undefined> {
-  const config = await cluster.rest.get(configMaps, { namespace: name, name: `${name}-config` });
-  return config?.data?.["version"];
-}
-
-/** How often Helm has installed or upgraded a release. */
-async function revisionOf(cluster: TestCluster, name: string): Promise<number> {
-  const records = await cluster.rest.list(secrets, {
-    namespace: name,
-    labelSelector: `owner=helm,name=${name}`,
-  });
-  return Math.max(0, ...records.items.map(({ metadata }) => Number(metadata.labels?.["version"])));
+  return (await installedConfig(cluster.client, name))?.data?.["version"];
 }
 
 test("a HelmOp with a constraint is installed in both clusters, and both follow what is published", async () => {
@@ -64,23 +35,23 @@ test("a HelmOp with a constraint is installed in both clusters, and both follow 
     await configChart("follow", "0.2.0"),
   );
 
-  await createHelmOp("follow", {
+  await workspace.createHelmOp("follow", {
     helm: { repo: charts.url, chart: "follow", version: "0.1.x" },
     pollingInterval: "1s",
   });
-  await helmOpThat(fleet.hub, "follow", "ready at 0.1.5", isReady("0.1.5", 2));
+  await workspace.waitUntilReady("follow", "0.1.5", 2);
   assert.deepEqual(
     await Promise.all(fleet.clusters.map((cluster) => versionIn(cluster, "follow"))),
     ["0.1.5", "0.1.5"],
   );
 
   charts.publish(await configChart("follow", "0.1.6"));
-  await helmOpThat(fleet.hub, "follow", "ready at 0.1.6", isReady("0.1.6", 2));
+  await workspace.waitUntilReady("follow", "0.1.6", 2);
   assert.deepEqual(
     await Promise.all(fleet.clusters.map((cluster) => versionIn(cluster, "follow"))),
     ["0.1.6", "0.1.6"],
   );
-  const bundle = await fleet.hub.get(bundles, { namespace: workspaceNamespace, name: "follow" });
+  const bundle = await workspace.bundle("follow");
   assert.equal(
     bundle?.spec.helm?.version,
     "0.1.6",
@@ -94,21 +65,21 @@ test("a HelmOp from an OCI registry is installed and followed", async (t) => {
     pushChart(fleet.helm, await configChart("oci-web", version), `${registry.oci}/charts`);
   await publish("1.0.0");
 
-  await createHelmOp("oci-web", {
+  await workspace.createHelmOp("oci-web", {
     helm: { repo: `${registry.oci}/charts/oci-web`, version: "1.x" },
     pollingInterval: "1s",
   });
-  await helmOpThat(fleet.hub, "oci-web", "ready at 1.0.0", isReady("1.0.0", 2));
+  await workspace.waitUntilReady("oci-web", "1.0.0", 2);
 
   await publish("1.1.0");
-  await helmOpThat(fleet.hub, "oci-web", "ready at 1.1.0", isReady("1.1.0", 2));
+  await workspace.waitUntilReady("oci-web", "1.1.0", 2);
   assert.equal(await versionIn(prod, "oci-web"), "1.1.0");
 });
 
-test("of two clusters with different labels only the one that matches gets it, and values of its target reach it", async () => {
+test("of two clusters with different labels only the matching one gets the release, with the values of its target", async () => {
   charts.publish(await configChart("labelled", "1.0.0"));
 
-  await createHelmOp("labelled", {
+  await workspace.createHelmOp("labelled", {
     helm: { repo: charts.url, chart: "labelled", version: "1.0.0", values: { greeting: "hi" } },
     targets: [
       {
@@ -117,50 +88,26 @@ test("of two clusters with different labels only the one that matches gets it, a
       },
     ],
   });
-  await helmOpThat(fleet.hub, "labelled", "ready in one cluster", isReady("1.0.0", 1));
+  await workspace.waitUntilReady("labelled", "1.0.0", 1);
 
-  const config = await prod.rest.get(configMaps, {
-    namespace: "labelled",
-    name: "labelled-config",
-  });
+  const config = await installedConfig(prod.client, "labelled");
   assert.equal(config?.data?.["greeting"], "hello prod");
   assert.equal(await versionIn(dev, "labelled"), undefined);
 });
 
 test("deleting a HelmOp uninstalls it everywhere", async () => {
   charts.publish(await configChart("leaving", "1.0.0"));
-  await createHelmOp("leaving", { helm: { repo: charts.url, chart: "leaving", version: "1.0.0" } });
-  await helmOpThat(fleet.hub, "leaving", "ready", isReady("1.0.0", 2));
+  await workspace.createHelmOp("leaving", {
+    helm: { repo: charts.url, chart: "leaving", version: "1.0.0" },
+  });
+  await workspace.waitUntilReady("leaving", "1.0.0", 2);
 
-  await fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: "leaving" });
+  await workspace.deleteHelmOp("leaving");
 
-  await objectThat(
-    fleet.hub,
-    helmOps,
-    { namespace: workspaceNamespace, name: "leaving" },
-    "gone",
-    (helmOp) => helmOp === undefined,
-  );
   for (const cluster of fleet.clusters) {
-    await objectThat(
-      cluster.rest,
-      configMaps,
-      { namespace: "leaving", name: "leaving-config" },
-      "gone",
-      (config) => config === undefined,
-    );
-    const deployment = {
-      namespace: clusterNamespaceName(workspaceNamespace, cluster.name),
-      name: "leaving",
-    };
-    await objectThat(
-      fleet.hub,
-      bundleDeployments,
-      deployment,
-      "gone",
-      (found) => found === undefined,
-    );
-    assert.equal(await revisionOf(cluster, "leaving"), 0, "no record of Helm is left");
+    await waitUntilUninstalled(cluster.client, "leaving");
+    await workspace.waitUntilUndeployed(cluster.name, "leaving");
+    assert.equal(await lastRevision(cluster.client, "leaving"), 0, "no record of Helm is left");
   }
 });
 
@@ -184,14 +131,14 @@ test("creating and deleting objects logs nothing above info", async () => {
     metadata,
     spec: { ttl: "1h" },
   });
-  await objectThat(fleet.hub, bundles, metadata, "created", (bundle) => bundle !== undefined);
-  await objectThat(fleet.hub, clusterRegistrationTokens, metadata, "with a Secret", (token) =>
-    Boolean(token?.status?.secretName),
+  await waitForObject(fleet.hub, bundles, metadata, "created", () => true);
+  await waitForObject(fleet.hub, clusterRegistrationTokens, metadata, "with a Secret", (token) =>
+    Boolean(token.status?.secretName),
   );
   await fleet.hub.delete(clusterRegistrationTokens, metadata);
-  await objectThat(fleet.hub, secrets, metadata, "deleted", (secret) => secret === undefined);
+  await waitUntilGone(fleet.hub, secrets, metadata);
   await fleet.hub.delete(namespaces, { name: namespace });
-  await objectThat(fleet.hub, namespaces, { name: namespace }, "deleted", (found) => !found);
+  await waitUntilGone(fleet.hub, namespaces, { name: namespace });
 
   const logs = join(fleet.dir, "logs");
   const lines = await Promise.all(
@@ -205,111 +152,103 @@ test("creating and deleting objects logs nothing above info", async () => {
   assert.deepEqual(noise, []);
 });
 
-test("a constraint that nothing matches is said in Accepted, with the versions that are there", async () => {
+test("a constraint that no version matches is reported in Accepted, with the versions that exist", async () => {
   charts.publish(await configChart("unmatched", "1.0.0"));
 
-  await createHelmOp("unmatched", {
+  await workspace.createHelmOp("unmatched", {
     helm: { repo: charts.url, chart: "unmatched", version: ">=2" },
   });
-  const helmOp = await helmOpThat(
-    fleet.hub,
+  const helmOp = await workspace.waitForHelmOp(
     "unmatched",
-    "refused",
+    "rejected",
     ({ status }) => findCondition(status?.conditions, "Accepted")?.status === "False",
   );
 
-  assert.match(
-    findCondition(helmOp.status?.conditions, "Accepted")?.message ?? "",
-    /no chart version found for unmatched->=2.*1\.0\.0/,
-  );
+  assert.match(messageOf(helmOp, "Accepted"), /no chart version found for unmatched->=2.*1\.0\.0/);
   assert.equal(findCondition(helmOp.status?.conditions, "Ready")?.status, "False");
 });
 
-test("a repository that breaks during polling leaves what is deployed, says what is wrong, and its recovery is noticed", async () => {
+test("a repository that fails during polling changes no deployment, is reported, and polling continues when it recovers", async () => {
   charts.publish(await configChart("shaky", "1.0.0"));
-  await createHelmOp("shaky", {
+  await workspace.createHelmOp("shaky", {
     helm: { repo: charts.url, chart: "shaky", version: "1.x" },
     pollingInterval: "1s",
   });
-  await helmOpThat(fleet.hub, "shaky", "ready", isReady("1.0.0", 2));
+  await workspace.waitUntilReady("shaky", "1.0.0", 2);
 
-  charts.breakWith(500);
-  const broken = await helmOpThat(
-    fleet.hub,
+  charts.failWith(500);
+  const broken = await workspace.waitForHelmOp(
     "shaky",
-    "told that its repository is broken",
+    "reporting that its repository fails",
     ({ status }) => findCondition(status?.conditions, "Polled")?.status === "False",
   );
-  assert.match(
-    findCondition(broken.status?.conditions, "Polled")?.message ?? "",
-    /index\.yaml.*500.*retrying at/,
-  );
-  assert.ok(isReady("1.0.0", 2)(broken), "what is deployed stays");
+  assert.match(messageOf(broken, "Polled"), /index\.yaml.*500.*retrying at/);
+  assert.ok(isReady("1.0.0", 2)(broken), "the deployment stays");
 
   charts.publish(await configChart("shaky", "1.1.0"));
-  charts.mend();
-  const mended = await helmOpThat(fleet.hub, "shaky", "ready at 1.1.0", isReady("1.1.0", 2));
-  assert.equal(findCondition(mended.status?.conditions, "Polled")?.status, "True");
+  charts.recover();
+  const recovered = await workspace.waitUntilReady("shaky", "1.1.0", 2);
+  assert.equal(findCondition(recovered.status?.conditions, "Polled")?.status, "True");
 });
 
-test("a hub and an agent that are restarted go on, and Helm does not run again for what is in sync", async () => {
+test("after a restart of hub and agent Helm does not run for releases that are in sync", async () => {
   charts.publish(await configChart("steady", "1.0.0"));
-  await createHelmOp("steady", { helm: { repo: charts.url, chart: "steady", version: "1.0.0" } });
-  await helmOpThat(fleet.hub, "steady", "ready", isReady("1.0.0", 2));
+  await workspace.createHelmOp("steady", {
+    helm: { repo: charts.url, chart: "steady", version: "1.0.0" },
+  });
+  await workspace.waitUntilReady("steady", "1.0.0", 2);
 
   await fleet.stopHub();
   await prod.stopAgent();
   await prod.startAgent();
   await fleet.startHub();
   charts.publish(await configChart("steady-too", "1.0.0"));
-  await createHelmOp("steady-too", {
+  await workspace.createHelmOp("steady-too", {
     helm: { repo: charts.url, chart: "steady-too", version: "1.0.0" },
   });
-  await helmOpThat(fleet.hub, "steady-too", "ready", isReady("1.0.0", 2));
+  await workspace.waitUntilReady("steady-too", "1.0.0", 2);
 
-  assert.equal(await revisionOf(prod, "steady"), 1);
-  assert.equal(await revisionOf(dev, "steady"), 1);
+  assert.equal(await lastRevision(prod.client, "steady"), 1);
+  assert.equal(await lastRevision(dev.client, "steady"), 1);
 });
 
-test("readiness that changes while the hub is away is told when it is back", async () => {
+test("a change of readiness while the hub is stopped is reported when it is back", async () => {
   charts.publish(await deploymentChart("away", "1.0.0"));
-  await createHelmOp("away", { helm: { repo: charts.url, chart: "away", version: "1.0.0" } });
-  await helmOpThat(fleet.hub, "away", "ready", isReady("1.0.0", 2));
+  await workspace.createHelmOp("away", {
+    helm: { repo: charts.url, chart: "away", version: "1.0.0" },
+  });
+  await workspace.waitUntilReady("away", "1.0.0", 2);
 
   await fleet.stopHub();
   const deployment = { namespace: "away", name: "away" };
-  // An image that no node pulls is beyond kwok; more replicas than its one node takes pods is not.
-  await prod.rest.patch(deployments, deployment, {
+  // kwok pulls every image, but its one node does not take so many pods.
+  await prod.client.patch(deployments, deployment, {
     type: "merge",
     body: { spec: { replicas: 2_000 } },
   });
-  await objectThat(
-    prod.rest,
+  await waitForObject(
+    prod.client,
     deployments,
     deployment,
     "not ready",
-    (found) => (found?.status?.unavailableReplicas ?? 0) > 0,
+    (found) => (found.status?.unavailableReplicas ?? 0) > 0,
   );
   await fleet.startHub();
 
-  const told = await helmOpThat(
-    fleet.hub,
+  const reported = await workspace.waitForHelmOp(
     "away",
-    "told not to be ready",
+    "reporting a cluster that is not ready",
     ({ status }) => status?.display?.readyBundleDeployments === "1/2",
   );
-  assert.match(
-    findCondition(told.status?.conditions, "Ready")?.message ?? "",
-    /NotReady\(1\) \[Cluster fleet-default\/cluster-1/,
-  );
-  await fleet.hub.delete(helmOps, { namespace: workspaceNamespace, name: "away" });
+  assert.match(messageOf(reported, "Ready"), /NotReady\(1\) \[Cluster fleet-default\/cluster-1/);
+  await workspace.deleteHelmOp("away");
 });
 
-test("clusters that got different archives from an index without digests are told of in Accepted, until they agree", async (t) => {
+test("different archives that clusters got from an index without digests are reported in Accepted, until they agree", async (t) => {
   const archives = await Promise.all(
     ["one", "other"].map((greeting) =>
       chartArchive({
-        name: "two-faced",
+        name: "ambiguous",
         version: "1.0.0",
         values: `greeting: ${greeting}\n`,
         templates: {},
@@ -320,7 +259,7 @@ test("clusters that got different archives from an index without digests are tol
   const server = createServer(({ url = "" }, response) => {
     if (url === "/index.yaml")
       return void response.end(
-        'apiVersion: v1\nentries:\n  two-faced:\n  - {name: two-faced, version: "1.0.0", urls: [x.tgz]}\n',
+        'apiVersion: v1\nentries:\n  ambiguous:\n  - {name: ambiguous, version: "1.0.0", urls: [x.tgz]}\n',
       );
     response.end(archives[downloads++ % archives.length]?.bytes);
   });
@@ -333,8 +272,10 @@ test("clusters that got different archives from an index without digests are tol
   const repo = `http://127.0.0.1:${port}`;
   const digests = archives.map(({ digest }) => `sha256:${digest}`).sort();
 
-  await createHelmOp("two-faced", { helm: { repo, chart: "two-faced", version: "1.0.0" } });
-  await helmOpThat(fleet.hub, "two-faced", "told of two archives", (helmOp) => {
+  await workspace.createHelmOp("ambiguous", {
+    helm: { repo, chart: "ambiguous", version: "1.0.0" },
+  });
+  await workspace.waitForHelmOp("ambiguous", "reporting two archives", (helmOp) => {
     const { status, message = "" } = findCondition(helmOp.status?.conditions, "Accepted") ?? {};
     return (
       status === "True" &&
@@ -344,16 +285,12 @@ test("clusters that got different archives from an index without digests are tol
     );
   });
 
-  const helmOp = await fleet.hub.get(helmOps, { namespace: workspaceNamespace, name: "two-faced" });
-  assert.ok(helmOp !== undefined);
-  await fleet.hub.replace(helmOps, {
-    ...helmOp,
-    spec: { ...helmOp.spec, targets: [{ clusterSelector: { matchLabels: { env: "dev" } } }] },
+  await workspace.patchHelmOp("ambiguous", {
+    targets: [{ clusterSelector: { matchLabels: { env: "dev" } } }],
   });
-  await helmOpThat(
-    fleet.hub,
-    "two-faced",
-    "told of nothing any more",
+  await workspace.waitForHelmOp(
+    "ambiguous",
+    "accepted without a message",
     ({ status }) =>
       status?.display?.readyBundleDeployments === "1/1" &&
       findCondition(status.conditions, "Accepted")?.message === "",

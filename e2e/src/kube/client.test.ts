@@ -1,4 +1,4 @@
-/** The client against a real API server: who it is, what it sends, and what it makes of the answers. */
+/** The client with a real API server: authentication, requests, and responses. */
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -42,19 +42,19 @@ async function freshNamespace(): Promise<string> {
   return name;
 }
 
-/** The object once it is as wanted, told by a watch. */
+/** Resolves with the object once it is as desired, by a watch. */
 async function once<T extends KubeObject>(
   resource: Resource<T>,
   namespace: string,
   name: string,
-  isWanted: (object: T) => boolean,
+  isDesired: (object: T) => boolean,
 ): Promise<T> {
   const scope = resource.namespaced ? { namespace } : {};
   const { items, resourceVersion } = await rest.list(resource, {
     ...scope,
     fieldSelector: `metadata.name=${name}`,
   });
-  const found = items.find(isWanted);
+  const found = items.find(isDesired);
   if (found !== undefined) return found;
   for await (const event of rest.watch(resource, {
     ...scope,
@@ -62,9 +62,9 @@ async function once<T extends KubeObject>(
     resourceVersion,
     timeoutSeconds: 60,
   })) {
-    if (event.type !== "BOOKMARK" && isWanted(event.object)) return event.object;
+    if (event.type !== "BOOKMARK" && isDesired(event.object)) return event.object;
   }
-  throw new Error(`${resource.kind} ${name} did not become what is wanted`);
+  throw new Error(`${resource.kind} ${name} did not reach the desired state`);
 }
 
 async function withRest<R>(config: KubeConfig, use: (other: KubeRest) => Promise<R>): Promise<R> {
@@ -76,12 +76,12 @@ async function withRest<R>(config: KubeConfig, use: (other: KubeRest) => Promise
   }
 }
 
-describe("who asks", () => {
+describe("the user", () => {
   it("is a client certificate", async () => {
     assert.match(await rest.raw("/version"), /gitVersion/);
   });
 
-  it("is refused without credentials, and tells who was refused", async () => {
+  it("is rejected without credentials, and the error names the user", async () => {
     const { clientCertificate: _, ...anonymous } = admin;
 
     await withRest(anonymous, async (other) => {
@@ -98,7 +98,7 @@ describe("who asks", () => {
     );
   });
 
-  it("is a service account, by a token in a file that is replaced while it is used", async (t) => {
+  it("is a service account, with a token in a file that is replaced while it is used", async (t) => {
     const namespace = await freshNamespace();
     await rest.create(serviceAccounts, { metadata: { name: "robot", namespace } });
     const annotations = { "kubernetes.io/service-account.name": "robot" };
@@ -119,7 +119,7 @@ describe("who asks", () => {
     await withRest({ ...anonymous, credentials: { kind: "token-file", path } }, async (other) => {
       await assert.rejects(other.list(secrets), { code: "KUBE_UNAUTHORIZED" });
       await writeFile(path, Buffer.from(secret.data?.["token"] ?? "", "base64"));
-      // The refusal makes it read the file again: no waiting until the old token is thought to be stale.
+      // It reads the file again when it is rejected, before the old token is considered stale.
       await assert.rejects(other.list(secrets), {
         code: "KUBE_FORBIDDEN",
         message: new RegExp(`system:serviceaccount:${namespace}:robot`),
@@ -127,7 +127,7 @@ describe("who asks", () => {
     });
   });
 
-  it("is somebody else, where the kubeconfig says so", async () => {
+  it("is impersonated when the kubeconfig says so", async () => {
     const impersonate = { user: "jane", groups: ["system:masters"] };
 
     await withRest({ ...admin, impersonate }, async (other) => {
@@ -139,8 +139,8 @@ describe("who asks", () => {
   });
 });
 
-describe("who answers", () => {
-  it("is not believed without the right authority, or under another name", async () => {
+describe("the server", () => {
+  it("is not trusted without the right authority, or under another name", async () => {
     const { caData: _, ...trusting } = admin;
 
     await withRest(trusting, async (other) => {
@@ -165,7 +165,7 @@ describe("who answers", () => {
 });
 
 describe("a proxy", () => {
-  it("is gone through where the kubeconfig names one", async (t) => {
+  it("is used when the kubeconfig names one", async (t) => {
     const asked: (string | undefined)[] = [];
     const proxy = createServer();
     proxy.on("connect", (request, socket: Socket) => {
@@ -192,7 +192,7 @@ describe("a proxy", () => {
 });
 
 describe("objects", () => {
-  it("are created, changed in every way, and deleted", async () => {
+  it("are created, replaced, patched and deleted", async () => {
     const namespace = await freshNamespace();
     const ref = { namespace, name: "settings" };
 
@@ -227,7 +227,7 @@ describe("objects", () => {
     assert.equal(await rest.delete(configMaps, ref), false);
   });
 
-  it("are tried out without being written", async () => {
+  it("are validated by a dry run", async () => {
     const namespace = await freshNamespace();
 
     const tried = await rest.create(
@@ -240,7 +240,7 @@ describe("objects", () => {
     assert.equal(await rest.get(configMaps, { namespace, name: "tried" }), undefined);
   });
 
-  it("that are not valid are refused for good, with what to change", async () => {
+  it("that are invalid are rejected without a retry, with what to change", async () => {
     await assert.rejects(rest.create(namespaces, { metadata: { name: "Not_Valid" } }), {
       code: "KUBE_INVALID",
       retryable: false,
@@ -261,7 +261,7 @@ describe("objects", () => {
     }
   });
 
-  it("are listed page by page as of one moment", async () => {
+  it("are listed in pages of one resource version", async () => {
     const namespace = await freshNamespace();
     const names = Array.from({ length: 25 }, (_, index) => `n${String(index).padStart(2, "0")}`);
     await Promise.all(
@@ -287,7 +287,7 @@ describe("objects", () => {
     );
   });
 
-  it("keep numbers that JavaScript cannot hold", async () => {
+  it("keep numbers that JavaScript cannot represent", async () => {
     const things: Resource<KubeObject & { readonly spec?: unknown }> = {
       group: "numbers.test",
       version: "v1",
@@ -339,7 +339,7 @@ describe("objects", () => {
   });
 });
 
-/** A number that JavaScript cannot hold, as it comes from a parsed answer. */
+/** A number that JavaScript cannot represent, from a parsed response. */
 function parseBody(text: string): readonly unknown[] {
   return parseExact(text) as readonly unknown[];
 }

@@ -1,4 +1,4 @@
-/** Informers, controllers, leaders and events against a real API server. */
+/** Informers, controllers, leader election and events with a real API server. */
 import assert from "node:assert/strict";
 import { type Change, createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import { connectKube, isConflict, loadKubeconfig } from "@flotilla/shared/kube/client";
@@ -32,7 +32,7 @@ const log = silentLog();
 
 let count = 0;
 
-/** The controller manager puts its own ConfigMap into every new namespace, at a time of its own. */
+/** The controller manager creates its own ConfigMap in every new namespace, some time later. */
 const ours = "metadata.name!=kube-root-ca.crt";
 
 async function freshNamespace(): Promise<string> {
@@ -61,21 +61,21 @@ async function follow(t: TestContext, namespace: string): Promise<Informer<Confi
   return informer;
 }
 
-/** Resolves when the informer tells of a change that is wanted. */
+/** Resolves when the informer delivers a change that matches. */
 function change(
   informer: Informer<ConfigMap>,
-  isWanted: (told: Change<ConfigMap>) => boolean,
+  matches: (change: Change<ConfigMap>) => boolean,
 ): Promise<void> {
   return new Promise((resolve) => {
-    const remove = informer.onChange((told) => {
-      if (!isWanted(told)) return;
+    const remove = informer.onChange((found) => {
+      if (!matches(found)) return;
       remove();
       resolve();
     });
   });
 }
 
-/** Creates, changes and deletes, all at once; the object called `last` comes after everything else. */
+/** Creates, patches and deletes concurrently; the object `last` is created after all others. */
 async function changeMuch(namespace: string): Promise<void> {
   await Promise.all(
     Array.from({ length: 100 }, async (_, index) => {
@@ -89,7 +89,7 @@ async function changeMuch(namespace: string): Promise<void> {
 }
 
 describe("a watch", () => {
-  it("tells of versions that only grow, of changes and of ends", async () => {
+  it("delivers growing versions, changes and deletions", async () => {
     const namespace = await freshNamespace();
     const selection = { namespace, fieldSelector: ours };
     const { resourceVersion } = await rest.list(configMaps, selection);
@@ -117,7 +117,7 @@ describe("a watch", () => {
 });
 
 describe("an informer", () => {
-  it("shows at once that a write of ours has ended an object", async (t) => {
+  it("shows at once an object that our own write deleted", async (t) => {
     const namespace = await freshNamespace();
     const informer = await follow(t, namespace);
     const ref = { namespace, name: "kept-back" };
@@ -139,7 +139,7 @@ describe("an informer", () => {
     assert.equal(informer.store.get(key), undefined);
   });
 
-  it("is where the server is after many changes", async (t) => {
+  it("has the state of the server after many changes", async (t) => {
     const namespace = await freshNamespace();
     const informer = await follow(t, namespace);
     const finished = change(informer, ({ key }) => key === `${namespace}/last`);
@@ -180,13 +180,13 @@ describe("a controller", () => {
           if (isConflict(error)) conflicts++;
           throw error;
         }
-        // Before the watch can have told of it.
+        // Before the watch can have delivered it.
         controller.enqueue(counted);
         return done();
       },
     });
-    informer.onChange((told) => {
-      if (told.key === key) controller.enqueue(told.key);
+    informer.onChange((change) => {
+      if (change.key === key) controller.enqueue(change.key);
     });
     const stop = new AbortController();
     const running = controller.run(stop.signal);
@@ -200,7 +200,7 @@ describe("a controller", () => {
     assert.equal((await rest.get(configMaps, refOf(key)))?.data?.["step"], "50");
   });
 
-  it("reconciles every object that a thousand creates make", async (t) => {
+  it("reconciles every object of a thousand creates", async (t) => {
     const namespace = await freshNamespace();
     const informer = await follow(t, namespace);
     const total = 1000;
@@ -276,7 +276,7 @@ describe("leaders", () => {
     return { rest: own, elected, follower, ended, stop: () => stop.abort() };
   }
 
-  it("take turns when one gives up its lease", async (t) => {
+  it("change when one releases its lease", async (t) => {
     const namespace = await freshNamespace();
     const one = challenge(t, namespace, "one");
     await one.elected;
@@ -293,14 +293,14 @@ describe("leaders", () => {
     assert.match(lease.spec.renewTime ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   });
 
-  it("take over from one that can no longer reach the server, which has stopped writing before", async (t) => {
+  it("replace one that cannot reach the server, and that has stopped writing before", async (t) => {
     const namespace = await freshNamespace();
     const one = challenge(t, namespace, "one");
     const leadership = await one.elected;
     const two = challenge(t, namespace, "two");
     await two.follower;
 
-    // Its network is gone.
+    // Its network fails.
     await one.rest.close();
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
     await assert.rejects(
@@ -317,7 +317,7 @@ describe("leaders", () => {
     );
   });
 
-  it("write in time or not at all", async (t) => {
+  it("write before the lease expires or not at all", async (t) => {
     const namespace = await freshNamespace();
     const one = challenge(t, namespace, "one");
     const guarded = fenceWrites(one.rest, await one.elected);

@@ -8,27 +8,34 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { events, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, describe, test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import { deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, clusterOf, connected, encoded, makeToken, startEnrolled } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
-import { startAgent, type TestAgent } from "./test-agent.ts";
-import { startHub, type TestHub } from "./test-hub.ts";
+import { startHubControlPlane, workspace } from "../harness/hub-control-plane.ts";
+import { type InProcessAgent, startInProcessAgent } from "../harness/in-process-agent.ts";
+import { type InProcessHub, startInProcessHub } from "../harness/in-process-hub.ts";
+import {
+  clusterOf,
+  createBootstrap,
+  createToken,
+  encoded,
+  startEnrolledAgent,
+  waitUntilConnected,
+} from "../harness/registration.ts";
+import { waitForObject } from "../harness/wait.ts";
+import { deploymentsOf, sha256 } from "./deployments.ts";
 
-const rest = await startHubCluster();
+const rest = await startHubControlPlane();
 const lifetimeMs = 6_000;
-const first = await startHub(rest, { certificateLifetimeMs: lifetimeMs });
-const second = await startHub(rest, {
+const first = await startInProcessHub(rest, { certificateLifetimeMs: lifetimeMs });
+const second = await startInProcessHub(rest, {
   replica: "hub-1",
   leads: false,
   certificateLifetimeMs: lifetimeMs,
 });
-const token = await makeToken(rest, first, "token");
+const token = await createToken(rest, first, "token");
 const authorityRef = { namespace: "flotilla-system", name: authoritySecretName };
 
 const rotating = new AbortController();
-// Both believe that they lead.
-const rotations = [first, second].map(({ rotate }) => rotate(rotating.signal));
+// Both run the controllers of the leader.
+const rotations = [first, second].map(({ rotateAuthority }) => rotateAuthority(rotating.signal));
 afterAll(async () => {
   rotating.abort();
   await Promise.all(rotations);
@@ -44,20 +51,20 @@ async function authority(): Promise<Secret> {
   return secret;
 }
 
-async function ask(request: string): Promise<void> {
+async function requestRotation(request: string): Promise<void> {
   const body = { metadata: { annotations: { [rotationRequestAnnotation]: request } } };
   await rest.patch(secrets, authorityRef, { type: "merge", body });
 }
 
-/** Waits for what the leader says of a step. */
+/** Waits until the leader has logged a step. */
 async function step(reason: string): Promise<void> {
-  const told = (hub: TestHub) =>
+  const logged = (hub: InProcessHub) =>
     hub.log.lines.some((line) => line.includes("authority rotates") && line.includes(reason));
-  // Either of the two may have been faster.
-  await Promise.race([first, second].map((hub) => hub.log.until(() => told(hub), reason)));
+  // Either of the two may have been first.
+  await Promise.race([first, second].map((hub) => hub.log.until(() => logged(hub), reason)));
 }
 
-/** Who signed the certificate that a port shows. */
+/** The issuer of the certificate of a port. */
 async function issuerOf(port: number, authorities: readonly string[]): Promise<number> {
   const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false });
   try {
@@ -72,18 +79,18 @@ async function issuerOf(port: number, authorities: readonly string[]): Promise<n
 }
 
 /** Resolves once the agent has stored these authorities, which it gets over its stream or with a renewed certificate. */
-async function trusts({ namespace }: TestAgent, authoritiesPem: string): Promise<void> {
+async function trusts({ namespace }: InProcessAgent, authoritiesPem: string): Promise<void> {
   const isStored = (secret: Secret | undefined) =>
     textOf(secret, "ca.crt").trim() === authoritiesPem.trim();
   const ref = { namespace, name: "flotilla-identity" };
-  await objectThat(rest, secrets, ref, "trusting these authorities", isStored);
+  await waitForObject(rest, secrets, ref, "trusting these authorities", isStored);
 }
 
-function warnings({ log }: TestAgent): readonly string[] {
+function warnings({ log }: InProcessAgent): readonly string[] {
   return log.lines.filter((line) => /"level":[456]0/.test(line));
 }
 
-/** Clusters that are written as gone from now on. */
+/** Clusters whose status becomes disconnected from now on. */
 function takenForGone(): readonly string[] {
   const gone: string[] = [];
   first.clusters.onChange(({ key, after: cluster }) => {
@@ -103,16 +110,22 @@ async function expiredFor(certificate: X509Certificate): Promise<string> {
 }
 
 describe("an agent's certificate", () => {
-  test("ends while a clock that is behind kept it from renewing, which is no trouble", async () => {
+  test("expires when a slow clock delays the renewal, which is repeated without an error", async () => {
     const clock = createFakeClock(Date.now());
-    await bootstrap(rest, "agent-behind", token, { clusterName: "behind", clientID: "behind" });
-    const agent = startAgent(rest, "agent-behind", { clock });
-    await connected(first, "behind");
+    await createBootstrap(rest, "agent-behind", token, {
+      clusterName: "behind",
+      clientID: "behind",
+    });
+    const agent = startInProcessAgent(rest, "agent-behind", { clock });
+    await waitUntilConnected(first, "behind");
     const gone = takenForGone();
     await agent.log.until(() => agent.link.isConnected, "the welcome");
     clock.advanceNow(10);
 
-    await first.until(() => clusterOf(first, "behind")?.status?.agent?.epoch === 2, "it is back");
+    await first.until(
+      () => clusterOf(first, "behind")?.status?.agent?.epoch === 2,
+      "it is connected again",
+    );
 
     const isEnd = (line: string) => line.includes("certificate has expired; reconnect");
     assert.equal(agent.log.lines.filter(isEnd).length, 1);
@@ -121,8 +134,8 @@ describe("an agent's certificate", () => {
     await agent.stop();
   });
 
-  test("that expired while its agent was away is issued again for its key, also where the agent's clock says that it is valid", async () => {
-    const before = await startEnrolled(rest, first, token, "slow");
+  test("that expired while its agent was stopped is issued again for its key, also when it is valid by the clock of the agent", async () => {
+    const before = await startEnrolledAgent(rest, first, token, "slow");
     await before.stop();
     const ref = { namespace: before.namespace, name: "flotilla-identity" };
     const shown = new X509Certificate(textOf(await rest.get(secrets, ref), "tls.crt"));
@@ -131,7 +144,7 @@ describe("an agent's certificate", () => {
     await rest.patch(secrets, ref, { type: "merge", body: { data } });
     const clock = createFakeClock(new X509Certificate(expired).validFromDate.getTime() + 1_000);
 
-    const agent = startAgent(rest, before.namespace, { clock });
+    const agent = startInProcessAgent(rest, before.namespace, { clock });
     await agent.log.until(() => agent.link.isConnected, "the welcome");
 
     assert.equal(clusterOf(first, "slow")?.status?.agent?.epoch, 2);
@@ -143,19 +156,22 @@ describe("an agent's certificate", () => {
 });
 
 describe("the hub's authority is rotated", () => {
-  test("while agents are connected to several replicas, and nobody is taken for gone", async () => {
-    const here = await startEnrolled(rest, first, token, "here");
+  test("while agents are connected to several replicas, and none is reported as disconnected", async () => {
+    const here = await startEnrolledAgent(rest, first, token, "here");
     const there = { ...token, ...encoded({ address: `127.0.0.1:${second.port}` }) };
-    await bootstrap(rest, "agent-there", there, { clusterName: "there", clientID: "client-there" });
-    const other = startAgent(rest, "agent-there");
-    await connected(second, "there");
-    const leaves = await startEnrolled(rest, first, token, "leaves");
-    const stranger = await startEnrolled(rest, first, token, "stranger");
-    await stranger.stop();
+    await createBootstrap(rest, "agent-there", there, {
+      clusterName: "there",
+      clientID: "client-there",
+    });
+    const other = startInProcessAgent(rest, "agent-there");
+    await waitUntilConnected(second, "there");
+    const leaves = await startEnrolledAgent(rest, first, token, "leaves");
+    const absent = await startEnrolledAgent(rest, first, token, "absent");
+    await absent.stop();
     const gone = takenForGone();
     const old = textOf(await authority(), "tls.crt");
 
-    await ask("please");
+    await requestRotation("please");
     await step("introduce");
     const next = textOf(await authority(), "next.crt");
     const both = `${old.trim()}\n${next.trim()}\n`;
@@ -181,18 +197,20 @@ describe("the hub's authority is rotated", () => {
     assert.deepEqual(
       gone.filter((key) => /here/.test(key)),
       [],
-      "nobody was taken for gone",
+      "no agent was reported as disconnected",
     );
-    await deploymentsOf(rest, "here").create("web", digest("1"));
+    await deploymentsOf(rest, "here").create("web", sha256("1"));
     await here.until(() => here.assigned.length === 1, "the deployment");
 
-    // It knows both, and its certificate has ended: its key opens the door.
-    const back = startAgent(rest, leaves.namespace);
-    await connected(first, "leaves");
+    // It trusts both authorities and its certificate has expired: it is authenticated by its key.
+    const back = startInProcessAgent(rest, leaves.namespace);
+    await waitUntilConnected(first, "leaves");
     assert.deepEqual(warnings(back), []);
 
-    // It was away all the time.
-    const late = startAgent(rest, stranger.namespace, { clock: createFakeClock(Date.now()) });
+    // It was stopped during the rotation.
+    const late = startInProcessAgent(rest, absent.namespace, {
+      clock: createFakeClock(Date.now()),
+    });
     await late.log.until(() => warnings(late).length > 0, "its complaint");
     assert.match(
       warnings(late)[0] ?? "",
@@ -202,18 +220,18 @@ describe("the hub's authority is rotated", () => {
     const secret = await rest.get(secrets, { namespace: workspace, name: "token" });
     await rest.patch(
       secrets,
-      { namespace: stranger.namespace, name: "flotilla-bootstrap" },
+      { namespace: absent.namespace, name: "flotilla-bootstrap" },
       { type: "merge", body: { data: { ...secret?.data } } },
     );
-    const uid = clusterOf(first, "stranger")?.metadata.uid;
-    const again = startAgent(rest, stranger.namespace);
-    await connected(first, "stranger");
-    assert.equal(clusterOf(first, "stranger")?.metadata.uid, uid);
+    const uid = clusterOf(first, "absent")?.metadata.uid;
+    const again = startInProcessAgent(rest, absent.namespace);
+    await waitUntilConnected(first, "absent");
+    assert.equal(clusterOf(first, "absent")?.metadata.uid, uid);
 
     await Promise.all([here, other, back, again].map((agent) => agent.stop()));
-    const told = await rest.list(events, { namespace: authorityRef.namespace });
+    const recorded = await rest.list(events, { namespace: authorityRef.namespace });
     assert.deepEqual(
-      told.items
+      recorded.items
         .map(({ reason = "" }) => reason)
         .filter((reason) => reason.startsWith("Authority"))
         .toSorted(),
@@ -223,7 +241,7 @@ describe("the hub's authority is rotated", () => {
 });
 
 describe("a certificate whose renewal failed", () => {
-  test("is requested again, over the open connection and after one that was lost", async () => {
+  test("is requested again, over the open connection and after a disconnect", async () => {
     let isCut = false;
     const cut: KubeRest = {
       ...rest,
@@ -234,15 +252,15 @@ describe("a certificate whose renewal failed", () => {
     };
     const hubClock = createFakeClock(Date.now());
     const replica = { replica: "hub-2", leads: false, certificateLifetimeMs: 60_000 };
-    const hub = await startHub(cut, { ...replica, clock: hubClock });
+    const hub = await startInProcessHub(cut, { ...replica, clock: hubClock });
     const data = {
       ...(await rest.get(secrets, { namespace: workspace, name: "token" }))?.data,
       ...encoded({ address: `127.0.0.1:${hub.port}` }),
     };
     const clock = createFakeClock(Date.now());
-    await bootstrap(rest, "agent-asks", data, { clusterName: "asks", clientID: "asks" });
-    const agent = startAgent(rest, "agent-asks", { clock });
-    await connected(hub, "asks");
+    await createBootstrap(rest, "agent-asks", data, { clusterName: "asks", clientID: "asks" });
+    const agent = startInProcessAgent(rest, "agent-asks", { clock });
+    await waitUntilConnected(hub, "asks");
     await agent.log.until(() => agent.link.isConnected, "the welcome");
     const renewals = (many: number) =>
       agent.log.until(
@@ -261,14 +279,20 @@ describe("a certificate whose renewal failed", () => {
     isCut = false;
     clock.advanceNow(await clock.timer((delayMs) => delayMs === 3_750));
     await renewals(1);
-    await hub.until(() => (clusterOf(hub, "asks")?.status?.agent?.epoch ?? 0) === 2, "it is back");
+    await hub.until(
+      () => (clusterOf(hub, "asks")?.status?.agent?.epoch ?? 0) === 2,
+      "it is connected again",
+    );
 
     await hub.stop();
     await clock.timer((delayMs) => delayMs > 0 && delayMs < 1_000);
     clock.freeze(50_000);
-    const again = await startHub(rest, { ...replica, port: hub.port });
+    const again = await startInProcessHub(rest, { ...replica, port: hub.port });
     clock.advanceNow(0);
-    await again.until(() => clusterOf(again, "asks")?.status?.agent?.epoch === 3, "it is back");
+    await again.until(
+      () => clusterOf(again, "asks")?.status?.agent?.epoch === 3,
+      "it is connected again",
+    );
     clock.advanceNow(await clock.timer((delayMs) => delayMs <= 0));
     await renewals(2);
     await agent.stop();

@@ -1,4 +1,4 @@
-/** BundleDeployments that a test makes for a cluster, and what an agent says of them. */
+/** BundleDeployments of a cluster, and the reports of an agent on them. */
 import { createHash } from "node:crypto";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
 import { apiVersion, type BundleDeployment, bundleDeployments } from "@flotilla/shared/api";
@@ -9,11 +9,11 @@ import {
 } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { workspace } from "./hub-cluster.ts";
+import { workspace } from "../harness/hub-control-plane.ts";
 
 const deploymentFinalizer = "flotilla.dev/test";
 
-export function digest(text: string): string {
+export function sha256(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
@@ -25,7 +25,7 @@ export function deploymentsOf(rest: KubeRest, cluster: string) {
       name: string,
       deploymentId: string,
       labels: Readonly<Record<string, string>> = {},
-      supplies: readonly string[] = [],
+      referencedObjects: readonly string[] = [],
     ): Promise<BundleDeployment> {
       return rest.create(bundleDeployments, {
         apiVersion,
@@ -39,15 +39,15 @@ export function deploymentsOf(rest: KubeRest, cluster: string) {
         spec: {
           deploymentID: deploymentId,
           stagedDeploymentID: deploymentId,
-          ...(supplies.length > 0 && { referencedObjects: [...supplies] }),
+          ...(referencedObjects.length > 0 && { referencedObjects: [...referencedObjects] }),
         },
       });
     },
     async change(name: string, spec: Partial<BundleDeployment["spec"]>): Promise<void> {
       await rest.patch(bundleDeployments, { namespace, name }, { type: "merge", body: { spec } });
     },
-    /** It is gone all at once, as from a hub that was restored from a backup without it. */
-    async lose(name: string): Promise<void> {
+    /** Without its finalizers, as on a hub that was restored from a backup without it. */
+    async remove(name: string): Promise<void> {
       const body = { metadata: { finalizers: null } };
       await rest.patch(bundleDeployments, { namespace, name }, { type: "merge", body });
       await rest.delete(bundleDeployments, { namespace, name });
@@ -62,7 +62,7 @@ export function deploymentsOf(rest: KubeRest, cluster: string) {
 export function deployedState(deployment: DeploymentKey, message = ""): DeploymentState {
   return {
     ...deployment,
-    deploymentId: digest("1"),
+    deploymentId: sha256("1"),
     phase: "deployed",
     message,
     ready: true,

@@ -1,4 +1,4 @@
-/** What a token says of the clusters that enrol with it, and how a cluster is sent away and comes back. */
+/** The rules of a registration token for its clusters, revocation, and registration after it. */
 import assert from "node:assert/strict";
 import { identitySecretName } from "@flotilla/agent/identity";
 import { clusters } from "@flotilla/shared/api";
@@ -8,27 +8,37 @@ import { events, secrets } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, describe, test } from "vitest";
-import { runClusterLoop } from "./cluster-loop.ts";
-import { deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, clusterOf, connected, makeToken } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
-import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
-import { startAgent, type TestAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
-import { watched } from "./watched.ts";
+import { createChangeSignal } from "../harness/change-signal.ts";
+import { startClusterController } from "../harness/cluster-controller.ts";
+import { startHubControlPlane, workspace } from "../harness/hub-control-plane.ts";
+import { type InProcessAgent, startInProcessAgent } from "../harness/in-process-agent.ts";
+import { startInProcessHub } from "../harness/in-process-hub.ts";
+import {
+  clusterOf,
+  createBootstrap,
+  createToken,
+  waitUntilConnected,
+} from "../harness/registration.ts";
+import { deploymentsOf, sha256 } from "./deployments.ts";
+import { enrolRawAgent, hello, openRawStream } from "./raw-agent.ts";
 
-const rest = await startHubCluster();
-const hub = await startHub(rest);
-const loop = await runClusterLoop(rest, hub);
-const token = await makeToken(rest, hub, "common");
-const told = createInformer({ rest, resource: events, namespace: workspace, log: silentLog() });
-const news = watched();
-told.onChange(() => news.changed());
+const rest = await startHubControlPlane();
+const hub = await startInProcessHub(rest);
+const loop = await startClusterController(rest, hub);
+const token = await createToken(rest, hub, "common");
+const recordedEvents = createInformer({
+  rest,
+  resource: events,
+  namespace: workspace,
+  log: silentLog(),
+});
+const eventSignal = createChangeSignal();
+recordedEvents.onChange(() => eventSignal.changed());
 const ending = new AbortController();
-const telling = told.run(ending.signal);
+const watchingEvents = recordedEvents.run(ending.signal);
 afterAll(async () => {
   ending.abort();
-  await telling;
+  await watchingEvents;
 });
 
 /** Starts an agent in a namespace of its own, with a key of its own. */
@@ -36,10 +46,10 @@ async function start(
   namespace: string,
   data: Readonly<Record<string, string>>,
   more: Readonly<Record<string, string>>,
-): Promise<TestAgent> {
-  await bootstrap(rest, namespace, data, more);
-  // It stands still, so that an agent that is refused asks once.
-  return startAgent(rest, namespace, { clock: createFakeClock(Date.now()) });
+): Promise<InProcessAgent> {
+  await createBootstrap(rest, namespace, data, more);
+  // A clock that does not advance, so that a rejected agent does not retry.
+  return startInProcessAgent(rest, namespace, { clock: createFakeClock(Date.now()) });
 }
 
 async function giveToken(namespace: string, data: Readonly<Record<string, string>>): Promise<void> {
@@ -47,18 +57,19 @@ async function giveToken(namespace: string, data: Readonly<Record<string, string
   await rest.patch(secrets, ref, { type: "merge", body: { data } });
 }
 
-async function line(agent: TestAgent, part: string): Promise<string> {
+async function line(agent: InProcessAgent, part: string): Promise<string> {
   const isWanted = (one: string) => one.includes(part);
   await agent.log.until(() => agent.log.lines.some(isWanted), part);
   return agent.log.lines.find(isWanted) ?? "";
 }
 
-/** What the Event of that reason on a Cluster says, as soon as there is one. */
+/** The note of the Event of that reason on a Cluster, once it is recorded. */
 async function note(cluster: string, reason: string): Promise<string> {
   const { uid } = clusterOf(hub, cluster)?.metadata ?? {};
   const find = () =>
-    told.store.list().find((one) => one.regarding?.uid === uid && one.reason === reason)?.note;
-  await news.until(() => find() !== undefined, `${reason} on ${cluster}`);
+    recordedEvents.store.list().find((one) => one.regarding?.uid === uid && one.reason === reason)
+      ?.note;
+  await eventSignal.until(() => find() !== undefined, `${reason} on ${cluster}`);
   return find() ?? "";
 }
 
@@ -72,15 +83,15 @@ async function revoke(name: string, at: string): Promise<void> {
 }
 
 describe("a token", () => {
-  test("fixes labels and limits those that an agent gives itself, which is told, and counts its clusters", async () => {
-    const limited = await makeToken(rest, hub, "limited", {
+  test("sets labels and restricts those that an agent requests, with an Event, and counts its clusters", async () => {
+    const limited = await createToken(rest, hub, "limited", {
       labels: { env: "test", "fleet.cattle.io/tier": "gold" },
       allowedLabels: ["env", "example.com/*"],
     });
     const labels = JSON.stringify({ env: "prod", "example.com/zone": "z", team: "a" });
     const agent = await start("agent-eu", limited, { clusterName: "eu", clientID: "eu", labels });
-    await connected(hub, "eu");
-    await hub.until(() => usesOf("limited") === 1, "the first use is told");
+    await waitUntilConnected(hub, "eu");
+    await hub.until(() => usesOf("limited") === 1, "the first use is counted");
 
     assert.deepEqual(clusterOf(hub, "eu")?.metadata.labels, {
       env: "test",
@@ -91,23 +102,23 @@ describe("a token", () => {
     assert.match(await note("eu", "LabelsRejected"), /on its cluster: env, team; /);
 
     const second = await start("agent-us", limited, { clusterName: "us", clientID: "us" });
-    await connected(hub, "us");
-    await hub.until(() => usesOf("limited") === 2, "the second use is told");
+    await waitUntilConnected(hub, "us");
+    await hub.until(() => usesOf("limited") === 2, "the second use is counted");
     await rest.delete(clusters, { namespace: workspace, name: "us" });
     await hub.until(() => usesOf("limited") === 1, "it is gone from the count");
     await Promise.all([agent.stop(), second.stop()]);
   });
 
-  test("that is for one Cluster lets another key take its place, and the key of before is worth nothing", async () => {
-    const before = await enrolRaw(rest, token, "paris");
-    const stream = openRaw(before);
+  test("that is for one Cluster replaces its key by another one, and the former key is rejected", async () => {
+    const before = await enrolRawAgent(rest, token, "paris");
+    const stream = openRawStream(before);
     stream.listen();
-    stream.say(hello(before));
+    stream.send(hello(before));
     await stream.until(() => stream.received.length > 0, "the welcome");
     const { metadata } = clusterOf(hub, "paris") ?? {};
-    await loop.housed("paris");
-    await deploymentsOf(rest, "paris").create("web", digest("1"));
-    const forParis = await makeToken(rest, hub, "for-paris", { clusterName: "paris" });
+    await loop.waitForNamespace("paris");
+    await deploymentsOf(rest, "paris").create("web", sha256("1"));
+    const forParis = await createToken(rest, hub, "for-paris", { clusterName: "paris" });
 
     const agent = await start("agent-rebuilt", forParis, { clientID: "rebuilt", clusterName: "x" });
     assert.match(
@@ -120,12 +131,12 @@ describe("a token", () => {
     assert.equal(after?.metadata.uid, metadata?.uid);
     assert.equal(after?.spec.clientID, "rebuilt");
     assert.match(await note("paris", "TakenOver"), /token for-paris; the previous key/);
-    const late = openRaw(before);
-    late.say(hello(before));
+    const late = openRawStream(before);
+    late.send(hello(before));
     assert.match(await late.ended, /^PERMISSION_DENIED: .* is now enrolled with another key/);
 
     const elsewhere = await start("agent-other", token, { clusterName: "other", clientID: "o" });
-    await connected(hub, "other");
+    await waitUntilConnected(hub, "other");
     await giveToken("agent-other", forParis);
     assert.match(
       await line(elsewhere, "could not enrol again"),
@@ -137,14 +148,14 @@ describe("a token", () => {
 });
 
 describe("a cluster that was revoked", () => {
-  test("is sent away at once, comes back with a later token alone, and as who it was, with a new key", async () => {
+  test("is disconnected at once, and registers as the same Cluster only with a later token and a new key", async () => {
     const agent = await start("agent-rome", token, { clusterName: "rome", clientID: "rome" });
-    await connected(hub, "rome");
+    await waitUntilConnected(hub, "rome");
     const { uid, annotations } = clusterOf(hub, "rome")?.metadata ?? {};
     const identity = { namespace: "agent-rome", name: identitySecretName };
     const before = await rest.get(secrets, identity);
-    const older = await makeToken(rest, hub, "older");
-    // Tokens tell their age to the second.
+    const older = await createToken(rest, hub, "older");
+    // The age of a token has a resolution of a second.
     const made = hub.tokens.store.get(`${workspace}/older`)?.metadata.creationTimestamp ?? "";
     const at = new Date(Date.parse(made) + 1_000).toISOString();
 
@@ -159,7 +170,7 @@ describe("a cluster that was revoked", () => {
     assert.equal(clusterOf(hub, "rome")?.metadata.annotations?.[revokedAtAnnotation], at);
 
     await revoke("rome", made);
-    await giveToken("agent-rome", await makeToken(rest, hub, "later"));
+    await giveToken("agent-rome", await createToken(rest, hub, "later"));
     await hub.until(() => clusterOf(hub, "rome")?.status?.agent?.epoch === 2, "it is back");
 
     const back = clusterOf(hub, "rome")?.metadata;
@@ -173,28 +184,28 @@ describe("a cluster that was revoked", () => {
     await line(agent, "hub asked for a new key, created one");
     await agent.stop();
 
-    // Killed before the hub's answer was stored: it has a key for this token, and is still who it was.
+    // Killed before it stored the response of the hub: it has a key for this token and its former identity.
     const { data: own } = (await rest.get(secrets, identity)) ?? {};
     assert.equal(own?.["next.key"], undefined);
     const [key = "", mark = ""] = [own?.["tls.key"], own?.["bootstrapDigest"]];
     const data = { ...before?.data, "next.key": key, nextKeyBootstrapDigest: mark };
     await rest.patch(secrets, identity, { type: "merge", body: { data } });
-    const again = startAgent(rest, "agent-rome", { clock: createFakeClock(Date.now()) });
+    const again = startInProcessAgent(rest, "agent-rome", { clock: createFakeClock(Date.now()) });
     await hub.until(() => clusterOf(hub, "rome")?.status?.agent?.epoch === 3, "it is back again");
     await again.stop();
   });
 });
 
 describe("a cluster whose Cluster was deleted", () => {
-  /** As an agent does whose Secret with its identity somebody has deleted. */
-  async function startForgetful(namespace: string): Promise<TestAgent> {
+  /** As an agent whose identity Secret was deleted. */
+  async function startForgetful(namespace: string): Promise<InProcessAgent> {
     await rest.delete(secrets, { namespace, name: identitySecretName });
-    return startAgent(rest, namespace, { clock: createFakeClock(Date.now()) });
+    return startInProcessAgent(rest, namespace, { clock: createFakeClock(Date.now()) });
   }
 
-  test("does not come back with the token that it enrolled with, whatever it has forgotten", async () => {
+  test("does not register again with the same token, also without its identity", async () => {
     const agent = await start("agent-oslo", token, { clusterName: "oslo", clientID: "oslo" });
-    await connected(hub, "oslo");
+    await waitUntilConnected(hub, "oslo");
     await rest.delete(clusters, { namespace: workspace, name: "oslo" });
     await line(agent, "Cluster fleet-default/oslo was deleted on the hub");
     await agent.stop();
@@ -204,32 +215,32 @@ describe("a cluster whose Cluster was deleted", () => {
       await line(forgetful, "no valid identity"),
       /Cluster of client id oslo was deleted, and the registration token common .* cannot enrol it again; create a new/,
     );
-    await giveToken("agent-oslo", await makeToken(rest, hub, "for-oslo"));
-    await connected(hub, "oslo");
+    await giveToken("agent-oslo", await createToken(rest, hub, "for-oslo"));
+    await waitUntilConnected(hub, "oslo");
     await forgetful.stop();
   });
 
-  test("neither when it was deleted while no hub ran", async () => {
-    const own = await makeToken(rest, hub, "for-bern");
+  test("nor when it was deleted while no hub ran", async () => {
+    const own = await createToken(rest, hub, "for-bern");
     const agent = await start("agent-bern", own, { clusterName: "bern", clientID: "bern" });
-    await connected(hub, "bern");
-    await loop.housed("bern");
+    await waitUntilConnected(hub, "bern");
+    await loop.waitForNamespace("bern");
     await agent.stop();
     await loop.stop();
     await hub.stop();
 
     await rest.delete(clusters, { namespace: workspace, name: "bern" });
-    const next = await startHub(rest, { port: hub.port });
+    const next = await startInProcessHub(rest, { port: hub.port });
     const early = await startForgetful("agent-bern");
-    const refusal = /Cluster of client id bern was deleted/;
-    assert.match(await line(early, "no valid identity"), refusal);
+    const rejection = /Cluster of client id bern was deleted/;
+    assert.match(await line(early, "no valid identity"), rejection);
     await early.stop();
 
-    await runClusterLoop(rest, next);
+    await startClusterController(rest, next);
     const removed = () => next.tokens.store.get(`${workspace}/for-bern`)?.status?.removedClients;
     await next.until(() => removed()?.length === 1, "the token remembers it");
     const late = await startForgetful("agent-bern");
-    assert.match(await line(late, "no valid identity"), refusal);
+    assert.match(await line(late, "no valid identity"), rejection);
     assert.equal(clusterOf(next, "bern"), undefined);
     await late.stop();
     await next.stop();

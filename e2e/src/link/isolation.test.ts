@@ -1,4 +1,4 @@
-/** An agent that does what none should: it is refused, counted and told of once, and the agent beside it notices nothing. */
+/** A misbehaving agent is rejected, counted and logged once, and does not affect another agent. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { createCertificateRequest } from "@flotilla/agent/identity";
@@ -12,10 +12,11 @@ import {
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
-import { deployedState, deploymentsOf, digest } from "./deployments.ts";
-import { clusterOf, makeToken, startEnrolled } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
-import { enrolRaw, hello, openRaw, type RawStream } from "./raw-agent.ts";
+import { createNamespace, startHubControlPlane, workspace } from "../harness/hub-control-plane.ts";
+import { startInProcessHub } from "../harness/in-process-hub.ts";
+import { clusterOf, createToken, startEnrolledAgent } from "../harness/registration.ts";
+import { deployedState, deploymentsOf, sha256 } from "./deployments.ts";
+import { enrolRawAgent, hello, openRawStream, type RawStream } from "./raw-agent.ts";
 import {
   callWithBytes,
   enrolHalfway,
@@ -23,52 +24,52 @@ import {
   openAndLeave,
   renewPath,
   resetStreams,
-  sayBytes,
-  sayNoHttp2,
+  sendBytes,
+  sendNoHttp2,
 } from "./raw-bytes.ts";
-import { startHub } from "./test-hub.ts";
 
-const rest = await startHubCluster();
-const hub = await startHub(rest);
-const token = await makeToken(rest, hub, "token");
+const rest = await startHubControlPlane();
+const hub = await startInProcessHub(rest);
+const token = await createToken(rest, hub, "token");
 const { Connect: connect, Renew: renew } = loadFleetService().service;
 
-/** The agent beside it, which is handed one change after the other. */
-const calm = await startEnrolled(rest, hub, token, "calm");
-const calmDeployments = deploymentsOf(rest, "calm");
-const calmUid = (await calmDeployments.create("web", digest("0"))).metadata.uid ?? "";
-let calmChanges = 0;
+/** The other agent, which is sent one change after the other. */
+const other = await startEnrolledAgent(rest, hub, token, "other");
+const calmDeployments = deploymentsOf(rest, "other");
+const calmUid = (await calmDeployments.create("web", sha256("0"))).metadata.uid ?? "";
+let otherChanges = 0;
 
-/** What the calm agent is to run reaches it, what it reports is kept, and its connection is the one that it had. */
+/** The other agent receives its assignment, its report is stored, and its connection is the same. */
 async function nobodyElseNotices(): Promise<void> {
-  calmChanges += 1;
-  const deploymentId = digest(`change-${calmChanges}`);
-  const message = `told ${calmChanges}`;
+  otherChanges += 1;
+  const deploymentId = sha256(`change-${otherChanges}`);
+  const message = `change ${otherChanges}`;
   await calmDeployments.change("web", { deploymentID: deploymentId });
-  await calm.until(
-    () => calm.assigned.at(-1)?.deploymentId === deploymentId,
-    "the calm agent's change",
+  await other.until(
+    () => other.assigned.at(-1)?.deploymentId === deploymentId,
+    "the other agent's assignment",
   );
-  calm.link.outbox.report(deployedState({ name: "web", uid: calmUid }, message));
+  other.link.outbox.report(deployedState({ name: "web", uid: calmUid }, message));
   await hub.until(
-    () => hub.kept.some(({ cluster, state }) => cluster === "calm" && state.message === message),
-    "the calm agent's report",
+    () =>
+      hub.reports.some(({ cluster, state }) => cluster === "other" && state.message === message),
+    "the other agent's report",
   );
-  assert.equal(clusterOf(hub, "calm")?.status?.agent?.epoch, 1);
+  assert.equal(clusterOf(hub, "other")?.status?.agent?.epoch, 1);
 }
 
-/** Enrols and says Hello; reads what comes. */
+/** Enrols, sends Hello and reads the stream. */
 async function welcomed(name: string) {
-  const identity = await enrolRaw(rest, token, name);
+  const identity = await enrolRawAgent(rest, token, name);
   await createNamespace(rest, clusterNamespaceName(workspace, name));
-  const raw = openRaw(identity);
+  const raw = openRawStream(identity);
   raw.listen();
-  raw.say(hello(identity));
+  raw.send(hello(identity));
   await raw.until(() => raw.received.length >= 2, "welcome and synced");
   return { identity, raw };
 }
 
-/** Lines of the hub's log about a cluster that a person is warned by. */
+/** Warnings in the hub's log about a cluster. */
 function warnings(name: string): readonly string[] {
   return hub.log.lines.filter(
     (line) => line.includes('"level":40') && line.includes(`"cluster":"${workspace}/${name}"`),
@@ -79,24 +80,24 @@ function state(sequence: number, name: string, uid: string, message = ""): Agent
   return { kind: "state", sequence, state: deployedState({ name, uid }, message) };
 }
 
-/** As fast as they go; nothing waits for what was written before. */
+/** Without backpressure. */
 function flood(raw: RawStream, count: number, message: (at: number) => AgentMessage): void {
-  for (let at = 1; at <= count; at += 1) raw.say(message(at));
+  for (let at = 1; at <= count; at += 1) raw.send(message(at));
 }
 
 await nobodyElseNotices();
 
 describe("an agent that floods", () => {
-  test("with reports on deployments of another cluster changes none of them, and is read no faster than it reads", async () => {
+  test("with reports on deployments of another cluster changes none of them, and gets backpressure", async () => {
     const { raw } = await welcomed("made-up");
     raw.stream.pause();
     flood(raw, 20_000, (at) => state(at, at % 2 === 0 ? "web" : `made-${at}`, calmUid, "forged"));
 
     await nobodyElseNotices();
 
-    const read = await hub.refused("unknown_deployment");
+    const read = await hub.rejections("unknown_deployment");
     assert.ok(read > 0 && read < 5_000, `${read} of 20,000 were read`);
-    assert.ok(!hub.kept.some(({ state }) => state.message === "forged"));
+    assert.ok(!hub.reports.some(({ state }) => state.message === "forged"));
     assert.equal(warnings("made-up").length, 1);
     raw.stream.resume();
     const before = raw.received.length;
@@ -104,31 +105,34 @@ describe("an agent that floods", () => {
     raw.close();
   });
 
-  test("with reports on its own is slowed down, not cut off", async () => {
+  test("with reports on its own deployments is rate limited, not disconnected", async () => {
     const { raw } = await welcomed("eager");
-    const { metadata } = await deploymentsOf(rest, "eager").create("web", digest("1"));
+    const { metadata } = await deploymentsOf(rest, "eager").create("web", sha256("1"));
     await raw.until(() => raw.received.length >= 3, "the deployment");
     const began = performance.now();
     flood(raw, 20_000, (at) => state(at, "web", metadata.uid ?? "", "again"));
 
     await nobodyElseNotices();
 
-    const kept = hub.kept.filter(({ cluster }) => cluster === "eager").length;
+    const stored = hub.reports.filter(({ cluster }) => cluster === "eager").length;
     const seconds = (performance.now() - began) / 1_000;
-    assert.ok(kept > 0 && kept <= 2_100 + 600 * seconds, `${kept} were kept in ${seconds} s`);
-    await deploymentsOf(rest, "eager").change("web", { deploymentID: digest("2") });
+    assert.ok(
+      stored > 0 && stored <= 2_100 + 600 * seconds,
+      `${stored} were stored in ${seconds} s`,
+    );
+    await deploymentsOf(rest, "eager").change("web", { deploymentID: sha256("2") });
     const isChanged = () =>
-      raw.received.some((one) => one.kind === "deployment" && one.deploymentId === digest("2"));
+      raw.received.some((one) => one.kind === "deployment" && one.deploymentId === sha256("2"));
     await raw.until(isChanged, "a change, over the same stream");
     raw.close();
   });
 
-  test("with streams gets as many as an agent that backs off could need", async () => {
-    const identity = await enrolRaw(rest, token, "many");
-    const raws = Array.from({ length: 200 }, () => openRaw(identity));
+  test("with streams gets as many as an agent with backoff needs", async () => {
+    const identity = await enrolRawAgent(rest, token, "many");
+    const raws = Array.from({ length: 200 }, () => openRawStream(identity));
     for (const raw of raws) {
       raw.listen();
-      raw.say(hello(identity));
+      raw.send(hello(identity));
     }
     const ends: string[] = [];
     const { promise: allButOne, resolve } = Promise.withResolvers<void>();
@@ -143,15 +147,15 @@ describe("an agent that floods", () => {
     assert.ok(ends.some((end) => end.startsWith("RESOURCE_EXHAUSTED")));
     const epoch = clusterOf(hub, "many")?.status?.agent?.epoch ?? 0;
     assert.ok(epoch > 0 && epoch < 40, `its Cluster was written ${epoch} times`);
-    const refused =
-      (await hub.refused("connection_rate")) + (await hub.refused("concurrent_calls"));
-    assert.ok(refused >= 100, `${refused} were refused`);
+    const rejectedCalls =
+      (await hub.rejections("connection_rate")) + (await hub.rejections("concurrent_calls"));
+    assert.ok(rejectedCalls >= 100, `${rejectedCalls} were rejected`);
     assert.ok(warnings("many").length <= 4, warnings("many").join("\n"));
     for (const raw of raws) raw.close();
   });
 
-  test("with renewals gets some of them", async () => {
-    const identity = await enrolRaw(rest, token, "renewing");
+  test("with renewals gets only some of them", async () => {
+    const identity = await enrolRawAgent(rest, token, "renewing");
     const certificateRequest = Buffer.from(await createCertificateRequest(identity.keyPem));
     const request = renew.requestSerialize({ certificateRequest });
 
@@ -161,24 +165,24 @@ describe("an agent that floods", () => {
 
     await nobodyElseNotices();
     assert.equal(answers[0], "OK");
-    // Now and then one more is let through, as time goes by.
-    const refused = answers.filter((answer) => answer !== "OK");
-    assert.ok(refused.length > 0);
-    for (const answer of refused)
+    // The token bucket is refilled meanwhile.
+    const rejectedCalls = answers.filter((answer) => answer !== "OK");
+    assert.ok(rejectedCalls.length > 0);
+    for (const answer of rejectedCalls)
       assert.match(answer, /^RESOURCE_EXHAUSTED: .*renewed a moment ago/);
     assert.equal(warnings("renewing").length, 1);
   });
 
-  test("with streams that it resets at once is as far as HTTP/2 lets it", async () => {
-    const identity = await enrolRaw(rest, token, "resetting");
+  test("with streams that it resets at once is limited by HTTP/2", async () => {
+    const identity = await enrolRawAgent(rest, token, "resetting");
 
     await resetStreams(identity, 3_000);
 
     await nobodyElseNotices();
   });
 
-  test("with calls on connections that it ends with them disturbs nobody", async () => {
-    const identity = await enrolRaw(rest, token, "leaving");
+  test("with calls on connections that it closes at once affects no other agent", async () => {
+    const identity = await enrolRawAgent(rest, token, "leaving");
 
     for (let round = 0; round < 5; round += 1)
       await Promise.all(Array.from({ length: 20 }, () => openAndLeave(identity, 16)));
@@ -187,60 +191,61 @@ describe("an agent that floods", () => {
   });
 });
 
-test("whoever begins to enrol and does not go on is cut off after 10 s, and holds nobody up for longer", async () => {
-  const before = await hub.refused("enrolment");
-  const { hubAddress, authoritiesPem } = await enrolRaw(rest, token, "early");
-  // As many of one sender as are read at a time.
+test("a client that does not complete its request to enrol is disconnected after 10 s, and delays others no longer", async () => {
+  const before = await hub.rejections("enrolment");
+  const { hubAddress, authoritiesPem } = await enrolRawAgent(rest, token, "early");
+  // The concurrency limit for one sender.
   const halfway = Array.from({ length: 8 }, () => enrolHalfway(hubAddress, authoritiesPem));
 
   await nobodyElseNotices();
-  await enrolRaw(rest, token, "patient");
+  await enrolRawAgent(rest, token, "patient");
 
   for (const code of await Promise.all(halfway)) assert.equal(code, status.DEADLINE_EXCEEDED);
-  assert.ok((await hub.refused("enrolment")) >= before + 8);
+  assert.ok((await hub.rejections("enrolment")) >= before + 8);
 });
 
 describe("an agent that breaks the contract", () => {
-  /** A Hello whose hub id is these bytes, which protobuf takes for text. */
+  /** A Hello whose hub id is these bytes, which protobuf decodes as text. */
   const helloWith = (hubId: Uint8Array): Uint8Array => {
     const field = Buffer.concat([Buffer.from([0x1a, hubId.length]), hubId]);
     const body = Buffer.concat([Buffer.from([0x08, 0x01]), field]);
     return Buffer.concat([Buffer.from([0x0a, body.length]), body]);
   };
 
-  test("with bytes that are no messages is told so, as often as it tries", async () => {
-    const identity = await enrolRaw(rest, token, "garbled");
-    const said: readonly (readonly [Uint8Array, RegExp])[] = [
+  test("with bytes that are no messages is rejected each time", async () => {
+    const identity = await enrolRawAgent(rest, token, "garbled");
+    const rejected: readonly (readonly [Uint8Array, RegExp])[] = [
       [
         Buffer.from("ffffffffffff", "hex"),
         /^INVALID_ARGUMENT: the message of 6 bytes cannot be decoded: /,
       ],
       [Buffer.alloc(0), /^INVALID_ARGUMENT: the agent sent a message of an unknown kind/],
-      // Half a character, which no header could carry back.
+      // An incomplete character, which no header can contain.
       [helloWith(Buffer.from("eda080", "hex")), /^(INVALID_ARGUMENT|FAILED_PRECONDITION): /],
       [helloWith(Buffer.from("\u001b[2J")), /^INVALID_ARGUMENT: hello.hub_id has characters/],
       [helloWith(Buffer.from("ff", "hex")), /^(INVALID_ARGUMENT|FAILED_PRECONDITION): /],
     ];
-    const before = await hub.refused("protocol_violation");
-    for (const [bytes, expected] of said) assert.match(await sayBytes(identity, [bytes]), expected);
+    const before = await hub.rejections("protocol_violation");
+    for (const [bytes, expected] of rejected)
+      assert.match(await sendBytes(identity, [bytes]), expected);
     for (let times = 0; times < 8; times += 1)
       assert.match(
-        await sayBytes(identity, [randomBytes(200)]),
+        await sendBytes(identity, [randomBytes(200)]),
         /^(INVALID_ARGUMENT|FAILED_PRECONDITION): ./,
       );
 
     await nobodyElseNotices();
-    assert.equal((await hub.refused("protocol_violation")) - before, said.length + 8);
+    assert.equal((await hub.rejections("protocol_violation")) - before, rejected.length + 8);
     const [line = "", ...more] = warnings("garbled");
     assert.deepEqual(more, []);
     assert.match(line, /"reason":"protocol_violation"/);
     assert.match(line, /the message of 6 bytes cannot be decoded/);
   });
 
-  test("with requests to enrol or to renew that cannot be read, or are too long, is told so, counted and told of", async () => {
-    const identity = await enrolRaw(rest, token, "mumbling");
+  test("with requests to enrol or to renew that are invalid or too long is rejected, counted and logged", async () => {
+    const identity = await enrolRawAgent(rest, token, "mumbling");
     const garbage = Buffer.from("ffffffffffff", "hex");
-    const before = await hub.refused("protocol_violation");
+    const before = await hub.rejections("protocol_violation");
 
     for (const path of [enrollPath, renewPath]) {
       assert.match(
@@ -253,7 +258,7 @@ describe("an agent that breaks the contract", () => {
       );
     }
 
-    assert.equal((await hub.refused("protocol_violation")) - before, 4);
+    assert.equal((await hub.rejections("protocol_violation")) - before, 4);
     const ofPeer = hub.log.lines.filter((line) => line.includes('"peer":"127.0.0.1"'));
     for (const lines of [
       warnings("mumbling"),
@@ -265,8 +270,8 @@ describe("an agent that breaks the contract", () => {
     await nobodyElseNotices();
   });
 
-  test("with a Hello, or any message, beyond its bounds reads which bound that is", async () => {
-    const identity = await enrolRaw(rest, token, "vast");
+  test("with a Hello or another message beyond a limit gets an error that names the limit", async () => {
+    const identity = await enrolRawAgent(rest, token, "vast");
     const holding = { name: "a", uid: "u", deploymentId: "d", paused: false, withdrawing: false };
     const { hubId } = identity;
     const first = hello(identity);
@@ -275,16 +280,16 @@ describe("an agent that breaks the contract", () => {
     const tooMany = connect.requestSerialize(agentMessageToWire({ ...first, hubId, inventory }));
 
     assert.match(
-      await sayBytes(identity, [tooMany]),
+      await sendBytes(identity, [tooMany]),
       /^INVALID_ARGUMENT: hello\.inventory has length 10001; the limit is 10000/,
     );
     assert.match(
-      await sayBytes(identity, [Buffer.alloc(maxMessageBytes + 1)]),
+      await sendBytes(identity, [Buffer.alloc(maxMessageBytes + 1)]),
       /^RESOURCE_EXHAUSTED: Received message larger than max \(16777217 vs 16777216\)/,
     );
-    // As an agent of ours would say it: not at all.
-    const raw = openRaw(identity);
-    raw.say({ ...first, agentVersion: "x".repeat(maxMessageBytes) });
+    // Our own agent never sends it.
+    const raw = openRawStream(identity);
+    raw.send({ ...first, agentVersion: "x".repeat(maxMessageBytes) });
     assert.equal(
       await raw.ended,
       "RESOURCE_EXHAUSTED: Attempted to send message with a size larger than 16777216",
@@ -293,15 +298,15 @@ describe("an agent that breaks the contract", () => {
     await nobodyElseNotices();
   });
 
-  test("with a connection that speaks no HTTP/2 loses it", async () => {
-    const identity = await enrolRaw(rest, token, "wordless");
+  test("with a connection without HTTP/2 is disconnected", async () => {
+    const identity = await enrolRawAgent(rest, token, "wordless");
 
     for (const bytes of [
       randomBytes(100_000),
       Buffer.from("GET / HTTP/1.1\r\n\r\n"),
       Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), randomBytes(10_000)]),
     ])
-      await sayNoHttp2(identity, bytes);
+      await sendNoHttp2(identity, bytes);
 
     await nobodyElseNotices();
   });

@@ -10,9 +10,9 @@ import {
 } from "@flotilla/proto";
 import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing";
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import { type Watched, watched } from "./watched.ts";
+import { type ChangeSignal, createChangeSignal } from "../harness/change-signal.ts";
 
-export interface NextVersionHub extends Watched {
+export interface NextVersionHub extends ChangeSignal {
   readonly port: number;
   /** The messages of agents, over all streams, in order. */
   readonly received: readonly ReadAgentMessage[];
@@ -28,7 +28,7 @@ export async function startNextVersionHub(
   authority: CertificateAuthority,
   lifetimeMs: number,
 ): Promise<NextVersionHub> {
-  const watch = watched();
+  const watch = createChangeSignal();
   const received: ReadAgentMessage[] = [];
   let stream: ServerDuplexStream<ReadAgentMessage, WireHubMessage> | undefined;
   let renewals = 0;

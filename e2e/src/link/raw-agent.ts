@@ -1,5 +1,4 @@
-/** An agent as bare as can be: an identity and a stream, for what a well-behaved one never does. */
-
+/** A minimal agent, with an identity and a stream, for messages that a correct agent never sends. */
 import { createHubConnector, type HubClient, type HubStream } from "@flotilla/agent/hubclient";
 import {
   type AgentIdentity,
@@ -16,54 +15,54 @@ import {
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { systemClock } from "@flotilla/shared/time";
 import { type StatusObject, status } from "@grpc/grpc-js";
-import { bootstrap } from "./enrolled.ts";
-import { testLog, type Watched, watched } from "./watched.ts";
+import { type ChangeSignal, createChangeSignal, testLog } from "../harness/change-signal.ts";
+import { createBootstrap } from "../harness/registration.ts";
 
-export interface RawStream extends Watched {
+export interface RawStream extends ChangeSignal {
   readonly stream: HubStream;
-  /** What came since `listen`. */
+  /** The messages since `listen`. */
   readonly received: readonly HubMessage[];
   /** Begins to read. */
   listen(): void;
-  say(message: AgentMessage): void;
+  send(message: AgentMessage): void;
   /** `NAME: details`, of the status that the stream ended with. */
   readonly ended: Promise<string>;
   close(): void;
 }
 
 /** Enrols under a name, with a new key unless the namespace has one. */
-export async function enrolRaw(
+export async function enrolRawAgent(
   rest: KubeRest,
   token: Readonly<Record<string, string>>,
   name: string,
 ): Promise<AgentIdentity> {
   const namespace = `agent-${name}`;
-  await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
+  await createBootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
   const { log } = testLog();
-  const keeper = createIdentityController({
+  const controller = createIdentityController({
     store: createIdentityStore(rest, namespace, log),
     connectHub: createHubConnector(),
     clock: systemClock,
     log,
   });
   const enrolled = new AbortController();
-  const running = keeper.run(enrolled.signal);
+  const running = controller.run(enrolled.signal);
   try {
-    return await keeper.waitForIdentity(AbortSignal.timeout(20_000));
+    return await controller.waitForIdentity(AbortSignal.timeout(20_000));
   } finally {
     enrolled.abort();
     await running;
   }
 }
 
-export function openRaw(identity: AgentIdentity): RawStream {
+export function openRawStream(identity: AgentIdentity): RawStream {
   const client: HubClient = createHubConnector()({
     address: identity.hubAddress,
     authoritiesPem: identity.authoritiesPem,
     certificate: identity,
   });
   const stream = client.connect();
-  const watch = watched();
+  const watch = createChangeSignal();
   const received: HubMessage[] = [];
   const ended = new Promise<string>((resolve) => {
     stream.on("status", ({ code, details }: StatusObject) =>
@@ -79,7 +78,7 @@ export function openRaw(identity: AgentIdentity): RawStream {
         received.push(hubMessageFromWire(wire));
         watch.changed();
       }),
-    say: (message) => void stream.write(agentMessageToWire(message)),
+    send: (message) => void stream.write(agentMessageToWire(message)),
     ended,
     close() {
       stream.cancel();

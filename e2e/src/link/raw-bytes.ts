@@ -1,4 +1,4 @@
-/** What travels below the contract: bytes as messages, and connections that break HTTP/2 itself. */
+/** Input below the wire contract: bytes as messages, and connections that violate HTTP/2. */
 import { once } from "node:events";
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
@@ -18,7 +18,7 @@ function grpcClient({ hubAddress, authoritiesPem, chainPem, keyPem }: AgentIdent
       "grpc.ssl_target_name_override": hubServerName,
       "grpc.enable_http_proxy": 0,
       "grpc.use_local_subchannel_pool": 1,
-      // Larger than anybody takes.
+      // Larger than every limit.
       "grpc.max_send_message_length": -1,
     },
   );
@@ -26,8 +26,8 @@ function grpcClient({ hubAddress, authoritiesPem, chainPem, keyPem }: AgentIdent
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
 
-/** Says these bytes on a stream, one message each; gives `NAME: details` of how it ended. */
-export async function sayBytes(
+/** Sends these bytes on a stream, one message each; resolves with `NAME: details` of its status. */
+export async function sendBytes(
   identity: AgentIdentity,
   messages: readonly Uint8Array[],
 ): Promise<string> {
@@ -37,7 +37,7 @@ export async function sayBytes(
   stream.resume();
   const ended = new Promise<StatusObject>((resolve) => void stream.on("status", resolve));
   for (const message of messages) stream.write(Buffer.from(message));
-  // Where they were harmless, this is the end.
+  // Ends the stream if the hub has not.
   stream.end();
   const { code, details } = await ended;
   client.close();
@@ -75,8 +75,8 @@ function tlsOptions({ hubAddress, authoritiesPem, chainPem, keyPem }: AgentIdent
   };
 }
 
-/** A TLS connection on which these bytes are said instead of HTTP/2; resolves when the hub has ended it. */
-export async function sayNoHttp2(identity: AgentIdentity, bytes: Uint8Array): Promise<void> {
+/** Sends these bytes instead of HTTP/2 on a TLS connection; resolves when the hub has closed it. */
+export async function sendNoHttp2(identity: AgentIdentity, bytes: Uint8Array): Promise<void> {
   const socket: TLSSocket = connectTls(tlsOptions(identity));
   socket.on("error", () => undefined);
   await once(socket, "secureConnect");
@@ -87,8 +87,8 @@ export async function sayNoHttp2(identity: AgentIdentity, bytes: Uint8Array): Pr
 }
 
 /**
- * Says, without a certificate, that a request to enrol of a megabyte comes, and sends half of it. Gives, once the hub has ended
- * that, the status of gRPC that it ended with.
+ * Announces, without a certificate, a request to enrol of a megabyte, and sends half of it. Resolves with the status of gRPC
+ * once the hub has ended the call.
  */
 export async function enrolHalfway(address: string, authoritiesPem: string): Promise<number> {
   const session = connectHttp2(`https://${address}`, {
@@ -111,7 +111,7 @@ export async function enrolHalfway(address: string, authoritiesPem: string): Pro
   const read = (headers: IncomingHttpHeaders): void => {
     if (headers["grpc-status"] !== undefined) code = Number(headers["grpc-status"]);
   };
-  // Where nothing else was answered, it is in the first headers.
+  // Without other frames the status is in the first headers.
   call.on("response", read).on("trailers", read).resume();
   await once(call, "close");
   session.destroy();
@@ -120,7 +120,7 @@ export async function enrolHalfway(address: string, authoritiesPem: string): Pro
 
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const literal = (text: string) => [text.length, ...Buffer.from(text)];
-/** Of a stream's call: POST, https, and the rest by its place in HTTP/2's own table. */
+/** Of a call: POST, https, and the others by their index in the static table of HTTP/2. */
 const callHeaders = Buffer.from([
   ...[0x83, 0x87, 0x04, ...literal(connectPath)],
   ...[0x0f, 0x10, ...literal("application/grpc+proto")],
@@ -131,7 +131,7 @@ const frames = { headers: 1, resetStream: 3, settings: 4, ping: 6, goAway: 7 } a
 const endHeaders = 4;
 const acknowledgement = 1;
 
-/** Opens calls and resets each of them at once, all on one connection; resolves when the hub has read or ended that. */
+/** Opens calls on one connection and resets each at once; resolves when the hub has processed or closed it. */
 export async function resetStreams(identity: AgentIdentity, count: number): Promise<void> {
   const socket = connectTls(tlsOptions(identity));
   socket.on("error", () => undefined);
@@ -158,7 +158,7 @@ export async function resetStreams(identity: AgentIdentity, count: number): Prom
   socket.destroy();
 }
 
-/** Opens calls with its first bytes and ends the connection with them; resolves when the hub has ended it, too. */
+/** Opens calls with the first bytes of a connection and closes it; resolves when the hub has closed it, too. */
 export async function openAndLeave(identity: AgentIdentity, count: number): Promise<void> {
   const socket = connectTls(tlsOptions(identity));
   socket.on("error", () => undefined);
@@ -181,7 +181,7 @@ function frame(type: number, flags: number, streamId: number, payload: Buffer): 
   return Buffer.concat([head, payload]);
 }
 
-/** Those that are whole. */
+/** The complete frames. */
 function* readFrames(bytes: Buffer): Iterable<{ readonly type: number; readonly flags: number }> {
   for (let at = 0; at + 9 <= bytes.length; ) {
     yield { type: bytes.readUInt8(at + 3), flags: bytes.readUInt8(at + 4) };

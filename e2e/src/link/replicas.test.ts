@@ -3,29 +3,29 @@ import assert from "node:assert/strict";
 import type { AgentIdentity } from "@flotilla/agent/identity";
 import { events } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
-import { cleanUp } from "../testing/clean-up.ts";
-import { startLinkProxy } from "../testing/link-proxy.ts";
-import { clusterOf, makeToken } from "./enrolled.ts";
-import { startHubCluster, workspace } from "./hub-cluster.ts";
-import { enrolRaw, hello, openRaw, type RawStream } from "./raw-agent.ts";
-import { startHub, type TestHub } from "./test-hub.ts";
+import { cleanUp } from "../harness/cleanup.ts";
+import { startHubControlPlane, workspace } from "../harness/hub-control-plane.ts";
+import { type InProcessHub, startInProcessHub } from "../harness/in-process-hub.ts";
+import { startLinkProxy } from "../harness/link-proxy.ts";
+import { clusterOf, createToken } from "../harness/registration.ts";
+import { enrolRawAgent, hello, openRawStream, type RawStream } from "./raw-agent.ts";
 
-const rest = await startHubCluster();
+const rest = await startHubControlPlane();
 const [here, there] = await Promise.all([
-  startHub(rest, { replica: "hub-0" }),
-  startHub(rest, { replica: "hub-1", leads: false }),
+  startInProcessHub(rest, { replica: "hub-0" }),
+  startInProcessHub(rest, { replica: "hub-1", leads: false }),
 ]);
-const token = await makeToken(rest, here, "token");
+const token = await createToken(rest, here, "token");
 
 /** Connects with an identity to one of the replicas; resolves once it is welcomed. */
 async function connect(
   identity: AgentIdentity,
-  { port }: Pick<TestHub, "port">,
+  { port }: Pick<InProcessHub, "port">,
 ): Promise<RawStream> {
-  const raw = openRaw({ ...identity, hubAddress: `127.0.0.1:${port}` });
+  const raw = openRawStream({ ...identity, hubAddress: `127.0.0.1:${port}` });
   cleanUp(() => raw.close());
   raw.listen();
-  raw.say(hello(identity));
+  raw.send(hello(identity));
   await raw.until(() => raw.received.length >= 2, "welcome and synced");
   return raw;
 }
@@ -34,7 +34,7 @@ function epochOf({ received: [welcome] }: RawStream): number {
   return welcome?.kind === "welcome" ? welcome.epoch : 0;
 }
 
-/** Whether the Cluster was ever said to be without its agent, from now on. */
+/** Whether the status of the Cluster was ever disconnected, from now on. */
 function watchPresence(name: string) {
   const seen: (boolean | undefined)[] = [];
   const stop = there.clusters.onChange(({ key, after: cluster }) => {
@@ -46,12 +46,12 @@ function watchPresence(name: string) {
   };
 }
 
-/** One that nothing is heard of while the other tests go on. */
+/** Its connection is dropped while the other tests run. */
 const cable = await startLinkProxy();
 afterAll(() => cable.close());
 cable.setBackends([here.port]);
-await connect(await enrolRaw(rest, token, "pulled"), cable);
-/** When the Cluster was first told to be without its agent. */
+await connect(await enrolRawAgent(rest, token, "pulled"), cable);
+/** When the status of the Cluster first was disconnected. */
 const toldOfPulled = new Promise<number>((resolve) => {
   there.clusters.onChange(({ key, after: cluster }) => {
     const isGone = cluster?.status?.agent?.connected === false;
@@ -62,8 +62,8 @@ cable.drop(["agent", "hub"]);
 const pulledAt = performance.now();
 
 describe("two streams of one cluster", () => {
-  test("on two replicas: the newer one is kept, the older is told why, and the Cluster is never gone", async () => {
-    const identity = await enrolRaw(rest, token, "copied");
+  test("on two replicas: the newer one stays, the older ends with the reason, and the Cluster is never disconnected", async () => {
+    const identity = await enrolRawAgent(rest, token, "copied");
     const older = await connect(identity, here);
     const presence = watchPresence("copied");
 
@@ -84,8 +84,8 @@ describe("two streams of one cluster", () => {
     assert.deepEqual(presence(), [true]);
   });
 
-  test("on one replica: the Cluster is never gone either", async () => {
-    const identity = await enrolRaw(rest, token, "again");
+  test("on one replica: the Cluster is never disconnected either", async () => {
+    const identity = await enrolRawAgent(rest, token, "again");
     const older = await connect(identity, here);
     const presence = watchPresence("again");
 
@@ -96,16 +96,16 @@ describe("two streams of one cluster", () => {
     assert.deepEqual(presence(), [true]);
   });
 
-  test("again and again are said on the Cluster to be two agents, whichever replicas they are on", async () => {
-    const identity = await enrolRaw(rest, token, "two");
+  test("that alternate are reported on the Cluster as two agents, on whichever replicas they are", async () => {
+    const identity = await enrolRawAgent(rest, token, "two");
     for (let round = 0; round < 12; round += 1)
       await connect(identity, [here, there][round % 2] ?? here);
 
     await Promise.all([here.events.flush(), there.events.flush()]);
     const { items } = await rest.list(events, { namespace: workspace });
-    const told = items.filter(({ regarding }) => regarding?.name === "two");
-    assert.ok(told.length >= 1 && told.length <= 2, `${told.length} Events`);
-    for (const event of told) {
+    const recorded = items.filter(({ regarding }) => regarding?.name === "two");
+    assert.ok(recorded.length >= 1 && recorded.length <= 2, `${recorded.length} Events`);
+    for (const event of recorded) {
       assert.equal(event.reason, "DuplicateAgent");
       assert.match(event.note ?? "", /flotilla-identity was probably copied/);
     }
@@ -113,8 +113,8 @@ describe("two streams of one cluster", () => {
 });
 
 describe("a stream that ends", () => {
-  test("and is made anew at once, at another replica, leaves no trace in the Cluster but its epoch", async () => {
-    const identity = await enrolRaw(rest, token, "cut");
+  test("and is replaced at once, at another replica, changes only the epoch of the Cluster", async () => {
+    const identity = await enrolRawAgent(rest, token, "cut");
     const first = await connect(identity, here);
     const presence = watchPresence("cut");
     first.close();
@@ -124,24 +124,24 @@ describe("a stream that ends", () => {
     assert.deepEqual(presence(), [true]);
   });
 
-  test("for good is reported as of when it ended, not as of when it was reported", async () => {
-    const identity = await enrolRaw(rest, token, "gone");
+  test("is reported with the time of its end, not of the report", async () => {
+    const identity = await enrolRawAgent(rest, token, "gone");
     const only = await connect(identity, here);
     const closedAt = Date.now();
     only.close();
     await there.until(
       () => clusterOf(there, "gone")?.status?.agent?.connected === false,
-      "it is gone",
+      "it is disconnected",
     );
 
     const reportedAt = Date.now();
     const since = Date.parse(clusterOf(there, "gone")?.status?.agent?.lastSeen ?? "");
-    // In whole seconds; the hub waits 2.5 s for the agent to come back.
+    // In whole seconds; the hub waits 2.5 s for the agent to reconnect.
     assert.ok(since >= closedAt - 1_000, `${closedAt - since} ms early`);
     assert.ok(since <= reportedAt - 1_500, `${reportedAt - since} ms before it was reported`);
   });
 
-  test("because a cable was pulled is reported within 30 s", async () => {
+  test("because all bytes are dropped is reported within 30 s", async () => {
     const tookMs = (await toldOfPulled) - pulledAt;
     assert.ok(tookMs > 5_000 && tookMs < 30_000, `${tookMs} ms`);
   });

@@ -1,10 +1,10 @@
-/** An API server whose watches can be held back, as over a bad network, while everything else is answered. */
+/** A client whose watches can be delayed, as over a bad network, while all other requests are served. */
 import { once } from "node:events";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 
 export interface SlowWatch {
   readonly slow: KubeRest;
-  /** No watch tells anything until what this gives is called. */
+  /** Watches deliver nothing until the returned function is called. */
   hold(): () => void;
 }
 

@@ -9,53 +9,53 @@ import { createSemaphore } from "@flotilla/shared/concurrency";
 import { systemClock } from "@flotilla/shared/time";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
-import { deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, connected, makeToken } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
-import { enrolRaw, hello, openRaw } from "./raw-agent.ts";
-import { startAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
-import { testLog } from "./watched.ts";
+import { testLog } from "../harness/change-signal.ts";
+import { createNamespace, startHubControlPlane, workspace } from "../harness/hub-control-plane.ts";
+import { startInProcessAgent } from "../harness/in-process-agent.ts";
+import { startInProcessHub } from "../harness/in-process-hub.ts";
+import { createBootstrap, createToken, waitUntilConnected } from "../harness/registration.ts";
+import { deploymentsOf, sha256 } from "./deployments.ts";
+import { enrolRawAgent, hello, openRawStream } from "./raw-agent.ts";
 
-const rest = await startHubCluster();
+const rest = await startHubControlPlane();
 /** More than the window of a stream that is not read. */
 const contentBytes = 256 * 1024;
-let contentsMade = 0;
-const hub = await startHub(rest, {
+let contentsPacked = 0;
+const hub = await startInProcessHub(rest, {
   content(id) {
-    contentsMade += 1;
+    contentsPacked += 1;
     return Buffer.alloc(contentBytes, id.slice(-8));
   },
 });
-const token = await makeToken(rest, hub, "token");
+const token = await createToken(rest, hub, "token");
 
 describe("a stream", () => {
-  test("that is not read costs one entry for each deployment, and catches up with the latest", async () => {
-    const identity = await enrolRaw(rest, token, "slow");
+  test("that is not read queues one entry for each deployment, and then gets the latest", async () => {
+    const identity = await enrolRawAgent(rest, token, "slow");
     await createNamespace(rest, clusterNamespaceName(workspace, "slow"));
     const deployments = deploymentsOf(rest, "slow");
-    const raw = openRaw(identity);
+    const raw = openRawStream(identity);
     raw.listen();
-    raw.say(hello(identity));
+    raw.send(hello(identity));
     await raw.until(() => raw.received.length === 2, "welcome and synced");
     raw.stream.pause();
     const names = ["a", "b", "c", "d", "e"];
     const changes = 60;
     await Promise.all(
       names.map(async (name) => {
-        await deployments.create(name, digest("0"));
+        await deployments.create(name, sha256("0"));
         for (let change = 1; change <= changes; change += 1)
-          await deployments.change(name, { deploymentID: digest(String(change)) });
+          await deployments.change(name, { deploymentID: sha256(String(change)) });
       }),
     );
-    const latest = digest(String(changes));
+    const latest = sha256(String(changes));
     const isLatest = (name: string) =>
       hub.deployments.store.get(deployments.key(name))?.spec.deploymentID === latest;
     await hub.until(() => names.every(isLatest), "the hub knows the latest");
-    // What grpc-js reads ahead of its reader, which is sixteen messages, and what was under way. A message is made when
-    // it is sent, so that what was not made takes no memory.
+    // grpc-js buffers sixteen messages for its reader, and some are in flight. A message is packed when it is sent, so that
+    // others take no memory.
     const ahead = 20;
-    assert.ok(contentsMade <= ahead, `${contentsMade} contents were made for nobody who reads`);
+    assert.ok(contentsPacked <= ahead, `${contentsPacked} contents were packed without a reader`);
 
     raw.stream.resume();
     const sent = () => raw.received.filter((message) => message.kind === "deployment");
@@ -71,15 +71,15 @@ describe("a stream", () => {
   });
 
   test("is ended by a newer one of the same cluster", async () => {
-    const identity = await enrolRaw(rest, token, "twice");
-    const older = openRaw(identity);
+    const identity = await enrolRawAgent(rest, token, "twice");
+    const older = openRawStream(identity);
     older.listen();
-    older.say(hello(identity));
+    older.send(hello(identity));
     await older.until(() => older.received.length >= 2, "welcome and synced");
 
-    const newer = openRaw(identity);
+    const newer = openRawStream(identity);
     newer.listen();
-    newer.say(hello(identity));
+    newer.send(hello(identity));
 
     assert.match(
       await older.ended,
@@ -94,19 +94,22 @@ describe("a stream", () => {
     newer.close();
   });
 
-  test("begins when that of another agent of the process, with the same place, is welcomed", async () => {
+  test("begins when another agent of the process with the same handshake slot is welcomed", async () => {
     const place = createSemaphore(1);
     const agents = ["first", "second", "third"].map(async (name) => {
       const namespace = `agent-${name}`;
-      await bootstrap(rest, namespace, token, { clusterName: name, clientID: `client-${name}` });
-      return startAgent(rest, namespace, { places: place });
+      await createBootstrap(rest, namespace, token, {
+        clusterName: name,
+        clientID: `client-${name}`,
+      });
+      return startInProcessAgent(rest, namespace, { handshakes: place });
     });
-    for (const name of ["first", "second", "third"]) await connected(hub, name);
+    for (const name of ["first", "second", "third"]) await waitUntilConnected(hub, name);
     for (const agent of await Promise.all(agents)) await agent.stop();
   });
 
-  test("is ended with a sentence when the contract is broken", async () => {
-    const identity = await enrolRaw(rest, token, "broken");
+  test("is ended with a message when the contract is violated", async () => {
+    const identity = await enrolRawAgent(rest, token, "broken");
     const cases = [
       [
         [{ kind: "withdrawn", deployment: { name: "a", uid: "b" } }],
@@ -124,9 +127,9 @@ describe("a stream", () => {
       [[{ kind: "withdrawn", deployment: { name: "", uid: "" } }], /withdrawn.name is empty/],
     ] as const;
     for (const [messages, expected] of cases) {
-      const raw = openRaw(identity);
+      const raw = openRawStream(identity);
       raw.listen();
-      for (const message of messages) raw.say(message);
+      for (const message of messages) raw.send(message);
       assert.match(await raw.ended, expected);
       raw.close();
     }
@@ -134,7 +137,7 @@ describe("a stream", () => {
 });
 
 describe("an agent that reaches another hub", () => {
-  test("leaves it without touching anything, and says so", async (context) => {
+  test("disconnects without changing anything, and logs it", async (context) => {
     const secret = await ensureAuthority(rest, "flotilla-system", Date.now(), 1);
     const authority = await openAuthority(readRecord(secret).signing, Date.now);
     const serving = await authority.issueServing(["127.0.0.1"], 3_600_000);
@@ -182,9 +185,9 @@ describe("an agent that reaches another hub", () => {
         assign: () => Promise.resolve(touched.push("assign") > 0),
         withdraw: () => Promise.resolve(touched.push("withdraw") > 0),
         clusterInfoDigest: () => undefined,
-        setClusterInfo: () => Promise.resolve(touched.push("facts") > 0),
+        setClusterInfo: () => Promise.resolve(touched.push("info") > 0),
         referencedObjects: () => [],
-        setReferencedObject: () => Promise.resolve(touched.push("supply") > 0),
+        setReferencedObject: () => Promise.resolve(touched.push("object") > 0),
         withdrawReferencedObject: () => Promise.resolve(void touched.push("drop")),
       },
       outbox: createOutbox(),

@@ -6,15 +6,15 @@ import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testi
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { credentials } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
-import { deployedState, deploymentsOf, digest } from "./deployments.ts";
-import { bootstrap, encoded, makeToken } from "./enrolled.ts";
-import { createNamespace, startHubCluster, workspace } from "./hub-cluster.ts";
+import { createChangeSignal } from "../harness/change-signal.ts";
+import { createNamespace, startHubControlPlane, workspace } from "../harness/hub-control-plane.ts";
+import { startInProcessAgent } from "../harness/in-process-agent.ts";
+import { startInProcessHub } from "../harness/in-process-hub.ts";
+import { createBootstrap, createToken, encoded } from "../harness/registration.ts";
+import { deployedState, deploymentsOf, sha256 } from "./deployments.ts";
 import { startNextVersionHub } from "./next-version-hub.ts";
-import { startAgent } from "./test-agent.ts";
-import { startHub } from "./test-hub.ts";
-import { watched } from "./watched.ts";
 
-const rest = await startHubCluster();
+const rest = await startHubControlPlane();
 
 /** A client of the next version; the caller keeps its certificate and authorities. */
 function nextClient(
@@ -36,14 +36,14 @@ function decoded(data: Readonly<Record<string, string>>, key: string): string {
 
 describe("an agent of the next version", () => {
   test("enrols with a hub of this version and is served in full, in this version", async () => {
-    const hub = await startHub(rest);
-    const token = await makeToken(rest, hub, "token");
+    const hub = await startInProcessHub(rest);
+    const token = await createToken(rest, hub, "token");
     const ca = decoded(token, "ca.crt");
     const keyPem = await createAgentKey();
     const certificateRequest = Buffer.from(await createCertificateRequest(keyPem));
-    const stranger = nextClient(hub.port, ca);
+    const unregistered = nextClient(hub.port, ca);
     const enrolled = await new Promise<{ chainPem: string; hubId: string }>((resolve, reject) => {
-      stranger.enroll(
+      unregistered.enroll(
         {
           token: decoded(token, "token"),
           certificateRequest,
@@ -56,11 +56,11 @@ describe("an agent of the next version", () => {
             : reject(error ?? new Error("no certificate")),
       );
     });
-    stranger.close();
+    unregistered.close();
     const client = nextClient(hub.port, ca, { keyPem, chainPem: enrolled.chainPem });
     await createNamespace(rest, clusterNamespaceName(workspace, "one"));
 
-    const watch = watched();
+    const watch = createChangeSignal();
     const received: ReadHubMessage[] = [];
     const stream = client.connect();
     stream.on("data", (message: ReadHubMessage) => {
@@ -82,22 +82,22 @@ describe("an agent of the next version", () => {
     assert.equal(received[0]?.welcome?.protocolVersion, supportedVersions.newest);
 
     const deployments = deploymentsOf(rest, "one");
-    const created = await deployments.create("web", digest("1"));
+    const created = await deployments.create("web", sha256("1"));
     const uid = created.metadata.uid ?? "";
     await until("the deployment", ({ deployment }) => deployment?.name === "web");
-    stream.write({ deploymentAck: { name: "web", uid, deploymentId: digest("1") } });
+    stream.write({ deploymentAck: { name: "web", uid, deploymentId: sha256("1") } });
     stream.write({
       state: {
         name: "web",
         uid,
         sequence: "1",
-        deploymentId: digest("1"),
+        deploymentId: sha256("1"),
         phase: "PHASE_DEPLOYED",
         ready: true,
       },
     });
     await until("the acknowledgement", ({ stateAck }) => stateAck?.sequence === "1");
-    assert.equal(hub.kept.at(-1)?.state.phase, "deployed");
+    assert.equal(hub.reports.at(-1)?.state.phase, "deployed");
     await deployments.delete("web");
     await until("the withdrawal", ({ withdrawal }) => withdrawal?.uid === uid);
     stream.write({ withdrawn: { name: "web", uid } });
@@ -121,8 +121,8 @@ describe("an agent of this version", () => {
       "ca.crt": authority.authoritiesPem,
       token: "any",
     });
-    await bootstrap(rest, "agent-one", data, {});
-    const agent = startAgent(rest, "agent-one");
+    await createBootstrap(rest, "agent-one", data, {});
+    const agent = startInProcessAgent(rest, "agent-one");
     const hasReceived = (isIt: (message: (typeof hub.received)[number]) => boolean) => () =>
       hub.received.some(isIt);
 
@@ -133,13 +133,13 @@ describe("an agent of this version", () => {
     const deployment = {
       name: "web",
       uid: "u",
-      deploymentId: digest("1"),
+      deploymentId: sha256("1"),
       content: Buffer.from("c"),
       ...addedField,
     };
     hub.send({ deployment });
     await hub.until(
-      hasReceived(({ deploymentAck }) => deploymentAck?.deploymentId === digest("1")),
+      hasReceived(({ deploymentAck }) => deploymentAck?.deploymentId === sha256("1")),
       "the acknowledgement of the deployment",
     );
     agent.link.outbox.report(deployedState({ name: "web", uid: "u" }));

@@ -1,17 +1,20 @@
 /**
- * What a Policy forbids, what becomes of that which it comes to forbid later, and Bundles that somebody applies without a
- * HelmOp: on a real fleet. The tests go on from each other.
+ * What a Policy rejects, what happens to deployments that a later Policy rejects, and Bundles that are applied without a
+ * HelmOp: on a real fleet. Each test continues from the one before.
  */
 import assert from "node:assert/strict";
 import { type Bundle, bundles, type HelmOp } from "@flotilla/shared/api";
-import { bundleFinalizer, workspaceNamespace } from "@flotilla/shared/api/names";
+import { bundleFinalizer } from "@flotilla/shared/api/names";
 import { test } from "vitest";
-import { configChart } from "../testing/chart-archive.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { conditionOf, isBundleReady, startPolicyBench } from "./bench.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { createAdmin } from "../harness/rbac.ts";
+import { lastRevision, waitUntilUninstalled } from "../harness/releases.ts";
+import { currentCondition, waitUntilGone } from "../harness/wait.ts";
+import { isBundleReady, startPolicyFleet } from "./policy-fleet.ts";
 
-const bench = await startPolicyBench();
-const { fleet, charts } = bench;
+const policyFleet = await startPolicyFleet();
+const { fleet, cluster, charts } = policyFleet;
+const { workspace } = fleet;
 const targets = [{ clusterSelector: {} }];
 const guard = { helmOp: { allowedHelmRepoPatterns: ["https://charts\\.example\\.com/.*"] } };
 for (const name of ["web", "shop", "own"])
@@ -22,217 +25,226 @@ function releaseOf(chart: string, version: string) {
   return { namespace: chart, targets, helm: { repo: charts.url, chart, version } };
 }
 
-function isForbidden(type: "Accepted" | "Ready"): (object: HelmOp | Bundle) => boolean {
-  return (object) => /^disallowed helm repo/.test(conditionOf(object, type)?.message ?? "");
+function isDisallowed(type: "Accepted" | "Ready"): (object: HelmOp | Bundle) => boolean {
+  return (object) => /^disallowed helm repo/.test(currentCondition(object, type)?.message ?? "");
 }
 
-test("a HelmOp with a forbidden repository is refused, and the repository is not asked", async () => {
-  await bench.createPolicy("guard", guard);
-  // The hub may hear of a HelmOp before it hears of the Policy: this one tells when it has.
-  await bench.createHelmOp("marker", releaseOf("nothing", "1.0.0"));
-  await helmOpThat(fleet.hub, "marker", "refused", isForbidden("Accepted"));
+test("a HelmOp with a disallowed repository is rejected, and no request reaches the repository", async () => {
+  await policyFleet.createPolicy("guard", guard);
+  // The hub may see a HelmOp before it sees the Policy: once it rejects this one, it has seen it.
+  await workspace.createHelmOp("marker", releaseOf("nothing", "1.0.0"));
+  await workspace.waitForHelmOp("marker", "rejected", isDisallowed("Accepted"));
   const requests = charts.requests.length;
 
-  await bench.createHelmOp("web", releaseOf("web", "1.0.0"));
-  const refused = await helmOpThat(fleet.hub, "web", "refused", isForbidden("Accepted"));
+  await workspace.createHelmOp("web", releaseOf("web", "1.0.0"));
+  const rejected = await workspace.waitForHelmOp("web", "rejected", isDisallowed("Accepted"));
 
-  const { status, message = "" } = conditionOf(refused, "Accepted") ?? {};
+  const { status, message = "" } = currentCondition(rejected, "Accepted") ?? {};
   assert.equal(status, "False");
   assert.match(
     message,
     /allowed set \[https:\/\/charts\\\.example\\\.com\/\.\*\] \(Policy guard\)/,
   );
-  assert.equal(conditionOf(refused, "Ready")?.status, "False");
-  assert.equal(await fleet.hub.get(bundles, refused.metadata), undefined);
+  assert.equal(currentCondition(rejected, "Ready")?.status, "False");
+  assert.equal(await workspace.bundle("web"), undefined);
   assert.equal(charts.requests.length, requests);
 });
 
-test("a Policy of another namespace means nothing here, and what was refused is deployed once its own is gone", async () => {
-  await bench.createPolicy("guard", guard, "fleet-local");
-  await bench.removePolicy("guard");
+test("a Policy of another namespace has no effect, and a rejected HelmOp is deployed once its Policy is deleted", async () => {
+  await policyFleet.createPolicy("guard", guard, "fleet-local");
+  await policyFleet.deletePolicy("guard");
 
-  await helmOpThat(fleet.hub, "web", "ready", isReady("1.0.0", 1));
-  assert.equal((await bench.installed("web"))?.["version"], "1.0.0");
+  await workspace.waitUntilReady("web", "1.0.0", 1);
+  assert.equal((await policyFleet.installed("web"))?.["version"], "1.0.0");
 });
 
-test("what is deployed stays when a Policy comes to forbid it, nothing new is handed out, and it goes on when that ends", async () => {
-  await bench.createHelmOp("shop", releaseOf("shop", "1.0.0"));
-  await helmOpThat(fleet.hub, "shop", "ready", isReady("1.0.0", 1));
-  const deployed = await bench.contentOf("shop");
+test("a deployment that a new Policy rejects stays as it is, is sent no change, and continues when the Policy is deleted", async () => {
+  await workspace.createHelmOp("shop", releaseOf("shop", "1.0.0"));
+  await workspace.waitUntilReady("shop", "1.0.0", 1);
+  const deployed = await policyFleet.deploymentIdOf("shop");
 
-  await bench.createPolicy("guard", guard);
-  await helmOpThat(
-    fleet.hub,
+  await policyFleet.createPolicy("guard", guard);
+  await workspace.waitForHelmOp(
     "shop",
-    "forbidden",
-    (helmOp) => isForbidden("Accepted")(helmOp) && isForbidden("Ready")(helmOp),
+    "rejected",
+    (helmOp) => isDisallowed("Accepted")(helmOp) && isDisallowed("Ready")(helmOp),
   );
-  await bench.bundleThat("shop", "forbidden", isForbidden("Ready"));
+  await policyFleet.waitForBundle("shop", "rejected", isDisallowed("Ready"));
 
-  await bench.changeHelmOp("shop", { helm: { version: "1.1.0" } });
-  await helmOpThat(fleet.hub, "shop", "forbidden in its new generation", isForbidden("Accepted"));
-  await bench.changeBundle("shop", { helm: { values: { greeting: "by hand" } } });
-  await bench.bundleThat("shop", "forbidden in its new generation", isForbidden("Ready"));
-  assert.equal(await bench.contentOf("shop"), deployed);
-  assert.equal((await bench.installed("shop"))?.["version"], "1.0.0");
+  await workspace.patchHelmOp("shop", { helm: { version: "1.1.0" } });
+  await workspace.waitForHelmOp("shop", "rejected in its new generation", isDisallowed("Accepted"));
+  await policyFleet.patchBundle("shop", { helm: { values: { greeting: "by hand" } } });
+  await policyFleet.waitForBundle("shop", "rejected in its new generation", isDisallowed("Ready"));
+  assert.equal(await policyFleet.deploymentIdOf("shop"), deployed);
+  assert.equal((await policyFleet.installed("shop"))?.["version"], "1.0.0");
 
-  await bench.removePolicy("guard");
-  await helmOpThat(fleet.hub, "shop", "ready at 1.1.0", isReady("1.1.0", 1));
-  assert.deepEqual(await bench.installed("shop"), { version: "1.1.0", greeting: "hello" });
+  await policyFleet.deletePolicy("guard");
+  await workspace.waitUntilReady("shop", "1.1.0", 1);
+  assert.deepEqual(await policyFleet.installed("shop"), { version: "1.1.0", greeting: "hello" });
 });
 
-test("a Bundle that somebody applies is deployed, and its spec stays its author's", async () => {
+test("a Bundle that a user applies is deployed, and its spec is not changed", async () => {
   charts.publish(await configChart("own", "1.0.5"));
-  await bench.createBundle("own", releaseOf("own", "1.0.x"));
+  await policyFleet.createBundle("own", releaseOf("own", "1.0.x"));
 
-  const ready = await bench.bundleThat("own", "ready at 1.0.5", isBundleReady("1.0.5"));
+  const ready = await policyFleet.waitForBundle("own", "ready at 1.0.5", isBundleReady("1.0.5"));
 
-  assert.equal((await bench.installed("own"))?.["version"], "1.0.5");
+  assert.equal((await policyFleet.installed("own"))?.["version"], "1.0.5");
   assert.deepEqual(ready.spec, releaseOf("own", "1.0.x"));
   assert.deepEqual(ready.metadata.finalizers, [bundleFinalizer]);
 });
 
-test("its constraint stays at what it came to, also for a hub that starts anew", async () => {
+test("its constraint stays resolved to the same version, also after a restart of the hub", async () => {
   charts.publish(await configChart("own", "1.0.9"));
   await fleet.stopHub();
   await fleet.startHub();
 
-  await bench.changeBundle("own", { helm: { values: { greeting: "hello again" } } });
-  await bench.bundleThat("own", "ready with other values", isBundleReady("1.0.5"));
+  await policyFleet.patchBundle("own", { helm: { values: { greeting: "hello again" } } });
+  await policyFleet.waitForBundle("own", "ready with other values", isBundleReady("1.0.5"));
 
-  assert.deepEqual(await bench.installed("own"), { version: "1.0.5", greeting: "hello again" });
+  assert.deepEqual(await policyFleet.installed("own"), {
+    version: "1.0.5",
+    greeting: "hello again",
+  });
 });
 
-test("another version in its spec is followed", async () => {
-  await bench.changeBundle("own", { helm: { version: "~1.1" } });
+test("a new version in its spec is deployed", async () => {
+  await policyFleet.patchBundle("own", { helm: { version: "~1.1" } });
 
-  await bench.bundleThat("own", "ready at 1.1.0", isBundleReady("1.1.0"));
-  assert.equal((await bench.installed("own"))?.["version"], "1.1.0");
+  await policyFleet.waitForBundle("own", "ready at 1.1.0", isBundleReady("1.1.0"));
+  assert.equal((await policyFleet.installed("own"))?.["version"], "1.1.0");
 });
 
-test("a Policy holds it as it does a HelmOp's, and a HelmOp of its name leaves it alone", async () => {
-  await bench.createPolicy("guard", guard);
-  const held = await bench.bundleThat("own", "forbidden", isForbidden("Ready"));
-  assert.equal(held.status?.version, "1.1.0");
-  await bench.removePolicy("guard");
-  await bench.bundleThat("own", "ready again", isBundleReady("1.1.0"));
+test("a Policy rejects it as it does a HelmOp, and a HelmOp of the same name does not change it", async () => {
+  await policyFleet.createPolicy("guard", guard);
+  const rejected = await policyFleet.waitForBundle("own", "rejected", isDisallowed("Ready"));
+  assert.equal(rejected.status?.version, "1.1.0");
+  await policyFleet.deletePolicy("guard");
+  await policyFleet.waitForBundle("own", "ready again", isBundleReady("1.1.0"));
 
-  await bench.createHelmOp("own", releaseOf("web", "1.0.0"));
-  await helmOpThat(fleet.hub, "own", "refused", (helmOp) =>
+  await workspace.createHelmOp("own", releaseOf("web", "1.0.0"));
+  await workspace.waitForHelmOp("own", "rejected", (helmOp) =>
     /^a Bundle fleet-default\/own exists already/.test(
-      conditionOf(helmOp, "Accepted")?.message ?? "",
+      currentCondition(helmOp, "Accepted")?.message ?? "",
     ),
   );
-  await bench.bundleThat("own", "ready still", isBundleReady("1.1.0"));
+  await policyFleet.waitForBundle("own", "still ready", isBundleReady("1.1.0"));
 });
 
 test("deleting it uninstalls it", async () => {
-  const ref = { namespace: workspaceNamespace, name: "own" };
-  await bench.removeHelmOp("own");
+  const ref = workspace.ref("own");
+  await workspace.deleteHelmOp("own");
 
   await fleet.hub.delete(bundles, ref);
 
-  await objectThat(fleet.hub, bundles, ref, "gone", (bundle) => bundle === undefined);
-  await bench.uninstalled("own");
+  await waitUntilGone(fleet.hub, bundles, ref);
+  await waitUntilUninstalled(cluster.client, "own");
 });
 
-test("one that cannot be deployed says what to change, and is deployed once that is done", async () => {
+test("a Bundle that cannot be deployed says what to change, and is deployed once it is changed", async () => {
   const { helm, ...place } = releaseOf("own", "9.9.9");
   const files = [{ name: "map.yaml", content: "kind: ConfigMap" }];
-  await bench.createBundle("files", { ...place, resources: files });
-  const held = await bench.bundleThat("files", "refused", (bundle) =>
+  await policyFleet.createBundle("files", { ...place, resources: files });
+  const rejected = await policyFleet.waitForBundle("files", "rejected", (bundle) =>
     /^the Bundle has files of its own .* name a chart with spec\.helm\.repo/.test(
-      conditionOf(bundle, "Ready")?.message ?? "",
+      currentCondition(bundle, "Ready")?.message ?? "",
     ),
   );
-  assert.equal(held.metadata.finalizers, undefined, "what is not ours to deploy is left alone");
+  assert.equal(
+    rejected.metadata.finalizers,
+    undefined,
+    "a Bundle that is not deployed gets no finalizer",
+  );
 
-  await bench.changeBundle("files", {
+  await policyFleet.patchBundle("files", {
     resources: null,
     helm: { ...helm, releaseName: "own", vesion: "1" },
   });
-  await bench.bundleThat("files", "told that there is no such version", (bundle) =>
-    /9\.9\.9/.test(conditionOf(bundle, "Ready")?.message ?? ""),
+  await policyFleet.waitForBundle("files", "reporting that there is no such version", (bundle) =>
+    /9\.9\.9/.test(currentCondition(bundle, "Ready")?.message ?? ""),
   );
 
-  await bench.changeBundle("files", { helm: { version: "1.0.0" } });
-  const ready = await bench.bundleThat("files", "ready at 1.0.0", isBundleReady("1.0.0"));
+  await policyFleet.patchBundle("files", { helm: { version: "1.0.0" } });
+  const ready = await policyFleet.waitForBundle("files", "ready at 1.0.0", isBundleReady("1.0.0"));
   assert.match(
-    conditionOf(ready, "Ready")?.message ?? "",
+    currentCondition(ready, "Ready")?.message ?? "",
     /unknown field spec\.helm\.vesion has no effect, did you mean spec\.helm\.version\?/,
   );
 });
 
-test("an address that somebody writes into a HelmOp's Bundle goes nowhere", async () => {
-  const before = await bench.contentOf("web");
-  const own = (await fleet.hub.get(bundles, { namespace: workspaceNamespace, name: "web" }))?.spec;
+test("an address that a user writes into the Bundle of a HelmOp is overwritten", async () => {
+  const before = await policyFleet.deploymentIdOf("web");
+  const own = (await workspace.bundle("web"))?.spec;
   const pins = own?.helmOpOptions?.pins?.map((each) => ({
     ...each,
     pin: { ...each.pin, url: "http://127.0.0.1:1/elsewhere.tgz" },
   }));
 
-  const forged = await bench.changeBundle("web", { helmOpOptions: { pins } });
-  const restored = await bench.bundleThat(
+  const patched = await policyFleet.patchBundle("web", { helmOpOptions: { pins } });
+  const restored = await policyFleet.waitForBundle(
     "web",
     "as the hub wrote it",
     ({ metadata, status }) =>
-      (metadata.generation ?? 0) > (forged.metadata.generation ?? 0) &&
+      (metadata.generation ?? 0) > (patched.metadata.generation ?? 0) &&
       status?.observedGeneration === metadata.generation,
   );
 
   assert.deepEqual(restored.spec, own);
-  assert.equal(await bench.contentOf("web"), before);
+  assert.equal(await policyFleet.deploymentIdOf("web"), before);
 });
 
 test("forceSyncGeneration has Helm run once more", async () => {
-  assert.equal(await bench.revisionsOf("web"), 1);
+  assert.equal(await lastRevision(cluster.client, "web"), 1);
 
-  await bench.changeHelmOp("web", { forceSyncGeneration: 1 });
-  await helmOpThat(fleet.hub, "web", "ready", isReady("1.0.0", 1));
+  await workspace.patchHelmOp("web", { forceSyncGeneration: 1 });
+  await workspace.waitUntilReady("web", "1.0.0", 1);
 
-  assert.equal(await bench.revisionsOf("web"), 2);
+  assert.equal(await lastRevision(cluster.client, "web"), 2);
 });
 
-test("a Policy that requires a ServiceAccount gives HelmOps its default, and refuses a Bundle without one", async () => {
-  await bench.createPolicy("accounts", {
+test("a Policy that requires a ServiceAccount gives HelmOps its default, and rejects a Bundle without one", async () => {
+  await policyFleet.createPolicy("accounts", {
     requireServiceAccount: true,
     helmOp: { defaultServiceAccount: "deployer" },
   });
 
-  const web = await helmOpThat(fleet.hub, "web", "missing its account", (helmOp) =>
+  const web = await workspace.waitForHelmOp("web", "missing its account", (helmOp) =>
     /service account flotilla-agent\/deployer not found/.test(
-      conditionOf(helmOp, "Ready")?.message ?? "",
+      currentCondition(helmOp, "Ready")?.message ?? "",
     ),
   );
   assert.equal(web.spec.serviceAccount, undefined, "the HelmOp stays as it was written");
-  assert.equal((await fleet.hub.get(bundles, web.metadata))?.spec.serviceAccount, "deployer");
-  await bench.bundleThat("files", "refused", (bundle) =>
+  assert.equal((await workspace.bundle("web"))?.spec.serviceAccount, "deployer");
+  await policyFleet.waitForBundle("files", "rejected", (bundle) =>
     /^serviceAccount is required by Policy but is not set on the Bundle: /.test(
-      conditionOf(bundle, "Ready")?.message ?? "",
+      currentCondition(bundle, "Ready")?.message ?? "",
     ),
   );
 
-  await bench.makeAdmin("deployer");
-  await helmOpThat(fleet.hub, "web", "ready as its account", isReady("1.0.0", 1));
+  await createAdmin(cluster.client, "deployer");
+  await workspace.waitUntilReady("web", "1.0.0", 1);
 });
 
-test("and keeps namespaces from being made, unless it allows that", async () => {
-  await bench.createHelmOp("unhoused", { ...releaseOf("web", "1.0.0"), namespace: "unhoused" });
-  await helmOpThat(fleet.hub, "unhoused", "missing its namespace", (helmOp) =>
-    /namespaces? "?unhoused"? not found/.test(conditionOf(helmOp, "Ready")?.message ?? ""),
+test("it also denies the creation of namespaces, unless it allows that", async () => {
+  await workspace.createHelmOp("no-namespace", {
+    ...releaseOf("web", "1.0.0"),
+    namespace: "no-namespace",
+  });
+  await workspace.waitForHelmOp("no-namespace", "missing its namespace", (helmOp) =>
+    /namespaces? "?no-namespace"? not found/.test(currentCondition(helmOp, "Ready")?.message ?? ""),
   );
 
-  await bench.changePolicy("accounts", { allowNamespaceCreation: true });
+  await policyFleet.patchPolicy("accounts", { allowNamespaceCreation: true });
 
-  await helmOpThat(fleet.hub, "unhoused", "ready", isReady("1.0.0", 1));
+  await workspace.waitUntilReady("no-namespace", "1.0.0", 1);
 });
 
-test("each violation was told as a Warning when it began, and for each generation since", async () => {
-  // A hub that ends has sent its events.
+test("each violation was recorded as a Warning when it began, and for each later generation", async () => {
+  // A hub flushes its events before it ends.
   await fleet.stopHub();
 
-  // The Policy was there three times; the second time shop was changed, and so was its Bundle.
-  assert.deepEqual(await bench.violations(), [
+  // The Policy was created three times; the second time shop was changed, and so was its Bundle.
+  assert.deepEqual(await policyFleet.violations(), [
     "Bundle files",
     "Bundle own",
     ...Array<string>(3).fill("Bundle shop"),

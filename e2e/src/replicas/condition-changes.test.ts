@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { Condition } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { conditionChanges, type WithConditions } from "./condition-changes.ts";
+import type { WithConditions } from "../harness/wait.ts";
+import { conditionChanges } from "./condition-changes.ts";
 
 const ready: Condition = { type: "Ready", status: "True", reason: "Ready", observedGeneration: 4 };
 const offline: Condition = { ...ready, status: "Unknown", reason: "Offline" };
@@ -56,10 +57,10 @@ const rows = [
       { type: "Ready", before: "True Ready", after: "Unknown Progressing", hasNewSpec: false },
     ],
   },
-  { name: "nothing of an object that was told of once", history: [at(4, ready)], changes: [] },
+  { name: "nothing of an object with one state", history: [at(4, ready)], changes: [] },
 ] as const;
 
 for (const { name, history, changes } of rows)
-  test(`conditionChanges tells ${name}`, () => {
+  test(`conditionChanges returns ${name}`, () => {
     assert.deepEqual(conditionChanges(history), changes);
   });

@@ -1,22 +1,18 @@
-/** What became of an object's conditions between one time that it was told of and the next. Pure. */
+/** The changes of an object's conditions between consecutive states. Pure. */
 import type { Condition } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
+import type { WithConditions } from "../harness/wait.ts";
 
 export interface ConditionChange {
   readonly type: string;
   /** Status and reason; `absent` while there is no such condition. */
   readonly before: string;
   readonly after: string;
-  /** Whether somebody has changed the object's spec since the generation that the condition spoke of before. */
+  /** Whether the spec has changed since the generation of the condition before. */
   readonly hasNewSpec: boolean;
 }
 
-export interface WithConditions {
-  readonly metadata: { readonly generation?: number | undefined };
-  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
-}
-
-/** One for each time that a condition came, went or got another status or reason. Of no conditions at all all are absent. */
+/** One for each time that a condition was added, removed or got another status or reason. */
 export function conditionChanges(history: readonly WithConditions[]): readonly ConditionChange[] {
   return history.slice(1).flatMap((object, index) => {
     const before = history[index]?.status?.conditions;
@@ -25,8 +21,8 @@ export function conditionChanges(history: readonly WithConditions[]): readonly C
     return [...types]
       .map((type) => ({
         type,
-        before: said(before, type),
-        after: said(after, type),
+        before: statusOf(before, type),
+        after: statusOf(after, type),
         hasNewSpec:
           (object.metadata.generation ?? 0) >
           (findCondition(before, type)?.observedGeneration ?? 0),
@@ -35,7 +31,7 @@ export function conditionChanges(history: readonly WithConditions[]): readonly C
   });
 }
 
-function said(conditions: readonly Condition[] | undefined, type: string): string {
+function statusOf(conditions: readonly Condition[] | undefined, type: string): string {
   const condition = findCondition(conditions, type);
   return condition === undefined ? "absent" : `${condition.status} ${condition.reason ?? ""}`;
 }

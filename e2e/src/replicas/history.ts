@@ -1,4 +1,4 @@
-/** Everything that a watch told of the objects of one kind, in order, so that a test can look for what must not have been. */
+/** All states of the objects of one kind that a watch has delivered, in order. */
 import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
@@ -10,13 +10,13 @@ import {
 import { silentLog } from "@flotilla/shared/log";
 
 export interface History<T extends KubeObject> {
-  /** How much there is: what a test does next comes behind it. */
+  /** A point in it: later states come after it. */
   readonly length: number;
-  /** The objects that were ever told of. */
+  /** Of all objects that the watch has delivered. */
   readonly keys: readonly ObjectKey[];
-  /** What an object came to be, one after the other, from a point on and with what it was there. */
+  /** The states of an object from a point on, and the one at that point. */
   of(key: ObjectKey, from?: number): readonly T[];
-  /** All objects as they came, from a point on. */
+  /** The states of all objects, from a point on. */
   since(from: number): readonly T[];
 }
 
@@ -59,12 +59,12 @@ export function createRecorder(rest: KubeRest): Recorder {
   };
 }
 
-/** What is told one after the other, without repetitions. */
-export function steps<T, S>(list: readonly T[], tell: (entry: T) => S): readonly S[] {
-  return list.map(tell).filter((step, index, all) => index === 0 || step !== all[index - 1]);
+/** The values of a list, without consecutive repetitions. */
+export function distinctSteps<T, S>(list: readonly T[], select: (entry: T) => S): readonly S[] {
+  return list.map(select).filter((step, index, all) => index === 0 || step !== all[index - 1]);
 }
 
-/** Whether a number never goes back. */
+/** Whether no number is smaller than the one before. */
 export function isRising(numbers: readonly number[]): boolean {
   return numbers.every((number, index) => index === 0 || number >= (numbers[index - 1] ?? 0));
 }

@@ -1,4 +1,4 @@
-/** Records everything that the hub's objects were while replicas fail, and asserts what must hold all the time. */
+/** Records all states of the hub's objects while replicas fail, and asserts what must hold all the time. */
 import assert from "node:assert/strict";
 import {
   type BundleDeployment,
@@ -12,13 +12,10 @@ import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
-import {
-  type ConditionChange,
-  conditionChanges,
-  type WithConditions,
-} from "./condition-changes.ts";
-import { createRecorder, type History, isRising, steps } from "./history.ts";
-import { observed, type ReplicatedFleet } from "./replicated-fleet.ts";
+import type { WithConditions } from "../harness/wait.ts";
+import { type ConditionChange, conditionChanges } from "./condition-changes.ts";
+import { createRecorder, distinctSteps, type History, isRising } from "./history.ts";
+import { observedGeneration, type ReplicatedFleet } from "./replicated-fleet.ts";
 
 /** A point in the history of each kind. */
 export interface Point {
@@ -35,7 +32,7 @@ export interface ObjectCondition extends ConditionChange {
 
 export interface Observations {
   now(): Point;
-  /** How many objects of each kind there were: HelmOps, Bundles, Clusters, BundleDeployments. */
+  /** How many objects of each kind were observed: HelmOps, Bundles, Clusters, BundleDeployments. */
   readonly objectCounts: readonly number[];
   /**
    * Nothing newer was overwritten since then, no content was applied twice, and no cluster was offline but those in
@@ -87,11 +84,11 @@ export async function observe({ hub, fleet }: ReplicatedFleet): Promise<Observat
           `epochs of ${name}`,
         );
         if (!offline.includes(name))
-          assert.deepEqual(steps(history, isConnected), [true], `presence of ${name}`);
+          assert.deepEqual(distinctSteps(history, isConnected), [true], `presence of ${name}`);
       }
       for (const name of ["still", "moving"]) {
         const history = ofHelmOps.of(keyIn(name), from.helmOps);
-        assert.ok(isRising(history.map(observed)), `generations of ${name}`);
+        assert.ok(isRising(history.map(observedGeneration)), `generations of ${name}`);
       }
       const reasons = ofHelmOps
         .of(keyIn("still"), from.helmOps)
@@ -127,7 +124,10 @@ function assertAppliedOnce(history: History<BundleDeployment>, from: number): vo
     history.since(from).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`),
   );
   for (const key of keys) {
-    const applied = steps(history.of(key, from), ({ status }) => status?.appliedDeploymentID ?? "");
+    const applied = distinctSteps(
+      history.of(key, from),
+      ({ status }) => status?.appliedDeploymentID ?? "",
+    );
     assert.equal(new Set(applied).size, applied.length, `contents of ${key}: ${applied.join(" ")}`);
   }
 }

@@ -4,21 +4,21 @@ import { bundles, clusterGroups, policies } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { helmOpThat } from "../testing/expect.ts";
+import { messageOf } from "../harness/wait.ts";
 import { isConnected, observe } from "./observations.ts";
 import { signal, startReplicatedFleet } from "./replicated-fleet.ts";
 
 const replicated = await startReplicatedFleet(3);
 const observations = await observe(replicated);
-const { fleet, hub } = replicated;
+const { fleet } = replicated;
 const { replicas } = fleet;
 const [first, second] = fleet.clusters;
 assert.ok(first !== undefined && second !== undefined);
 
-/** Kinds that a leader decides by and that no other client lists here: a newly elected leader lists them again. */
+/** Kinds that the leader watches and that no other client lists here: a newly elected leader lists them again. */
 const decisive: readonly Resource<KubeObject>[] = [bundles, clusterGroups, policies];
 
-test("a rolling restart while HelmOps change loses no message, flaps no condition, and each failover takes 2 s at most", async () => {
+test("a rolling restart while HelmOps change loses no message, flaps no condition, and each failover takes at most 2 s", async () => {
   const from = observations.now();
   const before = await Promise.all(fleet.clusters.map(replicated.revisionIn));
   let isOver = false;
@@ -44,7 +44,7 @@ test("a rolling restart while HelmOps change loses no message, flaps no conditio
   );
 });
 
-test("when the leader is killed another is elected, and of its agents those that do not come back are offline", async () => {
+test("when the leader is killed another is elected, and those of its agents that do not reconnect are offline", async () => {
   const leader = await replicated.leader();
   const others = replicas.filter((replica) => replica !== leader);
   await replicated.connectAgentsTo(leader);
@@ -61,13 +61,16 @@ test("when the leader is killed another is elected, and of its agents those that
   const ledAfterMs = Date.now() - killedAt;
   const gone = await replicated.clusterThat(second, "offline", (cluster) => !isConnected(cluster));
   const offlineAfterMs = Date.now() - killedAt;
-  const waiting = await helmOpThat(hub, "moving", "done where it can be", (helmOp) => {
-    const ready = findCondition(helmOp.status?.conditions, "Ready");
-    return ready?.reason === "Offline" && ready.observedGeneration === helmOp.metadata.generation;
-  });
+  const waiting = await fleet.workspace.waitForHelmOp(
+    "moving",
+    "ready in the clusters that are online",
+    (helmOp) => {
+      const ready = findCondition(helmOp.status?.conditions, "Ready");
+      return ready?.reason === "Offline" && ready.observedGeneration === helmOp.metadata.generation;
+    },
+  );
   const listedSince = await Promise.all(decisive.map(replicated.listsOf));
-  const still = await helmOpThat(
-    hub,
+  const still = await fleet.workspace.waitForHelmOp(
     "still",
     "naming the offline cluster",
     ({ status }) => status?.offlineClusterCount === 1,
@@ -86,7 +89,7 @@ test("when the leader is killed another is elected, and of its agents those that
   assert.equal(findCondition(waiting.status.conditions, "Ready")?.status, "Unknown");
   assert.equal(findCondition(still.status?.conditions, "Ready")?.status, "True");
   assert.match(
-    findCondition(still.status?.conditions, "Ready")?.message ?? "",
+    messageOf(still, "Ready"),
     new RegExp(`^1 cluster is offline, as last reported: .*${second.name} \\(since ${since}\\)$`),
   );
   const shown = await replicated.clusterThat(
@@ -94,10 +97,7 @@ test("when the leader is killed another is elected, and of its agents those that
     "shown as offline",
     ({ status }) => status?.display?.state === "Offline",
   );
-  assert.match(
-    findCondition(shown.status?.conditions, "Ready")?.message ?? "",
-    new RegExp(`not connected since ${since}`),
-  );
+  assert.match(messageOf(shown, "Ready"), new RegExp(`not connected since ${since}`));
 
   await Promise.all([leader.start(), second.startAgent()]);
   replicated.routeAgentsTo(replicas);

@@ -1,26 +1,22 @@
 /** A fleet of three replicas of the hub and two clusters: its leader, its agents' connections, and HelmOps. */
+
 import assert from "node:assert/strict";
-import { waitForObject } from "@flotilla/cli/fleet";
-import { apiVersion, type Cluster, clusters, type HelmOp, helmOps } from "@flotilla/shared/api";
-import { hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { Cluster, HelmOp } from "@flotilla/shared/api";
+import { hubNamespace } from "@flotilla/shared/api/names";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
-import { type KubeObject, leases, type Resource, secrets } from "@flotilla/shared/kube/objects";
-import { afterAll } from "vitest";
-import { configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import {
-  startTestFleet,
-  type TestCluster,
-  type TestFleet,
-  type TestReplica,
-} from "../testing/fleet.ts";
-import type { LinkProxy } from "../testing/link-proxy.ts";
+import { type KubeObject, leases, type Resource } from "@flotilla/shared/kube/objects";
+import { configChart } from "../harness/chart-archive.ts";
+import type { ClusterClient } from "../harness/cluster-client.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import type { TestCluster, TestFleet } from "../harness/fleet.ts";
+import type { LinkProxy } from "../harness/link-proxy.ts";
+import type { TestReplica } from "../harness/processes.ts";
+import { lastRevision } from "../harness/releases.ts";
+import { waitForObject } from "../harness/wait.ts";
 
 export interface ReplicatedFleet {
   readonly fleet: TestFleet;
-  readonly hub: KubeRest;
+  readonly hub: ClusterClient;
   readonly link: LinkProxy;
   /** Changes the values of the HelmOp `moving`; `still` and the others are never changed. */
   change(): Promise<void>;
@@ -56,12 +52,8 @@ export function signal(replica: TestReplica, name: NodeJS.Signals): void {
  * leader may have to write statuses before it has reconciled all.
  */
 export async function startReplicatedFleet(unchanged: number): Promise<ReplicatedFleet> {
-  const [fleet, charts] = await Promise.all([
-    startTestFleet({ clusters: [{}, {}], replicas: 3 }),
-    startChartServer(),
-  ]);
-  afterAll(() => Promise.all([fleet.close(), charts.close()]));
-  const { hub, link, replicas } = fleet;
+  const { fleet, charts } = await startFleetForFile({ clusters: [{}, {}], replicas: 3 });
+  const { hub, link, replicas, workspace } = fleet;
   if (link === undefined) throw new Error("the fleet has no proxy before its replicas");
   let changes = 0;
 
@@ -74,20 +66,14 @@ export async function startReplicatedFleet(unchanged: number): Promise<Replicate
   ];
   await Promise.all(
     created.map(({ name, target }) =>
-      hub.create(helmOps, {
-        apiVersion,
-        kind: "HelmOp",
-        metadata: { namespace: workspaceNamespace, name },
-        spec: {
-          namespace: name,
-          targets: [target],
-          helm: { repo: charts.url, chart: "app", version: "1.0.0", values: { greeting: "0" } },
-        },
+      workspace.createHelmOp(name, {
+        targets: [target],
+        helm: { repo: charts.url, chart: "app", version: "1.0.0", values: { greeting: "0" } },
       }),
     ),
   );
   for (const { name, clusters: count } of created)
-    await helmOpThat(hub, name, "ready in its clusters", isReady("1.0.0", count));
+    await workspace.waitUntilReady(name, "1.0.0", count);
 
   async function leading(
     what: string,
@@ -96,48 +82,25 @@ export async function startReplicatedFleet(unchanged: number): Promise<Replicate
     const find = (holder: string | undefined) =>
       replicas.find(({ name }) => holder?.startsWith(`${name}_`) === true);
     const ref = { namespace: hubNamespace, name: "flotilla-hub" };
-    const lease = await waitForObject(
-      leases,
-      ref,
-      (seen) => {
-        const replica = find(holderOf(seen));
-        return replica !== undefined && isDesired(replica);
-      },
-      {
-        rest: hub,
-        timeoutMs: 30_000,
-        onTimeout: (last) => `${what} within 30 s: ${JSON.stringify(last?.spec)}`,
-      },
-    );
+    const lease = await waitForObject(hub, leases, ref, what, (seen) => {
+      const replica = find(holderOf(seen));
+      return replica !== undefined && isDesired(replica);
+    });
     const replica = find(holderOf(lease));
     if (replica === undefined) throw new Error("no replica leads");
     return replica;
   }
 
-  async function clusterThat(
-    { name }: TestCluster,
-    what: string,
-    isDesired: (cluster: Cluster) => boolean,
-  ): Promise<Cluster> {
-    const ref = { namespace: workspaceNamespace, name };
-    const found = await objectThat(
-      hub,
-      clusters,
-      ref,
-      what,
-      (seen) => seen !== undefined && isDesired(seen),
-    );
-    if (found === undefined) throw new Error(`Cluster ${name} is not there`);
-    return found;
-  }
+  const clusterThat: ReplicatedFleet["clusterThat"] = ({ name }, what, isDesired) =>
+    workspace.waitForCluster(name, what, isDesired);
 
   function routeAgentsTo(targets: readonly TestReplica[]): void {
     link?.setBackends(targets.map(({ ports }) => ports.grpc));
   }
 
-  const leader = () => leading("no replica led", () => true);
+  const leader = () => leading("held by a replica", () => true);
   const leaderAfter = (previous: TestReplica) =>
-    leading(`no replica led but ${previous.name}`, (each) => each !== previous);
+    leading(`held by another replica than ${previous.name}`, (each) => each !== previous);
 
   async function rollingRestart(): Promise<readonly number[]> {
     const failoverMs: number[] = [];
@@ -164,14 +127,10 @@ export async function startReplicatedFleet(unchanged: number): Promise<Replicate
     async change() {
       changes += 1;
       const greeting = String(changes);
-      await hub.patch(
-        helmOps,
-        { namespace: workspaceNamespace, name: "moving" },
-        { type: "merge", body: { spec: { helm: { values: { greeting } } } } },
-      );
+      await workspace.patchHelmOp("moving", { helm: { values: { greeting } } });
     },
     async settled() {
-      await helmOpThat(hub, "moving", "ready in both", isReady("1.0.0", 2));
+      await workspace.waitUntilReady("moving", "1.0.0", 2);
     },
     leader,
     leaderAfter,
@@ -196,24 +155,17 @@ export async function startReplicatedFleet(unchanged: number): Promise<Replicate
         .filter(([, labels = ""]) => isList(labels))
         .reduce((sum, [, , count]) => sum + Number(count), 0);
     },
-    async revisionIn(cluster) {
-      const records = await cluster.rest.list(secrets, {
-        namespace: "moving",
-        labelSelector: "owner=helm",
-      });
-      return Math.max(
-        0,
-        ...records.items.map(({ metadata }) => Number(metadata.labels?.["version"])),
-      );
+    revisionIn(cluster) {
+      return lastRevision(cluster.client, "moving");
     },
   };
 }
 
 function names(count: number): readonly string[] {
-  return Array.from({ length: count }, (_, index) => `one-of-${index}`);
+  return Array.from({ length: count }, (_, index) => `unchanged-${index}`);
 }
 
 /** The generation that a HelmOp's status is of. */
-export function observed({ status }: HelmOp): number {
+export function observedGeneration({ status }: HelmOp): number {
   return status?.observedGeneration ?? 0;
 }

@@ -1,4 +1,4 @@
-/** `flotilla simulate` as a person runs it, against a real hub on a real API server. */
+/** `flotilla simulate` as a user runs it, against a real hub on a real API server. */
 import assert from "node:assert/strict";
 import { simulationLabel } from "@flotilla/cli/simulate";
 import {
@@ -11,18 +11,14 @@ import {
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, onTestFinished, test } from "vitest";
-import { commandsIn, type RunningCommand } from "../cli/command.ts";
-import { configChart } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
+import { configChart } from "../harness/chart-archive.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { commandsIn, type RunningCommand } from "../harness/flotilla-command.ts";
+import { waitForObject, waitUntilGone } from "../harness/wait.ts";
 
-const fleet = await startTestFleet({ clusters: [] });
-afterAll(() => fleet.close());
-const charts = await startChartServer();
-afterAll(() => charts.close());
+const { fleet, charts } = await startFleetForFile({ clusters: [] });
 const flotilla = await commandsIn({ onTestFinished: afterAll });
-const { hub } = fleet;
+const { hub, workspace } = fleet;
 const ofHub = ["--kubeconfig", fleet.hubPlane.kubeconfig];
 
 async function simulate(name: string, ...args: readonly string[]): Promise<RunningCommand> {
@@ -42,23 +38,18 @@ async function end({ child, ended }: RunningCommand): Promise<string> {
   return stdout;
 }
 
-test("simulated agents enrol, follow a constraint and an upgrade, and leave nothing behind", async () => {
+test("simulated agents register, apply a constraint and an upgrade, and leave nothing behind", async () => {
   charts.publish(await configChart("web", "1.0.3"), await configChart("web", "2.0.0"));
   const running = await simulate("many", "--agents", "20", "--bundles", "1");
-  await hub.create(helmOps, {
-    apiVersion,
-    kind: "HelmOp",
-    metadata: { namespace: workspaceNamespace, name: "web" },
-    spec: {
-      helm: { repo: charts.url, chart: "web", version: "~1.0" },
-      pollingInterval: "1s",
-      targets: [{ clusterSelector: { matchLabels: { [simulationLabel]: "many" } } }],
-    },
+  await workspace.createHelmOp("web", {
+    helm: { repo: charts.url, chart: "web", version: "~1.0" },
+    pollingInterval: "1s",
+    targets: [{ clusterSelector: { matchLabels: { [simulationLabel]: "many" } } }],
   });
-  await helmOpThat(hub, "web", "ready at 1.0.3 in 20 clusters", isReady("1.0.3", 20));
-  await helmOpThat(hub, "many-1", "ready, with a chart that is nowhere", isReady("", 20));
+  await workspace.waitUntilReady("web", "1.0.3", 20);
+  await workspace.waitUntilReady("many-1", "", 20);
   charts.publish(await configChart("web", "1.0.4"));
-  await helmOpThat(hub, "web", "ready at 1.0.4 in 20 clusters", isReady("1.0.4", 20));
+  await workspace.waitUntilReady("web", "1.0.4", 20);
   assert.deepEqual(
     charts.requests.filter((request) => !request.endsWith("/index.yaml")),
     [],
@@ -72,17 +63,16 @@ test("simulated agents enrol, follow a constraint and an upgrade, and leave noth
     stdout,
     /20 agents disconnected\n20 clusters deleted\n1 helmops deleted\n.*many deleted\n$/,
   );
-  assert.deepEqual((await hub.list(clusters)).items, []);
-  assert.deepEqual((await hub.list(clusterRegistrationTokens)).items, []);
+  assert.deepEqual(await hub.reader.list(clusters), []);
+  assert.deepEqual(await hub.reader.list(clusterRegistrationTokens), []);
   const ref = { namespace: workspaceNamespace, name: "many-1" };
-  await objectThat(hub, helmOps, ref, "gone", (helmOp) => helmOp === undefined);
+  await waitUntilGone(hub, helmOps, ref);
 });
 
-test("agents that always fail show it in the HelmOp, with what is tried next", async () => {
+test("agents that always fail report it in the HelmOp, with the next retry", async () => {
   const running = await simulate("sad", "--agents", "3", "--bundles", "1", "--failure-rate", "1");
 
-  const helmOp = await helmOpThat(
-    hub,
+  const helmOp = await workspace.waitForHelmOp(
     "sad-1",
     "failed in 3 clusters",
     ({ status }) => status?.summary?.errApplied === 3,
@@ -94,36 +84,36 @@ test("agents that always fail show it in the HelmOp, with what is tried next", a
   await end(running);
 });
 
-test("with --keep what was made stays, is shown as offline, and goes with --remove", async () => {
+test("with --keep the created objects stay, are shown as offline, and are deleted with --remove", async () => {
   const running = await simulate("kept", "--agents", "2", "--bundles", "1", "--keep");
-  await helmOpThat(hub, "kept-1", "ready", isReady("", 2));
+  await workspace.waitUntilReady("kept-1", "", 2);
 
   const stdout = await end(running);
 
   assert.match(stdout, /2 agents disconnected\n$/);
   const ref = { namespace: workspaceNamespace, name: "kept-1" };
-  await objectThat(
+  await waitForObject(
     hub,
     clusters,
     ref,
     "offline",
-    (cluster) => cluster?.status?.agent?.connected === false,
+    (cluster) => cluster.status?.agent?.connected === false,
   );
-  const { items } = await hub.list(bundleDeployments);
-  assert.equal(items.filter(({ metadata }) => metadata.name === "kept-1").length, 2);
+  const deployments = await hub.reader.list(bundleDeployments);
+  assert.equal(deployments.filter(({ metadata }) => metadata.name === "kept-1").length, 2);
 
   const again = await flotilla.run("simulate", ...ofHub, "--name", "kept", "--agents", "2");
   assert.equal(again.code, 1);
   assert.match(again.stderr, /Token kept, HelmOp kept-1, Cluster kept-1 and 1 more.*--remove kept/);
-  assert.equal((await hub.list(clusters)).items.length, 2, "the kept ones are left");
+  assert.equal((await hub.reader.list(clusters)).length, 2, "the kept ones are left");
 
   const removal = await flotilla.run("simulate", ...ofHub, "--remove", "kept");
   assert.deepEqual([removal.code, removal.stderr], [0, ""]);
   assert.match(removal.stdout, /^2 clusters deleted\n1 helmops deleted\n.*kept deleted\n$/);
-  assert.deepEqual((await hub.list(clusters)).items, []);
+  assert.deepEqual(await hub.reader.list(clusters), []);
 });
 
-test("a registration token that somebody else made is neither used nor deleted", async () => {
+test("an existing registration token is neither used nor deleted", async () => {
   const ref = { namespace: workspaceNamespace, name: "factory-floor" };
   const token = { apiVersion, kind: clusterRegistrationTokens.kind, metadata: ref, spec: {} };
   const { metadata } = await hub.create(clusterRegistrationTokens, token);
@@ -132,6 +122,6 @@ test("a registration token that somebody else made is neither used nor deleted",
 
   assert.deepEqual([code, stdout], [1, ""]);
   assert.match(stderr, /ClusterRegistrationToken factory-floor.*choose another --name/);
-  const after = await hub.get(clusterRegistrationTokens, ref);
+  const after = await hub.reader.get(clusterRegistrationTokens, ref);
   assert.equal(after?.metadata.uid, metadata.uid);
 });

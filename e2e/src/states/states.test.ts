@@ -1,28 +1,25 @@
-/** What a fleet says of itself: objects, clusters and groups, on real control planes with the real Helm. */
+/** The statuses of HelmOps, Clusters and ClusterGroups, on real control planes with the real Helm. */
 import assert from "node:assert/strict";
 import {
   apiVersion,
-  bundleDeployments,
   type Cluster,
   type ClusterGroup,
   type ClusterStatus,
   clusterGroups,
   clusters,
-  helmOps,
 } from "@flotilla/shared/api";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { configMaps } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
-import { chartArchive } from "../testing/chart-archive.ts";
-import { startChartServer } from "../testing/chart-server.ts";
-import { helmOpThat, isReady, objectThat } from "../testing/expect.ts";
-import { startTestFleet } from "../testing/fleet.ts";
+import { test } from "vitest";
+import { chartArchive } from "../harness/chart-archive.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { waitForObject } from "../harness/wait.ts";
 
-const fleet = await startTestFleet({ clusters: [{ region: "eu" }, { region: "us" }] });
-afterAll(() => fleet.close());
-const charts = await startChartServer();
-afterAll(() => charts.close());
+const { fleet, charts } = await startFleetForFile({
+  clusters: [{ region: "eu" }, { region: "us" }],
+});
+const { workspace } = fleet;
 const [eu, us] = fleet.clusters;
 assert.ok(eu !== undefined && us !== undefined);
 
@@ -51,39 +48,34 @@ charts.publish(
 function clusterThat(
   name: string,
   what: string,
-  isWanted: (status: ClusterStatus) => boolean,
-): Promise<Cluster | undefined> {
-  const ref = { namespace: workspaceNamespace, name };
-  return objectThat(fleet.hub, clusters, ref, what, (cluster) => isWanted(cluster?.status ?? {}));
+  isDesired: (status: ClusterStatus) => boolean,
+): Promise<Cluster> {
+  return workspace.waitForCluster(name, what, ({ status }) => isDesired(status ?? {}));
 }
 
 function groupThat(
   what: string,
-  isWanted: (status: NonNullable<ClusterGroup["status"]>) => boolean,
-): Promise<ClusterGroup | undefined> {
-  const ref = { namespace: workspaceNamespace, name: "everywhere" };
-  return objectThat(fleet.hub, clusterGroups, ref, what, (group) => isWanted(group?.status ?? {}));
+  isDesired: (status: NonNullable<ClusterGroup["status"]>) => boolean,
+): Promise<ClusterGroup> {
+  const ref = workspace.ref("everywhere");
+  return waitForObject(fleet.hub, clusterGroups, ref, what, (group) =>
+    isDesired(group.status ?? {}),
+  );
 }
 
-test("a HelmOp lists its objects over all clusters, and what it comes to for clusters and groups", async () => {
+test("a HelmOp lists its objects over all clusters, and Clusters and ClusterGroups count it", async () => {
   await fleet.hub.create(clusterGroups, {
     apiVersion,
     kind: "ClusterGroup",
     metadata: { namespace: workspaceNamespace, name: "everywhere" },
     spec: { selector: { matchExpressions: [{ key: "region", operator: "Exists" }] } },
   });
-  await fleet.hub.create(helmOps, {
-    apiVersion,
-    kind: "HelmOp",
-    metadata: { namespace: workspaceNamespace, name: "shop" },
-    spec: {
-      helm: { repo: charts.url, chart: "shop", version: "1.0.0" },
-      namespace: "shop",
-      targets: [{ clusterGroup: "everywhere" }],
-    },
+  await workspace.createHelmOp("shop", {
+    helm: { repo: charts.url, chart: "shop", version: "1.0.0" },
+    targets: [{ clusterGroup: "everywhere" }],
   });
 
-  const { status } = await helmOpThat(fleet.hub, "shop", "ready", isReady("1.0.0", 2));
+  const { status } = await workspace.waitUntilReady("shop", "1.0.0", 2);
 
   const both = [`${workspaceNamespace}/cluster-1`, `${workspaceNamespace}/cluster-2`];
   const own = { namespace: "shop", state: "Ready", perClusterState: { ready: both } };
@@ -107,10 +99,7 @@ test("a HelmOp lists its objects over all clusters, and what it comes to for clu
   ]);
   assert.equal(status.resourceCounts?.ready, 4);
   assert.deepEqual(Object.keys(status.perClusterResourceCounts ?? {}), both);
-  const deployment = await fleet.hub.get(bundleDeployments, {
-    namespace: clusterNamespaceName(workspaceNamespace, "cluster-1"),
-    name: "shop",
-  });
+  const deployment = await workspace.bundleDeployment("cluster-1", "shop");
   assert.equal(deployment?.status?.display?.monitored, "True");
   assert.deepEqual(
     deployment.status.resources?.map(({ kind }) => kind),
@@ -118,27 +107,26 @@ test("a HelmOp lists its objects over all clusters, and what it comes to for clu
   );
 
   const cluster = await clusterThat("cluster-1", "ready", ({ readyHelmOps }) => readyHelmOps === 1);
-  assert.equal(cluster?.status?.desiredReadyHelmOps, 1);
+  assert.equal(cluster.status?.desiredReadyHelmOps, 1);
   assert.equal(findCondition(cluster.status.conditions, "Ready")?.status, "True");
   const group = await groupThat("ready", ({ display }) => display?.readyBundles === "2/2");
-  assert.equal(group?.status?.clusterCount, 2);
+  assert.equal(group.status?.clusterCount, 2);
   assert.equal(group.status.display?.readyClusters, "2/2");
   assert.equal(group.status.resourceCounts?.ready, 4);
 });
 
-test("an object that is gone from one cluster is named with that cluster, until it is back", async () => {
+test("an object that is missing in one cluster is reported with that cluster, until it is back", async () => {
   const settings = { namespace: "shop", name: "settings" };
-  const before = await eu.rest.get(configMaps, settings);
+  const before = await eu.client.reader.get(configMaps, settings);
   assert.ok(before !== undefined);
-  await eu.rest.delete(configMaps, settings);
+  await eu.client.delete(configMaps, settings);
 
-  const told = await helmOpThat(
-    fleet.hub,
+  const reported = await workspace.waitForHelmOp(
     "shop",
-    "told of a missing object",
+    "reporting a missing object",
     ({ status }) => status?.resourceCounts?.missing === 1,
   );
-  const missing = told.status?.resources?.find(({ state }) => state === "Missing");
+  const missing = reported.status?.resources?.find(({ state }) => state === "Missing");
   assert.equal(missing?.id, "shop/settings");
   assert.equal(missing.message, "configmap.v1 shop/settings is missing");
   assert.deepEqual(missing.perClusterState, {
@@ -146,22 +134,22 @@ test("an object that is gone from one cluster is named with that cluster, until 
     ready: [`${workspaceNamespace}/cluster-2`],
   });
   assert.equal(
-    findCondition(told.status?.conditions, "Ready")?.message,
+    findCondition(reported.status?.conditions, "Ready")?.message,
     "NotReady(1) [Cluster fleet-default/cluster-1: configmap.v1 shop/settings is missing]",
   );
   const group = await groupThat(
-    "told of the cluster",
+    "listing the cluster",
     ({ nonReadyClusterCount }) => nonReadyClusterCount === 1,
   );
-  assert.deepEqual(group?.status?.nonReadyClusters, ["cluster-1"]);
+  assert.deepEqual(group.status?.nonReadyClusters, ["cluster-1"]);
 
   const { uid: _, resourceVersion: __, ...metadata } = before.metadata;
-  await eu.rest.create(configMaps, { ...before, metadata });
-  await helmOpThat(fleet.hub, "shop", "ready again", isReady("1.0.0", 2));
+  await eu.client.create(configMaps, { ...before, metadata });
+  await workspace.waitUntilReady("shop", "1.0.0", 2);
   await groupThat("ready again", ({ nonReadyClusterCount }) => nonReadyClusterCount === 0);
 });
 
-test("a cluster whose agent is gone is not said to be ready, and its group names it", async () => {
+test("a cluster whose agent is stopped is not ready, and its group names it", async () => {
   await us.stopAgent();
 
   const gone = await clusterThat(
@@ -169,15 +157,15 @@ test("a cluster whose agent is gone is not said to be ready, and its group names
     "offline",
     ({ conditions }) => findCondition(conditions, "Ready")?.reason === "Offline",
   );
-  const ready = findCondition(gone?.status?.conditions, "Ready");
+  const ready = findCondition(gone.status?.conditions, "Ready");
   assert.equal(ready?.status, "Unknown");
   assert.match(ready.message ?? "", /^the agent is not connected since \S+; 1\/1 were ready then$/);
   const group = await groupThat(
-    "told of it",
+    "listing it",
     ({ nonReadyClusters }) => nonReadyClusters?.join() === "cluster-2",
   );
   assert.match(
-    findCondition(group?.status?.conditions, "Ready")?.message ?? "",
+    findCondition(group.status?.conditions, "Ready")?.message ?? "",
     /^1 of 2 clusters have no agent connected: cluster-2$/,
   );
 
@@ -185,7 +173,7 @@ test("a cluster whose agent is gone is not said to be ready, and its group names
   await groupThat("ready again", ({ display }) => display?.readyClusters === "2/2");
 });
 
-test("a cluster that leaves a group is counted there no more", async () => {
+test("a cluster that no longer matches a group is not counted there", async () => {
   await fleet.hub.patch(
     clusters,
     { namespace: workspaceNamespace, name: "cluster-2" },
@@ -193,7 +181,7 @@ test("a cluster that leaves a group is counted there no more", async () => {
   );
 
   const group = await groupThat("smaller", ({ clusterCount }) => clusterCount === 1);
-  assert.equal(group?.status?.clusterCount, 1);
-  await groupThat("left by what it ran", ({ display }) => display?.readyBundles === "1/1");
-  await helmOpThat(fleet.hub, "shop", "ready in one cluster", isReady("1.0.0", 1));
+  assert.equal(group.status?.clusterCount, 1);
+  await groupThat("without its deployments", ({ display }) => display?.readyBundles === "1/1");
+  await workspace.waitUntilReady("shop", "1.0.0", 1);
 });

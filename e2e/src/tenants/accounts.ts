@@ -1,154 +1,122 @@
-/** A service account that is not there yet, is taken away, or is another one by now. */
+/** Service accounts that do not exist yet, are deleted, or are replaced by others. */
 import assert from "node:assert/strict";
-import { bundleDeployments } from "@flotilla/shared/api";
-import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
-import { configMaps } from "@flotilla/shared/kube/objects";
+import { serviceAccounts } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { helmOpThat, objectThat } from "../testing/expect.ts";
-import { roleBindings, tenant, vault, type World } from "./world.ts";
+import { accountRef, roleBindings } from "../harness/rbac.ts";
+import { installedConfig } from "../harness/releases.ts";
+import { messageOf } from "../harness/wait.ts";
+import { foreignSecret, type TenantFleet, tenant } from "./tenant-fleet.ts";
 
-export function accountsComeAndGo(world: World): void {
-  const { fleet, cluster } = world;
-  const { rest } = cluster;
-  const deploymentRef = (name: string) => ({
-    namespace: clusterNamespaceName(workspaceNamespace, cluster.name),
-    name,
-  });
-  const recordsOf = async (release: string) =>
-    (await world.records(tenant)).filter((record) => record.startsWith(`${release} `));
+export function testServiceAccounts({ fleet, cluster, ...tenants }: TenantFleet): void {
+  const { client, name: clusterName } = cluster;
+  const { workspace } = fleet;
 
-  test("that are missing are named, and what waits for them goes on at once when they come", async () => {
-    await world.create("early", { serviceAccount: "late" });
-    await world.said(
+  test("that do not exist are named, and a HelmOp continues at once when its account is created", async () => {
+    await tenants.create("early", { serviceAccount: "late" });
+    await workspace.waitForMessage(
       "early",
       /service account flotilla-agent\/late not found.*continues as soon as it exists/s,
     );
 
-    await world.makeAccount("late", tenant);
+    await tenants.createAccount("late", tenant);
 
-    await world.ready("early");
+    await tenants.ready("early");
   });
 
-  test("that are missing keep nothing from being deleted that was never installed", async () => {
-    await world.create("never", { serviceAccount: "nobody" });
-    await world.said("never", /service account flotilla-agent\/nobody not found/);
+  test("that do not exist do not block the deletion of a HelmOp that was never installed", async () => {
+    await tenants.create("never", { serviceAccount: "nobody" });
+    await workspace.waitForMessage("never", /service account flotilla-agent\/nobody not found/);
 
-    await world.remove("never");
+    await workspace.deleteHelmOp("never");
 
-    await objectThat(
-      fleet.hub,
-      bundleDeployments,
-      deploymentRef("never"),
-      "gone",
-      (found) => found === undefined,
+    await workspace.waitUntilUndeployed(clusterName, "never");
+  });
+
+  test("that change run Helm for no release, and the new one makes the next change", async () => {
+    await tenants.create("transferred");
+    await tenants.ready("transferred");
+    await tenants.createAccount("successor", tenant);
+    await workspace.patchHelmOp("transferred", { serviceAccount: "successor" });
+    await tenants.ready("transferred");
+    assert.deepEqual(await tenants.records("transferred"), ["transferred v1 deployed"]);
+
+    await tenants.deleteAccount("successor");
+    await workspace.waitForMessage(
+      "transferred",
+      /service account flotilla-agent\/successor not found/,
     );
-  });
-
-  test("that are others by now run nothing anew, and do what comes next", async () => {
-    await world.create("handed-over");
-    await world.ready("handed-over");
-    await world.makeAccount("heir", tenant);
-    await world.change("handed-over", { serviceAccount: "heir" });
-    await world.ready("handed-over");
-    assert.deepEqual(await recordsOf("handed-over"), ["handed-over v1 deployed"]);
-
-    await world.dropAccount("heir");
-    await world.said("handed-over", /service account flotilla-agent\/heir not found/);
-    await world.change("handed-over", {
+    await workspace.patchHelmOp("transferred", {
       serviceAccount: tenant,
       helm: { values: { greeting: "ho" } },
     });
 
-    await world.ready("handed-over");
-    assert.deepEqual(await recordsOf("handed-over"), [
-      "handed-over v1 superseded",
-      "handed-over v2 deployed",
+    await tenants.ready("transferred");
+    assert.deepEqual(await tenants.records("transferred"), [
+      "transferred v1 superseded",
+      "transferred v2 deployed",
     ]);
   });
 
-  test("that are gone hold up an uninstallation, which says so and goes on at once when they come back", async () => {
-    await world.makeAccount("brief", tenant);
-    await world.create("leaving", { serviceAccount: "brief" });
-    await world.ready("leaving");
-    await world.dropAccount("brief");
-    await world.said("leaving", /service account flotilla-agent\/brief not found/);
+  test("that are deleted block an uninstallation, which reports it and continues at once when they are back", async () => {
+    await tenants.createAccount("brief", tenant);
+    await tenants.create("leaving", { serviceAccount: "brief" });
+    await tenants.ready("leaving");
+    await tenants.deleteAccount("brief");
+    await workspace.waitForMessage("leaving", /service account flotilla-agent\/brief not found/);
 
-    await world.remove("leaving");
-    await objectThat(
-      fleet.hub,
-      bundleDeployments,
-      deploymentRef("leaving"),
-      "saying what holds it up",
-      (found) => {
-        const ready = findCondition(found?.status?.conditions, "Ready");
-        return (
-          ready?.reason === "ErrUninstall" &&
-          /service account flotilla-agent\/brief not found/.test(ready.message ?? "")
-        );
-      },
+    await workspace.deleteHelmOp("leaving");
+    await workspace.waitForBundleDeployment(
+      clusterName,
+      "leaving",
+      "reporting the missing account",
+      (found) =>
+        findCondition(found.status?.conditions, "Ready")?.reason === "ErrUninstall" &&
+        /service account flotilla-agent\/brief not found/.test(messageOf(found, "Ready")),
     );
-    assert.deepEqual(await recordsOf("leaving"), ["leaving v1 deployed"]);
-    await rest.create(
-      {
-        group: "",
-        version: "v1",
-        kind: "ServiceAccount",
-        plural: "serviceaccounts",
-        namespaced: true,
-      },
-      { metadata: { namespace: "flotilla-agent", name: "brief" } },
-    );
+    assert.deepEqual(await tenants.records("leaving"), ["leaving v1 deployed"]);
+    await client.create(serviceAccounts, { metadata: accountRef("brief") });
 
-    await objectThat(
-      fleet.hub,
-      bundleDeployments,
-      deploymentRef("leaving"),
-      "gone",
-      (found) => found === undefined,
-    );
-    assert.deepEqual(await recordsOf("leaving"), []);
-    const name = { namespace: tenant, name: "leaving-config" };
-    assert.equal(await rest.get(configMaps, name), undefined);
+    await workspace.waitUntilUndeployed(clusterName, "leaving");
+    assert.deepEqual(await tenants.records("leaving"), []);
+    assert.equal(await installedConfig(client, "leaving", tenant), undefined);
   });
 
-  test("that may not uninstall leave the release where it is, and say which right is missing", async () => {
-    await world.makeAccount("stripped", tenant);
-    await world.create("stuck", { serviceAccount: "stripped" });
-    await world.ready("stuck");
-    await rest.delete(roleBindings, { namespace: tenant, name: "stripped" });
+  test("that may not uninstall leave the release as it is, and the message names the missing right", async () => {
+    await tenants.createAccount("stripped", tenant);
+    await tenants.create("stuck", { serviceAccount: "stripped" });
+    await tenants.ready("stuck");
+    await client.delete(roleBindings, { namespace: tenant, name: "stripped" });
 
-    await world.remove("stuck");
+    await workspace.deleteHelmOp("stuck");
 
-    await objectThat(
-      fleet.hub,
-      bundleDeployments,
-      deploymentRef("stuck"),
-      "saying what it may not",
+    await workspace.waitForBundleDeployment(
+      clusterName,
+      "stuck",
+      "reporting the missing right",
       (found) =>
         /helm uninstall of release team-a\/stuck: .*secrets is forbidden: User "system:serviceaccount:flotilla-agent:stripped"/s.test(
-          findCondition(found?.status?.conditions, "Ready")?.message ?? "",
+          messageOf(found, "Ready"),
         ),
     );
-    assert.deepEqual(await recordsOf("stuck"), ["stuck v1 deployed"]);
+    assert.deepEqual(await tenants.records("stuck"), ["stuck v1 deployed"]);
   });
 
-  test("called fleet-default act for whoever names none", async () => {
-    await world.create("unnamed", {
+  test("called fleet-default are impersonated for every HelmOp that names none", async () => {
+    await tenants.create("unnamed", {
       serviceAccount: "",
-      helm: { chart: "spy", values: { namespace: tenant, secret: "own" } },
+      helm: { chart: "lookup", values: { namespace: tenant, secret: "own" } },
     });
-    await world.said("unnamed", /calls lookup, .* rights of the agent/s);
+    await workspace.waitForMessage("unnamed", /calls lookup, .* rights of the agent/s);
 
-    await world.makeAccount("fleet-default", tenant);
+    await tenants.createAccount("fleet-default", tenant);
 
-    await world.ready("unnamed");
-    await world.create("elsewhere", { serviceAccount: "", namespace: vault.namespace });
-    await helmOpThat(fleet.hub, "elsewhere", "refused", ({ status }) =>
-      /secrets is forbidden: User "system:serviceaccount:flotilla-agent:fleet-default"/.test(
-        findCondition(status?.conditions, "Ready")?.message ?? "",
-      ),
+    await tenants.ready("unnamed");
+    await tenants.create("elsewhere", { serviceAccount: "", namespace: foreignSecret.namespace });
+    await workspace.waitForMessage(
+      "elsewhere",
+      /secrets is forbidden: User "system:serviceaccount:flotilla-agent:fleet-default"/,
     );
-    await world.dropAccount("fleet-default");
+    await tenants.deleteAccount("fleet-default");
   });
 }

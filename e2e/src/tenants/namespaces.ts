@@ -1,30 +1,31 @@
-/** What a HelmOp wants its namespace to be labelled with, with an account that may and one that may not. */
+/** Labels and annotations of the release's namespace, with an account that may set them and one that may not. */
 import assert from "node:assert/strict";
-import { findCondition } from "@flotilla/shared/conditions";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { objectThat } from "../testing/expect.ts";
-import { boundTo, clusterRoleBindings, clusterRoles, tenant, type World } from "./world.ts";
+import { clusterRoleBindings, clusterRoleFor, clusterRoles } from "../harness/rbac.ts";
+import { messageOf, waitForObject } from "../harness/wait.ts";
+import { type TenantFleet, tenant } from "./tenant-fleet.ts";
 
-export function namespacesAreDescribed(world: World): void {
-  const { rest } = world.cluster;
+export function testNamespaceLabels({ fleet, cluster, ...tenants }: TenantFleet): void {
+  const { client } = cluster;
+  const { workspace } = fleet;
   const labelsOf = async () =>
-    (await rest.get(namespaces, { name: tenant }))?.metadata.labels ?? {};
+    (await client.reader.get(namespaces, { name: tenant }))?.metadata.labels ?? {};
 
-  test("is not labelled by an account that may not, and the missing right is named", async () => {
-    await world.create("labels", { namespaceLabels: { owner: "platform" } });
+  test("is not labelled by an account that may not, and the message names the missing right", async () => {
+    await tenants.create("labels", { namespaceLabels: { owner: "platform" } });
 
-    await world.said(
+    await workspace.waitForMessage(
       "labels",
       /set the labels and annotations of namespace team-a as service account flotilla-agent\/team-a, which needs the rights to get and patch .*; the release itself is installed/s,
     );
 
     assert.equal((await labelsOf())["owner"], undefined);
-    assert.ok((await world.records(tenant)).includes("labels v1 deployed"));
+    assert.deepEqual(await tenants.records("labels"), ["labels v1 deployed"]);
   });
 
-  test("has the labels and annotations of the HelmOp and no others, but for Kubernetes' own", async () => {
-    await rest.create(clusterRoles, {
+  test("has the labels and annotations of the HelmOp and, of others, only those of Kubernetes", async () => {
+    await client.create(clusterRoles, {
       metadata: { name: "label-team-a" },
       rules: [
         {
@@ -35,11 +36,11 @@ export function namespacesAreDescribed(world: World): void {
         },
       ],
     });
-    await rest.create(clusterRoleBindings, {
+    await client.create(clusterRoleBindings, {
       metadata: { name: "label-team-a" },
-      ...boundTo("ClusterRole", "label-team-a", tenant),
+      ...clusterRoleFor("label-team-a", tenant),
     });
-    await rest.patch(
+    await client.patch(
       namespaces,
       { name: tenant },
       {
@@ -53,20 +54,20 @@ export function namespacesAreDescribed(world: World): void {
       },
     );
 
-    await world.change("labels", {
+    await workspace.patchHelmOp("labels", {
       namespaceLabels: {
         owner: "platform",
         "pod-security.kubernetes.io/enforce": "privileged",
       },
       namespaceAnnotations: { team: "a" },
     });
-    const ready = await world.ready("labels");
+    const ready = await tenants.ready("labels");
     assert.match(
-      findCondition(ready.status?.conditions, "Accepted")?.message ?? "",
+      messageOf(ready, "Accepted"),
       /spec\.namespaceLabels: pod-security\.kubernetes\.io\/enforce is ignored/,
     );
 
-    const found = await rest.get(namespaces, { name: tenant });
+    const found = await client.reader.get(namespaces, { name: tenant });
     assert.deepEqual(found?.metadata.labels, {
       "kubernetes.io/metadata.name": tenant,
       "pod-security.kubernetes.io/enforce": "restricted",
@@ -75,17 +76,17 @@ export function namespacesAreDescribed(world: World): void {
     assert.deepEqual(found.metadata.annotations, { "kubernetes.io/note": "kept", team: "a" });
   });
 
-  test("follows a change of the HelmOp without a run of Helm", async () => {
-    await world.change("labels", { namespaceLabels: { owner: "payments" } });
+  test("is relabelled when the HelmOp changes, without a run of Helm", async () => {
+    await workspace.patchHelmOp("labels", { namespaceLabels: { owner: "payments" } });
 
-    await objectThat(
-      rest,
+    await waitForObject(
+      client,
       namespaces,
       { name: tenant },
-      "labelled anew",
-      (found) => found?.metadata.labels?.["owner"] === "payments",
+      "relabelled",
+      ({ metadata }) => metadata.labels?.["owner"] === "payments",
     );
-    await world.ready("labels");
-    assert.ok((await world.records(tenant)).includes("labels v1 deployed"));
+    await tenants.ready("labels");
+    assert.deepEqual(await tenants.records("labels"), ["labels v1 deployed"]);
   });
 }

@@ -1,10 +1,10 @@
-/** Random questions for the real Helm and for us, and what came of them. */
+/** Random questions for the real Helm and for us, and both answers. */
 import { constraintText, groupText, versionText } from "@flotilla/shared/version/testing";
 import fc from "fast-check";
 
-/** One pair of an offer and a constraint, and what each of the two made of it. */
+/** A pair of an offer and a constraint, and both answers. */
 export interface Answered {
-  /** The pair, for a person. */
+  /** The pair, for messages. */
   readonly question: string;
   readonly ours: string;
   readonly theirs: string;
@@ -13,10 +13,10 @@ export interface Answered {
 /** One constraint for several offers. */
 export interface Round<Offer> {
   readonly offers: readonly Offer[];
-  readonly wanted: string;
+  readonly version: string;
 }
 
-// Few, so that most constraints find something among a handful of versions.
+// Few, so that most constraints match one of a few versions.
 const release = fc.tuple(fc.nat(2), fc.nat(1), fc.nat(2)).map((parts) => parts.join("."));
 
 /** Three numbers, and seldom more. */
@@ -31,7 +31,7 @@ export const fullVersion: fc.Arbitrary<string> = fc
   )
   .map((parts) => parts.join(""));
 
-/** What people write for a version, right or wrong. */
+/** Versions as users write them, valid or not. */
 export const anyVersion: fc.Arbitrary<string> = fc.oneof(
   { weight: 12, arbitrary: fullVersion },
   {
@@ -48,7 +48,7 @@ const bound = fc
   )
   .map((parts) => parts.join(""));
 
-/** Constraints, most of which something satisfies: a refusal costs one more start of Helm. */
+/** Constraints, most of which some version satisfies: a rejection costs one more run of Helm. */
 export const constraint: fc.Arbitrary<string> = fc.oneof(
   {
     weight: 3,
@@ -89,7 +89,7 @@ export interface Asking<Offer> {
 /** Asks until there are enough pairs. */
 export async function askBoth<Offer>(asking: Asking<Offer>): Promise<readonly Answered[]> {
   const { seed, pairs, lanes, offers, ask } = asking;
-  const rounds = fc.sample(fc.record({ offers, wanted: constraint }), { seed, numRuns: pairs });
+  const rounds = fc.sample(fc.record({ offers, version: constraint }), { seed, numRuns: pairs });
   const answered: Answered[] = [];
   let next = 0;
   async function work(lane: number): Promise<void> {

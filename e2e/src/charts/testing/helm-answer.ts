@@ -1,4 +1,4 @@
-/** What the real Helm answers when it is asked for charts by a constraint: what it took, or that it refuses. */
+/** The version that the real Helm selects for a constraint, or that it rejects it. */
 import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runHelm } from "@flotilla/local/registries";
@@ -9,7 +9,7 @@ export interface HelmQuestion {
   readonly home: string;
   /** What names the chart to `helm show chart`. */
   readonly chart: readonly string[];
-  readonly wanted: string;
+  readonly version: string;
   readonly credentials?: {
     readonly host: string;
     readonly username: string;
@@ -19,20 +19,20 @@ export interface HelmQuestion {
 
 /** The version that `helm show chart` shows. */
 export async function helmAnswer(question: HelmQuestion): Promise<string> {
-  const { wanted, chart, ...run } = question;
+  const { version, chart, ...run } = question;
   try {
-    const shown = await runHelm(["show", "chart", ...chart, ...versionFlag(wanted)], run);
+    const shown = await runHelm(["show", "chart", ...chart, ...versionFlag(version)], run);
     return /^version: *["']?([^"'\s]+)/m.exec(shown)?.[1] ?? "unreadable";
   } catch {
-    return refused;
+    return rejected;
   }
 }
 
 /** Instead of an answer. */
-export const refused = "refused";
+export const rejected = "rejected";
 
-/** How Helm says that it found nothing, or that it cannot read the constraint. Anything else is no answer. */
-const refusals =
+/** The errors of Helm without a match, or with an invalid constraint. All others fail the test. */
+const rejections =
   /not found in \S+ repository|has no downloadable URLs|could not locate a version|: not found$|improper constraint|constraint parser error/m;
 const unreadable = /improper constraint|constraint parser error/;
 
@@ -43,20 +43,20 @@ export interface HelmPulls {
   /** Arguments for `helm pull`, one for each chart, and how the name of each one's archive begins. */
   readonly charts: readonly { readonly argument: string; readonly begins: string }[];
   readonly flags: readonly string[];
-  readonly wanted: string;
+  readonly version: string;
 }
 
 /**
- * For each chart the name of the archive that `helm pull` took. One process answers for many charts, because starting it
- * costs ten times as much as a chart; it stops at the first that it refuses, and the next goes on after that. A
- * constraint that it cannot read is refused for all that are left.
+ * For each chart the name of the archive that `helm pull` downloaded. One process pulls many charts, because its start costs
+ * ten times as much as a chart; it stops at the first that it rejects, and the next one continues after that. An invalid
+ * constraint is rejected for all remaining charts.
  */
 export async function helmAnswers({
   helm,
   home,
   charts,
   flags,
-  wanted,
+  version,
 }: HelmPulls): Promise<readonly string[]> {
   const answers: string[] = [];
   await mkdir(home, { recursive: true });
@@ -70,7 +70,7 @@ export async function helmAnswers({
         ...flags,
         "-d",
         into,
-        ...versionFlag(wanted),
+        ...versionFlag(version),
       ],
       { helm, home },
     ).then(() => undefined, messageOf);
@@ -82,17 +82,17 @@ export async function helmAnswers({
       if (file === undefined) throw new Error(`helm pulled ${files.join(", ")}, not ${begins}…`);
       answers.push(file);
     }
-    if (complaint === undefined ? files.length < left.length : !refusals.test(complaint))
+    if (complaint === undefined ? files.length < left.length : !rejections.test(complaint))
       throw new Error(
         `helm gave no answer: ${complaint ?? "it pulled less than it was asked for"}`,
       );
     if (complaint === undefined) continue;
     const rest = unreadable.test(complaint) ? left.length - files.length : 1;
-    answers.push(...Array.from({ length: rest }, () => refused));
+    answers.push(...Array.from({ length: rest }, () => rejected));
   }
   return answers;
 }
 
-function versionFlag(wanted: string): readonly string[] {
-  return wanted === "" ? [] : [`--version=${wanted}`];
+function versionFlag(version: string): readonly string[] {
+  return version === "" ? [] : [`--version=${version}`];
 }

@@ -1,4 +1,4 @@
-/** Puts many tags into a registry without packing a chart for each: `helm pull` looks at the media types alone. */
+/** Pushes many tags to a registry without packing a chart for each: `helm pull` only checks the media types. */
 import { createHash } from "node:crypto";
 
 const configType = "application/vnd.cncf.helm.config.v1+json";

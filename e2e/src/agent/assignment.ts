@@ -1,0 +1,57 @@
+/** Assignments as a hub makes them, for charts that a test serves. */
+import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import { type DeploymentContent, packContent } from "@flotilla/shared/content";
+import { plainContent } from "@flotilla/shared/content/testing";
+import type { Pin } from "@flotilla/shared/source";
+import type { ChartArchive } from "../harness/chart-archive.ts";
+
+export interface DeploymentSpec {
+  readonly name: string;
+  readonly chart: ChartArchive;
+  /** Of the chart repository. */
+  readonly url: string;
+  readonly namespace?: string;
+  readonly release?: string;
+  /** Default: the address and the digest. */
+  readonly pin?: Pin;
+  readonly values?: Readonly<Record<string, unknown>>;
+  readonly valuesFrom?: DeploymentContent["valuesFrom"];
+  readonly downstreamResources?: DeploymentContent["copies"];
+  readonly dependsOn?: DeploymentContent["dependsOn"];
+  readonly helm?: Partial<DeploymentContent["helm"]>;
+  readonly uid?: string;
+  readonly paused?: boolean;
+  readonly keepResources?: boolean;
+  readonly deleteCRDResources?: boolean;
+  readonly serviceAccount?: string;
+}
+
+/** Of a deployment whose namespace and release have its name, unless the spec says otherwise. */
+export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequest> {
+  const { name, chart, url, values } = spec;
+  const { deploymentId, bytes } = await packContent({
+    ...plainContent,
+    pin: spec.pin ?? {
+      kind: "http",
+      version: chart.version,
+      url: `${url}/${chart.name}-${chart.version}.tgz`,
+      digest: `sha256:${chart.digest}`,
+    },
+    releaseName: spec.release ?? name,
+    namespace: spec.namespace ?? name,
+    ...(values !== undefined && { values }),
+    ...(spec.valuesFrom !== undefined && { valuesFrom: spec.valuesFrom }),
+    ...(spec.downstreamResources !== undefined && { copies: spec.downstreamResources }),
+    ...(spec.dependsOn !== undefined && { dependsOn: spec.dependsOn }),
+    helm: { ...plainContent.helm, ...spec.helm },
+    keepResources: spec.keepResources ?? false,
+    ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
+    ...(spec.serviceAccount !== undefined && { serviceAccount: spec.serviceAccount }),
+  });
+  return {
+    deployment: { name, uid: spec.uid ?? `uid-${name.slice(0, 40)}` },
+    deploymentId,
+    content: bytes,
+    paused: spec.paused ?? false,
+  };
+}

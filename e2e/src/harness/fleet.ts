@@ -1,0 +1,251 @@
+/**
+ * A fleet on real control planes for tests: hub and agents are processes that can be stopped and started again. It consists of
+ * the parts that `flotilla up` uses.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  createBootstrapSecret,
+  ensureRegistrationToken,
+  type HubPorts,
+  installCrds,
+  waitForAgent,
+} from "@flotilla/cli/fleet";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import {
+  type ControlPlane,
+  controlPlaneTools,
+  startControlPlane,
+} from "@flotilla/local/control-plane";
+import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { type ClusterClient, connectCluster } from "./cluster-client.ts";
+import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
+import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
+import {
+  type ProcessContext,
+  startAgentProcess,
+  startReplica,
+  type TestReplica,
+} from "./processes.ts";
+import { createWorkspace, type Workspace } from "./workspace.ts";
+
+export interface TestCluster {
+  readonly name: string;
+  readonly client: ClusterClient;
+  readonly plane: PlaneAccess;
+  /** The log of its agents, one after the other. */
+  readonly agentLog: string;
+  agent(): RunningProcess;
+  startAgent(): Promise<void>;
+  stopAgent(): Promise<void>;
+}
+
+export interface TestFleet {
+  readonly dir: string;
+  readonly helm: string;
+  readonly hubPlane: PlaneAccess;
+  /** The hub's control plane with its processes; throws unless the fleet has planes of its own. */
+  ownHubPlane(): ControlPlane;
+  /** The log of the first replica. */
+  readonly hubLog: string;
+  /** The hub's API server. */
+  readonly hub: ClusterClient;
+  /** The workspace `fleet-default`. */
+  readonly workspace: Workspace;
+  readonly hubPorts: HubPorts;
+  readonly replicas: readonly TestReplica[];
+  /** Between the agents and the hub, where there is one. */
+  readonly link: LinkProxy | undefined;
+  readonly clusters: readonly TestCluster[];
+  /** The first replica's. */
+  hubProcess(): RunningProcess;
+  startHub(): Promise<void>;
+  stopHub(): Promise<void>;
+  /**
+   * Ends the hub's API server and etcd and starts them again at the same address, on other data where it is given. Only for a
+   * fleet with planes of its own.
+   */
+  restartHubPlane(options?: PlaneRestart): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PlaneRestart {
+  /** Called while both are stopped. */
+  readonly meanwhile?: () => Promise<void>;
+  /** The folder with etcd's data; with an empty one the cluster has no objects. */
+  readonly etcdDir?: string;
+}
+
+export interface TestFleetSpec {
+  /** Labels of each cluster; one cluster for each entry, `cluster-1` and so on. */
+  readonly clusters: readonly Readonly<Record<string, string>>[];
+  /** The workspace of each of them; by default all are in `fleet-default`. */
+  readonly workspaces?: readonly string[];
+  /** Of the hub; default 1. With more than one a LinkProxy is between them and the agents. */
+  readonly replicas?: number;
+  /** A LinkProxy is before a single replica, too. */
+  readonly proxied?: boolean;
+  /** Has control planes of its own, which a test may kill and restart; by default they are leased from those of the run. */
+  readonly ownPlanes?: boolean;
+  /** More of the hub's environment. */
+  readonly hubEnvironment?: Readonly<Record<string, string>>;
+}
+
+const connectTimeoutMs = 60_000;
+
+interface FleetPlane {
+  readonly plane: PlaneAccess & { stop(): Promise<void> };
+  /** When the fleet has started it for itself. */
+  readonly own: ControlPlane | undefined;
+  readonly client: ClusterClient;
+}
+
+export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
+  const reaper = startReaper();
+  const context = { dir, reaper, environment: { PATH: process.env["PATH"] ?? "", HOME: dir } };
+  const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
+  const planes = createPlanes(dir, binaries, reaper);
+  const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
+  const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
+  const [hub, ...members] = await Promise.all([
+    obtain("hub", "hub"),
+    ...names.map((name) => obtain(name, "cluster")),
+  ]);
+  let ownHubPlane = hub.own;
+  function requireOwnHubPlane(): ControlPlane {
+    if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
+    return ownHubPlane;
+  }
+
+  await installCrds(hub.client);
+  const { replicas, link } = await startReplicas(context, hub.plane, spec);
+  const [first] = replicas;
+  if (first === undefined) throw new Error("the fleet has no replica of the hub");
+  const register = createRegistrations(hub.client);
+  const clusters = await Promise.all(
+    members.map(async ({ plane, client }, index): Promise<TestCluster> => {
+      const name = names[index] ?? "";
+      const workspace = spec.workspaces?.[index] ?? workspaceNamespace;
+      await createBootstrapSecret(client, await register(workspace), {
+        clusterName: name,
+        labels: spec.clusters[index] ?? {},
+      });
+      const { helm } = binaries;
+      const { kubeconfig } = plane;
+      const agent = await startAgentProcess(context, { name, kubeconfig, helm });
+      await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
+      return {
+        name,
+        client,
+        plane,
+        agentLog: agent.logFile,
+        agent: agent.process,
+        startAgent: agent.start,
+        stopAgent: agent.stop,
+      };
+    }),
+  );
+
+  return {
+    dir,
+    helm: binaries.helm,
+    hubPlane: hub.plane,
+    ownHubPlane: requireOwnHubPlane,
+    hubLog: first.logFile,
+    hub: hub.client,
+    workspace: createWorkspace(hub.client),
+    hubPorts: first.ports,
+    replicas,
+    link,
+    clusters,
+    hubProcess: first.process,
+    startHub: first.start,
+    stopHub: first.stop,
+    async restartHubPlane({ meanwhile, etcdDir } = {}) {
+      await requireOwnHubPlane().stop();
+      await meanwhile?.();
+      ownHubPlane = await planes.start("hub", "hub", etcdDir);
+    },
+    async close() {
+      await Promise.all(
+        clusters.map(async (cluster) => {
+          await cluster.stopAgent();
+          await cluster.client.close();
+        }),
+      );
+      await Promise.all(replicas.map((replica) => replica.stop()));
+      await link?.close();
+      await hub.client.close();
+      await Promise.all(
+        [ownHubPlane ?? hub.plane, ...members.map(({ plane }) => plane)].map((each) => each.stop()),
+      );
+      await reaper.release();
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Control planes that are leased, and ones that the fleet starts for itself. */
+function createPlanes(
+  dir: string,
+  binaries: Readonly<Record<(typeof controlPlaneTools)[number], string>>,
+  reaper: Reaper,
+) {
+  async function connected<P extends PlaneAccess>(plane: P) {
+    return { plane, client: await connectCluster(plane.kubeconfig) };
+  }
+
+  const start = (name: string, kind: "hub" | "cluster", etcdDir?: string): Promise<ControlPlane> =>
+    startControlPlane({
+      name,
+      dir: join(dir, name),
+      binaries,
+      workloads: kind === "cluster",
+      reaper,
+      ...(etcdDir !== undefined && { etcdDir }),
+    });
+
+  return {
+    start,
+    async lease(_name: string, kind: "hub" | "cluster"): Promise<FleetPlane> {
+      return { own: undefined, ...(await connected(await leaseControlPlane(kind))) };
+    },
+    async startOwn(name: string, kind: "hub" | "cluster"): Promise<FleetPlane> {
+      const own = await start(name, kind);
+      return { own, ...(await connected(own)) };
+    },
+  };
+}
+
+async function startReplicas(
+  context: ProcessContext,
+  { kubeconfig }: PlaneAccess,
+  { replicas: count = 1, proxied = count > 1, hubEnvironment = {} }: TestFleetSpec,
+): Promise<{ readonly replicas: readonly TestReplica[]; readonly link: LinkProxy | undefined }> {
+  const link = proxied ? await startLinkProxy() : undefined;
+  const start = (index: number) =>
+    startReplica(context, {
+      index,
+      kubeconfig,
+      environment: hubEnvironment,
+      ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
+    });
+  const first = await start(0);
+  const others = Array.from({ length: count - 1 }, (_, index) => start(index + 1));
+  const replicas = [first, ...(await Promise.all(others))];
+  link?.setBackends(replicas.map(({ ports }) => ports.grpc));
+  return { replicas, link };
+}
+
+/** The registration of each workspace, made once. */
+function createRegistrations(hub: ClusterClient) {
+  const registrations = new Map<string, ReturnType<typeof ensureRegistrationToken>>();
+  return (workspace: string) => {
+    const made = registrations.get(workspace) ?? ensureRegistrationToken(hub, workspace, "tests");
+    registrations.set(workspace, made);
+    return made;
+  };
+}

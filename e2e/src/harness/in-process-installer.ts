@@ -1,0 +1,100 @@
+/** The agent in this process, without a connection to a hub: tests make the assignments. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Intake } from "@flotilla/agent/assignment";
+import { createRunHelm } from "@flotilla/agent/helm";
+import { createInstaller } from "@flotilla/agent/installer";
+import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { silentLog } from "@flotilla/shared/log";
+import { createSourceClient } from "@flotilla/shared/source/client";
+import { type Clock, systemClock } from "@flotilla/shared/time";
+import { Registry } from "prom-client";
+import { createChangeSignal } from "./change-signal.ts";
+
+export interface InProcessInstaller {
+  readonly intake: Intake;
+  /** Everything that was reported, in order. */
+  readonly reports: readonly DeploymentState[];
+  /** The arguments of each run of Helm, except `helm template`, which changes nothing. */
+  readonly helmRuns: readonly (readonly string[])[];
+  /** Resolves with the first report, past or future, for which `isDesired` holds. */
+  report(isDesired: (state: DeploymentState) => boolean): Promise<DeploymentState>;
+  withdrawn(name: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface InstallerSpec {
+  readonly kubeconfig: string;
+  readonly helm: string;
+  readonly dataDir: string;
+  readonly concurrency?: number;
+  /** How long Helm gets to end by itself. */
+  readonly graceMs?: number;
+  /** How long a run that waits for nothing may go on once it is superseded. */
+  readonly supersededGraceMs?: number;
+  readonly clock?: Clock;
+}
+
+export async function startInstaller(spec: InstallerSpec): Promise<InProcessInstaller> {
+  const { kubeconfig, dataDir, concurrency = 4, clock = systemClock } = spec;
+  const log = silentLog();
+  const home = join(dataDir, "helm");
+  await mkdir(home, { recursive: true });
+  const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
+  const charts = createSourceClient({ userAgent: "flotilla-test", log });
+  const runHelm = createRunHelm({
+    path: spec.helm,
+    environment: { HOME: home, KUBECONFIG: kubeconfig },
+    ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
+  });
+  const helmRuns: (readonly string[])[] = [];
+  const reports: DeploymentState[] = [];
+  const withdrawn: DeploymentKey[] = [];
+  const signal = createChangeSignal(() => [`last: ${JSON.stringify(reports.at(-1))}`], 60_000);
+  const installer = createInstaller({
+    rest,
+    namespace: agentNamespace,
+    charts,
+    runHelm: (run) => {
+      if (run.args[0] !== "template") helmRuns.push(run.args);
+      return runHelm(run);
+    },
+    outbox: {
+      report(state) {
+        reports.push(state);
+        signal.changed();
+      },
+      withdrawn(deployment) {
+        withdrawn.push(deployment);
+        signal.changed();
+      },
+    },
+    dataDir,
+    concurrency,
+    clock,
+    log,
+    metrics: new Registry(),
+    ...(spec.supersededGraceMs !== undefined && { supersededGraceMs: spec.supersededGraceMs }),
+  });
+
+  const ending = new AbortController();
+  await installer.load();
+  const running = installer.run(ending.signal);
+
+  return {
+    intake: installer.intake,
+    reports,
+    helmRuns,
+    report: (isDesired) => signal.found(() => reports.find(isDesired), "a report"),
+    withdrawn: (name) =>
+      signal.until(() => withdrawn.some((each) => each.name === name), `${name} is withdrawn`),
+    async stop() {
+      ending.abort();
+      await running;
+      await installer.close();
+      await Promise.all([charts.close(), rest.close()]);
+    },
+  };
+}

@@ -1,0 +1,87 @@
+/** The product's processes, which tests end and start again. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { chooseHubPorts, type HubPorts, startAgent, startHub } from "@flotilla/cli/fleet";
+import type { Reaper, RunningProcess } from "@flotilla/local/process";
+
+export interface RestartableProcess {
+  /** The one that was started last. */
+  process(): RunningProcess;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ProcessContext {
+  /** The fleet's folder; logs are in `logs`. */
+  readonly dir: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly reaper: Reaper;
+}
+
+/** One replica of the hub. */
+export interface TestReplica extends RestartableProcess {
+  readonly name: string;
+  readonly ports: HubPorts;
+  /** The log of its processes, one after the other. */
+  readonly logFile: string;
+}
+
+export interface ReplicaSpec {
+  readonly index: number;
+  /** The path of the kubeconfig of the hub's API server. */
+  readonly kubeconfig: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The address that agents use; default: its own. */
+  readonly advertise?: string;
+}
+
+export async function startReplica(
+  { dir, environment, reaper }: ProcessContext,
+  { index, kubeconfig, advertise, ...spec }: ReplicaSpec,
+): Promise<TestReplica> {
+  const name = `hub-${index}`;
+  const ports = await chooseHubPorts();
+  const logFile = join(dir, "logs", index === 0 ? "hub.log" : `${name}.log`);
+  const restartable = await startRestartable(() =>
+    startHub({
+      kubeconfig,
+      ports,
+      logFile,
+      environment: { ...environment, ...spec.environment },
+      reaper,
+      replica: name,
+      ...(advertise !== undefined && { advertise }),
+    }),
+  );
+  return { name, ports, logFile, ...restartable };
+}
+
+export interface AgentProcess extends RestartableProcess {
+  /** The log of its processes, one after the other. */
+  readonly logFile: string;
+}
+
+/** `name`: of the cluster; `kubeconfig`: the path of that of its API server. */
+export async function startAgentProcess(
+  { dir, environment, reaper }: ProcessContext,
+  { name, kubeconfig, helm }: Readonly<Record<"name" | "kubeconfig" | "helm", string>>,
+): Promise<AgentProcess> {
+  const dataDir = join(dir, `${name}-agent`);
+  const logFile = join(dir, "logs", `${name}-agent.log`);
+  await mkdir(dataDir, { recursive: true });
+  const restartable = await startRestartable(() =>
+    startAgent({ cluster: name, kubeconfig, dataDir, helm, logFile, environment, reaper }),
+  );
+  return { logFile, ...restartable };
+}
+
+async function startRestartable(run: () => Promise<RunningProcess>): Promise<RestartableProcess> {
+  let running = await run();
+  return {
+    process: () => running,
+    async start() {
+      running = await run();
+    },
+    stop: () => running.stop(),
+  };
+}
