@@ -3,7 +3,7 @@
 import { createBackoff } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
-import { type Clock, delay } from "@flotilla/shared/time";
+import { type Clock, delay, formatTimeMs } from "@flotilla/shared/time";
 import type { HubClient } from "../hubclient/index.ts";
 import { type AgentIdentity, validityOf } from "./agent-identity.ts";
 import { createCertificateRequest } from "./agent-key.ts";
@@ -50,7 +50,7 @@ export async function renewBeforeExpiry(
 }
 
 function notAfterOf({ chainPem }: AgentIdentity): string {
-  return new Date(validityOf(chainPem).notAfter).toISOString();
+  return formatTimeMs(validityOf(chainPem).notAfter);
 }
 
 /** A function, because TypeScript assumes that `signal.aborted` has not changed across an await. */

@@ -1,10 +1,12 @@
 /** `flotilla reconcile helmop`: requests a reconciliation by annotation, as `flux reconcile` does, and waits for it. */
+
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { connectKube, type KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
+import { formatTimeMs } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig, waitForObject } from "../fleet/index.ts";
@@ -23,7 +25,7 @@ export async function reconcile(options: ReconcileOptions, config: CliConfig): P
   try {
     validateTarget(await rest.get(helmOps, ref), ref, rest);
     // The hub compares the value with the last one that it handled; Flux uses the time, too.
-    const token = new Date().toISOString();
+    const token = formatTimeMs(Date.now());
     const body = { metadata: { annotations: { [reconcileRequestAnnotation]: token } } };
     await rest.patch(helmOps, ref, { type: "merge", body });
     process.stdout.write(`HelmOp ${keyOf(ref)} reconciliation requested\n`);

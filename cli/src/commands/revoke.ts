@@ -1,8 +1,10 @@
 /** `flotilla cluster revoke`: asks the hub to reject the certificate of a cluster's agent from now on. */
+
 import { clusters } from "@flotilla/shared/api";
 import { revokedAtAnnotation } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { connectKube } from "@flotilla/shared/kube/client";
+import { formatTime } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
@@ -35,5 +37,5 @@ export async function revoke(options: RevokeOptions, config: CliConfig): Promise
 
 /** RFC 3339 to the second, the precision of the creationTimestamp that the hub compares it with. */
 function now(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
+  return formatTime(Date.now());
 }

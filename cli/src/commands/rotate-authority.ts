@@ -11,7 +11,7 @@ import {
 import { AppError } from "@flotilla/shared/errors";
 import { connectKube } from "@flotilla/shared/kube/client";
 import { keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
-import { formatGoDuration, parseGoDuration } from "@flotilla/shared/time";
+import { formatGoDuration, formatTimeMs, parseGoDuration } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
@@ -35,7 +35,7 @@ export async function rotateAuthority(options: HubOptions, config: CliConfig): P
     }
     // The hub compares the value with the last one that it handled.
     const body = {
-      metadata: { annotations: { [rotationRequestAnnotation]: new Date().toISOString() } },
+      metadata: { annotations: { [rotationRequestAnnotation]: formatTimeMs(Date.now()) } },
     };
     await rest.patch(secrets, ref, { type: "merge", body });
     process.stdout.write(

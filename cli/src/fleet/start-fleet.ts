@@ -1,4 +1,5 @@
 /** Starts a local fleet: clusters, registries, the hub, agents and a sample HelmOp. */
+
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureBinaries, type ReportProgress, type ToolName } from "@flotilla/local/binaries";
@@ -29,6 +30,7 @@ import { type FleetPaths, type FleetState, writeFleetState } from "@flotilla/loc
 import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { cliErrors } from "../errors.ts";
 import { startAgent } from "./agent.ts";
 import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";
@@ -125,7 +127,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
     const state: FleetState = {
       version: 1,
       provider: spec.provider,
-      startedAt: new Date().toISOString(),
+      startedAt: formatTimeMs(Date.now()),
       kubeconfig: paths.kubeconfig,
       clusters: [hub, ...members].map(({ name, server, kubeconfig }) => ({
         name,

@@ -1,6 +1,8 @@
 /** Publishes the statuses of Bundles. */
+
 import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
+import { formatTimeMs } from "@flotilla/shared/time";
 import type { ControllerDeps } from "../cache/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle } from "../summary/index.ts";
@@ -34,7 +36,7 @@ export function createBundlePublisher({
       bundleStatus({
         bundle,
         ...rollUpBundle(sources, keyOf(bundle), bundle.status ?? {}),
-        now: new Date(clock.now()).toISOString(),
+        now: formatTimeMs(clock.now()),
       }),
   });
 }

@@ -18,7 +18,7 @@ import {
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
-import type { Clock } from "@flotilla/shared/time";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { holds, isWorthPublishing } from "../frontend/index.ts";
 import { recordViolation } from "../policy/index.ts";
 import { type ChartAccess, requeueAt } from "../resolve/index.ts";
@@ -119,7 +119,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   }
 
   function publish(bundle: Bundle, decision: Omit<Decision, "now">): void {
-    const now = new Date(deps.clock.now()).toISOString();
+    const now = formatTimeMs(deps.clock.now());
     const decided = decidedStatus(bundle, statuses.current(bundle), { ...decision, now });
     statuses.publish(bundle, decided);
   }

@@ -1,4 +1,5 @@
 /** The controller of Clusters and the publisher of their statuses: what they watch, and how a change maps to keys. */
+
 import {
   type BundleDeployment,
   type Cluster,
@@ -17,6 +18,7 @@ import {
   watch,
 } from "@flotilla/shared/kube/controller";
 import type { Namespace, ObjectKey } from "@flotilla/shared/kube/objects";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { bundleKeyOf, type ControllerDeps, clusterKeyOf } from "../cache/index.ts";
 import { clusterKeyOfNamespace, hasNamespace, isBeingEmptied } from "../clusterstate/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
@@ -115,7 +117,7 @@ export function createClusterPublisher({
         }),
         aggregate,
         ...(isBeingEmptied(cluster) && { remaining: remainingIn(namespace) }),
-        now: new Date(clock.now()).toISOString(),
+        now: formatTimeMs(clock.now()),
       });
     },
   });

@@ -1,4 +1,5 @@
 /** The publisher of the statuses of ClusterGroups. A group has nothing to reconcile: targets read its selector. */
+
 import {
   type BundleDeployment,
   type ClusterGroup,
@@ -7,6 +8,7 @@ import {
 } from "@flotilla/shared/api";
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, clusterKeyOf } from "../cache/index.ts";
 import { offlineSince } from "../clusterstate/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
@@ -55,7 +57,7 @@ export function createClusterGroupPublisher({
         group,
         aggregate,
         summary,
-        now: new Date(clock.now()).toISOString(),
+        now: formatTimeMs(clock.now()),
       });
     },
   });

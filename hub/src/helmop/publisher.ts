@@ -1,6 +1,8 @@
 /** Publishes the statuses of HelmOps. */
+
 import { type Bundle, type HelmOp, type HelmOpStatus, helmOps } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
@@ -50,7 +52,7 @@ export function createHelmOpPublisher({
         bundle,
         ...rolledUp,
         ...rollUpObjects(sources, key, rolledUp.aggregate),
-        now: new Date(clock.now()).toISOString(),
+        now: formatTimeMs(clock.now()),
       });
     },
   });

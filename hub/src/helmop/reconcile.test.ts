@@ -254,7 +254,7 @@ describe("a HelmOp whose chart cannot be resolved", () => {
     const { conditions, polling } = helmOps.helmOp(web).status ?? {};
     assert.deepEqual(
       [polling?.failures, polling?.error, polling?.nextAttemptTime],
-      [3, unavailable.message, "2026-01-01T00:00:07Z"],
+      [3, unavailable.message, "2026-01-01T00:00:07.000Z"],
     );
     const accepted = findCondition(conditions, "Accepted");
     assert.deepEqual(

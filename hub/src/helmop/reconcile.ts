@@ -6,7 +6,7 @@ import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
-import type { Clock } from "@flotilla/shared/time";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { entryFor, holds, isWorthPublishing, remarksOn } from "../frontend/index.ts";
 import { mergePolicies, type Patterns, violationOf, withDefaults } from "../policy/index.ts";
 import {
@@ -125,7 +125,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
   }
 
   function nowText(): string {
-    return new Date(clock.now()).toISOString();
+    return formatTimeMs(clock.now());
   }
 }
 

@@ -4,8 +4,10 @@
  * `nextAttemptTime` is the schedule; before it a request is made only when the spec has changed, a user requests it, or
  * new credentials may resolve a failure.
  */
+
 import type { ChartPin, HelmOp, PinCheck, ResolutionStatus } from "@flotilla/shared/api";
 import { RepositoryError } from "@flotilla/shared/source";
+import { formatTime, formatTimeMs } from "@flotilla/shared/time";
 import { type ChartReference, chartReferences, entryFor } from "../frontend/index.ts";
 import { isCheckDue, pinCheckAfter } from "./pin-check.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
@@ -163,7 +165,7 @@ export function stateAfter(
   if (plan.checkPins && !plan.poll) return { ...state, pins, pinCheck };
   const failures = failure === undefined ? 0 : (state.attempt.failures ?? 0) + 1;
   const isPoll = plan.poll && pollingIntervalMs(helmOp) !== undefined;
-  const lastPollTime = isPoll ? toTime(startedAtMs, 1_000) : state.lastPollTime;
+  const lastPollTime = isPoll ? formatTime(startedAtMs) : state.lastPollTime;
   const isFailedRequest = failure !== undefined && plan.follow;
   const nextMs = nextAttemptMs(
     helmOp,
@@ -176,7 +178,7 @@ export function stateAfter(
     pinCheck,
     attempt: {
       observedGeneration: helmOp.metadata.generation ?? 0,
-      ...(nextMs !== undefined && { nextAttemptTime: toTime(moment.nowMs + nextMs) }),
+      ...(nextMs !== undefined && { nextAttemptTime: formatTimeMs(moment.nowMs + nextMs) }),
       ...(failure !== undefined && { failures, error: failure.error.message }),
       ...(isFailedRequest && { requestFailed: true }),
       ...(credentialsVersion !== "" && { credentialsVersion }),
@@ -209,7 +211,7 @@ export function withoutAttempt({
       ...(isKept && { error }),
       ...(requestFailed === true && { requestFailed }),
       ...(credentialsVersion !== undefined && { credentialsVersion }),
-      ...(plan.kind === "later" && { nextAttemptTime: toTime(moment.nowMs + plan.inMs) }),
+      ...(plan.kind === "later" && { nextAttemptTime: formatTimeMs(moment.nowMs + plan.inMs) }),
     },
   };
 }
@@ -250,9 +252,4 @@ export function retryAfter(failure: ChartResolution["failure"], nowMs: number): 
   return error instanceof RepositoryError && error.retryAfterMs !== undefined
     ? nowMs + Math.min(error.retryAfterMs, maxRetryAfterMs)
     : undefined;
-}
-
-/** RFC 3339, in units of `resolutionMs`. */
-export function toTime(ms: number, resolutionMs = 1): string {
-  return new Date(Math.floor(ms / resolutionMs) * resolutionMs).toISOString().replace(".000Z", "Z");
 }

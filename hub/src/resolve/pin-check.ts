@@ -2,12 +2,14 @@
  * Pins that an agent cannot fetch: the source is read again, since its index may have been corrected. The source is
  * read with backoff, independent of the number of failing agents. Pure.
  */
+
 import type { BundleDeployment, PinCheck } from "@flotilla/shared/api";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Change } from "@flotilla/shared/kube/cache";
 import { archiveDigest, type Pin } from "@flotilla/shared/source";
+import { formatTimeMs } from "@flotilla/shared/time";
 import { chartNotFetched } from "../summary/index.ts";
 
 /** A little less than an agent waits before it retries. */
@@ -52,7 +54,7 @@ export function pinCheckAfter(
   error: AppError | undefined,
 ): PinCheck {
   return {
-    time: new Date(startedAtMs).toISOString(),
+    time: formatTimeMs(startedAtMs),
     count: (last?.count ?? 0) + 1,
     ...(error !== undefined && { error: error.message }),
   };
