@@ -337,7 +337,7 @@ test("a template with a random result runs Helm once, also after a restart of th
 });
 
 test("a copy stays for a deployment that shares it and was not reconciled since the agent started", async () => {
-  const shared = { namespace: "later", copies: [login] };
+  const shared = { namespace: "later", downstreamResources: [login] };
   await assign("early", shared);
   await agent.report(({ name, phase }) => name === "early" && phase === "deployed");
   await assign("paused", shared);
