@@ -6,6 +6,7 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { countReporter } from "./scripts/count-reporter.ts";
+import { LongestFirst } from "./scripts/longest-first.ts";
 
 const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
 
@@ -25,6 +26,8 @@ const onBinaries = [
   "local/src/provider/cluster-provider.test.ts",
   "local/src/registries/publish-chart.test.ts",
 ];
+/** Each file has a process of its own, starts a dozen more, and waits much of its time: three keep two cores busy. */
+const clusterWorkers = 3;
 const binaries = { globalSetup: ["scripts/test-binaries.ts"] };
 const realClusters = {
   globalSetup: ["scripts/test-binaries.ts", "e2e/src/harness/control-plane-server.ts"],
@@ -41,7 +44,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     // Hooks of a file and of a suite run in the order of registration; onTestFinished always runs the last one first.
-    sequence: { hooks: "list" },
+    sequence: { hooks: "list", sequencer: LongestFirst },
     // Tests marked as concurrent all run at the same time.
     maxConcurrency: 1_000,
     silent: "passed-only",
@@ -81,7 +84,7 @@ export default defineConfig({
           name: "unit-binaries",
           include: onBinaries,
           ...binaries,
-          maxWorkers: 2,
+          maxWorkers: clusterWorkers,
           sequence: { groupOrder: 2 },
         },
       },
@@ -91,8 +94,7 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
           ...realClusters,
-          // Each file has a process of its own, and starts a dozen more: two files keep two cores busy.
-          maxWorkers: 2,
+          maxWorkers: clusterWorkers,
           sequence: { groupOrder: 2 },
         },
       },

@@ -8,7 +8,7 @@ interface Part {
   readonly args: readonly string[];
 }
 
-/** The slowest first, so that the others fit beside it. */
+/** The slowest first, so that the others run in parallel with it. */
 const parts: readonly Part[] = [
   { name: "type-aware lint", command: "eslint", args: ["--max-warnings=0", "."] },
   { name: "types", command: "tsc", args: ["-b"] },

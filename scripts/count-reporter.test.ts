@@ -27,7 +27,7 @@ const cases: readonly (readonly [
   unhandled: number,
   line: string,
 ])[] = [
-  ["nothing", [], 0, "0 passed, 0 failed"],
+  ["no tests", [], 0, "0 passed, 0 failed"],
   ["the tests of all files", [{ passed: 2 }, { passed: 3, failed: 1 }], 0, "5 passed, 1 failed"],
   [
     "a file that cannot be loaded as a failure",

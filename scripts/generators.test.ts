@@ -20,7 +20,7 @@ test("every generated file in the repository is up to date", async () => {
 test("the error reference has catalogues from files with any name", async () => {
   const text = await errorReference(root);
 
-  // In supply.ts, content.ts and errors.ts.
+  // In referenced-object.ts, content.ts and errors.ts.
   for (const code of ["REFERENCED_OBJECT_INVALID", "CONTENT_INVALID", "INDEX_INVALID"])
     assert.match(text, new RegExp(`^\\| \`${code}\` `, "m"));
 });

@@ -1,4 +1,4 @@
-/** Runs once before the tests on real clusters: their binaries are found or built. */
+/** Runs once before the tests on real clusters: provides their binaries. */
 import { ensureBinaries, plainProgress, toolNames } from "@flotilla/local/binaries";
 
 export async function setup(): Promise<void> {

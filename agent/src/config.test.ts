@@ -2,17 +2,17 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { parseAgentConfig } from "./config.ts";
 
-describe("the agent's flags", () => {
-  test("are all optional", () => {
+describe("the agent's configuration", () => {
+  test("has defaults for all flags", () => {
     const config = parseAgentConfig([], {});
 
     assert.equal(config.helm, "helm");
     assert.equal(config.logLevel, "info");
     assert.ok(config.concurrency >= 2);
-    assert.ok(!("kubeconfig" in config), "then it is the pod's own");
+    assert.ok(!("kubeconfig" in config), "the in-cluster configuration is used");
   });
 
-  test("override the environment", () => {
+  test("prefers a flag to its environment variable", () => {
     const environment = { KUBECONFIG: "/from/environment" };
 
     assert.equal(parseAgentConfig([], environment).kubeconfig, "/from/environment");
@@ -20,7 +20,7 @@ describe("the agent's flags", () => {
     assert.ok(!("kubeconfig" in parseAgentConfig([], { KUBECONFIG: "" })));
   });
 
-  test("pass proxies and certificates on to Helm, and nothing else", () => {
+  test("passes only proxy and certificate variables to Helm", () => {
     const config = parseAgentConfig([], {
       PATH: "/bin",
       HTTPS_PROXY: "http://proxy",
@@ -32,7 +32,7 @@ describe("the agent's flags", () => {
     assert.deepEqual(config.helmEnvironment, { PATH: "/bin", HTTPS_PROXY: "http://proxy" });
   });
 
-  test("include the proxies for repositories", () => {
+  test("has the proxies for chart repositories", () => {
     assert.equal(parseAgentConfig([], {}).proxy, undefined);
     assert.equal(
       parseAgentConfig([], { HTTP_PROXY: "http://proxy" }).proxy?.httpProxy,
@@ -48,7 +48,7 @@ describe("the agent's flags", () => {
     ["--unknown", /--unknown/],
   ];
   for (const [flag, expected] of invalid) {
-    test(`are rejected by name: ${flag}`, () =>
+    test(`rejects ${flag} and names the flag`, () =>
       assert.throws(() => parseAgentConfig([flag], {}), expected));
   }
 });

@@ -1,4 +1,4 @@
-/** The agent without its connection: keeps installed what the hub assigned, and reports it to an outbox. */
+/** The agent without its connection: reconciles what the hub assigned, and reports it to an outbox. */
 import { join } from "node:path";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
@@ -37,7 +37,7 @@ export interface InstallerDeps {
 }
 
 export interface Installer {
-  /** Receives what the hub sends. */
+  /** Handles what the hub sends. */
   readonly intake: Intake;
   /** Resolves when everything that was stored is loaded, with the number of assignments. */
   load(): Promise<number>;

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 export interface CliConfig {
   /** Folder of the local fleet without `--dir`: `FLOTILLA_DIR`, else `.flotilla` in the working directory. */
   readonly dir: string;
-  /** The part of the user's environment that the hub and the agents get. */
+  /** The environment variables of the user that the hub and the agents inherit. */
   readonly environment: Readonly<Record<string, string>>;
   /** The whole environment, for programs that run on behalf of the user, such as kubectl. */
   readonly userEnvironment: NodeJS.ProcessEnv;

@@ -1,4 +1,4 @@
-/** The `flotilla` command. What a command does is loaded only when it runs. */
+/** The `flotilla` command. The code of a subcommand is loaded when it runs. */
 import { AppError } from "@flotilla/shared/errors";
 import { createProgram } from "./commands/index.ts";
 import { readCliConfig } from "./config.ts";

@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { parseHubConfig } from "./config.ts";
 
 describe("the hub's configuration", () => {
-  test("names the proxies on the way to repositories, if there are any", () => {
+  test("has the proxies for requests to repositories, if any are set", () => {
     assert.equal(parseHubConfig([], {}).proxy, undefined);
     assert.deepEqual(parseHubConfig([], { HTTPS_PROXY: "http://proxy:3128" }).proxy, {
       httpsProxy: "http://proxy:3128",

@@ -86,7 +86,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
         end,
       );
     } finally {
-      // Also when leadership was lost: the agents reconnect at once, to another replica or to the next process.
+      // Also when leadership was lost: the agents reconnect at once, to another replica or to the restarted process.
       notReady = "the hub is stopping";
       await server.close(closeGraceMs);
     }

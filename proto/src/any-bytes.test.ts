@@ -12,12 +12,12 @@ import {
   hubMessageToWire,
 } from "./map.ts";
 import { loadFleetService } from "./service.ts";
-import { agentMessage, hubMessage, mutated, oddText } from "./testing/index.ts";
+import { agentMessage, hubMessage, malformedText, mutated } from "./testing/index.ts";
 import { isPrintable, WireError, wireLimits } from "./validation.ts";
 
 const { Connect: connect, Enroll: enroll, Renew: renew } = loadFleetService().service;
 
-/** Decodes and maps bytes as one side does. */
+/** Decodes and maps bytes as the given side does. */
 function read<W>(decode: (bytes: Buffer) => W, map: (wire: W) => unknown) {
   return (bytes: Uint8Array): unknown => {
     let wire: W;
@@ -74,34 +74,34 @@ describe("any text in a state is short and printable, or rejected", () => {
     fc.constantFrom("18446744073709551615", "9007199254740992"),
   );
   const resource = fc.record({
-    apiVersion: oddText,
-    kind: oddText,
-    namespace: oddText,
-    name: oddText,
-    message: oddText,
+    apiVersion: malformedText,
+    kind: malformedText,
+    namespace: malformedText,
+    name: malformedText,
+    message: malformedText,
     missing: fc.boolean(),
-    state: oddText,
+    state: malformedText,
   });
   const state = fc.record(
     {
-      name: oddText,
-      uid: oddText,
+      name: malformedText,
+      uid: malformedText,
       sequence: whole,
-      deploymentId: oddText,
+      deploymentId: malformedText,
       phase: fc.constantFrom(0 as const, 1 as const, 2 as const, 3 as const, 4 as const),
-      message: oddText,
-      retryAt: oddText,
+      message: malformedText,
+      retryAt: malformedText,
       release: fc.record({
-        namespace: oddText,
-        name: oddText,
+        namespace: malformedText,
+        name: malformedText,
         revision: fc.nat(2 ** 32 - 1),
-        chartVersion: oddText,
-        appVersion: oddText,
+        chartVersion: malformedText,
+        appVersion: malformedText,
       }),
       notReady: fc.array(resource, { maxLength: wireLimits.notReady + 1 }),
       resources: fc.array(resource, { maxLength: 5 }),
-      chartDigest: oddText,
-      code: oddText,
+      chartDigest: malformedText,
+      code: malformedText,
     },
     { requiredKeys: ["name", "uid", "phase"] },
   );
@@ -123,9 +123,9 @@ describe("any text in a state is short and printable, or rejected", () => {
     assert.ok(accepted > 0, "some states are accepted");
   });
 
-  test("and a chart with an odd version does not end the stream", () => {
+  test("a chart with an invalid version does not end the stream", () => {
     fc.assert(
-      fc.property(oddText, oddText, (chartVersion, appVersion) => {
+      fc.property(malformedText, malformedText, (chartVersion, appVersion) => {
         const release = { namespace: "a", name: "a", revision: 1, chartVersion, appVersion };
         const wire = { name: "a", uid: "u", phase: "PHASE_DEPLOYED", release } as const;
 

@@ -102,7 +102,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
   };
 }
 
-/** `otherwise`: the state of an object that has none, or one that this build does not know. */
+/** `otherwise`: the state of an object that has none, or one that this build does not support. */
 function resourceFromWire(
   wire: ResourceState__Output,
   otherwise: ResourceStateName,

@@ -50,7 +50,7 @@ function assertSame(actual: unknown, expected: unknown): void {
   assert.deepEqual(structuredClone(actual), structuredClone(expected));
 }
 
-describe("a message survives the wire unchanged", () => {
+describe("a message is unchanged by encoding and decoding", () => {
   test("of an agent", () => {
     fc.assert(fc.property(agentMessage, (message) => assertSame(sent.agent(message), message)));
   });
@@ -101,7 +101,7 @@ const failed: DeploymentState = {
 const pod = { apiVersion: "v1", kind: "Pod", name: "a", state: "ready" } as const;
 const paris = { ...pod, state: "in-progress", message: "" } as const;
 
-describe("the sender cuts what exceeds the limits:", () => {
+describe("the sender truncates what exceeds the limits:", () => {
   const long = "x".repeat(wireLimits.messageChars + 1);
   const cut = "x".repeat(wireLimits.messageChars);
   const cases: readonly (readonly [string, DeploymentState, Partial<DeploymentState>])[] = [
@@ -133,7 +133,7 @@ describe("the sender cuts what exceeds the limits:", () => {
   }
 });
 
-describe("what the contract does not allow is rejected:", () => {
+describe("mapping rejects", () => {
   const tooLong = "x".repeat(wireLimits.nameChars + 1);
   const hello = {
     kind: "hello",
@@ -183,7 +183,7 @@ describe("what the contract does not allow is rejected:", () => {
       /hello\.referenced_objects has length 10001/,
     ],
     [
-      "authorities with another text between them",
+      "authorities with other text between them",
       () => sent.hub({ kind: "authorities", pem: `${aCertificate}${aCertificate.slice(0, 100)}` }),
       /authorities\.pem is not a list of certificates/,
     ],
@@ -200,10 +200,10 @@ describe("what the contract does not allow is rejected:", () => {
             connect.responseSerialize({ referencedObject: { kind: "Pod", name: "a" } }),
           ),
         ),
-      /referenced_object\.kind is Pod, want Secret or ConfigMap/,
+      /referenced_object\.kind is Pod, must be Secret or ConfigMap/,
     ],
     [
-      "a sequence that a number cannot hold",
+      "a sequence beyond the integers of a number",
       () => sent.hub({ kind: "stateAck", name: "a", sequence: 2 ** 53 }),
       /state_ack\.sequence is 9007199254740992, which is out of range/,
     ],

@@ -255,6 +255,6 @@ function objectRef(
 ): ObjectRef {
   const { kind } = wire;
   if (kind !== "Secret" && kind !== "ConfigMap")
-    throw new WireError(`${where}.kind is ${shown(kind)}, want Secret or ConfigMap`);
+    throw new WireError(`${where}.kind is ${shown(kind)}, must be Secret or ConfigMap`);
   return { kind, name: present(wire.name, `${where}.name`) };
 }

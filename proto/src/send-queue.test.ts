@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { createSendQueue } from "./send-queue.ts";
 
-/** A stream whose reader takes one message when the test lets it. */
+/** A stream whose reader takes one message on each call of the test. */
 function slowStream() {
   const sent: string[] = [];
   const ready: (() => void)[] = [];
@@ -44,7 +44,7 @@ describe("queued messages", () => {
     assert.deepEqual(stream.sent, ["first 1", "a 1000", "b 1000"]);
   });
 
-  test("are built when they are sent, and skipped when nothing is left to send", async () => {
+  test("are built when they are sent, and skipped when there is nothing to send", async () => {
     const stream = slowStream();
     const queue = createSendQueue<string>({ send: stream.send, onError: fail });
     let value: string | undefined = "early";
@@ -72,7 +72,7 @@ describe("queued messages", () => {
   test("are dropped after a failure, which is reported once", async () => {
     const broken: unknown[] = [];
     const queue = createSendQueue<string>({
-      send: () => Promise.reject(new Error("gone")),
+      send: () => Promise.reject(new Error("stream closed")),
       onError: (thrown) => broken.push(thrown),
     });
 
@@ -81,7 +81,7 @@ describe("queued messages", () => {
     await queue.idle();
     queue.put("c", () => "c");
 
-    assert.deepEqual(broken.map(String), ["Error: gone"]);
+    assert.deepEqual(broken.map(String), ["Error: stream closed"]);
     assert.equal(queue.size, 0);
   });
 

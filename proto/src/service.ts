@@ -33,6 +33,6 @@ export function loadFleetService(): ProtoGrpcType["flotilla"]["v1"]["Fleet"] {
     oneofs: true,
   });
   const loaded: GrpcObject = loadPackageDefinition(definition);
-  // The generated type describes this very file; loadPackageDefinition cannot know it.
+  // The generated type describes this file; loadPackageDefinition cannot infer it.
   return (loaded as unknown as ProtoGrpcType).flotilla.v1.Fleet;
 }

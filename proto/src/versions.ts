@@ -1,8 +1,6 @@
 /**
- * Negotiation of the wire's version. Pure.
- *
- * The agent sends the range that it supports, the hub answers with the newest version in both ranges. docs/adr/0020 says how
- * to add a version.
+ * Negotiation of the wire's version. Pure. The agent sends the range that it supports, the hub responds with the newest
+ * version in both ranges. docs/adr/0020 describes how to add a version.
  */
 export interface VersionRange {
   readonly oldest: number;

@@ -1,10 +1,13 @@
 /**
- * Which way imports point. `npm run check` enforces it, type imports included, and besides: no cycles between files or
+ * The allowed direction of imports. `npm run check` enforces it, for type imports too, and also: no cycles between files or
  * nodes, and imports of another folder go through its index.ts. A node is a folder of <package>/src, or a
  * file that lies directly in src, as config.ts, errors.ts and main.ts do.
  */
 
-/** The packages of this repository that each package imports. Those that start each other's programs import nothing for it. */
+/**
+ * The packages of this repository that each package imports. Packages that start programs of another package import nothing
+ * for it.
+ */
 export const packageImports: Readonly<Record<string, readonly string[]>> = {
   proto: [],
   shared: [],
@@ -68,7 +71,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["assignment", "helm", "identity", "namespace"],
     ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
     ["report", "values"],
-    // What runs: releases, and the connection to the hub.
+    // Active parts: releases, and the connection to the hub.
     ["connection", "engine"],
     ["installer.ts", "simulation"],
     ["main.ts"],

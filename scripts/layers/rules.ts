@@ -4,7 +4,7 @@ import { flatPackages, layers, packageImports } from "./layers.ts";
 
 /** Tests, and what only tests import. */
 const test = "\\.test\\.ts$|/testing/";
-/** Generated sources have no entry point: their package imports them as they are. */
+/** Generated sources have no entry point: their package imports them directly. */
 const generated = "/generated/";
 
 /** All rules. */

@@ -26,9 +26,9 @@ type questions struct {
 }
 
 type selection struct {
-	Kind      string   `json:"kind"`
-	Available []string `json:"available"`
-	Wanted    string   `json:"wanted"`
+	Kind       string   `json:"kind"`
+	Available  []string `json:"available"`
+	Constraint string   `json:"constraint"`
 }
 
 type answers struct {
@@ -47,7 +47,7 @@ type versionAnswer struct {
 	Strict  bool   `json:"strict"`
 }
 
-// Matches has a '1' for each of the versions asked about that satisfies the constraint, else a '0'.
+// Matches has a '1' for each of the versions input about that satisfies the constraint, else a '0'.
 type constraintAnswer struct {
 	Error   string `json:"error,omitempty"`
 	Matches string `json:"matches,omitempty"`
@@ -66,13 +66,13 @@ type yamlAnswer struct {
 }
 
 func main() {
-	var asked questions
-	if err := json.NewDecoder(os.Stdin).Decode(&asked); err != nil {
+	var input questions
+	if err := json.NewDecoder(os.Stdin).Decode(&input); err != nil {
 		fail(err)
 	}
 	out := json.NewEncoder(os.Stdout)
 	out.SetEscapeHTML(false)
-	if err := out.Encode(answer(asked)); err != nil {
+	if err := out.Encode(answer(input)); err != nil {
 		fail(err)
 	}
 }
@@ -82,31 +82,31 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-func answer(asked questions) answers {
+func answer(input questions) answers {
 	var given answers
-	for _, text := range asked.Versions {
+	for _, text := range input.Versions {
 		given.Versions = append(given.Versions, answerVersion(text))
 	}
-	for _, pair := range asked.Pairs {
+	for _, pair := range input.Pairs {
 		given.Pairs = append(given.Pairs, semver.MustParse(pair[0]).Compare(semver.MustParse(pair[1])))
 	}
-	for _, text := range asked.Constraints {
-		given.Constraints = append(given.Constraints, answerConstraint(text, asked.Versions))
+	for _, text := range input.Constraints {
+		given.Constraints = append(given.Constraints, answerConstraint(text, input.Versions))
 	}
-	for _, one := range asked.Selections {
+	for _, one := range input.Selections {
 		given.Selections = append(given.Selections, answerSelection(one))
 	}
-	for _, text := range asked.Yaml {
+	for _, text := range input.Yaml {
 		given.Yaml = append(given.Yaml, answerYaml(text))
 	}
-	for _, text := range asked.Styles {
+	for _, text := range input.Styles {
 		style, err := answerStyle(text)
 		if err != nil {
 			fail(err)
 		}
 		given.Styles = append(given.Styles, style)
 	}
-	for _, one := range asked.Values {
+	for _, one := range input.Values {
 		given.Values = append(given.Values, answerValues(one))
 	}
 	return given
@@ -155,12 +155,12 @@ func answerYaml(text string) yamlAnswer {
 	return yamlAnswer{JSON: string(converted)}
 }
 
-func answerSelection(asked selection) selectionAnswer {
+func answerSelection(input selection) selectionAnswer {
 	choose := chooseEntry
-	if asked.Kind == "tags" {
+	if input.Kind == "tags" {
 		choose = chooseTag
 	}
-	text, err := choose(asked.Available, asked.Wanted)
+	text, err := choose(input.Available, input.Constraint)
 	if err != nil {
 		return selectionAnswer{Error: err.Error()}
 	}
@@ -185,7 +185,7 @@ func (e entries) Less(a, b int) bool {
 }
 
 // chooseEntry answers as IndexFile.Get of Helm 4 does after loading an index, which drops what is no version.
-func chooseEntry(available []string, wanted string) (string, error) {
+func chooseEntry(available []string, requested string) (string, error) {
 	var sorted entries
 	for _, text := range available {
 		if _, err := semver.NewVersion(text); err == nil {
@@ -193,33 +193,33 @@ func chooseEntry(available []string, wanted string) (string, error) {
 		}
 	}
 	sort.Sort(sort.Reverse(sorted))
-	if wanted == "" {
+	if requested == "" {
 		return first(sorted, "*")
 	}
-	if _, err := semver.NewConstraint(wanted); err != nil {
+	if _, err := semver.NewConstraint(requested); err != nil {
 		return "", err
 	}
 	for _, text := range sorted {
-		if text == wanted {
+		if text == requested {
 			return text, nil
 		}
 	}
-	return first(sorted, wanted)
+	return first(sorted, requested)
 }
 
-// chooseTag answers as GetOCITag of Fleet does, after Helm's reading of '_' as '+', which Fleet leaves out.
-func chooseTag(tags []string, wanted string) (string, error) {
-	constraint, err := semver.NewConstraint(wanted)
+// chooseTag answers as GetOCITag of Fleet does, after Helm's reading of '_' as '+', which Fleet omits.
+func chooseTag(tags []string, requested string) (string, error) {
+	constraint, err := semver.NewConstraint(requested)
 	if err != nil {
 		return "", err
 	}
-	_, err = semver.StrictNewVersion(wanted)
+	_, err = semver.StrictNewVersion(requested)
 	static := err == nil
 	chosen := ""
 	var highest *semver.Version
 	for _, tag := range tags {
 		text := strings.ReplaceAll(tag, "_", "+")
-		if static && text == wanted {
+		if static && text == requested {
 			return tag, nil
 		}
 		version, err := semver.NewVersion(text)
@@ -231,13 +231,13 @@ func chooseTag(tags []string, wanted string) (string, error) {
 		}
 	}
 	if chosen == "" {
-		return "", fmt.Errorf("no tag satisfies %s", wanted)
+		return "", fmt.Errorf("no tag satisfies %s", requested)
 	}
 	return chosen, nil
 }
 
-func first(sorted entries, wanted string) (string, error) {
-	constraint, err := semver.NewConstraint(wanted)
+func first(sorted entries, requested string) (string, error) {
+	constraint, err := semver.NewConstraint(requested)
 	if err != nil {
 		return "", err
 	}
@@ -246,5 +246,5 @@ func first(sorted entries, wanted string) (string, error) {
 			return text, nil
 		}
 	}
-	return "", fmt.Errorf("no version satisfies %s", wanted)
+	return "", fmt.Errorf("no version satisfies %s", requested)
 }

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// valuesQuestion asks what values with templates come to in a cluster.
+// valuesQuestion is the input of one rendering of values with templates.
 type valuesQuestion struct {
 	Values         map[string]any    `json:"values"`
 	TemplateValues map[string]string `json:"templateValues"`
@@ -46,8 +46,8 @@ func answerStyle(text string) (styleAnswer, error) {
 
 // answerValues does what Fleet does for a cluster: all values are written as YAML, rendered as one template with
 // missingkey=error, and read again; each templateValue is rendered and read for itself.
-func answerValues(asked valuesQuestion) valuesAnswer {
-	given, err := renderValues(asked)
+func answerValues(input valuesQuestion) valuesAnswer {
+	given, err := renderValues(input)
 	if err != nil {
 		return valuesAnswer{Error: err.Error()}
 	}
@@ -58,20 +58,20 @@ func answerValues(asked valuesQuestion) valuesAnswer {
 	return valuesAnswer{JSON: string(written)}
 }
 
-func renderValues(asked valuesQuestion) (map[string]any, error) {
+func renderValues(input valuesQuestion) (map[string]any, error) {
 	given := map[string]any{}
-	if asked.Values != nil {
-		written, err := yaml.Marshal(asked.Values)
+	if input.Values != nil {
+		written, err := yaml.Marshal(input.Values)
 		if err != nil {
 			return nil, err
 		}
-		if err := renderInto(string(written), asked.Context, &given); err != nil {
+		if err := renderInto(string(written), input.Context, &given); err != nil {
 			return nil, err
 		}
 	}
-	for key, text := range asked.TemplateValues {
+	for key, text := range input.TemplateValues {
 		var value any
-		if err := renderInto(text, asked.Context, &value); err != nil {
+		if err := renderInto(text, input.Context, &value); err != nil {
 			return nil, err
 		}
 		given[key] = value

@@ -10,20 +10,20 @@ const plain: Assignment = {
   withdrawing: false,
 };
 
-describe("an assignment in its Secret", () => {
+describe("the Secret of an assignment", () => {
   for (const [paused, withdrawing] of [
     [false, false],
     [true, false],
     [false, true],
   ] as const) {
-    test(`is read back as it was stored, paused ${paused}, withdrawing ${withdrawing}`, () => {
+    test(`is parsed back unchanged: paused ${paused}, withdrawing ${withdrawing}`, () => {
       const assignment = { ...plain, paused, withdrawing };
 
       assert.deepEqual(parseAssignment(assignmentSecret(assignment)), assignment);
     });
   }
 
-  test("has a valid and unique name for every deployment, however long", () => {
+  test("has a valid and unique name even if the deployment's name is long", () => {
     const names = ["a", "b"].map(
       (end) =>
         assignmentSecret({ ...plain, owner: { name: `${"x".repeat(252)}${end}`, uid: "u" } })
@@ -34,7 +34,7 @@ describe("an assignment in its Secret", () => {
     for (const name of names) assert.match(name, /^assignment-[-a-z0-9]{1,242}$/);
   });
 
-  test("is undefined if a part is missing", () => {
+  test("is not parsed if a part is missing", () => {
     const secret = assignmentSecret(plain);
 
     assert.equal(parseAssignment({ ...secret, data: {} }), undefined);

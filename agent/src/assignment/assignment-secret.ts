@@ -19,12 +19,12 @@ const annotations = {
   deploymentId: "flotilla.dev/deployment-id",
   paused: "flotilla.dev/paused",
   withdrawing: "flotilla.dev/withdrawing",
-  /** How many Secrets the content takes, this one included. */
+  /** The number of Secrets with the content, this one included. */
   parts: "flotilla.dev/parts",
 } as const;
 const dataKey = "content";
 
-/** A deployment as the hub last assigned it, whether it is installed or not. */
+/** A deployment as the hub last assigned it, installed or not. */
 export interface Assignment {
   readonly owner: DeploymentKey;
   readonly deploymentId: string;

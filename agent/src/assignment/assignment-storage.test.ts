@@ -44,12 +44,12 @@ describe("a stored assignment", () => {
       assert.equal(
         rest.writes.at(-1),
         "create secrets flotilla-agent/assignment-web",
-        "the first one means all",
+        "the first Secret is written last",
       );
     });
   }
 
-  test("writes its parts once, even if other fields change", async () => {
+  test("writes its content once, even if other fields change", async () => {
     const { rest, storage } = setUp();
     const assignment = assignmentOf(partBytes + 1);
     await storage.store(assignment);
@@ -61,7 +61,7 @@ describe("a stored assignment", () => {
     assert.deepEqual(await setUp(rest).storage.load(), [{ ...assignment, paused: true }]);
   });
 
-  test("has no part of an earlier content", async () => {
+  test("has no parts of the previous content", async () => {
     const { rest, storage, names } = setUp();
     await storage.store(assignmentOf(3 * partBytes));
 
@@ -88,7 +88,7 @@ describe("a stored assignment", () => {
     assert.deepEqual(await setUp(rest).storage.load(), [shop]);
   });
 
-  test("is the earlier one until the new one is complete", async () => {
+  test("keeps its previous content if the write of a new one is interrupted", async () => {
     const { rest, storage } = setUp();
     await storage.store(assignmentOf(partBytes + 1));
     rest.beforeWrite = (write) => {
@@ -100,15 +100,15 @@ describe("a stored assignment", () => {
     rest.beforeWrite = () => undefined;
     const { storage: next, names } = setUp(rest);
     assert.deepEqual(await next.load(), [assignmentOf(partBytes + 1)]);
-    assert.equal((await names()).length, 2, "what the killed one left is swept");
+    assert.equal((await names()).length, 2, "the parts of the interrupted write are deleted");
   });
 
-  test("with a missing part is ignored, and stored again", async () => {
+  test("with a missing part is ignored, and can be stored again", async () => {
     const { rest, storage, names } = setUp();
     const assignment = assignmentOf(2 * partBytes + 1);
     await storage.store(assignment);
-    const [lost = ""] = (await names()).filter((name) => name.startsWith("content-"));
-    await rest.delete(secrets, { namespace: agentNamespace, name: lost });
+    const [missing = ""] = (await names()).filter((name) => name.startsWith("content-"));
+    await rest.delete(secrets, { namespace: agentNamespace, name: missing });
 
     const { storage: next } = setUp(rest);
     assert.deepEqual(await next.load(), []);

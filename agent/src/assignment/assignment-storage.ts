@@ -18,7 +18,7 @@ import {
 
 /** Calls for one name must not overlap. */
 export interface AssignmentStorage {
-  /** Everything that is stored and readable. Deletes parts that an earlier agent left behind. */
+  /** All stored assignments that can be read. Deletes parts of interrupted writes. */
   load(): Promise<readonly Assignment[]>;
   /** Replaces what is stored under its name. */
   store(assignment: Assignment): Promise<void>;
@@ -46,7 +46,7 @@ export function createAssignmentStorage({ rest, log }: AssignmentStorageDeps): A
     }
   }
 
-  /** If it fails, the next start of an agent repeats it. */
+  /** A failure is retried by `load` on the next start. */
   async function deleteParts(names: readonly string[]): Promise<void> {
     for (const name of names) {
       await rest

@@ -46,9 +46,9 @@ describe("an assignment", () => {
     await assignments.assign(assignment);
 
     assert.deepEqual(changes, ["web"]);
-    const { assignments: later } = setUp(rest);
-    await later.load();
-    assert.deepEqual(later.list(), [
+    const { assignments: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.list(), [
       {
         owner: deployment,
         deploymentId: "sha256:1",
@@ -57,7 +57,7 @@ describe("an assignment", () => {
         withdrawing: false,
       },
     ]);
-    assert.deepEqual(later.inventory(), [
+    assert.deepEqual(restarted.inventory(), [
       { ...deployment, deploymentId: "sha256:1", paused: false, withdrawing: false },
     ]);
   });
@@ -84,22 +84,22 @@ describe("an assignment", () => {
     assert.notEqual(await stored(), undefined);
   });
 
-  test("is stored when the write of the last request is done", async () => {
+  test("is stored with the latest request when ensureStored resolves", async () => {
     const { rest, assignments, stored } = setUp();
     const gate = Promise.withResolvers<void>();
     rest.beforeWrite = () => gate.promise;
     const first = assignments.assign(assignment);
     const second = assignments.assign({ ...assignment, deploymentId: "sha256:2" });
 
-    const known = assignments.ensureStored("web");
+    const ensured = assignments.ensureStored("web");
     gate.resolve();
-    await known;
+    await ensured;
 
     assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
     assert.deepEqual(await Promise.all([first, second]), [true, true]);
   });
 
-  test("is stored again by ensureStored, which throws the error", async () => {
+  test("is stored by ensureStored after a failed write, or the error is thrown", async () => {
     const { rest, assignments, stored } = setUp();
     failNext(rest, 2);
     await assignments.assign(assignment);
@@ -127,7 +127,7 @@ describe("an assignment", () => {
     assert.equal(Buffer.from(found.content).toString(), "content");
   });
 
-  test("is rejected without content if that is not stored", async () => {
+  test("is rejected without its content if the agent has not stored it", async () => {
     const { rest, assignments } = setUp();
     const { content: _, ...bare } = assignment;
 
@@ -156,7 +156,7 @@ describe("an assignment", () => {
     assert.equal(parseAssignment((await stored()) ?? missing)?.deploymentId, "sha256:2");
   });
 
-  test("is written in order, and the last one stays", async () => {
+  test("is written in the order of delivery", async () => {
     const { assignments, stored } = setUp();
 
     await Promise.all(
@@ -179,7 +179,7 @@ describe("an assignment", () => {
 });
 
 describe("a withdrawal", () => {
-  test("is stored, and continued after a restart", async () => {
+  test("is stored, and continues after a restart", async () => {
     const { rest, assignments } = setUp();
     await assignments.assign(assignment);
 
@@ -190,9 +190,9 @@ describe("a withdrawal", () => {
       "create secrets flotilla-agent/assignment-web",
       "replace secrets flotilla-agent/assignment-web",
     ]);
-    const { assignments: later } = setUp(rest);
-    await later.load();
-    assert.equal(later.get("web")?.withdrawing, true);
+    const { assignments: restarted } = setUp(rest);
+    await restarted.load();
+    assert.equal(restarted.get("web")?.withdrawing, true);
   });
 
   test("of an earlier deployment of the same name does nothing", async () => {
@@ -218,7 +218,7 @@ describe("a withdrawal", () => {
     assert.equal(await stored(), undefined);
   });
 
-  test("leaves nothing when it is done", async () => {
+  test("deletes the assignment when it is complete", async () => {
     const { assignments, stored } = setUp();
     await assignments.assign(assignment);
     await assignments.withdraw(deployment);

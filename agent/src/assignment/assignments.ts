@@ -1,5 +1,5 @@
 /**
- * The deployments that this cluster was assigned, stored in the cluster itself: the agent goes on without the hub and after a
+ * The deployments that are assigned to this cluster, stored in the cluster: the agent continues without the hub and after a
  * restart. Absence removes nothing; only a completed withdrawal does.
  */
 import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto";
@@ -13,7 +13,7 @@ import type { AssignmentStorage } from "./assignment-storage.ts";
 import type { AssignmentRequest } from "./intake.ts";
 
 export interface Assignments {
-  /** Reads what is stored. Must be called once, before anything else. */
+  /** Reads the stored assignments. Must be called once, before all other methods. */
   load(): Promise<void>;
   get(name: string): Assignment | undefined;
   list(): readonly Assignment[];
@@ -25,9 +25,9 @@ export interface Assignments {
   assign(request: AssignmentRequest): Promise<boolean>;
   /** `unknown`: there is no such deployment. */
   withdraw(deployment: DeploymentKey): Promise<"stored" | "not stored" | "unknown">;
-  /** Resolves when the present assignment of a name is stored; retries a failed write. Throws ASSIGNMENT_NOT_STORED. */
+  /** Resolves when the current assignment of a name is stored; retries a failed write. Throws ASSIGNMENT_NOT_STORED. */
   ensureStored(name: string): Promise<void>;
-  /** Forgets an uninstalled deployment, unless it was assigned again. */
+  /** Removes an uninstalled deployment, unless it was assigned again. */
   remove(deployment: DeploymentKey): Promise<void>;
   onChange(listener: (name: string) => void): void;
 }
@@ -39,9 +39,9 @@ export interface AssignmentsDeps {
 
 export function createAssignments({ storage, log }: AssignmentsDeps): Assignments {
   const assigned = new Map<string, Assignment>();
-  /** One write at a time for each name; each one writes the assignment of the time when it begins. */
+  /** One write at a time for each name; each one writes the assignment that is current when it begins. */
   const writes = createKeyedMutex();
-  /** Names whose present assignment is not stored: its write is in progress, or has failed. */
+  /** Names whose current assignment is not stored: its write is in progress or has failed. */
   const unstored = new Set<string>();
   const listeners: ((name: string) => void)[] = [];
 
@@ -128,7 +128,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       return (await tryToStore(name)) ? "stored" : "not stored";
     },
     async ensureStored(name) {
-      // The last queued write stores the present assignment.
+      // The last queued write stores the current assignment.
       if (unstored.has(name)) await (writes.last(name) ?? store(name));
     },
     async remove(deployment) {
@@ -138,7 +138,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       await writes.run(deployment.name, async () => {
         if (assigned.get(deployment.name) !== current) return;
         await storage.remove(deployment.name);
-        // If it was assigned again meanwhile, that is stored after this.
+        // If it was assigned again meanwhile, the new assignment is stored afterwards.
         if (assigned.get(deployment.name) !== current) return;
         assigned.delete(deployment.name);
         unstored.delete(deployment.name);

@@ -1,4 +1,4 @@
-/** What the contents of assignments say, unpacked once for each: an assignment object is replaced when it changes. */
+/** Indexes of the contents of assignments. Each is unpacked once: an assignment object is replaced when it changes. */
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import type { Assignment } from "./assignment-secret.ts";
 import type { Assignments } from "./assignments.ts";
@@ -25,7 +25,7 @@ export interface Referrers {
   keysOf(assignment: Assignment): Promise<readonly string[]>;
 }
 
-/** Finds the deployments that refer to something, by all that is assigned, whether it is installed or not. */
+/** Finds the assigned deployments, installed or not, that refer to a key. */
 export function createReferrers(
   assignments: Pick<Assignments, "list">,
   keysIn: (content: DeploymentContent) => readonly string[],

@@ -1,4 +1,4 @@
-/** What the hub's messages do in this agent. */
+/** The handlers of the hub's messages. */
 import type {
   DeploymentKey,
   DeploymentState,
@@ -19,11 +19,11 @@ export interface AssignmentRequest {
 }
 
 /**
- * Receives what the hub sends. A Boolean result says whether it is stored in the agent's cluster; a failure to store is
+ * Handles what the hub sends. A Boolean result is whether it is stored in the agent's cluster; a failure to store is
  * reported as a failure of the deployment. A rejection ends the stream.
  */
 export interface Intake {
-  /** The deployments that the agent has, for the hub to compare with its own. */
+  /** The deployments that the agent has, for the hub to compare with the desired ones. */
   inventory(): readonly ObservedDeployment[];
   assign(assignment: AssignmentRequest): Promise<boolean>;
   /** Reports `Outbox.withdrawn` at once for a deployment that the agent does not have. */
@@ -32,9 +32,9 @@ export interface Intake {
   clusterInfoDigest(): string | undefined;
   setClusterInfo(packed: Packed): Promise<boolean>;
   referencedObjects(): readonly ObservedObject[];
-  setReferencedObject(supply: ReferencedObject): Promise<boolean>;
-  /** No deployment that the hub knows references it any more. */
+  setReferencedObject(object: ReferencedObject): Promise<boolean>;
+  /** No deployment on the hub references the object any more. */
   withdrawReferencedObject(ref: ObjectRef): Promise<void>;
-  /** The present state of every deployment; reported again on each new stream. */
+  /** The current state of every deployment; reported again on each new stream. */
   states(): readonly DeploymentState[];
 }

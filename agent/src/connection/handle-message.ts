@@ -58,7 +58,10 @@ export function createMessageHandler(
         return;
       case "clusterInfo": {
         const { digest, content: bytes } = message;
-        tasks.add("facts/", async () => void (await intake.setClusterInfo({ digest, bytes })));
+        tasks.add(
+          "cluster-info/",
+          async () => void (await intake.setClusterInfo({ digest, bytes })),
+        );
         return;
       }
       case "referencedObject":

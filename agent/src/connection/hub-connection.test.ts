@@ -8,7 +8,7 @@ import type { Intake } from "../assignment/index.ts";
 import type { AgentIdentity, IdentityController } from "../identity/index.ts";
 import { createHubConnection } from "./hub-connection.ts";
 
-const nothing = () => assert.fail("there is no session");
+const notCalled = () => assert.fail("called without a session");
 const current: AgentIdentity = {
   keyPem: "key",
   chainPem: "chain",
@@ -24,36 +24,36 @@ const identity: IdentityController = {
   waitForIdentity: () => Promise.resolve(current),
   renewAt: 0,
   lastError: "",
-  storeRenewed: nothing,
+  storeRenewed: notCalled,
   reportExpired: () => undefined,
   reportUnauthenticated: () => undefined,
   setAuthorities: () => Promise.resolve(),
   onChange: () => undefined,
 };
 const intake: Intake = {
-  inventory: nothing,
-  assign: nothing,
-  withdraw: nothing,
-  clusterInfoDigest: nothing,
-  setClusterInfo: nothing,
-  referencedObjects: nothing,
-  setReferencedObject: nothing,
-  withdrawReferencedObject: nothing,
-  states: nothing,
+  inventory: notCalled,
+  assign: notCalled,
+  withdraw: notCalled,
+  clusterInfoDigest: notCalled,
+  setClusterInfo: notCalled,
+  referencedObjects: notCalled,
+  setReferencedObject: notCalled,
+  withdrawReferencedObject: notCalled,
+  states: notCalled,
 };
 
-/** Connections to a hub that is unavailable, which share one permit for the handshake. */
+/** Connections to a hub that is unavailable; they share one permit for the handshake. */
 function setUp(names: readonly string[]) {
   const permit = createSemaphore(1);
   const clock = createFakeClock();
   const ending = new AbortController();
-  const tried: string[] = [];
+  const attempts: string[] = [];
   async function run(): Promise<void> {
     const connections = names.map((name) =>
       createHubConnection({
         identity,
         connectHub() {
-          tried.push(name);
+          attempts.push(name);
           throw new Error("the hub is unavailable");
         },
         agentVersion: "1.0.0",
@@ -66,25 +66,25 @@ function setUp(names: readonly string[]) {
     );
     await Promise.all(connections.map((connection) => connection.run(intake, ending.signal)));
   }
-  return { permit, clock, tried, ending, run };
+  return { permit, clock, attempts, ending, run };
 }
 
-describe("a connection that shares the limit of handshakes", () => {
-  test("releases its permit when it could not connect", async () => {
-    const { clock, tried, ending, run } = setUp(["a", "b"]);
+describe("a connection with a shared limit of handshakes", () => {
+  test("releases its permit when connecting fails", async () => {
+    const { clock, attempts, ending, run } = setUp(["a", "b"]);
     const ended = run();
     await settle();
-    assert.deepEqual(tried, ["a", "b"]);
+    assert.deepEqual(attempts, ["a", "b"]);
 
     await clock.advance(5_000);
 
-    assert.deepEqual(tried.slice(2, 4), ["a", "b"]);
+    assert.deepEqual(attempts.slice(2, 4), ["a", "b"]);
     ending.abort();
     await ended;
   });
 
-  test("waits for a permit, and does not connect when it is aborted meanwhile", async () => {
-    const { permit, tried, ending, run } = setUp(["a"]);
+  test("does not connect if it is aborted while it waits for a permit", async () => {
+    const { permit, attempts, ending, run } = setUp(["a"]);
     await permit.acquire();
     const ended = run();
     await settle();
@@ -93,7 +93,7 @@ describe("a connection that shares the limit of handshakes", () => {
     permit.release();
 
     await ended;
-    assert.deepEqual(tried, []);
+    assert.deepEqual(attempts, []);
     await permit.acquire();
   });
 });

@@ -46,7 +46,7 @@ export interface HubConnection {
 /** With jitter: 0.3 to 0.5 s after the first failure, at most 30 s. */
 const backoffLimits = { firstMs: 400, longestMs: 24_000 };
 
-/** A connection that lasted this long shows that the hub works: the backoff starts again. */
+/** A connection that lasted this long resets the backoff. */
 const healthyMs = 10_000;
 
 export function createHubConnection(deps: HubConnectionDeps): HubConnection {
@@ -55,7 +55,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
   let isConnected = false;
   let lastError = "";
   const listeners: (() => void)[] = [];
-  /** Aborts when another identity has replaced the one of the present connection. */
+  /** Aborts when another identity has replaced the one of the current connection. */
   let replaced = new AbortController();
   identity.onChange(() => {
     replaced.abort();
@@ -150,7 +150,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
   };
 }
 
-/** One session with this identity, whose certificate is renewed meanwhile. */
+/** One session with this identity. Its certificate is renewed during the session. */
 async function runWith(
   deps: HubConnectionDeps,
   current: AgentIdentity,
@@ -185,7 +185,7 @@ const abortedEarly: SessionEnd = {
   connectedMs: 0,
 };
 
-/** One permit of a semaphore; releasing it twice is harmless. */
+/** One permit of a semaphore; `release` is idempotent. */
 function createPermit(semaphore: HubConnectionDeps["handshakes"]) {
   let isAcquired = false;
   return {

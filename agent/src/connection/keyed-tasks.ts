@@ -2,7 +2,7 @@
 import { createKeyedMutex } from "@flotilla/shared/concurrency";
 
 export interface KeyedTasksOptions {
-  /** Tasks in progress or queued; `onFull` is called when there are as many, `onRoom` when there are fewer again. */
+  /** Limit of tasks in progress or queued; `onFull` is called when it is reached, `onRoom` when there are fewer again. */
   readonly limit: number;
   readonly onFull: () => void;
   readonly onRoom: () => void;

@@ -1,4 +1,4 @@
-/** One stream to the hub, from Hello to its end. What it leaves undone, the next one does. */
+/** One stream to the hub, from Hello to its end. The next stream repeats what was not acknowledged. */
 
 import {
   type AgentMessage,
@@ -56,11 +56,11 @@ export interface SessionEnd {
   readonly connectedMs: number;
 }
 
-/** Messages that are stored at the same time; each one may hold a content in memory. */
+/** Messages that are stored concurrently; each may keep a content in memory. */
 const maxConcurrentStores = 16;
-/** A server that accepts the connection but answers nothing is not a hub, or it hangs. */
+/** The hub accepted the connection but has not answered. */
 const answerTimeoutMs = 30_000;
-/** A hub that has just started may have thousands of agents to welcome; it has answered before. */
+/** After the hub's first answer: a hub that has just started may have to send Welcome to thousands of agents. */
 const welcomeTimeoutMs = 60_000;
 /** How long the hub has to end a stream that this side has closed. */
 const closeTimeoutMs = 2_000;

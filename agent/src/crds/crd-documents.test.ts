@@ -15,10 +15,10 @@ describe("the CustomResourceDefinitions of a manifest", () => {
     manifest: string,
     crds: readonly (readonly [name: string, hasOwnPolicy: boolean])[],
   ])[] = [
-    ["are none without any", config, []],
-    ["are none in an empty one", "", []],
+    ["are none in a manifest without them", config, []],
+    ["are none in an empty manifest", "", []],
     [
-      "are found each",
+      "are all found",
       `---\n${crd(named)}---\n${config}---\n${crd('metadata: {"name": b}')}`,
       [
         ["cars.example.com", false],
@@ -30,19 +30,23 @@ describe("the CustomResourceDefinitions of a manifest", () => {
       `---\n{{\n---\n${crd(named)}`,
       [["cars.example.com", false]],
     ],
-    ["are found in the line of the separator", `---${crd(named)}`, [["cars.example.com", false]]],
     [
-      "have the chart's own policy",
+      "are found on the line of the document separator",
+      `---${crd(named)}`,
+      [["cars.example.com", false]],
+    ],
+    [
+      "have a policy of the chart if the chart sets keep",
       crd(`${named}\n  annotations:\n    helm.sh/resource-policy: keep`),
       [["cars.example.com", true]],
     ],
     [
-      "have another policy of the chart",
+      "have a policy of the chart if the chart sets another value",
       crd(`${named}\n  annotations: {"helm.sh/resource-policy": delete}`),
       [["cars.example.com", true]],
     ],
     [
-      "do not have an added policy as the chart's",
+      "have no policy of the chart if the agent added it",
       withKeptCrds(crd(named)),
       [["cars.example.com", false]],
     ],
@@ -72,16 +76,16 @@ describe("the CustomResourceDefinitions of a manifest", () => {
   }
 });
 
-describe("a manifest with which Helm keeps them", () => {
+describe("a manifest whose definitions Helm keeps", () => {
   const own = "# by Flotilla, unless deleteCRDResources";
   const cases: readonly (readonly [what: string, before: string, after: string])[] = [
     [
-      "has the annotation in a line of its own",
+      "has the annotation on a separate line",
       `---\n# Source: a\n${crd(`${named}\n  labels: {a: b}`)}---\n${config}`,
       `---\n# Source: a\n${crd(`metadata:\n  annotations: ${own}\n    helm.sh/resource-policy: keep ${own}\n  name: cars.example.com\n  labels: {a: b}`)}---\n${config}`,
     ],
     [
-      "has it beside others, with their indentation",
+      "has the annotation beside others, with their indentation",
       crd("metadata:\n    # ours\n    annotations: # theirs\n\n        a: b\n    name: x"),
       crd(
         `metadata:\n    # ours\n    annotations: # theirs\n        helm.sh/resource-policy: keep ${own}\n\n        a: b\n    name: x`,
@@ -96,7 +100,7 @@ describe("a manifest with which Helm keeps them", () => {
       ),
     ],
     [
-      "adds to empty annotations",
+      "has the annotation in an empty annotations field",
       crd("metadata:\n  annotations:\n  name: x"),
       crd(`metadata:\n  annotations:\n    helm.sh/resource-policy: keep ${own}\n  name: x`),
     ],
@@ -124,7 +128,7 @@ describe("a manifest with which Helm keeps them", () => {
     });
   }
 
-  test("keeps line ends of Windows", () => {
+  test("keeps CRLF line ends", () => {
     const before = crd(`${named}\n  annotations:\n    a: b`).replaceAll("\n", "\r\n");
 
     const after = withKeptCrds(before);
@@ -163,7 +167,7 @@ const metadataLines = fc
     ),
     isFlow: fc.boolean(),
     comment: fc.constantFrom("", " # why", "  "),
-    blank: fc.constantFrom([], [""], ["# aside"]),
+    blank: fc.constantFrom([], [""], ["# comment"]),
     isNameFirst: fc.boolean(),
   })
   .map(({ depth, extra, annotations, isFlow, comment, blank, isNameFirst }) => {
@@ -186,7 +190,7 @@ const metadataLines = fc
   });
 
 describe("a definition in any style", () => {
-  test("gets only the annotation, once, and loses it byte by byte if it was added as a line", () => {
+  test("has only the annotation added, once; removing an added line restores the original bytes", () => {
     fc.assert(
       fc.property(metadataLines, fc.boolean(), (metadata, isLast) => {
         const [kind, version, ...rest] = crd(metadata).split("\n");

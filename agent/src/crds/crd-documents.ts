@@ -2,7 +2,7 @@
  * Finds the CustomResourceDefinitions in a manifest, and adds Helm's annotation that keeps them. Pure.
  *
  * On uninstall Helm keeps an object if the *stored manifest* has the annotation `helm.sh/resource-policy` on it. Additions are
- * whole lines with a marker comment, so that they can be told from the chart's own and removed byte by byte.
+ * whole lines with a marker comment, so that they differ from the chart's own and can be removed byte by byte.
  */
 import { isDeepStrictEqual } from "node:util";
 import { AppError } from "@flotilla/shared/errors";

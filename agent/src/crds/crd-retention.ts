@@ -38,7 +38,7 @@ export interface CrdPolicy {
 }
 
 export interface CrdRetention {
-  /** For a release that is in sync: then a `helm uninstall` by hand keeps definitions as well. */
+  /** For a release that is in sync, so that a manual `helm uninstall` keeps definitions too. */
   reconcile(record: ReleaseRecord, policy: CrdPolicy): Promise<void>;
   /** Must be called before Helm upgrades a release, which deletes objects that the chart does not contain any more. */
   beforeUpgrade(release: ReleaseKey, policy: CrdPolicy): Promise<void>;
@@ -201,7 +201,7 @@ async function applyOne(
     const crd = await client.rest.get(customResourceDefinitions, { name }, { signal });
     const annotations = crd && changeOf(crd);
     if (annotations === undefined) return;
-    // With its UID, so that apply does not create it if somebody has just deleted it.
+    // With its UID, so that apply does not create it if it has just been deleted.
     const body = {
       apiVersion: apiVersionOf(customResourceDefinitions),
       kind: customResourceDefinitions.kind,

@@ -13,10 +13,10 @@ interface Crd {
   readonly of?: { readonly namespace: string; readonly name: string };
   /** The annotations of our field manager. */
   readonly ours?: readonly string[];
-  readonly helms?: readonly string[];
+  readonly appliedByHelm?: readonly string[];
 }
 
-function crdOf({ policy: said, of = release, ours = [], helms = owner }: Crd): KubeObject {
+function crdOf({ policy: value, of = release, ours = [], appliedByHelm = owner }: Crd): KubeObject {
   const fieldsOf = (names: readonly string[]) => ({
     "f:metadata": { "f:annotations": Object.fromEntries(names.map((name) => [`f:${name}`, {}])) },
   });
@@ -25,11 +25,11 @@ function crdOf({ policy: said, of = release, ours = [], helms = owner }: Crd): K
     annotations: {
       "meta.helm.sh/release-name": of.name,
       "meta.helm.sh/release-namespace": of.namespace,
-      ...(said !== undefined && { [policy]: said }),
+      ...(value !== undefined && { [policy]: value }),
     },
     managedFields: [
       { manager: "kube-apiserver", operation: "Update", fieldsV1: { "f:status": {} } },
-      { manager: "helm", operation: "Apply", fieldsV1: fieldsOf(["."].concat(helms)) },
+      { manager: "helm", operation: "Apply", fieldsV1: fieldsOf(["."].concat(appliedByHelm)) },
       ...(ours.length === 0 ? [] : [{ manager: crdFieldManager, fieldsV1: fieldsOf(ours) }]),
     ],
   };
@@ -37,19 +37,29 @@ function crdOf({ policy: said, of = release, ours = [], helms = owner }: Crd): K
 }
 
 const keep = { [policy]: "keep" };
-const given = {
+const transferred = {
   "meta.helm.sh/release-name": "app",
   "meta.helm.sh/release-namespace": "shop",
 };
 
 describe("the annotations of a definition in the cluster", () => {
   const cases: readonly (readonly [what: string, crd: Crd, keep: boolean, own: unknown])[] = [
-    ["include the policy if it is kept", {}, true, keep],
+    ["include the policy if the definition is kept", {}, true, keep],
     ["do not change if the policy is applied", { policy: "keep", ours: [policy] }, true, undefined],
-    ["do not change if somebody else has set a policy", { policy: "delete" }, true, undefined],
+    [
+      "do not change if another field manager has set a policy",
+      { policy: "delete" },
+      true,
+      undefined,
+    ],
     ["include the policy for a definition of another release", { of: other }, true, keep],
-    ["lose the policy if it is not kept", { policy: "keep", ours: [policy] }, false, {}],
-    ["keep a policy of somebody else", { policy: "keep" }, false, undefined],
+    [
+      "lose the policy if the definition is not kept",
+      { policy: "keep", ours: [policy] },
+      false,
+      {},
+    ],
+    ["keep a policy of another field manager", { policy: "keep" }, false, undefined],
     [
       "keep the policy if another release owns it",
       { policy: "keep", ours: [policy], of: other },
@@ -65,35 +75,35 @@ describe("the annotations of a definition in the cluster", () => {
     ],
     [
       "keep the transferred owner until Helm has applied it",
-      { policy: "keep", ours: [policy, ...owner], helms: [] },
+      { policy: "keep", ours: [policy, ...owner], appliedByHelm: [] },
       true,
       undefined,
     ],
     [
-      "keep the transferred owner if it is not kept",
-      { policy: "keep", ours: [policy, ...owner], helms: [] },
+      "keep the transferred owner if the definition is not kept",
+      { policy: "keep", ours: [policy, ...owner], appliedByHelm: [] },
       false,
-      given,
+      transferred,
     ],
   ];
-  for (const [what, crd, isToStay, own] of cases) {
+  for (const [what, crd, isKept, own] of cases) {
     test(what, () => {
-      assert.deepEqual(policyChange(crdOf(crd), isToStay, release), own);
+      assert.deepEqual(policyChange(crdOf(crd), isKept, release), own);
     });
   }
 
-  test("stay without managedFields", () => {
+  test("do not change without managedFields", () => {
     const crd = { metadata: { ...crdOf({ policy: "keep" }).metadata, managedFields: undefined } };
 
     assert.equal(policyChange(crd, false, release), undefined);
   });
 
-  test("name another release, if the present owner transfers it", () => {
+  test("name the new release if the current owner transfers the definition", () => {
     assert.deepEqual(transferOwnership(crdOf({}), other, release), undefined);
-    assert.deepEqual(transferOwnership(crdOf({ of: other }), other, release), given);
+    assert.deepEqual(transferOwnership(crdOf({ of: other }), other, release), transferred);
     assert.deepEqual(transferOwnership(crdOf({ of: other, ours: [policy] }), other, release), {
       ...keep,
-      ...given,
+      ...transferred,
     });
     assert.equal(transferOwnership({ metadata: { name: "free" } }, other, release), undefined);
   });

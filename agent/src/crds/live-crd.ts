@@ -2,8 +2,8 @@
  * The annotations of a CustomResourceDefinition in the cluster. Pure.
  *
  * Helm deletes an object that the chart's new version does not contain, unless the *live* object has the annotation
- * `helm.sh/resource-policy: keep`. The agent applies it with a field manager of its own, so that it can remove it again, and
- * only if nobody else has set it.
+ * `helm.sh/resource-policy: keep`. The agent applies it with its own field manager, so that it can remove it again, and
+ * only if no other field manager has set it.
  */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
@@ -20,8 +20,9 @@ const ownerName = "meta.helm.sh/release-name";
 const ownerNamespace = "meta.helm.sh/release-namespace";
 
 /**
- * Undefined if nothing changes: the definition has the policy already, or somebody else has set it. A definition of another
- * release may be kept as well, because Helm deletes it without checking its owner; it may be deleted only with its own release.
+ * Undefined if nothing changes: the definition has the policy already, or another field manager has set it. A definition of
+ * another release may be kept as well, because Helm deletes it without checking its owner; it may be deleted only with its
+ * own release.
  */
 export function policyChange(
   crd: KubeObject,
@@ -46,7 +47,7 @@ export function policyChange(
   return names.length === own.size && names.every((name) => own.has(name)) ? undefined : desired;
 }
 
-/** Makes another release the owner; Helm otherwise rejects it there. Undefined if `from` is not the present owner. */
+/** Makes another release the owner; Helm otherwise rejects it there. Undefined if `from` is not the current owner. */
 export function transferOwnership(
   crd: KubeObject,
   from: ReleaseKey,

@@ -31,8 +31,8 @@ function setUp(...assignments: readonly Assignment[]) {
       states.set(name, state);
       tracker.setState(name, state);
     },
-    /** One check of a deployment, as the engine does it. */
-    async pass(name: string, ...dependsOn: NonNullable<DeploymentContent["dependsOn"]>) {
+    /** Checks the dependencies of a deployment, as the engine does. */
+    async check(name: string, ...dependsOn: NonNullable<DeploymentContent["dependsOn"]>) {
       const unmet = await tracker.unmet(name, { ...plainContent, dependsOn });
       tracker.setWaitsFor(name, unmet?.names);
       return unmet?.message;
@@ -41,35 +41,38 @@ function setUp(...assignments: readonly Assignment[]) {
 }
 
 describe("a deployment that waits", () => {
-  test("is enqueued when the state of another one changes, and only then", async () => {
-    const { enqueued, is, pass } = setUp(await testAssignment("db"), await testAssignment("web"));
+  test("is enqueued only when the state of a dependency changes", async () => {
+    const { enqueued, is, check } = setUp(await testAssignment("db"), await testAssignment("web"));
     is("db", "NotReady");
-    assert.match((await pass("web", { name: "db" })) ?? "", /db, which is NotReady/);
+    assert.match((await check("web", { name: "db" })) ?? "", /db, which is NotReady/);
 
     is("db", "NotReady");
     assert.deepEqual(enqueued, []);
     is("db", "Ready");
 
     assert.deepEqual(enqueued, ["web"]);
-    assert.equal(await pass("web", { name: "db" }), undefined);
+    assert.equal(await check("web", { name: "db" }), undefined);
     is("db", "NotReady");
-    assert.deepEqual(enqueued, ["web"], "it waits no more");
+    assert.deepEqual(enqueued, ["web"], "web does not wait any more");
   });
 
   test("is enqueued when a dependency becomes ready during the check", async () => {
     const { tracker, enqueued, is } = setUp(await testAssignment("db"));
     is("db", "NotReady");
 
-    const looking = tracker.unmet("web", { ...plainContent, dependsOn: [{ name: "db" }] });
+    const checking = tracker.unmet("web", { ...plainContent, dependsOn: [{ name: "db" }] });
     is("db", "Ready");
-    tracker.setWaitsFor("web", (await looking)?.names);
+    tracker.setWaitsFor("web", (await checking)?.names);
 
     assert.deepEqual(enqueued, ["web"]);
   });
 
-  test("is enqueued when another one is assigned or removed", async () => {
-    const { tracker, enqueued, assign, is, pass } = setUp();
-    assert.match((await pass("web", { name: "db" })) ?? "", /db, which this cluster does not have/);
+  test("is enqueued when a dependency is assigned or removed", async () => {
+    const { tracker, enqueued, assign, is, check } = setUp();
+    assert.match(
+      (await check("web", { name: "db" })) ?? "",
+      /db, which this cluster does not have/,
+    );
 
     assign(await testAssignment("db"));
     assert.deepEqual(enqueued, ["web"]);
@@ -79,39 +82,42 @@ describe("a deployment that waits", () => {
     assert.deepEqual(enqueued, ["web", "web", "web"]);
   });
 
-  test("matches others by the labels of their Bundles, and by their names as a label", async () => {
+  test("matches dependencies by the labels of their Bundles and by the bundle-name label", async () => {
     const base = { matchLabels: { tier: "base" } };
-    const { is, pass } = setUp(
+    const { is, check } = setUp(
       await testAssignment("db", { labels: { tier: "base" } }),
       await testAssignment("web"),
     );
 
     assert.match(
-      (await pass("web", { selector: base })) ?? "",
+      (await check("web", { selector: base })) ?? "",
       /waiting for db, which is WaitApplied/,
     );
     is("db", "Ready");
-    assert.equal(await pass("web", { selector: base }), undefined);
+    assert.equal(await check("web", { selector: base }), undefined);
     const named = { matchLabels: { "fleet.cattle.io/bundle-name": "db" } };
-    assert.equal(await pass("web", { selector: named }), undefined);
+    assert.equal(await check("web", { selector: named }), undefined);
   });
 
   test("does not wait for a deployment that is being withdrawn", async () => {
-    const leaving = { ...(await testAssignment("db")), withdrawing: true };
-    const { is, pass } = setUp(leaving);
+    const withdrawn = { ...(await testAssignment("db")), withdrawing: true };
+    const { is, check } = setUp(withdrawn);
     is("db", "Ready");
 
-    assert.match((await pass("web", { name: "db" })) ?? "", /db, which this cluster does not have/);
+    assert.match(
+      (await check("web", { name: "db" })) ?? "",
+      /db, which this cluster does not have/,
+    );
   });
 
-  test("reports a cycle, whichever of them is checked first", async () => {
-    const { enqueued, pass } = setUp(await testAssignment("a"), await testAssignment("b"));
-    assert.doesNotMatch((await pass("a", { name: "b" })) ?? "", /each other/);
+  test("reports a cycle in each order of the checks", async () => {
+    const { enqueued, check } = setUp(await testAssignment("a"), await testAssignment("b"));
+    assert.doesNotMatch((await check("a", { name: "b" })) ?? "", /cycle/);
 
-    assert.match((await pass("b", { name: "a" })) ?? "", /cycle: b waits for a waits for b/);
+    assert.match((await check("b", { name: "a" })) ?? "", /cycle: b waits for a waits for b/);
 
     assert.deepEqual(enqueued, ["a"]);
-    assert.match((await pass("a", { name: "b" })) ?? "", /cycle: a waits for b waits for a/);
-    assert.deepEqual(enqueued, ["a"], "nothing is new any more");
+    assert.match((await check("a", { name: "b" })) ?? "", /cycle: a waits for b waits for a/);
+    assert.deepEqual(enqueued, ["a"], "an unchanged cycle enqueues nothing");
   });
 });

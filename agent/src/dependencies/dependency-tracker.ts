@@ -11,9 +11,9 @@ import {
 } from "./unmet-dependencies.ts";
 
 export interface DependencyTracker {
-  /** The unmet dependencies of a deployment, from the present states of the others. */
+  /** The unmet dependencies of a deployment, from the current states of the others. */
   unmet(name: string, content: DeploymentContent): Promise<UnmetDependencies | undefined>;
-  /** Sets the names that a deployment waits for now; undefined: none. */
+  /** Sets the names that a deployment waits for; undefined: none. */
   setWaitsFor(name: string, names: readonly string[] | undefined): void;
   /** Sets the state of a deployment; undefined: it was removed. A change enqueues all that wait. */
   setState(name: string, state: BundleState | undefined): void;

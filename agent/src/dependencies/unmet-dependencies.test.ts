@@ -82,7 +82,7 @@ const cases: readonly (readonly [
     ["a"],
   ],
   [
-    "its own labels",
+    "a label that it has itself",
     [{ selector: tier }],
     [
       deployment("web", "WaitApplied", { labels: { tier: "base" } }),
@@ -128,14 +128,14 @@ const cases: readonly (readonly [
 
 describe("a deployment that depends on", () => {
   for (const [what, dependsOn, deployments, message, names = []] of cases) {
-    test(`${what} ${message === undefined ? "goes on" : "waits"}`, () => {
+    test(`${what} ${message === undefined ? "is deployed" : "waits"}`, () => {
       const unmet = unmetDependencies("web", dependsOn, deployments);
 
       assert.deepEqual(unmet, message === undefined ? undefined : { message, names });
     });
   }
 
-  test("many names lists some and counts the others", () => {
+  test("many names lists the first ten and counts the rest", () => {
     const many = Array.from({ length: 13 }, (_, index) => ({ name: `n${index}` }));
 
     const { message = "", names = [] } = unmetDependencies("web", many, []) ?? {};

@@ -11,7 +11,7 @@ export interface ClusterDeployment {
   /** Of its Bundle. */
   readonly labels: Readonly<Record<string, string>>;
   readonly state: BundleState;
-  /** The names of the deployments that it waits for itself. */
+  /** The names of the deployments that it waits for. */
   readonly waitsFor: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface UnmetDependencies {
 /** In one message. */
 const maxNames = 10;
 
-/** `name`: the deployment itself, which never depends on itself. */
+/** `name`: the deployment that waits; it never depends on itself. */
 export function unmetDependencies(
   name: string,
   dependsOn: readonly Dependency[],

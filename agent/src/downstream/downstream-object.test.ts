@@ -18,13 +18,13 @@ function plan(existing: DownstreamObject | undefined, source = object): Downstre
   );
 }
 
-/** As the API server stores it. */
-const made: DownstreamObject = {
-  ...copyOf(plan(undefined)),
-  metadata: { ...copyOf(plan(undefined)).metadata, uid: "u", resourceVersion: "1" },
+/** The object of the first plan, as the API server stores it. */
+const stored: DownstreamObject = {
+  ...objectOf(plan(undefined)),
+  metadata: { ...objectOf(plan(undefined)).metadata, uid: "u", resourceVersion: "1" },
 };
 
-function copyOf(step: DownstreamPlan): DownstreamObject {
+function objectOf(step: DownstreamPlan): DownstreamObject {
   assert.notEqual(step.kind, "none");
   return step.kind === "none" ? { metadata: { name: "" } } : step.object;
 }
@@ -50,7 +50,7 @@ describe("a downstream resource", () => {
 
   test("of a ConfigMap has no type", () => {
     const ref = { kind: "ConfigMap", name: "settings" } as const;
-    const { type, data, binaryData } = copyOf(
+    const { type, data, binaryData } = objectOf(
       planDownstreamResource(
         { ref, object: { data: { a: "1" }, binaryData: { b: "AA==" } } },
         undefined,
@@ -67,19 +67,19 @@ describe("a downstream resource", () => {
     ReferencedObjectData,
     DownstreamPlan["kind"],
   ])[] = [
-    ["does not change if it is up to date", made, object, "none"],
-    ["is replaced when the data changed", made, { ...object, data: { a: "Mg==" } }, "replace"],
-    ["is replaced when a label changed", made, { ...object, labels: { team: "b" } }, "replace"],
-    ["is recreated when the type changed", made, { ...object, type: "other" }, "recreate"],
+    ["does not change if it is up to date", stored, object, "none"],
+    ["is replaced when the data changed", stored, { ...object, data: { a: "Mg==" } }, "replace"],
+    ["is replaced when a label changed", stored, { ...object, labels: { team: "b" } }, "replace"],
+    ["is recreated when the type changed", stored, { ...object, type: "other" }, "recreate"],
     [
       "is recreated when it is immutable",
-      { ...made, immutable: true },
+      { ...stored, immutable: true },
       { ...object, data: {} },
       "recreate",
     ],
     [
       "keeps labels and annotations of others",
-      { ...made, metadata: { ...made.metadata, annotations: { theirs: "1" } } },
+      { ...stored, metadata: { ...stored.metadata, annotations: { theirs: "1" } } },
       object,
       "none",
     ],
@@ -91,17 +91,17 @@ describe("a downstream resource", () => {
   }
 
   test("stays immutable when its labels change, as the API server requires", () => {
-    const step = plan({ ...made, immutable: true }, { ...object, labels: { team: "b" } });
+    const step = plan({ ...stored, immutable: true }, { ...object, labels: { team: "b" } });
 
     assert.equal(step.kind, "replace");
-    assert.equal(copyOf(step).immutable, true);
-    assert.equal(copyOf(plan({ ...made, immutable: true }, { data: {} })).immutable, undefined);
+    assert.equal(objectOf(step).immutable, true);
+    assert.equal(objectOf(plan({ ...stored, immutable: true }, { data: {} })).immutable, undefined);
   });
 
   test("is replaced with its resourceVersion", () => {
     assert.equal(
-      copyOf(plan(made, { ...object, data: {} })).metadata.resourceVersion,
-      made.metadata.resourceVersion,
+      objectOf(plan(stored, { ...object, data: {} })).metadata.resourceVersion,
+      stored.metadata.resourceVersion,
     );
   });
 });

@@ -20,13 +20,23 @@ const referrers = createDownstreamReferrers({ list: () => list });
 describe("the referrers of a downstream resource", () => {
   const cases: readonly (readonly [string, ObjectRef, string, readonly string[]])[] = [
     [
-      "are all deployments that name it and are not withdrawn, paused ones too",
+      "are all deployments that reference it, with paused and without withdrawn ones",
       login,
       "shop",
       ["one", "paused"],
     ],
-    ["in another namespace are those with a release there", login, "other", ["elsewhere"]],
-    ["are not those that name another object", { kind: "Secret", name: "a" }, "shop", []],
+    [
+      "are deployments whose release is in the namespace of the resource",
+      login,
+      "other",
+      ["elsewhere"],
+    ],
+    [
+      "are not deployments that reference another kind with the same name",
+      { kind: "Secret", name: "a" },
+      "shop",
+      [],
+    ],
   ];
   for (const [what, ref, namespace, names] of cases) {
     test(what, async () => {

@@ -43,7 +43,7 @@ export function createDownstreamReferrers(
   assignments: Pick<Assignments, "list">,
 ): DownstreamReferrers {
   const referrers = createReferrers(
-    // One that is paused or waits for others refers to its objects all the same.
+    // Paused deployments, and those that wait for others, are included.
     { list: () => assignments.list().filter(({ withdrawing }) => !withdrawing) },
     ({ namespace, copies = [] }) => copies.map((ref) => referenceKey(ref, namespace)),
   );
@@ -126,7 +126,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     const ref = { namespace: target.namespace, name };
     const existing = cache.informer.store.get(keyOf(ref));
     const owner = existing?.metadata.labels?.[downstreamLabel] ?? "";
-    // A shared one stays with its owner.
+    // A shared resource keeps its owner.
     const isShared = (await referrersOf(kind, ref)).has(owner);
     const plan = planDownstreamResource(resource, existing, {
       namespace: target.namespace,
@@ -161,17 +161,17 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
       for (const object of informer.store.byIndex(byOwner, owner)) {
         const names = await referrersOf(kind, object.metadata);
         if (names.has(owner)) continue;
-        const [heir] = [...names].toSorted();
+        const [newOwner] = [...names].toSorted();
         const { namespace = "", name } = object.metadata;
         try {
-          if (heir === undefined) await remove(resource, object, client, signal);
-          else informer.store.wrote(await transfer(resource, object, heir, client, signal));
+          if (newOwner === undefined) await remove(resource, object, client, signal);
+          else informer.store.wrote(await transfer(resource, object, newOwner, client, signal));
         } catch (thrown) {
           // It was replaced or deleted meanwhile.
           if (isConflict(thrown) || isNotFound(thrown)) continue;
           throw new AppError(
             agentErrors.DOWNSTREAM_RESOURCE_FAILED,
-            `${heir === undefined ? "delete" : `transfer to deployment ${heir}`} the downstream resource ${kind} ${namespace}/${name} as ${client.subject}: ${messageOf(thrown)}`,
+            `${newOwner === undefined ? "delete" : `transfer to deployment ${newOwner}`} the downstream resource ${kind} ${namespace}/${name} as ${client.subject}: ${messageOf(thrown)}`,
             { cause: thrown },
           );
         }

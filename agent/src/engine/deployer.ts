@@ -1,5 +1,5 @@
 /**
- * Brings one deployment to its desired state: observe, decide, act, and again until nothing is left to do. Everything that
+ * Brings one deployment to its desired state: observe, decide, act, until there is no further action. Everything that
  * changes a release goes through here; what is to be done is decided in release/next-action.ts.
  */
 import type { ReleaseInfo } from "@flotilla/proto";
@@ -50,14 +50,14 @@ export type DeployResult =
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
   | Blocked;
 
-/** Nothing was done, because of unmet dependencies. */
+/** No action, because of unmet dependencies. */
 interface Blocked {
   readonly kind: "blocked";
   readonly unmet: UnmetDependencies;
 }
 
 export interface DeployPass extends DeployUntil {
-  /** The time of the next try after the last failure of this content, ms since 1970. */
+  /** The time of the retry after the last failure of this content, ms since 1970. */
   readonly retryAtMs: number | undefined;
   readonly unmetDependencies: (
     content: DeploymentContent,
@@ -73,7 +73,7 @@ export interface Deployer {
   withdraw(assignment: Assignment, signal: AbortSignal): Promise<void>;
 }
 
-/** More than any sequence of states needs; beyond it something else changes the release as fast as the agent does. */
+/** More than any sequence of states needs. If it is exceeded, another client changes the release as fast as the agent. */
 const maxActions = 6;
 
 /** The dependencies of all actions. */
@@ -178,7 +178,7 @@ async function act(
     case "conflict":
       throw new AppError(
         agentErrors.RELEASE_CONFLICT,
-        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.holder.name}; give one of the two another releaseName or namespace`,
+        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.name}; give one of the two another releaseName or namespace`,
       );
     case "adopt":
       await stored.adopt(client.rest, action.record, desired.owner);
@@ -188,7 +188,7 @@ async function act(
       return undefined;
     case "uninstall":
     case "upgrade": {
-      // A release that moves stays in its old place until it can be installed in the new one.
+      // A release that moves stays in its old namespace until it can be installed in the new one.
       const unmet = await pass.unmetDependencies(content);
       if (unmet !== undefined) return { kind: "blocked", unmet };
       if (action.kind === "upgrade")
@@ -229,7 +229,7 @@ async function withdraw(tools: Tools, assignment: Assignment, signal: AbortSigna
   const content = await contentOf(assignment);
   const { keepResources, serviceAccount } = content;
   const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
-  // If nothing was installed, no account is needed.
+  // Without an installed release no account is needed.
   if (owned.length > 0 || downstream.has(owner.name)) {
     const client = await clients.clientFor(serviceAccount);
     for (const record of owned) {

@@ -122,7 +122,7 @@ export function createEngine(deps: EngineDeps): Engine {
     return list.flatMap(({ owner }, index) => (flags[index] ? [owner.name] : []));
   }
 
-  /** A release was removed: a deployment that failed because another one had it retries at once. */
+  /** A release was removed: enqueues the deployments that failed because another deployment owned it. */
   function enqueueConflicting(): void {
     for (const [name, own] of statuses.list()) {
       if (!hasFailedBy(own, [agentErrors.RELEASE_CONFLICT])) continue;
@@ -131,7 +131,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
-  /** A service account was created or deleted: deployments that failed for one retry at once, and others may fail now. */
+  /** A service account was created or deleted: enqueues all deployments, without the backoff of failures because of one. */
   function accountsChanged(): void {
     for (const { owner } of assignments.list()) {
       const own = statuses.get(owner.name);

@@ -12,9 +12,9 @@ import {
 
 describe("after a failure", () => {
   test("a deployment that waits for the hub is pending, not failed", () => {
-    const awaited = new AppError(agentErrors.REFERENCED_OBJECT_PENDING, "waiting for the Secret a");
+    const pending = new AppError(agentErrors.REFERENCED_OBJECT_PENDING, "waiting for the Secret a");
 
-    assert.deepEqual(resultUntilChange(awaited, "sha256:1"), {
+    assert.deepEqual(resultUntilChange(pending, "sha256:1"), {
       kind: "pending",
       message: "waiting for the Secret a",
     });
@@ -45,7 +45,7 @@ describe("after a failure", () => {
     );
   });
 
-  test("another account can resolve a failure that depends on the account, also of a withdrawal", () => {
+  test("a failure because of the service account is recognized, for a withdrawal too", () => {
     const { code } = agentErrors.SERVICE_ACCOUNT_MISSING;
     const failed = { kind: "failed", deploymentId: "sha256:1", message: "no" } as const;
 

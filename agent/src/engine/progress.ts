@@ -53,7 +53,7 @@ export function retryDelayMs(failures: number): number {
   return backoffDelayMs(retryBackoff, failures);
 }
 
-/** The error and the time of the next try. */
+/** The error and the time of the retry. */
 export function retryMessage(thrown: unknown, retryAtMs: number): string {
   return `${AppError.from(thrown).message}; retrying at ${formatTime(retryAtMs)}`;
 }

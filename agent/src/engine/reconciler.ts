@@ -1,4 +1,4 @@
-/** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the next try. */
+/** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the retry. */
 
 import { AppError } from "@flotilla/shared/errors";
 import {
@@ -23,9 +23,9 @@ import type { Statuses } from "./statuses.ts";
 
 export interface Reconciler {
   reconcile(name: string, context: ReconcileContext): Promise<Result>;
-  /** The inputs of a deployment have changed: its last failure does not delay it, nor does the one in progress. */
+  /** The inputs of a deployment have changed: no backoff of an earlier failure or of the reconcile in progress delays it. */
   inputsChanged(name: string): void;
-  /** Ends the reconcile in progress if it is for another content than the present one. */
+  /** Ends the reconcile in progress if it is for another content than the current one. */
   assignmentChanged(name: string): void;
 }
 
@@ -75,9 +75,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
           unmetDependencies: (content) => dependencies.unmet(name, content),
         });
       } catch (thrown) {
-        // The process ends: the next one continues.
+        // The process ends; the agent continues after a restart.
         if (signal.aborted) throw thrown;
-        // The present content is enqueued already.
+        // The current content is enqueued already.
         if (superseded.signal.aborted) return done();
         const failures = (failure?.count ?? 0) + 1;
         return fail(deps, assignment, own, {
@@ -151,7 +151,7 @@ async function deploy(
       }
       return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
     case "in-sync":
-      // Also if Helm had nothing to do.
+      // Even if Helm did not run.
       await assignments.ensureStored(name);
       statuses.setInstalled(assignment, deployed, await warningOf(deps, assignment));
       statuses.report(name);

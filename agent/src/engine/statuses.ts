@@ -18,7 +18,7 @@ export interface Statuses {
   setInstalled(assignment: Assignment, found: InSync, warning: string | undefined): void;
   /** Reports a deployment if its state has changed. */
   report(name: string): void;
-  /** Forgets an uninstalled deployment. */
+  /** Removes an uninstalled deployment. */
   remove(name: string): void;
   bundleStateOf(assignment: Assignment): BundleState;
   /** Of all deployments. */

@@ -51,7 +51,7 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly supersededGraceMs?: number;
 }
 
-/** Such a run ends in a moment, unless a hook of the chart delays it. */
+/** Such a run ends soon, unless a hook of the chart delays it. */
 const defaultSupersededGraceMs = 10_000;
 
 export interface DeployUntil {
@@ -86,15 +86,15 @@ interface Prepared {
 }
 
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
-  return async function upgrade(made, pass) {
-    const prepared = await prepare(deps, made, pass);
-    const result = await run(deps, made, prepared, pass);
-    if (result.code !== 0) throw await toHelmError(deps, made, prepared, result, pass);
-    await recordResult(deps, made, prepared, result);
+  return async function upgrade(revision, pass) {
+    const prepared = await prepare(deps, revision, pass);
+    const result = await run(deps, revision, prepared, pass);
+    if (result.code !== 0) throw await toHelmError(deps, revision, prepared, result, pass);
+    await recordResult(deps, revision, prepared, result);
   };
 }
 
-/** Everything that must be done before Helm runs. */
+/** All steps before Helm runs. */
 async function prepare(
   deps: UpgradeDeps,
   { desired, content, revision, client, inputs }: RevisionInputs,
@@ -109,7 +109,7 @@ async function prepare(
   const { digest, values } = await inputs.final();
   await deps.checkTemplates({ content, chart, client, values });
   const stdin = values === undefined ? undefined : toHelmJson(values);
-  // Otherwise an agent that restarts would not know that it has to uninstall this release.
+  // A restarted agent can only uninstall releases of stored assignments.
   await assignments.ensureStored(owner.name);
   throwIfAborted(until);
   const keep = content.deleteCRDResources !== true;
@@ -151,7 +151,7 @@ async function run(
   { args, stdin }: Prepared,
   { signal, superseded }: DeployUntil,
 ): Promise<HelmResult> {
-  let noted: Promise<void> = Promise.resolve();
+  let recorded: Promise<void> = Promise.resolve();
   const graceMs = content.helm.timeoutSeconds > 0 ? 0 : supersededGraceMs;
   const late = abortLater(superseded, graceMs, clock);
   const result = await runHelm({
@@ -160,12 +160,12 @@ async function run(
     signal: AbortSignal.any([signal, late.signal]),
     ...(stdin !== undefined && { stdin }),
     onStart: (pid) => {
-      noted = journal.started(owner.name, pid);
+      recorded = journal.started(owner.name, pid);
       // It is awaited after Helm has ended.
-      noted.catch(() => undefined);
+      recorded.catch(() => undefined);
     },
   }).finally(late.cancel);
-  await noted;
+  await recorded;
   return result;
 }
 
@@ -197,16 +197,16 @@ async function recordResult(
 
 async function toHelmError(
   deps: UpgradeDeps,
-  made: RevisionInputs,
+  revision: RevisionInputs,
   { isRolledBackByHelm }: Prepared,
   result: HelmResult,
   pass: DeployUntil,
 ): Promise<AppError> {
-  const { desired, content, inputs } = made;
-  const record = await recordFailure(deps, made);
+  const { desired, content, inputs } = revision;
+  const record = await recordFailure(deps, revision);
   const mustRollBack = content.helm.atomic && !isRolledBackByHelm && !pass.signal.aborted;
   const rolledBack =
-    mustRollBack && record !== undefined ? await rollBack(deps, record, made, pass) : "";
+    mustRollBack && record !== undefined ? await rollBack(deps, record, revision, pass) : "";
   return new AppError(
     agentErrors.HELM_FAILED,
     `helm upgrade --install of release ${desired.namespace}/${desired.name}: ${inputs.redact(`${helmErrorOf(result)}${rolledBack}`)}`,
@@ -224,7 +224,7 @@ async function recordFailure(
     () => undefined,
   );
   const latest = found?.findLast((record) => record !== undefined);
-  // A withdrawal or another content that follows at once must see it.
+  // A withdrawal or another content that follows at once needs it.
   if (latest !== undefined) releases.ran(latest);
   // The journal entry identifies a lock of the failed run as the agent's own.
   if (found !== undefined && (latest === undefined || !isLocked(latest)))
@@ -234,7 +234,7 @@ async function recordFailure(
 
 /**
  * Uninstalls a failed first install, as Helm itself does with `atomic`. But Helm would delete definitions that must stay and
- * that may be older than the release. Gives the continuation of the error message.
+ * that may be older than the release. Returns the continuation of the error message.
  */
 async function rollBack(
   { uninstall, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,

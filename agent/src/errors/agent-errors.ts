@@ -7,7 +7,7 @@ export const bootstrapSecretName = "flotilla-bootstrap";
 export const agentErrors = defineErrors({
   HUB_CALL_FAILED: {
     retryable: true,
-    help: "The hub did not answer, or rejected the call; the message has the hub's own words. The agent retries by itself.",
+    help: "The hub did not answer, or rejected the call; the message has the hub's error. The agent retries automatically.",
   },
   WRONG_HUB: {
     retryable: true,
@@ -15,7 +15,7 @@ export const agentErrors = defineErrors({
   },
   KEY_REVOKED: {
     retryable: true,
-    help: "The cluster was revoked on the hub, together with the agent's key. The agent creates a new key by itself and enrols again with the token that it was given.",
+    help: "The cluster was revoked on the hub, together with the agent's key. The agent creates a new key and enrols again with its token.",
   },
   HUB_PROTOCOL: {
     retryable: true,
@@ -31,15 +31,15 @@ export const agentErrors = defineErrors({
   },
   IDENTITY_INVALID: {
     retryable: true,
-    help: "The Secret flotilla-agent/flotilla-identity cannot be read. Restore it, or delete it so that the agent enrols with a new key, which needs a ClusterRegistrationToken that is made for its Cluster (spec.clusterName).",
+    help: "The Secret flotilla-agent/flotilla-identity cannot be read. Restore it, or delete it so that the agent enrols with a new key, which needs a ClusterRegistrationToken for its Cluster (spec.clusterName).",
   },
   ENROLMENT_FAILED: {
     retryable: true,
-    help: "The hub could not be reached, or it refused to enrol this cluster; the message has the hub's own words. The agent retries by itself.",
+    help: "The hub could not be reached, or it rejected the enrolment of this cluster; the message has the hub's error. The agent retries automatically.",
   },
   ASSIGNMENT_NOT_STORED: {
     retryable: true,
-    help: "A deployment that the hub assigned could not be stored in the agent's own cluster. Helm does not run before it is stored. The message has the API server's answer: a quota in the namespace flotilla-agent, a right that the agent lacks, or a server that is unavailable. The agent retries by itself.",
+    help: "A deployment that the hub assigned could not be stored in the agent's own cluster. Helm does not run before it is stored. The message has the API server's answer: a quota in the namespace flotilla-agent, a right that the agent lacks, or a server that is unavailable. The agent retries automatically.",
   },
   HELM_FAILED: {
     retryable: true,
@@ -67,7 +67,7 @@ export const agentErrors = defineErrors({
   },
   CRDS_NOT_KEPT: {
     retryable: true,
-    help: "CustomResourceDefinitions in a chart's templates must outlive their release, unless `deleteCRDResources` is set, and the agent could not make sure of that. Nothing was deleted. The message says what is missing: mostly the right of the impersonated account to get and patch them, or to update Helm's release Secret.",
+    help: "CustomResourceDefinitions in a chart's templates must outlive their release, unless `deleteCRDResources` is set, and the agent could not ensure that. Nothing was deleted. The message names what is missing: mostly the right of the impersonated account to get and patch them, or to update Helm's release Secret.",
   },
   TEMPLATES_DENIED: {
     retryable: true,
@@ -83,7 +83,7 @@ export const agentErrors = defineErrors({
   },
   VALUES_SOURCE_INVALID: {
     retryable: true,
-    help: "A ConfigMap or Secret that `valuesFrom` names does not hold a values file: it is not YAML, or not a map. The message says where. Correct it in the cluster; the agent continues at once.",
+    help: "A ConfigMap or Secret that `valuesFrom` names has no values file under that key: it is not YAML, or not a map. The message has the position. Correct it in the cluster; the agent continues at once.",
   },
   DOWNSTREAM_RESOURCE_CONFLICT: {
     retryable: true,

@@ -49,7 +49,7 @@ const always = [
 describe("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
     ["with defaults", {}, []],
-    ["with a namespace to create, which Helm does not create", { createNamespace: true }, []],
+    ["with createNamespace, which the agent does itself", { createNamespace: true }, []],
     ["with values", { values: { a: 1 } }, ["--values=-"]],
     [
       "with a timeout",
@@ -115,7 +115,7 @@ describe("the arguments of helm upgrade", () => {
   });
 });
 
-test("the arguments of helm uninstall", () => {
+test("helm uninstall waits only if a wait time is given", () => {
   const release = { namespace: "apps", name: "web" };
   const always = ["uninstall", "web", "--namespace=apps"];
 
@@ -124,7 +124,7 @@ test("the arguments of helm uninstall", () => {
   assert.deepEqual(uninstallArgs(release, 30), [...always, "--wait", "--timeout=30s"]);
 });
 
-test("an error of helm uninstall means a missing release only if none was found", () => {
+test("only the error `release: not found` of helm uninstall means that the release is missing", () => {
   const found = "uninstall: Release not loaded: web: release: not found";
   const forbidden =
     "uninstall: Release not loaded: web: query: failed to query with labels: secrets is forbidden";

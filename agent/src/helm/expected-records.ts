@@ -1,6 +1,6 @@
 /**
- * Results of the agent's own Helm runs that the watch has not delivered yet, so that they count at once, as the expectations
- * of Kubernetes' controllers do.
+ * Results of the agent's own Helm runs that the watch has not delivered yet, so that they take effect at once, like the
+ * expectations of Kubernetes' controllers do.
  */
 import type { Clock, Timer } from "@flotilla/shared/time";
 import { isLocked, type ReleaseKey, type ReleaseRecord } from "./release-record.ts";
@@ -48,7 +48,7 @@ export function createExpectedRecords(deps: ExpectedRecordsDeps): ExpectedRecord
     expected.set(keyOf(record), { record, timer });
   }
 
-  /** If somebody deleted the Secret before Helm's process ended, the watch delivers nothing more. */
+  /** If the Secret was deleted before Helm's process ended, the watch delivers no further event. */
   async function verify(record: ReleaseRecord): Promise<void> {
     const exists = await deps.exists(record).catch(() => true);
     if (expected.get(keyOf(record))?.record !== record) return;
@@ -71,10 +71,11 @@ export function createExpectedRecords(deps: ExpectedRecordsDeps): ExpectedRecord
     isRemoved: (release, uid) => removed.get(keyOf(release))?.has(uid) === true,
     observe(record, isDeleted, left) {
       const key = keyOf(record);
-      const gone = removed.get(key);
-      if (gone !== undefined && !left.some((uid) => gone.has(uid))) removed.delete(key);
+      const removedUids = removed.get(key);
+      if (removedUids !== undefined && !left.some((uid) => removedUids.has(uid)))
+        removed.delete(key);
       const own = expected.get(key)?.record;
-      // A deletion counts whatever the status was.
+      // A deletion takes effect with any status.
       const isFinal = isDeleted || !isLocked(record);
       if (own !== undefined && record.revision >= own.revision && isFinal) drop(record);
     },

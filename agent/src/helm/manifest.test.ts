@@ -5,7 +5,7 @@ import { ownedObjects } from "./manifest.ts";
 const config = { apiVersion: "v1", kind: "ConfigMap", name: "web" };
 
 const cases: readonly (readonly [string, string, readonly object[]])[] = [
-  ["nothing", "", []],
+  ["an empty manifest", "", []],
   ["only comments", "---\n# Source: web/templates/empty.yaml\n---\n", []],
   [
     "several documents",
@@ -58,18 +58,14 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
     "apiVersion: v1\nkind: ConfigMap\ndata: &labels\n  a: b\nmetadata:\n  name: web\n  labels: *labels\n",
     [config],
   ],
+  ["CRLF line ends", "apiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: web\r\n", [config]],
   [
-    "Windows' line ends",
-    "apiVersion: v1\r\nkind: ConfigMap\r\nmetadata:\r\n  name: web\r\n",
-    [config],
-  ],
-  [
-    "a document that cannot be parsed",
+    "a manifest with an invalid document",
     "kind: [\n---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\n",
     [config],
   ],
   [
-    "an apiVersion that would request another path",
+    "no object whose apiVersion would change the path of a request",
     [
       "../api/v1/namespaces/a/secrets",
       "apps/v1/deployments",
@@ -83,10 +79,10 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
       .join("---\n"),
     [],
   ],
-  ["an object without a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", []],
+  ["no object without a name", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n", []],
 ];
 
-describe("the objects of a manifest, from", () => {
+describe("the objects of a manifest are read from", () => {
   for (const [name, manifest, expected] of cases) {
     test(name, () => assert.deepEqual(ownedObjects(manifest), expected));
   }

@@ -61,27 +61,27 @@ describe("the labels of a release Secret", () => {
     assert.equal(recordOf(stored("{}", { ...ours, [releaseLabels.origin]: "o" }))?.origin, "o");
   });
 
-  test("have no owner for a release that was installed by hand", () => {
+  test("have no owner for a release that was installed manually", () => {
     const record = recordOf(stored("{}"));
 
     assert.equal(record?.isOwn, false);
     assert.equal(record.owner, undefined);
   });
 
-  test("identify a revision that was created by hand with copied labels", () => {
+  test("identify a revision that was created manually with copied labels", () => {
     const record = recordOf(stored("{}", { ...ours, [releaseLabels.revision]: "2" }));
 
     assert.equal(record?.isOwn, false);
     assert.deepEqual(record.owner, { name: "web", uid: "u" });
   });
 
-  test("give nothing for another Secret", () => {
+  test("do not identify another Secret as a release", () => {
     for (const extra of [{ owner: "somebody" }, { version: "three" }])
       assert.equal(recordOf(stored("{}", extra)), undefined);
     assert.equal(recordOf({ metadata: { name: "plain" } }), undefined);
   });
 
-  test("give the name of the Secret", () => {
+  test("belong to a Secret named after release and revision", () => {
     assert.equal(recordSecretName({ name: "web", revision: 3 }), stored("{}").metadata.name);
   });
 });
@@ -90,7 +90,7 @@ describe("a release Secret that is marked as failed", () => {
   const json =
     '{"name":"web","namespace":"apps","version":3,"info":{"status":"pending-upgrade","first":"t"},"config":{"big":9007199254740993,"text":"ü"}}';
 
-  test("differs in its status only, to the last digit of its values", async () => {
+  test("differs only in its status, and keeps exact numbers", async () => {
     const failed = await failedRecord(stored(json, { status: "pending-upgrade" }), "cut off");
 
     assert.equal(failed.metadata.labels?.["status"], "failed");
@@ -108,7 +108,7 @@ describe("a release Secret that is marked as failed", () => {
     await assert.rejects(decodeRecord(large), { code: "RELEASE_UNREADABLE" });
   });
 
-  test("is rejected by name if it cannot be read", async () => {
+  test("is rejected with its name if it cannot be decoded", async () => {
     const broken = { ...stored(json), data: { release: "AAAA" } };
 
     await assert.rejects(
@@ -118,7 +118,7 @@ describe("a release Secret that is marked as failed", () => {
   });
 });
 
-test("a release Secret with another manifest differs in that only, to the last digit of its values", async () => {
+test("a release Secret with a replaced manifest differs only in the manifest, and keeps exact numbers", async () => {
   const json =
     '{"config":{"big":9007199254740993},"info":{"status":"deployed"},"manifest":"a","name":"web","namespace":"apps","version":3}';
 
@@ -128,7 +128,7 @@ test("a release Secret with another manifest differs in that only, to the last d
   assert.deepEqual({ ...rewritten, data: {} }, { ...stored(json, ours), data: {} });
 });
 
-describe("a release that Helm printed", () => {
+describe("a release in Helm's output", () => {
   test("is parsed", () => {
     const json = JSON.stringify({
       name: "web",
@@ -170,7 +170,7 @@ describe("the digest of a chart in a label", () => {
     `sha256:${"ff".repeat(32)}`,
     "sha256:fbefbe0123456789fbefbe0123456789fbefbe0123456789fbefbe0123456789",
   ]) {
-    test(`is a valid label value, and parsed again: ${digest}`, () => {
+    test(`is a valid label value, and is parsed back: ${digest}`, () => {
       const label = chartDigestLabel(digest);
 
       assert.match(label, /^[A-Za-z0-9][-A-Za-z0-9_.]{0,61}[A-Za-z0-9]$/);
@@ -179,7 +179,7 @@ describe("the digest of a chart in a label", () => {
     });
   }
 
-  test("is undefined for another value", () => {
+  test("is undefined for an invalid label value", () => {
     for (const label of ["", "sha256-", "sha256-abc", "md5-abc"]) {
       const record = recordOf(stored("{}", { ...ours, [releaseLabels.chartDigest]: label }));
       assert.equal(record?.chartDigest, undefined);

@@ -14,7 +14,7 @@ const unzip = promisify(gunzip);
 /** Selects all of Helm's release Secrets. */
 export const helmOwnerSelector = "owner=helm";
 
-/** Set with `--labels`, so that the agent knows after any crash what is installed. */
+/** Set with `--labels`, so that the agent observes the installed release after a crash. */
 export const releaseLabels = {
   deployment: "flotilla.dev/deployment",
   uid: "flotilla.dev/uid",
@@ -40,7 +40,7 @@ export interface ReleaseRecord {
   readonly revision: number;
   /** Helm's status: `deployed`, `failed`, `superseded`, `pending-upgrade` and so on. */
   readonly status: string;
-  /** The deployment of the release; absent for one that was installed by hand. */
+  /** The deployment of the release; absent for a release that was installed manually. */
   readonly owner?: DeploymentKey;
   readonly digest?: string;
   /** Digest of what its values were rendered from; absent if they were not rendered. */
@@ -84,7 +84,7 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
   };
 }
 
-/** A Helm process works on the release, or was killed while it did. */
+/** A Helm process changes the release, or was killed while it did. */
 export function isLocked({ status }: Pick<ReleaseRecord, "status">): boolean {
   return status.startsWith("pending-");
 }

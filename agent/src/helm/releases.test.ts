@@ -28,7 +28,7 @@ function secret(revision: number, status: string): Secret {
   };
 }
 
-function left(revision: number, status = "deployed"): Omit<ReleaseRecord, "modifiedAtMs"> {
+function record(revision: number, status = "deployed"): Omit<ReleaseRecord, "modifiedAtMs"> {
   return { namespace: "apps", name: "web", revision, status, owner, digest: "d", isOwn: true };
 }
 
@@ -62,7 +62,7 @@ async function setUp(t: TestContext) {
 }
 
 describe("Helm's storage", () => {
-  test("has the newest revision by number", async (t) => {
+  test("has the highest revision number as the latest", async (t) => {
     const { releases, changes, put, latest } = await setUp(t);
 
     await put(9, "superseded");
@@ -81,19 +81,19 @@ describe("Helm's storage", () => {
     const { releases, put, latest } = await setUp(t);
     await put(1, "deployed");
 
-    releases.ran(left(2));
+    releases.ran(record(2));
 
     assert.equal(latest(), "2 deployed");
     await put(2, "pending-upgrade");
-    assert.equal(latest(), "2 deployed", "the watch is behind");
+    assert.equal(latest(), "2 deployed", "the event of the watch is stale");
     await put(2, "deployed");
     assert.equal(latest(), "2 deployed");
     assert.equal(releases.latest("apps", "web")?.isOwn, true);
   });
 
-  test("has a revision that was created by hand after a run of the agent", async (t) => {
+  test("has a revision that was created manually after a run of the agent", async (t) => {
     const { releases, put, latest } = await setUp(t);
-    releases.ran(left(1));
+    releases.ran(record(1));
 
     await put(1, "superseded");
     await put(2, "deployed");
@@ -102,10 +102,10 @@ describe("Helm's storage", () => {
   });
 
   for (const order of ["before", "after"]) {
-    test(`is empty after an uninstall by hand of a record that the watch delivered ${order} Helm ended`, async (t) => {
+    test(`is empty after a manual uninstall if the watch delivered the record ${order} Helm ended`, async (t) => {
       const { releases, put, remove, latest } = await setUp(t);
       if (order === "before") await put(1, "deployed");
-      releases.ran(left(1));
+      releases.ran(record(1));
       if (order === "after") await put(1, "deployed");
 
       await remove(1);
@@ -115,11 +115,11 @@ describe("Helm's storage", () => {
     });
   }
 
-  test("is empty soon after a deletion during the Helm run that the watch delivered before the run ended", async (t) => {
+  test("is empty after a delay if the record was deleted before the Helm run ended", async (t) => {
     const { clock, releases, changes, put, remove, latest } = await setUp(t);
     await put(1, "deployed");
     await remove(1);
-    releases.ran(left(1));
+    releases.ran(record(1));
     assert.equal(latest(), "1 deployed");
     changes.length = 0;
 
@@ -129,12 +129,12 @@ describe("Helm's storage", () => {
     assert.deepEqual(changes, ["web"]);
   });
 
-  test("has the result of a Helm run while the watch is behind, also if it cannot be read", async (t) => {
+  test("keeps the result of a Helm run while the watch is behind and the record cannot be read", async (t) => {
     const { rest, clock, releases, put, latest } = await setUp(t);
     rest.beforeRead = () => {
-      throw new Error("away");
+      throw new Error("unavailable");
     };
-    releases.ran(left(1));
+    releases.ran(record(1));
 
     await clock.advance(10_000);
     assert.equal(latest(), "1 deployed");
@@ -143,16 +143,16 @@ describe("Helm's storage", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  test("is unlocked as soon as the agent has unlocked it", async (t) => {
+  test("has the unlocked record before the watch delivers it", async (t) => {
     const { releases, put, latest } = await setUp(t);
     await put(2, "pending-upgrade");
 
-    releases.ran(left(2, "failed"));
+    releases.ran(record(2, "failed"));
 
     assert.equal(latest(), "2 failed");
   });
 
-  test("is empty as soon as the agent has uninstalled it, even if the watch is behind", async (t) => {
+  test("is empty after an uninstall before the watch delivers the deletions", async (t) => {
     const { releases, put, latest } = await setUp(t);
     await put(1, "superseded");
     await put(2, "deployed");
@@ -165,18 +165,18 @@ describe("Helm's storage", () => {
   });
 
   for (const isFast of [false, true]) {
-    test(`has a release that was installed again after an uninstall, the watch being ${isFast ? "faster" : "slower"}`, async (t) => {
+    test(`has a release that is installed again after an uninstall, with a ${isFast ? "fast" : "slow"} watch`, async (t) => {
       const { releases, put, remove, latest } = await setUp(t);
       await put(1, "superseded");
       await put(2, "deployed");
-      releases.ran(left(2));
+      releases.ran(record(2));
 
       if (isFast) {
         await remove(1);
         await remove(2);
       }
       releases.removed({ namespace: "apps", name: "web" });
-      releases.ran(left(1));
+      releases.ran(record(1));
       assert.equal(latest(), "1 deployed");
       if (!isFast) {
         await remove(1);

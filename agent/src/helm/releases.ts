@@ -1,5 +1,5 @@
 /**
- * Helm's storage, kept up to date by a watch, so that a `helm upgrade` or `helm rollback` by hand is noticed at once. Only
+ * Helm's storage, kept up to date by a watch, so that a manual `helm upgrade` or `helm rollback` is observed at once. Only
  * labels are cached; a release's manifest is read when it is needed.
  */
 
@@ -25,13 +25,13 @@ export interface Releases {
   ownedBy(deployment: string): readonly ReleaseRecord[];
   /** All records of a release. */
   history(namespace: string, name: string): readonly ReleaseRecord[];
-  /** The result of a Helm run. It counts at once, before the watch delivers it. */
+  /** Sets the result of a Helm run. It takes effect at once, before the watch delivers it. */
   ran(record: Omit<ReleaseRecord, "modifiedAtMs">): void;
-  /** A release was uninstalled. It counts at once. */
+  /** Removes an uninstalled release. It takes effect at once. */
   removed(release: ReleaseKey): void;
   /** Called with the name of a deployment whose releases changed. */
   onChange(listener: (deployment: string) => void): void;
-  /** Called after `removed`: another deployment may use the name now. */
+  /** Called after `removed`: another deployment may now use the name. */
   onRemoved(listener: () => void): void;
   run(signal: AbortSignal): Promise<void>;
 }

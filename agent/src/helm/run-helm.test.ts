@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, type TestContext, test } from "vitest";
 import { createRunHelm, type HelmResult, helmErrorOf, type RunHelm } from "./run-helm.ts";
 
-/** A program in place of Helm that runs these lines of shell. */
+/** A shell script in place of Helm. */
 async function program(t: TestContext, script: string, graceMs?: number): Promise<RunHelm> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-helm-"));
   t.onTestFinished(() => rm(dir, { recursive: true, force: true }));
@@ -29,7 +29,7 @@ describe("a run of Helm", () => {
     });
   });
 
-  test("gets its input, which it need not read", async (t) => {
+  test("gets its standard input, and may ignore it", async (t) => {
     const reads = await program(t, "cat");
     const ignores = await program(t, "exit 0");
     const stdin = "x".repeat(1_000_000);
@@ -92,9 +92,13 @@ describe("a run of Helm", () => {
 
 describe("the error of a Helm run", () => {
   const cases: readonly (readonly [string, Partial<HelmResult>, string])[] = [
-    ["is its sentence", { stderr: "Error: UPGRADE FAILED: no\n" }, "UPGRADE FAILED: no"],
     [
-      "leaves warnings and logs out",
+      "is the line that begins with Error",
+      { stderr: "Error: UPGRADE FAILED: no\n" },
+      "UPGRADE FAILED: no",
+    ],
+    [
+      "does not include warnings and logs",
       {
         stderr:
           'WARNING: Kubernetes configuration file is group-readable\ntime=1 msg=x\nlevel=INFO msg="y"\nW0101 00:00:00 warn\nError: it broke\n',
@@ -102,16 +106,20 @@ describe("the error of a Helm run", () => {
       "it broke",
     ],
     [
-      "has what follows, in one line",
+      "includes the lines after it, as one line",
       {
         stderr:
           "Error: values don't meet the specifications of the schema(s) in the following chart(s):\nweb:\n- at '/replicas': got string, want integer\n\n",
       },
       "values don't meet the specifications of the schema(s) in the following chart(s):; web:; - at '/replicas': got string, want integer",
     ],
-    ["is the last of several sentences", { stderr: "Error: first\nError: second\n" }, "second"],
     [
-      "is the last line where none is marked",
+      "is the last of several lines that begin with Error",
+      { stderr: "Error: first\nError: second\n" },
+      "second",
+    ],
+    [
+      "is the last line if none begins with Error",
       { stderr: "panic: oh\nexit status 2\n" },
       "exit status 2",
     ],
@@ -121,7 +129,7 @@ describe("the error of a Helm run", () => {
       "helm exited with code 7 and printed no error",
     ],
     [
-      "says if a signal ended it",
+      "has no exit code if a signal ended Helm",
       { code: null },
       "helm exited with code none and printed no error",
     ],

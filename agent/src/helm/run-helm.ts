@@ -18,7 +18,7 @@ export interface HelmResult {
   readonly stderr: string;
 }
 
-/** How Helm reaches the API server, and its share of the agent's environment. */
+/** How Helm connects to the API server, and the environment variables that it inherits from the agent. */
 export interface HelmSettings {
   /** Of the agent's environment. */
   readonly environment: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export function helmEnvironment(
   home: string,
 ): Readonly<Record<string, string>> {
   return {
-    // Helm runs for a fraction of a second: collecting garbage meanwhile costs more than it saves.
+    // Helm runs for a fraction of a second: garbage collection costs more than it saves.
     GOGC: "400",
     GOMEMLIMIT: "400MiB",
     ...environment,

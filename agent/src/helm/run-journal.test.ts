@@ -9,7 +9,7 @@ import { describe, type TestContext, test } from "vitest";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 import { createRunJournal, type RunJournal } from "./run-journal.ts";
 
-const note = {
+const entry = {
   deployment: "web",
   namespace: "apps",
   release: "web",
@@ -17,17 +17,17 @@ const note = {
   rollsBack: false,
 };
 
-async function folder(t: TestContext): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), "flotilla-notes-"));
+async function journalDir(t: TestContext): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-journal-"));
   t.onTestFinished(() => rm(dir, { recursive: true, force: true }));
   return dir;
 }
 
-/** The journal as the next agent reads it. */
-async function notesOf(dir: string): Promise<RunJournal> {
-  const notes = createRunJournal(dir, silentLog());
-  await notes.recover();
-  return notes;
+/** The journal as an agent reads it when it starts. */
+async function openJournal(dir: string): Promise<RunJournal> {
+  const journal = createRunJournal(dir, silentLog());
+  await journal.recover();
+  return journal;
 }
 
 async function sleeper(t: TestContext): Promise<{ child: ChildProcess; pid: number }> {
@@ -39,84 +39,84 @@ async function sleeper(t: TestContext): Promise<{ child: ChildProcess; pid: numb
 }
 
 describe("the journal of Helm runs", () => {
-  test("is read by the next agent, until the run has ended", async (t) => {
-    const dir = await folder(t);
-    const notes = await notesOf(dir);
-    await notes.begin(note);
+  test("has its entry after a restart, until the run ends", async (t) => {
+    const dir = await journalDir(t);
+    const journal = await openJournal(dir);
+    await journal.begin(entry);
 
-    const found = await notesOf(dir);
-    assert.deepEqual(found.get("web"), note);
-    assert.equal(found.get("shop"), undefined);
+    const restarted = await openJournal(dir);
+    assert.deepEqual(restarted.get("web"), entry);
+    assert.equal(restarted.get("shop"), undefined);
 
-    await found.end("web");
-    assert.equal((await notesOf(dir)).get("web"), undefined);
+    await restarted.end("web");
+    assert.equal((await openJournal(dir)).get("web"), undefined);
     assert.deepEqual(await readdir(dir), []);
   });
 
   test("creates its directory", async (t) => {
-    const notes = await notesOf(join(await folder(t), "deeper", "runs"));
+    const journal = await openJournal(join(await journalDir(t), "deeper", "runs"));
 
-    await notes.begin(note);
+    await journal.begin(entry);
 
-    assert.deepEqual(notes.get("web"), note);
+    assert.deepEqual(journal.get("web"), entry);
   });
 
-  test("makes the next agent kill the process that still runs", async (t) => {
-    const dir = await folder(t);
+  test("kills a process that still runs after a restart", async (t) => {
+    const dir = await journalDir(t);
     const { child, pid } = await sleeper(t);
-    const notes = await notesOf(dir);
-    await notes.begin(note);
-    await notes.started("web", pid);
+    const journal = await openJournal(dir);
+    await journal.begin(entry);
+    await journal.started("web", pid);
     const ended = once(child, "exit");
 
-    const found = await notesOf(dir);
+    const restarted = await openJournal(dir);
 
     assert.deepEqual(await ended, [null, "SIGKILL"]);
-    assert.equal(found.get("web")?.revision, 3);
+    assert.equal(restarted.get("web")?.revision, 3);
   });
 
-  test("does not kill another process with the same id", async (t) => {
-    const dir = await folder(t);
+  test("does not kill another process with the same PID", async (t) => {
+    const dir = await journalDir(t);
     const { child, pid } = await sleeper(t);
-    const notes = await notesOf(dir);
+    const journal = await openJournal(dir);
     const process = { pid, startedAt: "earlier" };
-    await notes.begin({ ...note, process });
+    await journal.begin({ ...entry, process });
 
-    const found = await notesOf(dir);
+    const restarted = await openJournal(dir);
 
-    assert.deepEqual(found.get("web")?.process, process);
+    assert.deepEqual(restarted.get("web")?.process, process);
     assert.notEqual(await startOfProcess(pid), undefined);
     assert.equal(child.exitCode ?? child.signalCode, null);
   });
 
-  test("keeps the entry of an ended process for its lock", async (t) => {
-    const dir = await folder(t);
+  test("keeps the entry of an ended process, whose lock may remain", async (t) => {
+    const dir = await journalDir(t);
     const { child, pid } = await sleeper(t);
-    const notes = await notesOf(dir);
-    await notes.begin(note);
-    await notes.started("web", pid);
+    const journal = await openJournal(dir);
+    await journal.begin(entry);
+    await journal.started("web", pid);
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
 
-    assert.equal((await notesOf(dir)).get("web")?.revision, 3);
+    assert.equal((await openJournal(dir)).get("web")?.revision, 3);
   });
 
-  test("drops unreadable entries, and no others", async (t) => {
-    const dir = await folder(t);
-    await (await notesOf(dir)).begin(note);
+  test("deletes only entries that cannot be read", async (t) => {
+    const dir = await journalDir(t);
+    await (await openJournal(dir)).begin(entry);
     await writeFile(join(dir, "broken.json"), "{");
     await writeFile(join(dir, "init.json"), '{"deployment":"x","process":{"pid":1}}');
 
-    const notes = await notesOf(dir);
+    const journal = await openJournal(dir);
 
-    assert.deepEqual(notes.get("web"), note);
+    assert.deepEqual(journal.get("web"), entry);
     assert.equal((await readdir(dir)).length, 1);
   });
 });
 
 describe("a process identified by its start time", () => {
-  test("is the same one as long as it runs", async (t) => {
+  test("is the same while it runs", async (t) => {
     const { pid } = await sleeper(t);
     const startedAt = (await startOfProcess(pid)) ?? "";
 

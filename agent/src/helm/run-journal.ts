@@ -1,6 +1,6 @@
 /**
- * A journal on disk of the Helm runs in progress. After a crash the next agent kills the processes that still run, and knows
- * which locked releases are its own.
+ * A journal on disk of the Helm runs in progress. After a crash the agent kills the processes that still run, and identifies
+ * the locked releases of its own runs.
  */
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";

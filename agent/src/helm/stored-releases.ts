@@ -21,14 +21,14 @@ import {
 import type { Releases } from "./releases.ts";
 
 export interface StoredReleases {
-  /** Remembers what Helm has printed, so that it need not be read. */
+  /** Caches what Helm has printed, so that it need not be read. */
   printed(release: HelmRelease): void;
   forget(release: ReleaseKey): void;
   /** The release of a record. Throws RELEASE_UNREADABLE. */
   read(record: ReleaseRecord): Promise<HelmRelease>;
-  /** The present record of a revision; undefined if there is none. */
+  /** The current record of a revision; undefined if there is none. */
   recordAt(release: ReleaseKey, revision: number): Promise<ReleaseRecord | undefined>;
-  /** Labels a release as one of a deployment. `rest`: impersonated, so that the account's rights decide. */
+  /** Labels a release as one of a deployment. `rest`: impersonated, so that the account's rights apply. */
   adopt(rest: KubeRest, record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
   /** Marks a revision as failed whose Helm process has ended. `rest`: impersonated. */
   unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;

@@ -5,7 +5,7 @@ import { describeSessionEnd } from "./call-error.ts";
 describe("the error of an agent that is not connected", () => {
   const cases: readonly (readonly [string, Parameters<typeof describeSessionEnd>[1], RegExp])[] = [
     [
-      "says that the hub does not answer, without a hint to enrol",
+      "reports that the hub does not answer, without a hint to enrol",
       {
         code: "UNAVAILABLE",
         message:
@@ -15,12 +15,12 @@ describe("the error of an agent that is not connected", () => {
       /^connect to the hub at hub:1: connect ECONNREFUSED$/,
     ],
     [
-      "says that a connection was lost",
+      "reports that the connection ended",
       { code: "UNAVAILABLE", message: "Connection dropped", connectedMs: 5 },
       /^the connection to the hub at hub:1 ended: Connection dropped$/,
     ],
     [
-      "says that another authority answers, with a hint to enrol",
+      "reports that the hub has another authority, with a hint to enrol",
       {
         code: "UNAVAILABLE",
         message:
@@ -35,7 +35,7 @@ describe("the error of an agent that is not connected", () => {
       /ended: Cluster a\/b was deleted on the hub; to enrol .* flotilla-agent\/flotilla-bootstrap$/,
     ],
     [
-      "says that it is another hub",
+      "reports that the address leads to another hub",
       { code: "WRONG_HUB", message: "the address leads to hub x", connectedMs: 0 },
       /^connect to the hub at hub:1: the address leads to hub x; to enrol /,
     ],

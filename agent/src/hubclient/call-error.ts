@@ -1,4 +1,4 @@
-/** Maps errors of gRPC calls to the catalogue, with messages that a person can act on. */
+/** Maps errors of gRPC calls to the catalogue, with messages that name the next step. */
 import { isNewKeyRequired } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
@@ -12,7 +12,7 @@ const enrolAgainHint = `to enrol this cluster there, copy the data of the Secret
 const untrusted =
   /self-signed certificate|unable to (get|verify)|certificate signature failure|unknown ca/i;
 
-/** HUB_CALL_FAILED, or KEY_REVOKED when the hub asks for a new key. `call`: a verb phrase, such as `enrol with`. */
+/** HUB_CALL_FAILED, or KEY_REVOKED when the hub requests a new key. `call`: a verb phrase, such as `enrol with`. */
 export function toCallError(call: string, address: string, error: unknown): AppError {
   const { code, details, metadata } = error as {
     readonly code?: status;
@@ -39,11 +39,11 @@ export interface EndedSession {
   /** The name of a gRPC status, or a code of the catalogue. */
   readonly code: string;
   readonly message: string;
-  /** 0 if the hub never welcomed this agent. */
+  /** 0 without a Welcome of the hub. */
   readonly connectedMs: number;
 }
 
-/** After these the hub does not accept this agent again by itself. */
+/** After these the hub rejects this agent until it enrols again. */
 const rejections: readonly string[] = [
   "PERMISSION_DENIED",
   "UNAUTHENTICATED",
@@ -63,7 +63,7 @@ export function describeSessionEnd(
   return rejections.includes(code) ? `${why}; ${enrolAgainHint}` : why;
 }
 
-/** grpc-js wraps a connection error into text about name resolution, which helps nobody. */
+/** grpc-js wraps a connection error into text about name resolution, which is not useful here. */
 function causeOf(details: string): string {
   const [, error] = /Last error: (?:Error: )?(.*?)\.? ?Resolution note: /s.exec(details) ?? [];
   return error ?? details;

@@ -24,7 +24,7 @@ export interface HubEndpoint extends TlsMaterial {
 
 export type HubStream = ClientDuplexStream<WireAgentMessage, ReadHubMessage>;
 
-/** Unary calls reject with HUB_CALL_FAILED, or KEY_REVOKED when the hub asks for a new key. */
+/** Unary calls reject with HUB_CALL_FAILED, or KEY_REVOKED when the hub requests a new key. */
 export interface HubClient {
   enroll(request: EnrollRequest): Promise<EnrollResponse>;
   /** `certificateRequest`: PKCS #10, DER. */
@@ -46,7 +46,7 @@ export function createHubConnector(): ConnectHub {
     const { address } = endpoint;
     const { credentials, revoke } = createTlsCredentials(endpoint);
     const client = new Fleet(address, credentials, {
-      // A hub that does not answer a ping within 8 s is gone: a broken link is noticed within 18 s.
+      // A connection without an answer to a ping within 8 s is closed: a broken link is detected within 18 s.
       "grpc.keepalive_time_ms": 10_000,
       "grpc.keepalive_timeout_ms": 8_000,
       "grpc.keepalive_permit_without_calls": 1,

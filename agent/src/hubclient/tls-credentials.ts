@@ -1,8 +1,8 @@
 /**
  * TLS credentials for connections to the hub that can be revoked.
  *
- * A grpc-js client (1.14) that is closed between two connection attempts makes the next attempt all the same, and keeps the
- * resulting connection open for ever. With revoked credentials that attempt finds no certificates and ends.
+ * A grpc-js client (1.14) that is closed between two connection attempts still makes the next attempt, and keeps the
+ * resulting connection open. With revoked credentials that attempt has no certificates and fails.
  */
 import { type ChannelCredentials, experimental } from "@grpc/grpc-js";
 

@@ -28,7 +28,7 @@ function secret(texts: Readonly<Record<string, string>>) {
 }
 
 describe("the agent's identity in its Secret", () => {
-  test("is read back as it was stored", () => {
+  test("is parsed back unchanged", () => {
     const nextKey = { keyPem: "next", bootstrapDigest: "another" };
 
     for (const stored of [
@@ -39,7 +39,7 @@ describe("the agent's identity in its Secret", () => {
       assert.deepEqual(fromSecret({ metadata: { name: "s" }, data: toSecretData(stored) }), stored);
   });
 
-  test("is only a key until it is complete", () => {
+  test("is only a key if a field is missing", () => {
     const data = { ...toSecretData({ keyPem: "key", enrolled: identity }), clusterUID: "" };
 
     assert.deepEqual(fromSecret({ metadata: { name: "s" }, data }), { keyPem: "key" });
@@ -48,10 +48,15 @@ describe("the agent's identity in its Secret", () => {
 
   const validity = { notBefore: 1_000, notAfter: 4_000 };
   const times: readonly (readonly [string, "now" | "before", number, object])[] = [
-    ["when it was issued before", "before", 9_000, { renewAt: 3_000, expiresAt: 4_000 }],
-    ["when it is new", "now", 1_200, { renewAt: 3_000, expiresAt: 4_000 }],
-    ["by a clock that is ahead of the hub's", "now", 9_000, { renewAt: 11_000, expiresAt: 12_000 }],
-    ["by a clock that is behind the hub's", "now", 0, { renewAt: 2_000, expiresAt: 3_000 }],
+    ["if it was issued earlier", "before", 9_000, { renewAt: 3_000, expiresAt: 4_000 }],
+    ["if it is new", "now", 1_200, { renewAt: 3_000, expiresAt: 4_000 }],
+    [
+      "if the agent's clock is ahead of the hub's",
+      "now",
+      9_000,
+      { renewAt: 11_000, expiresAt: 12_000 },
+    ],
+    ["if the agent's clock is behind the hub's", "now", 0, { renewAt: 2_000, expiresAt: 3_000 }],
   ];
   for (const [what, issued, now, expected] of times) {
     test(`is renewed after two thirds of its lifetime ${what}`, () => {
@@ -66,7 +71,7 @@ describe("a bootstrap Secret", () => {
     ["an address with a scheme", { address: "https://hub" }, /expected host:port/],
     ["no authority", { address: "hub:1" }, /ca.crt is not a PEM certificate/],
     [
-      "an authority that is none",
+      "an invalid authority",
       { address: "hub:1", "ca.crt": "x" },
       /ca.crt is not a PEM certificate/,
     ],

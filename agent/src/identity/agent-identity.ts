@@ -18,7 +18,7 @@ export interface AgentIdentity {
   readonly hubAddress: string;
   readonly hubId: string;
   readonly clientId: string;
-  /** Of the bootstrap Secret that it enrolled with; a Secret with another digest is an order to enrol again. */
+  /** Of the bootstrap Secret that it enrolled with; a Secret with another digest requests a new enrolment. */
   readonly bootstrapDigest: string;
   /** The Cluster on the hub. */
   readonly cluster: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -31,11 +31,11 @@ export interface StoredIdentity {
   readonly nextKey?: NextKey;
 }
 
-/** Replaces the present key once the agent has enrolled with it. */
+/** Replaces the current key once the agent has enrolled with it. */
 export interface NextKey {
   /** PEM. Secret. */
   readonly keyPem: string;
-  /** Of the bootstrap Secret with which the hub asked for a new key; with any other Secret the present key is used. */
+  /** Of the bootstrap Secret with which the hub requested a new key; with any other Secret the current key is used. */
   readonly bootstrapDigest: string;
 }
 

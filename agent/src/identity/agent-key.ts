@@ -31,7 +31,7 @@ export async function createCertificateRequest(keyPem: string): Promise<Uint8Arr
     ),
   ]);
   const request = await Pkcs10CertificateRequestGenerator.create(
-    // The hub decides on the subject of the certificate.
+    // The hub sets the subject of the certificate.
     { name: "CN=flotilla-agent", keys: { privateKey, publicKey }, signingAlgorithm: algorithm },
     webcrypto,
   );

@@ -1,4 +1,4 @@
-/** The bootstrap Secret, which has what an agent enrols with. Pure. */
+/** The bootstrap Secret, with which an agent enrols. Pure. */
 import { createHash, X509Certificate } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
@@ -18,7 +18,7 @@ export interface Bootstrap {
 }
 
 /**
- * Identifies an order to enrol: by token and authority. The address may change without a new enrolment, and labels and names
+ * Identifies a request to enrol, by token and authority. The address may change without a new enrolment, and labels and names
  * belong to the hub once the cluster is enrolled.
  */
 export function bootstrapDigest({ token, authoritiesPem }: Bootstrap): string {

@@ -17,7 +17,7 @@ const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 const keys = await webcrypto.subtle.generateKey(algorithm, false, ["sign", "verify"]);
 
 async function certificate(notBefore: number, notAfter: number): Promise<string> {
-  const made = await X509CertificateGenerator.createSelfSigned(
+  const issued = await X509CertificateGenerator.createSelfSigned(
     {
       name: "CN=agent",
       keys,
@@ -27,7 +27,7 @@ async function certificate(notBefore: number, notAfter: number): Promise<string>
     },
     webcrypto,
   );
-  return made.toString("pem");
+  return issued.toString("pem");
 }
 
 const bootstrap: Bootstrap = {
@@ -36,18 +36,18 @@ const bootstrap: Bootstrap = {
   token: "token",
   labels: {},
 };
-const moved: Bootstrap = { ...bootstrap, address: "new.example.com:8443" };
+const newAddress: Bootstrap = { ...bootstrap, address: "new.example.com:8443" };
 
 /** An agent that is enrolled, with a certificate of three hours. */
 async function setUp(
   options: { readonly bootstrap?: Bootstrap; readonly enroll?: HubClient["enroll"] } = {},
 ) {
   const clock = createFakeClock();
-  const begun = clock.now();
+  const startMs = clock.now();
   const keyPem = await createAgentKey();
   const enrolled: AgentIdentity = {
     keyPem,
-    chainPem: await certificate(begun, begun + 3 * 3_600_000),
+    chainPem: await certificate(startMs, startMs + 3 * 3_600_000),
     authoritiesPem: "authorities",
     hubAddress: bootstrap.address,
     hubId: "hub",
@@ -56,7 +56,7 @@ async function setUp(
     cluster: { namespace: "fleet-default", name: "one", uid: "u" },
   };
   let stored: StoredIdentity = { keyPem, enrolled };
-  let given = options.bootstrap ?? bootstrap;
+  let bootstrapSecret = options.bootstrap ?? bootstrap;
   let isUnavailable = false;
   let gate = Promise.resolve();
   let notifyBootstrap = (): void => undefined;
@@ -69,7 +69,7 @@ async function setUp(
     },
     async bootstrap() {
       await gate;
-      return given;
+      return bootstrapSecret;
     },
     watchBootstrap(onChange) {
       notifyBootstrap = onChange;
@@ -101,8 +101,8 @@ async function setUp(
     controller,
     enrolled,
     stored: () => stored.enrolled,
-    give(next: Bootstrap) {
-      given = next;
+    setBootstrap(next: Bootstrap) {
+      bootstrapSecret = next;
       notifyBootstrap();
     },
     setUnavailable(value: boolean) {
@@ -123,38 +123,38 @@ async function setUp(
   };
 }
 
-describe("an agent whose hub has moved to another address", () => {
-  test("connects there, and stores the address", async () => {
+describe("an agent whose hub has another address", () => {
+  test("connects to the new address and stores it", async () => {
     const agent = await setUp();
-    agent.give(moved);
+    agent.setBootstrap(newAddress);
     await settle();
 
-    assert.equal((await agent.usable()).hubAddress, moved.address);
-    assert.equal(agent.stored()?.hubAddress, moved.address);
+    assert.equal((await agent.usable()).hubAddress, newAddress.address);
+    assert.equal(agent.stored()?.hubAddress, newAddress.address);
     assert.equal(agent.replaced(), 1);
     await agent.end();
   });
 
-  test("connects there when the bootstrap Secret changed before it started", async () => {
-    const agent = await setUp({ bootstrap: moved });
+  test("connects to the new address if the bootstrap Secret changed before it started", async () => {
+    const agent = await setUp({ bootstrap: newAddress });
 
-    assert.equal((await agent.usable()).hubAddress, moved.address);
-    assert.equal(agent.stored()?.hubAddress, moved.address);
+    assert.equal((await agent.usable()).hubAddress, newAddress.address);
+    assert.equal(agent.stored()?.hubAddress, newAddress.address);
     await agent.end();
   });
 
-  test("connects there although the address cannot be stored, and stores it later", async () => {
+  test("connects to the new address even if it cannot be stored, and stores it later", async () => {
     const agent = await setUp();
     agent.setUnavailable(true);
-    agent.give(moved);
+    agent.setBootstrap(newAddress);
     await settle();
-    assert.equal((await agent.usable()).hubAddress, moved.address);
+    assert.equal((await agent.usable()).hubAddress, newAddress.address);
     assert.equal(agent.stored()?.hubAddress, bootstrap.address);
 
     agent.setUnavailable(false);
     await agent.clock.advance(2_000);
 
-    assert.equal(agent.stored()?.hubAddress, moved.address);
+    assert.equal(agent.stored()?.hubAddress, newAddress.address);
     await agent.end();
   });
 });
@@ -164,7 +164,7 @@ test("keeps a certificate that is renewed while the bootstrap Secret is read", a
   const now = agent.clock.now();
   const chainPem = await certificate(now, now + 6 * 3_600_000);
   const continueReading = agent.blockBootstrap();
-  agent.give(moved);
+  agent.setBootstrap(newAddress);
   await settle();
   await agent.controller.storeRenewed(agent.enrolled, { chainPem, authoritiesPem: "authorities" });
 
@@ -173,21 +173,21 @@ test("keeps a certificate that is renewed while the bootstrap Secret is read", a
 
   assert.equal((await agent.usable()).chainPem, chainPem);
   assert.equal(agent.stored()?.chainPem, chainPem);
-  assert.equal(agent.stored()?.hubAddress, moved.address);
+  assert.equal(agent.stored()?.hubAddress, newAddress.address);
   await agent.end();
 });
 
-test("requests another certificate with the key alone when the hub does not accept it, and uses the present one until then", async () => {
-  const asked = Promise.withResolvers<EnrollRequest>();
+test("enrols again with its key when the hub rejects its certificate, and uses the old certificate meanwhile", async () => {
+  const requested = Promise.withResolvers<EnrollRequest>();
   const agent = await setUp({
     enroll(request) {
-      asked.resolve(request);
+      requested.resolve(request);
       return Promise.reject(new Error("the hub is busy"));
     },
   });
   agent.controller.reportUnauthenticated(agent.enrolled);
 
-  assert.equal((await asked.promise).token, "");
+  assert.equal((await requested.promise).token, "");
   await settle();
 
   assert.equal((await agent.usable()).chainPem, agent.enrolled.chainPem);

@@ -1,6 +1,6 @@
 /**
  * Gives the agent an identity: uses the stored one, or enrols until the hub accepts it, and enrols again when the bootstrap
- * Secret changes. The previous identity stays in use until then. Here are the effects; the rules are in identity-step.ts.
+ * Secret changes. The previous identity stays in use until then. This file has the effects; the rules are in identity-step.ts.
  */
 import type { IssuedCertificate } from "@flotilla/proto";
 import { backoffDelayMs, withJitter } from "@flotilla/shared/concurrency";
@@ -27,13 +27,13 @@ export interface IdentityController {
   run(signal: AbortSignal): Promise<void>;
   /** Resolves with an identity whose certificate has not expired. Needs `run`. Throws CANCELLED when `signal` aborts. */
   waitForIdentity(signal: AbortSignal): Promise<AgentIdentity>;
-  /** When the present certificate is to be renewed, ms since 1970. */
+  /** When the current certificate is to be renewed, ms since 1970. */
   readonly renewAt: number;
   /** Why there is no valid identity; "" while there is one, and before the first failure. */
   readonly lastError: string;
   /** Stores a renewed certificate of `identity`; ignores it when another identity has replaced that one. */
   storeRenewed(identity: AgentIdentity, certificate: IssuedCertificate): Promise<AgentIdentity>;
-  /** The hub says that the certificate of `identity` has expired, whatever this cluster's clock says. */
+  /** The hub reports that the certificate of `identity` has expired, even if it has not by this cluster's clock. */
   reportExpired(identity: AgentIdentity): void;
   /**
    * The hub does not accept the certificate of `identity`, without a reason. It stays in use while another one is requested
@@ -41,11 +41,11 @@ export interface IdentityController {
    */
   reportUnauthenticated(identity: AgentIdentity): void;
   /**
-   * Replaces the authorities that the hub is verified with, unless the present identity is of another hub. They are used
+   * Replaces the authorities that the hub is verified with, unless the current identity is of another hub. They are used
    * even if they cannot be stored now. Never rejects.
    */
   setAuthorities(identity: AgentIdentity, authoritiesPem: string): Promise<void>;
-  /** Called when `waitForIdentity` gives another identity than before. */
+  /** Called when `waitForIdentity` resolves with another identity than before. */
   onChange(listener: () => void): void;
 }
 

@@ -1,8 +1,8 @@
 /**
  * The state of the agent's identity, and the events and effects of its state machine (`step`).
  *
- * A pass reads the Secrets, decides whether to enrol, and ends with an identity or an error. Writes of the identity Secret
- * are queued, so that a late renewal never overwrites an enrolment.
+ * A pass is one reconcile: it reads the Secrets, decides whether to enrol, and ends with an identity or an error. Writes of
+ * the identity Secret are queued, so that a late renewal never overwrites an enrolment.
  */
 import type { IssuedCertificate } from "@flotilla/proto";
 import type { AppError } from "@flotilla/shared/errors";
@@ -31,14 +31,14 @@ export interface Enrolment {
   readonly bootstrap: Bootstrap | undefined;
 }
 
-/** What the present pass does. */
+/** What the current pass does. */
 export type Activity =
   /** Waits for a timer, a change of the bootstrap Secret, or a report about the certificate. */
   | { readonly kind: "idle" }
   /** Reads the identity Secret. */
   | { readonly kind: "loading" }
   | { readonly kind: "reading-bootstrap"; readonly pass: Pass }
-  /** With a `pass.stored`, the hub asked for a new key, which replaces the present one after the enrolment. */
+  /** With a `pass.stored`, the hub requested a new key, which replaces the current one after the enrolment. */
   | { readonly kind: "creating-key"; readonly pass: Pass; readonly enrolment: Enrolment }
   | {
       readonly kind: "enrolling";
@@ -104,7 +104,7 @@ export type IdentityEvent =
   | { readonly kind: "wake" }
   | ({ readonly kind: "loaded" } & Pass)
   | { readonly kind: "bootstrap-read"; readonly bootstrap: Bootstrap | undefined }
-  /** What the pass did failed. */
+  /** The activity of the pass failed. */
   | { readonly kind: "failed"; readonly error: AppError }
   | { readonly kind: "key-created"; readonly keyPem: string }
   | { readonly kind: "enrolled"; readonly credential: Credential }
@@ -112,9 +112,9 @@ export type IdentityEvent =
   | { readonly kind: "write-failed"; readonly error: AppError }
   | ({ readonly kind: "renewed"; readonly call: number } & Renewal)
   | ({ readonly kind: "authorities"; readonly call: number } & NewAuthorities)
-  /** The hub says that this certificate has expired. */
+  /** The hub reports that this certificate has expired. */
   | { readonly kind: "expired"; readonly identity: AgentIdentity }
-  /** The hub does not accept this certificate, and does not say why. */
+  /** The hub rejects this certificate without a reason. */
   | { readonly kind: "unauthenticated"; readonly identity: AgentIdentity };
 
 export type IdentityEffect =
@@ -133,7 +133,7 @@ export type IdentityEffect =
       readonly failures: number;
       readonly what: "unregistered" | "not-stored" | "not-enrolled";
     }
-  /** Answers a caller: with an identity or an error for a renewal, with nothing for authorities. */
+  /** Resolves a caller: with an identity or an error for a renewal, without a value for authorities. */
   | {
       readonly kind: "settle";
       readonly call: number;

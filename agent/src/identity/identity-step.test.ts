@@ -50,8 +50,8 @@ const authorities: IdentityEvent = {
   authoritiesPem: "new ca",
 };
 
-/** The state after all events, with the effects of the last one by kind, and all of them. */
-function play(start: IdentityState, events: readonly IdentityEvent[]) {
+/** The state after all events, the kinds of the last event's effects, and the effects of all events. */
+function applyEvents(start: IdentityState, events: readonly IdentityEvent[]) {
   let state = start;
   let last: readonly IdentityEffect[] = [];
   const all: IdentityEffect[] = [];
@@ -81,21 +81,21 @@ describe("the identity of an agent", () => {
       effects: ["load"],
     },
     {
-      name: "is used as it is stored when the bootstrap Secret is the one it enrolled with",
+      name: "is used from storage if the bootstrap Secret has not changed",
       events: [wake, loaded, read(bootstrap)],
       activity: "idle",
       phase: "enrolled",
       effects: ["publish", "wait"],
     },
     {
-      name: "is not there without a bootstrap Secret, and the agent retries",
+      name: "is missing without a bootstrap Secret, which is read again after a delay",
       events: [wake, empty, read()],
       activity: "idle",
       phase: "unregistered",
       effects: ["retry"],
     },
     {
-      name: "begins with a key",
+      name: "starts with a new key",
       events: [wake, empty, read(bootstrap)],
       activity: "creating-key",
       phase: "unregistered",
@@ -162,14 +162,14 @@ describe("the identity of an agent", () => {
       effects: ["enroll"],
     },
     {
-      name: "gets a new key when the hub asks for one",
+      name: "gets a new key when the hub has revoked the old one",
       events: [wake, loaded, read(otherToken), { kind: "failed", error: revoked }],
       activity: "creating-key",
       phase: "unregistered",
       effects: ["create-key"],
     },
     {
-      name: "moves to another address before that is stored",
+      name: "has the new address before it is stored",
       start: enrolled,
       events: [wake, read({ ...bootstrap, address: "hub:2" })],
       activity: "storing",
@@ -177,7 +177,7 @@ describe("the identity of an agent", () => {
       effects: ["publish", "save"],
     },
     {
-      name: "is requested again, and used meanwhile, when the hub does not accept it",
+      name: "is requested again when the hub rejects it, and used meanwhile",
       start: enrolled,
       events: [{ kind: "unauthenticated", identity }, read(bootstrap)],
       activity: "enrolling",
@@ -185,7 +185,7 @@ describe("the identity of an agent", () => {
       effects: ["enroll"],
     },
     {
-      name: "is requested again when the hub says that it has expired",
+      name: "is requested again when the hub reports that it has expired",
       start: enrolled,
       events: [{ kind: "expired", identity }, read(bootstrap)],
       activity: "enrolling",
@@ -201,7 +201,7 @@ describe("the identity of an agent", () => {
       effects: [],
     },
     {
-      name: "is checked again at once when the bootstrap Secret changes during a pass",
+      name: "is reconciled again at once when the bootstrap Secret changes during a reconcile",
       start: enrolled,
       events: [wake, wake, read(bootstrap)],
       activity: "reading-bootstrap",
@@ -209,7 +209,7 @@ describe("the identity of an agent", () => {
       effects: ["wait", "read-bootstrap"],
     },
     {
-      name: "is stored when it is renewed, while a pass goes on",
+      name: "is stored when it is renewed during a reconcile",
       start: enrolled,
       events: [wake, renewed],
       activity: "reading-bootstrap",
@@ -225,7 +225,7 @@ describe("the identity of an agent", () => {
       effects: ["publish", "settle"],
     },
     {
-      name: "is not replaced by a renewal of the identity before it",
+      name: "is not replaced by a renewal of the previous identity",
       start: { ...enrolled, current: fresh },
       events: [renewed],
       activity: "idle",
@@ -241,7 +241,7 @@ describe("the identity of an agent", () => {
       effects: ["log", "settle"],
     },
     {
-      name: "has authorities that could not be stored written by the next pass",
+      name: "has authorities stored by the next reconcile if the first write failed",
       start: enrolled,
       events: [authorities, { kind: "write-failed", error }, read(bootstrap)],
       activity: "storing",
@@ -251,16 +251,16 @@ describe("the identity of an agent", () => {
   ];
   for (const { name, start = initialState, events, activity, phase, effects } of cases) {
     test(name, () => {
-      const played = play(start, events);
+      const applied = applyEvents(start, events);
 
-      assert.equal(played.state.activity.kind, activity);
-      assert.equal(phaseOf(played.state, now), phase);
-      assert.deepEqual(played.effects, effects);
+      assert.equal(applied.state.activity.kind, activity);
+      assert.equal(phaseOf(applied.state, now), phase);
+      assert.deepEqual(applied.effects, effects);
     });
   }
 
-  test("is written by one write at a time, and a late renewal does not overwrite an enrolment", () => {
-    const { state, all } = play(enrolled, [
+  test("is stored by one write at a time, and a late renewal does not overwrite an enrolment", () => {
+    const { state, all } = applyEvents(enrolled, [
       { kind: "expired", identity },
       read(bootstrap),
       { kind: "enrolled", credential: fresh },
@@ -274,10 +274,10 @@ describe("the identity of an agent", () => {
     assert.ok(all.some((effect) => effect.kind === "settle" && effect.identity === identity));
   });
 
-  test("forgets the new key once it has enrolled with it", () => {
+  test("has no next key after it has enrolled with it", () => {
     const next = { keyPem: "next", bootstrapDigest: bootstrapDigest(otherToken) };
     const withNext: Credential = { ...fresh, identity: { ...fresh.identity, keyPem: "next" } };
-    const { state, all } = play(initialState, [
+    const { state, all } = applyEvents(initialState, [
       wake,
       loaded,
       read(otherToken),

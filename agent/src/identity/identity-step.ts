@@ -137,7 +137,7 @@ function createKey(state: IdentityState, pass: Pass, enrolment: Enrolment): Tran
   };
 }
 
-/** The key is stored before it is used: an agent that is killed while it enrols comes back as the same Cluster. */
+/** The key is stored before it is used: an agent that is killed while it enrols registers as the same Cluster again. */
 function keyCreated(
   state: IdentityState,
   { pass, enrolment }: Extract<Activity, { kind: "creating-key" }>,
@@ -160,7 +160,7 @@ function enroll(state: IdentityState, pass: PassWithKey, enrolment: Enrolment): 
   };
 }
 
-/** An identity that was loaded and is still valid stays in use, whatever the pass failed of. */
+/** An identity that was loaded and is still valid stays in use after any failure of the pass. */
 function failed(state: IdentityState, thrown: AppError, now: number): Transition {
   const { activity } = state;
   if (activity.kind === "idle") return stay(state);
@@ -251,7 +251,7 @@ function writeFailed(state: IdentityState, error: AppError, now: number): Transi
     case "renewal":
       return and(nextWrite(left), { kind: "settle", call: entry.call, error });
     case "authorities":
-      // They are used all the same; the next pass stores them.
+      // They are in use; the next pass stores them.
       return and(
         then(wake({ ...left, isDirty: true }), nextWrite),
         { kind: "log", what: "authorities-not-stored", error },

@@ -1,4 +1,4 @@
-/** Building blocks of the identity's transitions: how a pass begins and ends, and how an identity comes into use. Pure. */
+/** Building blocks of the identity's transitions: how a pass begins and ends, and how an identity is adopted. Pure. */
 import type { AgentIdentity, StoredIdentity } from "./agent-identity.ts";
 import type { Credential, IdentityEffect, IdentityState, Pass } from "./identity-state.ts";
 
@@ -7,7 +7,7 @@ export interface Transition {
   readonly effects: readonly IdentityEffect[];
 }
 
-/** Begins a pass, or has the present one followed by another. */
+/** Begins a pass, or requests another one after the current pass. */
 export function wake(state: IdentityState): Transition {
   if (state.activity.kind !== "idle") return stay({ ...state, isStale: true });
   const { current } = state;

@@ -1,4 +1,4 @@
-/** The queue of writes of the identity Secret. Each write is decided when its turn comes, from the state at that time. Pure. */
+/** The queue of writes of the identity Secret. Each write is computed when it begins, from the state at that time. Pure. */
 import { unreachable } from "@flotilla/shared/errors";
 import { type AgentIdentity, renewedWith, type StoredIdentity } from "./agent-identity.ts";
 import type { IdentityState, Write } from "./identity-state.ts";
@@ -17,7 +17,7 @@ export function enqueueWrite(state: IdentityState, entry: Write): Transition {
   return nextWrite({ ...state, writes: [...state.writes, entry] });
 }
 
-/** Begins the first write of the queue, unless one is in flight. What has nothing to write is done at once. */
+/** Begins the first write of the queue, unless one is in flight. An entry without changes completes at once. */
 export function nextWrite(state: IdentityState): Transition {
   const [entry] = state.writes;
   if (entry === undefined || state.isWriting) return stay(state);
@@ -63,7 +63,7 @@ function save(state: IdentityState, stored: StoredIdentity): Transition {
   return { state: { ...state, isWriting: true }, effects: [{ kind: "save", stored }] };
 }
 
-/** The first write has nothing to write. */
+/** The first entry has no changes to write. */
 function skip(state: IdentityState): Transition {
   const [entry, ...writes] = state.writes;
   const left = { ...state, writes };

@@ -44,27 +44,23 @@ const otherHub = { ...first, authoritiesPem: "other ca" };
 describe("an agent", () => {
   const cases: readonly (readonly [string, EnrolmentInputs, EnrolmentPlan])[] = [
     [
-      "without identity and bootstrap Secret waits",
+      "waits without an identity and a bootstrap Secret",
       { enrolled: undefined, isCertificateValid: false, bootstrap: undefined },
       { kind: "missing" },
     ],
     [
-      "without identity enrols with its bootstrap Secret",
+      "enrols with its bootstrap Secret without an identity",
       { enrolled: undefined, isCertificateValid: false, bootstrap: { ...first, clientId: "mine" } },
       enrolWith(first, "mine"),
     ],
+    ["keeps its identity", { enrolled, isCertificateValid: true, bootstrap: first }, keep("hub:1")],
     [
-      "with an identity keeps it",
-      { enrolled, isCertificateValid: true, bootstrap: first },
-      keep("hub:1"),
-    ],
-    [
-      "with an identity needs no bootstrap Secret",
+      "keeps its identity without a bootstrap Secret",
       { enrolled, isCertificateValid: true, bootstrap: undefined },
       keep("hub:1"),
     ],
     [
-      "connects to another address without enrolling, whatever labels and names it is given",
+      "connects to a new address without enrolling, even if labels and name differ",
       {
         enrolled,
         isCertificateValid: true,
@@ -73,17 +69,17 @@ describe("an agent", () => {
       keep("hub:2"),
     ],
     [
-      "enrols again when it is given another token",
+      "enrols again with another token",
       { enrolled, isCertificateValid: true, bootstrap: other },
       enrolWith(other, "client"),
     ],
     [
-      "enrols with another hub when it is given that one's authority",
+      "enrols with another hub if the authority is another one",
       { enrolled, isCertificateValid: true, bootstrap: otherHub },
       enrolWith(otherHub, "client"),
     ],
     [
-      "with an expired certificate enrols with its key alone, with the same hub",
+      "with an expired certificate enrols with its key on the same hub",
       { enrolled, isCertificateValid: false, bootstrap: undefined },
       byKey("hub:1"),
     ],

@@ -3,7 +3,7 @@ import type { AgentIdentity } from "./agent-identity.ts";
 import { type Bootstrap, bootstrapDigest } from "./bootstrap.ts";
 
 export type EnrolmentPlan =
-  /** `hubAddress`: the present address of the hub. */
+  /** `hubAddress`: the current address of the hub. */
   | { readonly kind: "keep"; readonly hubAddress: string }
   /** There is no identity and no bootstrap Secret to enrol with. */
   | { readonly kind: "missing" }
@@ -13,7 +13,7 @@ export interface EnrolRequestPlan {
   readonly kind: "enroll";
   readonly address: string;
   readonly authoritiesPem: string;
-  /** Secret. "" to prove the identity with the agent's key alone. */
+  /** Secret. "" to prove the identity only with the agent's key. */
   readonly token: string;
   readonly clientId: string | undefined;
   /** The hub that must answer; `undefined` for the hub that issued the token. */
@@ -30,8 +30,8 @@ export interface EnrolmentInputs {
 }
 
 /**
- * A bootstrap Secret that the agent has not enrolled with is an order to enrol, with the hub that it names. A Secret that was
- * used is not used again: deleting a Cluster revokes its agent, and only a new token brings the cluster back.
+ * A bootstrap Secret that the agent has not enrolled with requests an enrolment with the hub that it names. A Secret that was
+ * used is not used again: deleting a Cluster revokes its agent, and only a new token registers the cluster again.
  */
 export function planEnrolment({
   enrolled,

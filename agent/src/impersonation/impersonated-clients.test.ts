@@ -23,8 +23,8 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
   const impersonated: Impersonation[] = [];
   const connection = {
     ...rest,
-    as(who: Impersonation) {
-      impersonated.push(who);
+    as(impersonation: Impersonation) {
+      impersonated.push(impersonation);
       return createMemoryApiServer();
     },
   };
@@ -49,7 +49,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
 }
 
 describe("the impersonated client of a deployment", () => {
-  test("is the account that it names, with the groups of a service account", async (t) => {
+  test("impersonates the service account that it names, with that account's groups", async (t) => {
     const { clients, impersonated } = await setUp(t, "deployer", "fleet-default");
 
     const client = await clients.clientFor("deployer");
@@ -81,7 +81,7 @@ describe("the impersonated client of a deployment", () => {
     assert.equal(impersonated.length, 1);
   });
 
-  test("is fleet-default for a deployment without account, if that account exists", async (t) => {
+  test("impersonates fleet-default if the deployment has no service account and fleet-default exists", async (t) => {
     const { clients } = await setUp(t, "fleet-default");
 
     assert.equal(
@@ -90,7 +90,7 @@ describe("the impersonated client of a deployment", () => {
     );
   });
 
-  test("is the agent itself if fleet-default does not exist", async (t) => {
+  test("is the agent's own client if fleet-default does not exist", async (t) => {
     const { clients, impersonated } = await setUp(t, "deployer");
 
     const client = await clients.clientFor(undefined);
@@ -101,7 +101,7 @@ describe("the impersonated client of a deployment", () => {
   });
 
   for (const name of ["absent", "other:deployer", "../deployer"]) {
-    test(`does not exist for ${name}, and the error names it`, async (t) => {
+    test(`is not created for the missing service account ${name}, and the error names it`, async (t) => {
       const { clients } = await setUp(t, "deployer");
 
       await assert.rejects(clients.clientFor(name), {
@@ -115,14 +115,14 @@ describe("the impersonated client of a deployment", () => {
     const { rest, clients, changed } = await setUp(t);
     const ref = { namespace, name: "deployer" };
 
-    const made = changed();
+    const created = changed();
     rest.put(serviceAccounts, { metadata: ref });
-    await made;
+    await created;
     assert.equal((await clients.clientFor("deployer")).isAgent, false);
 
-    const gone = changed();
+    const deleted = changed();
     await rest.delete(serviceAccounts, ref);
-    await gone;
+    await deleted;
     await assert.rejects(clients.clientFor("deployer"), { code: "SERVICE_ACCOUNT_MISSING" });
   });
 

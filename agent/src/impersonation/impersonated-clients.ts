@@ -1,6 +1,6 @@
 /**
- * Impersonation: for a deployment the agent acts as the service account that the deployment names, in the agent's own
- * namespace. So a tenant's HelmOp can read and do what that account may, and nothing else, whatever its chart contains.
+ * Impersonation: for a deployment the agent impersonates the service account that the deployment names, in the agent's
+ * namespace. So a tenant's HelmOp can only do what that account may do, with any chart.
  */
 import { AppError } from "@flotilla/shared/errors";
 import { createInformer } from "@flotilla/shared/kube/cache";
@@ -13,7 +13,7 @@ import { agentErrors } from "../errors/index.ts";
 export interface ImpersonatedClient {
   /** `service account NAMESPACE/NAME`, or `the agent itself`: for messages. */
   readonly subject: string;
-  /** Requests have the rights of the agent, which are those of no tenant. */
+  /** Requests have the rights of the agent. No tenant has these rights. */
   readonly isAgent: boolean;
   /** Sends requests as the account, over the agent's connections. */
   readonly rest: KubeRest;

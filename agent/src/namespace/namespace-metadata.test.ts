@@ -20,7 +20,7 @@ const cases: readonly (readonly [
     undefined,
   ],
   [
-    "do not change if they are as desired",
+    "do not change if they match the desired ones",
     { labels: { ...own, a: "b" } },
     { labels: { a: "b" } },
     undefined,
@@ -46,7 +46,7 @@ const cases: readonly (readonly [
     { labels: { a: "b" } },
   ],
   [
-    "keep Kubernetes' own annotations",
+    "keep annotations of Kubernetes itself",
     {
       annotations: {
         "kubectl.kubernetes.io/last-applied-configuration": "{}",
@@ -59,7 +59,7 @@ const cases: readonly (readonly [
     { annotations: { "notkubernetes.io/a": null, "kubernetes.io/a": "other" } },
   ],
   [
-    "never change pod security labels",
+    "do not change the pod security labels",
     { labels: own },
     {
       labels: {
@@ -71,7 +71,7 @@ const cases: readonly (readonly [
     { labels: { owner: "platform" } },
   ],
   [
-    "never change the name label",
+    "do not change the name label",
     { labels: own },
     { labels: { "kubernetes.io/metadata.name": "other" } },
     undefined,

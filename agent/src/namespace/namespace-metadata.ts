@@ -14,7 +14,7 @@ export interface MetadataPatch {
 }
 
 /**
- * Desired labels and annotations replace the present ones, except those of Kubernetes itself; without desired ones nothing
+ * Desired labels and annotations replace the current ones, except those of Kubernetes itself; without desired ones nothing
  * changes. Undefined if there are no changes.
  */
 export function metadataPatch(
@@ -28,7 +28,7 @@ export function metadataPatch(
 }
 
 /**
- * Pod security is decided by the cluster's administrator, not by what is installed, as in Fleet: a HelmOp could give itself
+ * The cluster's administrator sets pod security, not a release, as in Fleet: a HelmOp could otherwise give itself
  * more rights with these labels.
  */
 function isClustersLabel(name: string): boolean {

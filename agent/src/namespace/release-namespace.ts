@@ -28,7 +28,7 @@ export async function ensureNamespace(
   } catch (thrown) {
     if (isAlreadyExists(thrown)) return;
     if (!isForbidden(thrown)) throw thrown;
-    // Whether the account may use an existing namespace, Helm finds out.
+    // Helm reports if the account may not use an existing namespace.
     if ((await own.get(namespaces, { name }, { signal })) !== undefined) return;
     throw new AppError(
       agentErrors.NAMESPACE_FORBIDDEN,
@@ -38,7 +38,7 @@ export async function ensureNamespace(
   }
 }
 
-/** Level-triggered. Sends no request if the deployment asks for nothing. Throws NAMESPACE_FORBIDDEN. */
+/** Level-triggered. Sends no request without desired labels and annotations. Throws NAMESPACE_FORBIDDEN. */
 export async function applyNamespaceMetadata(
   client: ImpersonatedClient,
   {

@@ -15,8 +15,8 @@ function object(spec: Fields, status: Fields, metadata: Fields = {}): KubeObject
   return parts;
 }
 
-/** As one string, from the reduced object. */
-function judge(groupKind: string, of: KubeObject): string {
+/** The status of the reduced object, as one string. */
+function statusText(groupKind: string, of: KubeObject): string {
   const [group = "", kind = ""] = groupKind.split("/");
   const status = statusOf(group, kind, slimObject(of));
   return `${status.kind}: ${status.kind === "current" ? "" : status.message}`;
@@ -26,10 +26,10 @@ function condition(type: string, status: string, more: Fields = {}): Fields {
   return { conditions: [{ type, status, ...more }] };
 }
 
-const seen = { observedGeneration: 2 };
+const observed = { observedGeneration: 2 };
 const three = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
 const nodes = {
-  ...seen,
+  ...observed,
   desiredNumberScheduled: 2,
   currentNumberScheduled: 2,
   updatedNumberScheduled: 2,
@@ -49,11 +49,11 @@ const cases: readonly Case[] = [
     "without a count",
     "apps/Deployment",
     {},
-    { ...seen, replicas: 1, updatedReplicas: 1 },
+    { ...observed, replicas: 1, updatedReplicas: 1 },
     "inProgress: 0 of 1 replica is available",
   ],
-  ["that is available", "apps/Deployment", { replicas: 3 }, { ...seen, ...three }, current],
-  ["of none", "apps/Deployment", { replicas: 0 }, seen, current],
+  ["that is available", "apps/Deployment", { replicas: 3 }, { ...observed, ...three }, current],
+  ["with zero replicas", "apps/Deployment", { replicas: 0 }, observed, current],
   [
     "whose controller observed an earlier generation",
     "apps/Deployment",
@@ -65,22 +65,22 @@ const cases: readonly Case[] = [
     "during a rollout",
     "apps/Deployment",
     { replicas: 3 },
-    { ...seen, ...three, replicas: 4, updatedReplicas: 1 },
+    { ...observed, ...three, replicas: 4, updatedReplicas: 1 },
     "inProgress: 1 of 3 replicas are up to date",
   ],
   [
     "with one old pod",
     "apps/Deployment",
     { replicas: 3 },
-    { ...seen, ...three, replicas: 4 },
+    { ...observed, ...three, replicas: 4 },
     "inProgress: 1 old replica is being terminated",
   ],
   [
-    "past its deadline",
+    "that exceeds its progress deadline",
     "apps/Deployment",
     { replicas: 3 },
     {
-      ...seen,
+      ...observed,
       ...condition("Progressing", "False", {
         reason: "ProgressDeadlineExceeded",
         message: "too long",
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     "that is not available",
     "apps/Deployment",
     { replicas: 3 },
-    { ...seen, ...three, ...condition("Available", "False", { message: "not yet" }) },
+    { ...observed, ...three, ...condition("Available", "False", { message: "not yet" }) },
     "inProgress: not yet",
   ],
   ["a new one", "apps/StatefulSet", { replicas: 2 }, {}, "inProgress: 0 of 2 replicas are ready"],
@@ -100,7 +100,7 @@ const cases: readonly Case[] = [
     "that is available",
     "apps/StatefulSet",
     { replicas: 2 },
-    { ...seen, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
+    { ...observed, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
     current,
   ],
   [
@@ -108,7 +108,7 @@ const cases: readonly Case[] = [
     "apps/StatefulSet",
     { replicas: 2 },
     {
-      ...seen,
+      ...observed,
       replicas: 2,
       readyReplicas: 2,
       updatedReplicas: 1,
@@ -122,7 +122,7 @@ const cases: readonly Case[] = [
     "apps/StatefulSet",
     { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
     {
-      ...seen,
+      ...observed,
       replicas: 2,
       readyReplicas: 2,
       updatedReplicas: 1,
@@ -139,15 +139,15 @@ const cases: readonly Case[] = [
     current,
   ],
   [
-    "that shrinks",
+    "that is scaled down",
     "apps/StatefulSet",
     { replicas: 1 },
-    { ...seen, replicas: 3, readyReplicas: 1 },
+    { ...observed, replicas: 3, readyReplicas: 1 },
     "inProgress: 2 surplus replicas are being terminated",
   ],
   ["a new one", "apps/DaemonSet", {}, {}, "inProgress: its pods are not scheduled yet"],
   ["that is available", "apps/DaemonSet", {}, nodes, current],
-  ["without a node", "apps/DaemonSet", {}, { ...seen, desiredNumberScheduled: 0 }, current],
+  ["without a node", "apps/DaemonSet", {}, { ...observed, desiredNumberScheduled: 0 }, current],
   [
     "during a rollout",
     "apps/DaemonSet",
@@ -162,15 +162,21 @@ const cases: readonly Case[] = [
     { ...nodes, updatedNumberScheduled: 0 },
     current,
   ],
-  ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...seen, ...three }, current],
+  ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...observed, ...three }, current],
   [
-    "that may not create pods",
+    "that cannot create pods",
     "apps/ReplicaSet",
     { replicas: 3 },
-    { ...seen, ...condition("ReplicaFailure", "True", { message: "quota" }) },
+    { ...observed, ...condition("ReplicaFailure", "True", { message: "quota" }) },
     "inProgress: quota",
   ],
-  ["that is available", "/ReplicationController", { replicas: 3 }, { ...seen, ...three }, current],
+  [
+    "that is available",
+    "/ReplicationController",
+    { replicas: 3 },
+    { ...observed, ...three },
+    current,
+  ],
   ["that runs", "/Pod", {}, { phase: "Running", ...condition("Ready", "True") }, current],
   ["that has succeeded", "/Pod", {}, { phase: "Succeeded" }, current],
   ["that has failed", "/Pod", {}, { phase: "Failed", reason: "Evicted" }, "failed: Evicted"],
@@ -217,7 +223,7 @@ const cases: readonly Case[] = [
   ],
   ["that is bound", "/PersistentVolumeClaim", {}, { phase: "Bound" }, current],
   [
-    "that waits",
+    "that is pending",
     "/PersistentVolumeClaim",
     {},
     { phase: "Pending" },
@@ -246,7 +252,7 @@ const cases: readonly Case[] = [
     current,
   ],
   [
-    "with an address of its own",
+    "with external IPs",
     "/Service",
     { type: "LoadBalancer", externalIPs: ["1.2.3.4"] },
     {},
@@ -260,14 +266,14 @@ const cases: readonly Case[] = [
     "inProgress: is not established yet",
   ],
   [
-    "that is there",
+    "that is established",
     "apiextensions.k8s.io/CustomResourceDefinition",
     {},
     condition("Established", "True"),
     current,
   ],
   [
-    "whose names are taken",
+    "whose names conflict",
     "apiextensions.k8s.io/CustomResourceDefinition",
     {},
     condition("NamesAccepted", "False", { message: "taken" }),
@@ -283,7 +289,7 @@ const cases: readonly Case[] = [
     "inProgress: Busy",
   ],
   [
-    "that may be ready",
+    "whose readiness is unknown",
     "example.com/Thing",
     {},
     condition("Ready", "Unknown"),
@@ -297,42 +303,42 @@ const cases: readonly Case[] = [
     "failed: no",
   ],
   [
-    "that is reconciled",
+    "that is being reconciled",
     "example.com/Thing",
     {},
     condition("Reconciling", "True"),
     "inProgress: is being reconciled",
   ],
   [
-    "that its controller has not seen",
+    "whose controller has not observed the latest generation",
     "example.com/Thing",
     {},
     { observedGeneration: 1, ...condition("Ready", "True") },
     "inProgress: its controller has not observed the latest change yet",
   ],
   [
-    "with conditions that are none",
+    "with invalid conditions",
     "example.com/Thing",
     {},
     { conditions: ["Ready", null, {}] },
     current,
   ],
-  ["that only has to be there", "/ConfigMap", {}, condition("Ready", "False"), current],
+  ["that has no status of its own", "/ConfigMap", {}, condition("Ready", "False"), current],
 ];
 
 describe("the status of an object:", () => {
   for (const [what, kind, spec, status, expected] of cases) {
-    test(`a ${kind} ${what}`, () => assert.equal(judge(kind, object(spec, status)), expected));
+    test(`a ${kind} ${what}`, () => assert.equal(statusText(kind, object(spec, status)), expected));
   }
 
   test("an object that is being deleted is terminating", () => {
-    const gone = object({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    const deleting = object({}, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" });
 
     for (const kind of ["/ConfigMap", "/Pod", "example.com/Thing"])
-      assert.equal(judge(kind, gone), "terminating: is being deleted");
+      assert.equal(statusText(kind, deleting), "terminating: is being deleted");
   });
 
-  test("only some of Kubernetes' own kinds have a status", () => {
+  test("only some built-in kinds have a status", () => {
     assert.ok(hasStatus("apps", "Deployment"));
     assert.ok(hasStatus("example.com", "Thing"));
     assert.ok(!hasStatus("", "ConfigMap"));

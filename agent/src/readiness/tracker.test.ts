@@ -31,7 +31,7 @@ function statusError(status: number, message: string): KubeStatusError {
   return new KubeStatusError(message, { status, reason: "" });
 }
 
-const thingsAnswer = JSON.stringify({
+const thingsDiscovery = JSON.stringify({
   resources: [
     { name: "things", kind: "Thing", namespaced: true },
     { name: "things/status", kind: "Thing", namespaced: true },
@@ -42,11 +42,11 @@ function setUp(t: TestContext) {
   const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
-  const looks = new Set<() => void>();
+  const checks = new Set<() => void>();
   const reported: string[] = [];
   tracker.onChange((name) => {
     reported.push(name);
-    for (const look of looks) look();
+    for (const check of checks) check();
   });
   const ending = new AbortController();
   const running = tracker.run(ending.signal);
@@ -54,24 +54,24 @@ function setUp(t: TestContext) {
     ending.abort();
     await running;
   });
-  /** Resolves once the readiness of a release fulfils `isExpected`. */
+  /** Resolves once the readiness of a release satisfies `isExpected`. */
   function readiness(name: string, isExpected: (readiness: Readiness) => boolean) {
     return new Promise<Readiness>((resolve) => {
-      const look = (): void => {
+      const check = (): void => {
         const found = tracker.readinessOf(name);
         if (found === undefined || !isExpected(found)) return;
-        looks.delete(look);
+        checks.delete(check);
         resolve(found);
       };
-      looks.add(look);
-      look();
+      checks.add(check);
+      check();
     });
   }
   return { rest, clock, tracker, reported, readiness };
 }
 
 describe("the objects of a release", () => {
-  test("are ready when each of them is, and change with them", async (t) => {
+  test("are ready when each object is ready, and are updated with the objects", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     rest.put(pods, podThat("Pending"));
@@ -107,13 +107,13 @@ describe("the objects of a release", () => {
     });
 
     await rest.delete(configMaps, { namespace: "apps", name: "config" });
-    const gone = await readiness("web", ({ ready }) => !ready);
-    assert.deepEqual(gone.notReady, [
+    const missing = await readiness("web", ({ ready }) => !ready);
+    assert.deepEqual(missing.notReady, [
       { ...config, namespace: "apps", state: "missing", message: "does not exist" },
     ]);
   });
 
-  test("are read from their own namespace if they name one", async (t) => {
+  test("are read from the namespace in the manifest", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "elsewhere", name: "config" } });
 
@@ -148,12 +148,12 @@ describe("the objects of a release", () => {
     assert.equal(before.counts.unknown, 1);
     assert.equal(before.notReady[0]?.message, "the cluster does not have this kind");
 
-    rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
+    rest.rawResponses.set("/apis/example.com/v1", thingsDiscovery);
     await clock.advance(1_000);
     await readiness("web", ({ ready }) => ready);
   });
 
-  test("are reported for the releases that own them only", async (t) => {
+  test("are reported only for the release that owns them", async (t) => {
     const { rest, tracker, reported, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     rest.put(configMaps, { metadata: { namespace: "shop", name: "config" } });
@@ -168,7 +168,7 @@ describe("the objects of a release", () => {
     assert.deepEqual(reported, ["shop"]);
   });
 
-  test("are listed up to ten if not ready, in a stable order, and all are counted (rancher/fleet#3532)", async (t) => {
+  test("that are not ready are all counted, and the first ten are listed in a stable order (rancher/fleet#3532)", async (t) => {
     const { tracker, readiness } = setUp(t);
     const many = Array.from({ length: 25 }, (_, n) => ({ ...config, name: `c${99 - n}` }));
 
@@ -182,7 +182,7 @@ describe("the objects of a release", () => {
     );
   });
 
-  test("are those of the last call of track", async (t) => {
+  test("are replaced by the next call of track", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
     tracker.track("web", [config, pod], "apps");
@@ -215,20 +215,20 @@ describe("the objects of a release", () => {
 });
 
 describe("the cached object of a workload", () => {
-  test("does not count if it is older than the object in the API", async (t) => {
+  test("is ignored if it is older than the object in the API", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     const { list } = rest;
-    const [asked, listed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [requested, listed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     // A slow response.
     rest.list = async (resource, options) => {
       const page = await list(resource, options);
-      asked.resolve();
+      requested.resolve();
       await listed.promise;
       return page;
     };
     rest.put(pods, podThat("Succeeded"));
     tracker.track("shop", [pod], "apps");
-    await asked.promise;
+    await requested.promise;
 
     rest.put(pods, podThat("Pending"));
     tracker.track("web", [pod], "apps");
@@ -243,20 +243,20 @@ describe("the cached object of a workload", () => {
     assert.equal((await readiness("web", () => true)).ready, false);
   });
 
-  test("is not replaced by an older response after a later list", async (t) => {
+  test("is not replaced by a response that is older than a later list", async (t) => {
     const { rest, clock, tracker, readiness } = setUp(t);
     const { get, watch } = rest;
-    const answered = Promise.withResolvers<void>();
+    const responded = Promise.withResolvers<void>();
     const cut = Promise.withResolvers<never>();
     cut.promise.catch(() => undefined);
     rest.put(pods, podThat("Running"));
-    const [asked, relisted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [requested, relisted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     rest.get = async (resource, ref) => {
       rest.get = get;
       rest.put(pods, podThat("Pending"));
       const object = await get(resource, ref);
-      asked.resolve();
-      await answered.promise;
+      requested.resolve();
+      await responded.promise;
       return object;
     };
     // A watch that sends nothing and breaks; the next one works.
@@ -269,17 +269,17 @@ describe("the cached object of a workload", () => {
     };
 
     tracker.track("web", [pod], "apps");
-    await asked.promise;
+    await requested.promise;
     rest.put(pods, podThat("Succeeded"));
     cut.reject(new Error("cut"));
     await clock.advance(await clock.timer());
     await relisted.promise;
-    answered.resolve();
+    responded.resolve();
 
     assert.ok((await readiness("web", () => true)).ready);
   });
 
-  test("counts if the object itself cannot be read", async (t) => {
+  test("is used if the object cannot be read", async (t) => {
     const { rest, tracker, readiness } = setUp(t);
     rest.get = () => Promise.reject(statusError(500, "get pods: 500"));
     rest.put(pods, podThat("Succeeded"));
@@ -293,22 +293,22 @@ describe("the cached object of a workload", () => {
 describe("a kind that cannot be listed", () => {
   for (const [why, thrown, message] of [
     [
-      "the API server does not say",
+      "discovery returns 503",
       statusError(503, "get /apis/example.com/v1: 503 ServiceUnavailable"),
       "discovery of this kind failed: get /apis/example.com/v1: 503 ServiceUnavailable",
     ],
     [
-      "no answer came",
+      "discovery times out",
       new Error("get /apis/example.com/v1: no answer within 10 s"),
       "discovery of this kind failed: get /apis/example.com/v1: no answer within 10 s",
     ],
     [
-      "the agent may not ask",
+      "discovery is forbidden",
       statusError(403, "get /apis/example.com/v1: 403 Forbidden"),
       "the agent may not discover this kind: get /apis/example.com/v1: 403 Forbidden",
     ],
   ] as const) {
-    test(`because ${why} is unknown, with that message, until it can be`, async (t) => {
+    test(`because ${why} is unknown, with the error in the message, until it can be listed`, async (t) => {
       const { rest, clock, tracker, readiness } = setUp(t);
       const { raw } = rest;
       rest.raw = () => Promise.reject(thrown);
@@ -323,7 +323,7 @@ describe("a kind that cannot be listed", () => {
       assert.deepEqual([before.counts.ready, before.counts.unknown], [1, 1]);
 
       rest.raw = raw;
-      rest.rawResponses.set("/apis/example.com/v1", thingsAnswer);
+      rest.rawResponses.set("/apis/example.com/v1", thingsDiscovery);
       await clock.advance(1_000);
       await readiness("web", ({ ready }) => ready);
     });
@@ -333,7 +333,7 @@ describe("a kind that cannot be listed", () => {
     [403, "the agent may not list this kind: list pods: failed with 403"],
     [500, "this kind could not be listed: list pods: failed with 500"],
   ] as const) {
-    test(`because of status ${status} is unknown, with that message, until it can be`, async (t) => {
+    test(`because of status ${status} is unknown, with the error in the message, until it can be listed`, async (t) => {
       const { rest, clock, tracker, readiness } = setUp(t);
       const { list } = rest;
       rest.list = (resource, options) =>
@@ -353,7 +353,7 @@ describe("a kind that cannot be listed", () => {
     });
   }
 
-  test("after it was listed keeps its state for a moment", async (t) => {
+  test("but was listed before keeps its state during a short failure", async (t) => {
     const { rest, clock, tracker, reported, readiness } = setUp(t);
     const { list, watch } = rest;
     const cut = Promise.withResolvers<never>();
@@ -377,7 +377,7 @@ describe("a kind that cannot be listed", () => {
     assert.deepEqual(reported, ["web", "web"]);
   });
 
-  test("does not affect others if a listener throws", async (t) => {
+  test("is reported even if a listener throws for another release", async (t) => {
     const { tracker, readiness } = setUp(t);
     tracker.onChange((name) => {
       if (name === "web") throw new Error("failure");

@@ -108,7 +108,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   }
 
   /**
-   * Reads a workload itself after Helm has changed it: the watch may be some milliseconds behind, and its cache would still
+   * Reads a workload itself after Helm has changed it: the watch may be some milliseconds behind, and its cache may still
    * have the earlier object, which was ready.
    */
   async function read(name: string, tracked: Tracked, object: Followed): Promise<void> {

@@ -8,7 +8,7 @@ import { chartAccess } from "./chart-access.ts";
 import type { KnownObject } from "./referenced-objects.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
-const facts: ClusterInfo = {
+const paris: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: {},
@@ -18,8 +18,8 @@ const facts: ClusterInfo = {
 const httpPin = (url: string): Pin => ({ kind: "http", version: "1.0.0", url });
 const repository = "https://charts.example.com/stable";
 const registry = "oci://registry.example.com/web";
-const elsewhere = httpPin("https://cdn.example.net/web-1.0.0.tgz");
-const atHome = httpPin("https://charts.example.com/stable/web-1.0.0.tgz");
+const otherOriginPin = httpPin("https://cdn.example.net/web-1.0.0.tgz");
+const repositoryPin = httpPin("https://charts.example.com/stable/web-1.0.0.tgz");
 
 function content(pin: Pin, access: DeploymentContent["access"]): DeploymentContent {
   return { ...plainContent, pin, access };
@@ -37,30 +37,30 @@ const encoded = (texts: Readonly<Record<string, string>>): KnownObject => ({
 const access = (
   deployment: DeploymentContent,
   known?: KnownObject,
-  own: ClusterInfo | undefined = facts,
+  own: ClusterInfo | undefined = paris,
 ) => chartAccess(deployment, { referenced: { get: () => known }, clusterInfo: { get: () => own } });
 
 describe("access to a chart's source", () => {
-  test("needs no credentials without a Secret", () => {
-    assert.deepEqual(access(content(atHome, {})), { origin: "https://charts.example.com" });
+  test("has no credentials without a Secret", () => {
+    assert.deepEqual(access(content(repositoryPin, {})), { origin: "https://charts.example.com" });
   });
 
-  test("has the credentials for the repository's host only", () => {
+  test("has the credentials only for the origin of the repository", () => {
     const named = { secret: "source", repository };
     const known = encoded({ username: "me", password: "pw" });
 
-    const home = access(content(atHome, named), known);
-    const away = access(content(elsewhere, named), known);
+    const allowed = access(content(repositoryPin, named), known);
+    const denied = access(content(otherOriginPin, named), known);
 
     assert.notEqual(
-      homeAuthorization(home, new URL(atHome.kind === "http" ? atHome.url : "")),
+      homeAuthorization(allowed, new URL(repositoryPin.kind === "http" ? repositoryPin.url : "")),
       undefined,
     );
-    assert.equal(isHome(away, new URL("https://cdn.example.net/web-1.0.0.tgz")), false);
-    assert.equal(away.origin, "https://charts.example.com");
+    assert.equal(isHome(denied, new URL("https://cdn.example.net/web-1.0.0.tgz")), false);
+    assert.equal(denied.origin, "https://charts.example.com");
   });
 
-  test("is for the registry of an OCI repository", () => {
+  test("has the registry of an OCI repository as its origin", () => {
     const pin: Pin = {
       kind: "oci",
       version: "1.0.0",
@@ -82,15 +82,15 @@ describe("access to a chart's source", () => {
     );
   });
 
-  test("is overridden by the HelmOp's own switch, and has the hub's authorities otherwise", () => {
+  test("prefers insecureSkipVerify of the HelmOp, and has the hub's authorities", () => {
     const known = encoded({ insecureSkipVerify: "true" });
     const named = { secret: "source", repository, insecureSkipVerify: false, caBundle: pem };
 
-    assert.deepEqual(access(content(atHome, named), known), {
+    assert.deepEqual(access(content(repositoryPin, named), known), {
       origin: "https://charts.example.com",
       caPem: pem,
     });
-    assert.deepEqual(access(content(atHome, { caBundle: pem })).caPem, pem);
+    assert.deepEqual(access(content(repositoryPin, { caBundle: pem })).caPem, pem);
   });
 
   const failing = [
@@ -101,13 +101,13 @@ describe("access to a chart's source", () => {
       "waiting for the hub to send the Secret fleet-default/source, with the credentials for the chart's source",
     ],
     [
-      "names the Secret that the hub does not have",
+      "fails for a Secret that the hub does not have",
       {},
       "REFERENCED_OBJECT_NOT_FOUND",
       "the hub has no Secret fleet-default/source, which helmSecretName references; the agent continues as soon as it exists",
     ],
     [
-      "says what is wrong with a Secret",
+      "fails for an invalid Secret",
       encoded({ username: "me" }),
       "REPOSITORY_SECRET_INVALID",
       "read the credentials for the chart's source from the hub's Secret fleet-default/source: username is set in the secret, but password isn't",
@@ -115,17 +115,20 @@ describe("access to a chart's source", () => {
   ] as const;
   for (const [what, known, code, message] of failing) {
     test(what, () => {
-      assert.throws(() => access(content(atHome, { secret: "source", repository }), known), {
+      assert.throws(() => access(content(repositoryPin, { secret: "source", repository }), known), {
         code,
         message,
       });
     });
   }
 
-  test("uses the last version that the hub had", () => {
+  test("uses the last version of a Secret that the hub does not have any more", () => {
     const { object } = encoded({ username: "me", password: "pw" });
     const known = object === undefined ? {} : { object };
 
-    assert.equal(access(content(atHome, { secret: "source", repository }), known).username, "me");
+    assert.equal(
+      access(content(repositoryPin, { secret: "source", repository }), known).username,
+      "me",
+    );
   });
 });

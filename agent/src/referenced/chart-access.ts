@@ -29,7 +29,7 @@ export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): R
   return accessTo(source, settings);
 }
 
-/** What the credentials are for. The pin may be on another host, which never receives them. */
+/** What the credentials are for. The pin may be on another host, to which they are not sent. */
 function sourceOf({ pin, access }: DeploymentContent): SourceLocation {
   const repository = access.repository ?? (pin.kind === "oci" ? pin.repository : pin.url);
   return /^oci:\/\//i.test(repository)

@@ -33,10 +33,10 @@ describe("the cluster info", () => {
 
     assert.deepEqual(info.get(), paris);
     assert.equal(changes(), 1);
-    const { info: later } = setUp(rest);
-    await later.load();
-    assert.deepEqual(later.get(), paris);
-    assert.equal(later.digest, packed.digest);
+    const { info: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get(), paris);
+    assert.equal(restarted.digest, packed.digest);
   });
 
   test("is neither written nor reported again when it is delivered again", async () => {
@@ -64,7 +64,7 @@ describe("the cluster info", () => {
     assert.equal(info.digest, packed.digest);
   });
 
-  test("does not change for data that does not match its digest", async () => {
+  test("is rejected if it does not match its digest, and the previous one stays", async () => {
     const { info } = setUp();
     await info.set(packed);
     const other = await packClusterInfo({ ...paris, name: "rome" });

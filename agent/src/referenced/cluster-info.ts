@@ -1,4 +1,4 @@
-/** The cluster's labels and template values, as the hub sent them, stored in the cluster itself. */
+/** The cluster's labels and template values, as the hub sent them, stored in the cluster. */
 import type { Packed } from "@flotilla/shared/content";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
@@ -8,13 +8,13 @@ import { clusterInfoSecret, clusterInfoSelector, packedIn } from "./referenced-s
 
 /** `set` must not be called concurrently. */
 export interface ClusterInfoStore {
-  /** Reads what is stored. Must be called once, before anything else. */
+  /** Reads the stored cluster info. Must be called once, before all other methods. */
   load(): Promise<void>;
   /** Of what is stored; `undefined` if that is not the last version that was received. */
   readonly digest: string | undefined;
-  /** `undefined`: nothing was received yet. */
+  /** `undefined` before it was received. */
   get(): ClusterInfo | undefined;
-  /** Used at once; the result says whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
+  /** Takes effect at once; the result is whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
   set(packed: Packed): Promise<boolean>;
   onChange(listener: () => void): void;
 }

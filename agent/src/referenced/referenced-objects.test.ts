@@ -12,7 +12,7 @@ import { createReferencedObjects } from "./referenced-objects.ts";
 const ref = { kind: "Secret", name: "source" } as const;
 const first: ReferencedObjectData = { type: "Opaque", data: { password: "b25l" } };
 const second: ReferencedObjectData = { type: "Opaque", data: { password: "dHdv" } };
-const gone: ReferencedObject = ref;
+const missing: ReferencedObject = ref;
 
 async function sent(
   object: ReferencedObjectData,
@@ -42,10 +42,10 @@ describe("a referenced object", () => {
 
     assert.deepEqual(referenced.get(ref), { object: first, digest: object.packed.digest });
     assert.deepEqual(changes, ["Secret/source"]);
-    const { referenced: later } = setUp(rest);
-    await later.load();
-    assert.deepEqual(later.get(ref), referenced.get(ref));
-    assert.deepEqual(later.inventory(), [{ ...ref, digest: object.packed.digest }]);
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get(ref), referenced.get(ref));
+    assert.deepEqual(restarted.inventory(), [{ ...ref, digest: object.packed.digest }]);
   });
 
   test("is not written again when it is delivered again", async () => {
@@ -61,12 +61,12 @@ describe("a referenced object", () => {
   test("is replaced by a later version, also after a restart", async () => {
     const { rest, referenced } = setUp();
     await referenced.set(await sent(first));
-    const { referenced: later, changes } = setUp(rest);
-    await later.load();
+    const { referenced: restarted, changes } = setUp(rest);
+    await restarted.load();
 
-    await later.set(await sent(second));
+    await restarted.set(await sent(second));
 
-    assert.deepEqual(later.get(ref)?.object, second);
+    assert.deepEqual(restarted.get(ref)?.object, second);
     assert.deepEqual(changes, ["Secret/source"]);
     assert.deepEqual(rest.writes, [
       "create secrets flotilla-agent/referenced-secret-source",
@@ -74,7 +74,7 @@ describe("a referenced object", () => {
     ]);
   });
 
-  test("is identified by kind and name", async () => {
+  test("is identified by its kind and name", async () => {
     const { referenced } = setUp();
     const configMap = { kind: "ConfigMap", name: "source" } as const;
 
@@ -100,7 +100,7 @@ describe("a referenced object", () => {
     assert.equal(referenced.inventory()[0]?.digest, referenced.get(ref)?.digest);
   });
 
-  test("is rejected if it does not match its digest, and the earlier version stays", async () => {
+  test("is rejected if it does not match its digest, and the previous version stays", async () => {
     const { referenced } = setUp();
     await referenced.set(await sent(first));
     const { packed } = await sent(second);
@@ -112,19 +112,19 @@ describe("a referenced object", () => {
     assert.deepEqual(referenced.get(ref)?.object, first);
   });
 
-  test("is kept, in the cluster too, if it is sent again while it is being deleted", async () => {
+  test("is kept in memory and in the cluster if it is sent again while it is being deleted", async () => {
     const { rest, referenced } = setUp();
     await referenced.set(await sent(first));
-    const again = await sent(first);
+    const sentAgain = await sent(first);
 
     const removing = referenced.remove(ref);
-    const setting = referenced.set(again);
+    const setting = referenced.set(sentAgain);
 
     assert.deepEqual(await Promise.all([removing, setting]), [undefined, true]);
     assert.deepEqual(referenced.get(ref)?.object, first);
-    const { referenced: later } = setUp(rest);
-    await later.load();
-    assert.deepEqual(later.get(ref)?.object, first);
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get(ref)?.object, first);
   });
 
   test("is requested again if the stored one cannot be read", async () => {
@@ -136,13 +136,13 @@ describe("a referenced object", () => {
     });
     assert.ok(secret !== undefined);
     rest.put(secrets, { ...secret, data: { content: "bm9uc2Vuc2U=" } });
-    const { referenced: later } = setUp(rest);
+    const { referenced: restarted } = setUp(rest);
 
-    await later.load();
-    assert.deepEqual(later.inventory(), []);
-    assert.equal(await later.set(await sent(second)), true);
+    await restarted.load();
+    assert.deepEqual(restarted.inventory(), []);
+    assert.equal(await restarted.set(await sent(second)), true);
 
-    assert.deepEqual(later.get(ref)?.object, second);
+    assert.deepEqual(restarted.get(ref)?.object, second);
   });
 });
 
@@ -150,33 +150,33 @@ describe("an object that the hub does not have", () => {
   test("is recorded as missing, also after a restart", async () => {
     const { rest, referenced, changes } = setUp();
 
-    assert.equal(await referenced.set(gone), true);
+    assert.equal(await referenced.set(missing), true);
 
     assert.deepEqual(referenced.get(ref), {});
     assert.deepEqual(changes, ["Secret/source"]);
-    const { referenced: later } = setUp(rest);
-    await later.load();
-    assert.deepEqual(later.get(ref), {});
-    assert.deepEqual(later.inventory(), [ref]);
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get(ref), {});
+    assert.deepEqual(restarted.inventory(), [ref]);
   });
 
-  test("but had before keeps its last version, without a digest, also after a restart", async () => {
+  test("keeps its last version without a digest, also after a restart", async () => {
     const { rest, referenced } = setUp();
     await referenced.set(await sent(first));
 
-    await referenced.set(gone);
+    await referenced.set(missing);
 
     assert.deepEqual(referenced.get(ref), { object: first });
-    const { referenced: later } = setUp(rest);
-    await later.load();
-    assert.deepEqual(later.get(ref), { object: first });
-    assert.deepEqual(later.inventory(), [ref]);
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get(ref), { object: first });
+    assert.deepEqual(restarted.inventory(), [ref]);
   });
 
   test("is used when it exists again, even if it has not changed", async () => {
     const { referenced, changes } = setUp();
     await referenced.set(await sent(first));
-    await referenced.set(gone);
+    await referenced.set(missing);
 
     await referenced.set(await sent(first));
 
@@ -194,12 +194,12 @@ describe("a withdrawn object", () => {
 
     assert.equal(referenced.get(ref), undefined);
     assert.deepEqual(referenced.inventory(), []);
-    const { referenced: later } = setUp(rest);
-    await later.load();
-    assert.equal(later.get(ref), undefined);
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+    assert.equal(restarted.get(ref), undefined);
   });
 
-  test("that is unknown causes no request", async () => {
+  test("causes no request if it is unknown", async () => {
     const { rest, referenced } = setUp();
 
     await referenced.remove(ref);

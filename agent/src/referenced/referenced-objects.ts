@@ -1,6 +1,6 @@
 /**
- * The objects that the hub sent because deployments reference them, stored in the cluster itself, so that an agent goes on
- * without its hub. An object is removed only by a withdrawal, even if the hub does not have it any more.
+ * The objects that the hub sent because deployments reference them, stored in the cluster, so that an agent continues
+ * without the hub. An object is removed only by a withdrawal, even if the hub does not have it any more.
  */
 import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
@@ -22,18 +22,18 @@ import {
 } from "./referenced-secret.ts";
 
 export interface ReferencedObjects {
-  /** Reads what is stored. Must be called once, before anything else. */
+  /** Reads the stored objects. Must be called once, before all other methods. */
   load(): Promise<void>;
   /**
-   * `undefined`: nothing was received about it. `digest` undefined: the hub has no such object now; `object` is then the last
-   * version that it had, if any.
+   * `undefined`: the hub has sent nothing about the object. `digest` undefined: the hub has no such object now; `object` is
+   * then the last version that it had, if any.
    */
   get(ref: ObjectRef): KnownObject | undefined;
-  /** What is stored, for the hub to compare with its own. */
+  /** The stored objects, for the hub to compare with the desired ones. */
   inventory(): readonly ObservedObject[];
-  /** Used at once; the result says whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
+  /** Takes effect at once; the result is whether it could be stored. Idempotent. Throws REFERENCED_OBJECT_INVALID. */
   set(object: ReferencedObject): Promise<boolean>;
-  /** Never rejects: what cannot be deleted stays in the inventory, and the hub withdraws it again. */
+  /** Never rejects: an object that cannot be deleted stays in the inventory, and the hub withdraws it again. */
   remove(ref: ObjectRef): Promise<void>;
   onChange(listener: (ref: ObjectRef) => void): void;
 }
@@ -60,7 +60,7 @@ export function createReferencedObjects({
   log,
 }: ReferencedObjectsDeps): ReferencedObjects {
   const entries = new Map<string, Entry>();
-  /** By object: one that is sent again while it is being deleted must not be deleted with it. */
+  /** By object: an object that is sent again during its deletion must not be deleted. */
   const mutex = createKeyedMutex();
   const listeners: ((ref: ObjectRef) => void)[] = [];
 
@@ -68,13 +68,13 @@ export function createReferencedObjects({
     for (const listener of listeners) listener(ref);
   }
 
-  async function restore({ ref, packed, isGone }: StoredObject): Promise<void> {
+  async function restore({ ref, packed, isMissing }: StoredObject): Promise<void> {
     const object = packed && (await unpackReferencedObject(ref, packed));
     entries.set(formatObjectRef(ref), {
       ref,
       known: {
         ...(object !== undefined && { object }),
-        ...(packed !== undefined && !isGone && { digest: packed.digest }),
+        ...(packed !== undefined && !isMissing && { digest: packed.digest }),
       },
       isStored: true,
     });
@@ -89,7 +89,7 @@ export function createReferencedObjects({
         referencedSecret({
           ref,
           ...(packed !== undefined && { packed }),
-          isGone: known.digest === undefined,
+          isMissing: known.digest === undefined,
         }),
       );
     } catch (thrown) {

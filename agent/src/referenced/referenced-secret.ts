@@ -17,7 +17,7 @@ const annotations = {
   /** Of the packed bytes. */
   digest: "flotilla.dev/digest",
   /** The hub does not have the object any more; the data is the last version that it had. */
-  gone: "flotilla.dev/gone",
+  missing: "flotilla.dev/gone",
 } as const;
 const dataKey = "content";
 
@@ -27,7 +27,7 @@ export interface StoredObject {
   /** The last version that the hub had; absent if it never had one. */
   readonly packed?: Packed;
   /** The hub does not have the object now. */
-  readonly isGone: boolean;
+  readonly isMissing: boolean;
 }
 
 /** Names have at most 253 characters; a longer one ends in a digest instead. */
@@ -38,10 +38,10 @@ export function referencedSecretName({ kind, name }: ObjectRef): string {
   return `${full.slice(0, 236)}-${digest}`;
 }
 
-export function referencedSecret({ ref, packed, isGone }: StoredObject): Secret {
+export function referencedSecret({ ref, packed, isMissing }: StoredObject): Secret {
   return secretOf(referencedSecretName(ref), referencedLabel, packed, {
     [annotations.object]: formatObjectRef(ref),
-    ...(isGone && { [annotations.gone]: "true" }),
+    ...(isMissing && { [annotations.missing]: "true" }),
   });
 }
 
@@ -58,7 +58,7 @@ export function parseReferencedSecret(secret: Secret): StoredObject | undefined 
   return {
     ref,
     ...(packed !== undefined && { packed }),
-    isGone: found[annotations.gone] === "true",
+    isMissing: found[annotations.missing] === "true",
   };
 }
 

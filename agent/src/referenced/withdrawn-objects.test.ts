@@ -13,13 +13,13 @@ const settings = { kind: "ConfigMap", name: "settings" } as const;
 
 describe("the referrers of an object", () => {
   test("are the deployments that use it as credentials or as downstream resource", async () => {
-    const damaged = { ...(await testAssignment("damaged")), content: Buffer.from("nonsense") };
+    const invalid = { ...(await testAssignment("invalid")), content: Buffer.from("nonsense") };
     const assignments = [
       await testAssignment("a", { access: { secret: "source" } }),
       await testAssignment("b", { copies: [settings] }),
       await testAssignment("c", { access: { secret: "source" }, copies: [settings] }),
       await testAssignment("d"),
-      damaged,
+      invalid,
     ];
     const referrers = createReferrers({ list: () => assignments }, referencedObjectsOf);
 
@@ -54,7 +54,7 @@ describe("an object that the hub withdrew", () => {
     assert.deepEqual(removed, ["ConfigMap/settings"]);
   });
 
-  test("stays for a deployment that the hub does not know, and is removed with it", async () => {
+  test("stays while a deployment references it, and is removed with the deployment", async () => {
     const { assignments, removed, withdrawn } = await setUp();
 
     await withdrawn.withdraw(source);
@@ -90,7 +90,7 @@ describe("an object that the hub withdrew", () => {
 });
 
 describe("an object that the hub does not have any more", () => {
-  test("is named in a warning, and others are not", () => {
+  test("is the only object that the warning names", () => {
     const known = new Map([
       ["Secret/source", {}],
       ["ConfigMap/settings", { digest: "sha256:1" }],

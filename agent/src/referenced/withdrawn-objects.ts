@@ -1,6 +1,6 @@
 /**
- * Referenced objects that the hub has withdrawn but that a deployment here still references: one that the hub has lost, or
- * one whose new content has not arrived yet. Such an object stays until no deployment references it.
+ * Referenced objects that the hub has withdrawn but that a deployment of this cluster still references: the deployment was
+ * lost on the hub, or its new content has not arrived yet. Such an object stays until no deployment references it.
  */
 import type { ObjectRef } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
@@ -9,7 +9,7 @@ import type { Referrers } from "../assignment/index.ts";
 import type { ReferencedObjects } from "./referenced-objects.ts";
 
 export interface WithdrawnObjects {
-  /** Removes it, now or as soon as no deployment references it. */
+  /** Removes an object, at once or as soon as no deployment references it. */
   withdraw(ref: ObjectRef): Promise<void>;
   /** The hub has sent it again. */
   cancel(ref: ObjectRef): void;

@@ -29,8 +29,8 @@ function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   };
 }
 
-/** A record without an owner, of a release that was installed by hand. */
-function madeByHand(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
+/** A record without an owner, of a release that was installed manually. */
+function manualRecord(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   const { owner: _, digest: __, ...rest } = record({ isOwn: false, ...fields });
   return rest;
 }
@@ -48,18 +48,25 @@ function next(observed: Partial<Observed>): Action {
 }
 
 const earlier = record({ name: "old-web", revision: 2 });
-const cutOff = record({ status: "uninstalling", modifiedAtMs: nowMs - uninstallingMs });
+const interruptedUninstall = record({
+  status: "uninstalling",
+  modifiedAtMs: nowMs - uninstallingMs,
+});
 
 const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ["installs an absent release", {}, { kind: "upgrade", revision: 1 }],
-  ["does nothing in sync", { latest: record() }, { kind: "none", record: record() }],
   [
-    "upgrades for another content",
+    "does nothing if the release is in sync",
+    { latest: record() },
+    { kind: "none", record: record() },
+  ],
+  [
+    "upgrades if the content changed",
     { latest: record({ digest: "old" }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "upgrades over a revision that was created by hand",
+    "upgrades over a revision that was created manually",
     { latest: record({ isOwn: false }) },
     { kind: "upgrade", revision: 5 },
   ],
@@ -74,8 +81,8 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "adopt", record: record({ owner: { name: "web", uid: "0" } }) },
   ],
   [
-    "upgrades a release that was installed by hand",
-    { latest: madeByHand() },
+    "upgrades a release that was installed manually",
+    { latest: manualRecord() },
     { kind: "upgrade", revision: 5 },
   ],
   [
@@ -94,7 +101,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ owner: other }),
       isAssigned: ({ name, uid }) => name === "shop" && uid === "9",
     },
-    { kind: "conflict", holder: other },
+    { kind: "conflict", owner: other },
   ],
   [
     "installs over a release that the other deployment has uninstalled with its history kept",
@@ -137,12 +144,12 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     },
   ],
   [
-    "unlocks an interrupted rollback to a revision that was created by hand",
+    "unlocks an interrupted rollback to a revision that was created manually",
     {
-      latest: madeByHand({ revision: 5, status: "pending-rollback" }),
+      latest: manualRecord({ revision: 5, status: "pending-rollback" }),
       interruptedRun: { revision: 4, rollsBack: true },
     },
-    { kind: "unlock", record: madeByHand({ revision: 5, status: "pending-rollback" }) },
+    { kind: "unlock", record: manualRecord({ revision: 5, status: "pending-rollback" }) },
   ],
   [
     "waits for a manual rollback after a run without rollback",
@@ -169,12 +176,12 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "waits for a lock of somebody else",
-    { latest: madeByHand({ status: "pending-install" }) },
+    "waits for a lock of another Helm client",
+    { latest: manualRecord({ status: "pending-install" }) },
     { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
   ],
   [
-    "unlocks an expired lock of somebody else",
+    "unlocks an expired lock of another Helm client",
     { latest: record({ status: "pending-rollback", modifiedAtMs: nowMs - foreignLockMs }) },
     {
       kind: "unlock",
@@ -197,7 +204,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "upgrade", revision: 5 },
   ],
   [
-    "does nothing in sync after a failure",
+    "does nothing after a failure if the release is in sync",
     { latest: record(), retryAtMs: nowMs + 1 },
     { kind: "none", record: record() },
   ],
@@ -208,8 +215,8 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "uninstalls again after an interrupted uninstall",
-    { latest: cutOff },
-    { kind: "uninstall", record: cutOff },
+    { latest: interruptedUninstall },
+    { kind: "uninstall", record: interruptedUninstall },
   ],
   [
     "uninstalls the release of an earlier name first",

@@ -24,13 +24,13 @@ export interface InterruptedRun {
 export interface Observed {
   /** The newest record of the desired release. */
   readonly latest: ReleaseRecord | undefined;
-  /** The newest records of all releases of this deployment, whatever their names. */
+  /** The newest records of all releases of this deployment, with any name. */
   readonly owned: readonly ReleaseRecord[];
   /** The run that was interrupted, if any. */
   readonly interruptedRun: InterruptedRun | undefined;
   /** Whether a deployment of this name and UID is assigned to this cluster. */
   readonly isAssigned: (owner: DeploymentKey) => boolean;
-  /** The time of the next try after the last failure of this content, ms since 1970. */
+  /** The time of the retry after the last failure of this content, ms since 1970. */
   readonly retryAtMs: number | undefined;
   readonly nowMs: number;
 }
@@ -46,10 +46,10 @@ export type Action =
   | { readonly kind: "unlock"; readonly record: ReleaseRecord }
   /** A release under an earlier name or in an earlier namespace, or one whose uninstall was interrupted. */
   | { readonly kind: "uninstall"; readonly record: ReleaseRecord }
-  /** Locked by somebody else, or failed for now. */
+  /** Locked by another Helm client, or failed and to be retried later. */
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
   /** Another deployment has the release. */
-  | { readonly kind: "conflict"; readonly holder: DeploymentKey };
+  | { readonly kind: "conflict"; readonly owner: DeploymentKey };
 
 /** Helm's default timeout is five minutes; a lock that is older than this is abandoned. */
 export const foreignLockMs = 10 * 60_000;
@@ -59,9 +59,9 @@ export const uninstallingMs = 10_000;
 
 export function nextAction(desired: Desired, observed: Observed): Action {
   const { latest, nowMs } = observed;
-  const holder = latest?.status === "uninstalled" ? undefined : latest?.owner;
-  if (holder !== undefined && !isSame(holder, desired.owner) && observed.isAssigned(holder)) {
-    return { kind: "conflict", holder };
+  const owner = latest?.status === "uninstalled" ? undefined : latest?.owner;
+  if (owner !== undefined && !isSame(owner, desired.owner) && observed.isAssigned(owner)) {
+    return { kind: "conflict", owner };
   }
   if (latest !== undefined && isLocked(latest)) {
     if (isOwnLock(latest, desired, observed.interruptedRun))
@@ -79,7 +79,7 @@ export function nextAction(desired: Desired, observed: Observed): Action {
   );
   if (moved !== undefined) return { kind: "uninstall", record: moved };
   if (latest?.status === "uninstalling") {
-    // It most likely still runs; a concurrent uninstall or install would leave an undefined state.
+    // It most likely still runs; a concurrent uninstall or install would result in an undefined state.
     const untilMs = latest.modifiedAtMs + uninstallingMs;
     return nowMs < untilMs
       ? { kind: "wait", untilMs, why: "locked" }
@@ -99,7 +99,7 @@ export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
   return isUpToDate(record, desired) && isSame(record.owner, desired.owner);
 }
 
-/** Of whatever deployment. */
+/** Of any deployment. */
 function isUpToDate(record: ReleaseRecord, desired: Desired): boolean {
   return record.status === "deployed" && record.isOwn && record.digest === desired.digest;
 }
@@ -111,7 +111,7 @@ function isOwnLock(
   interrupted: InterruptedRun | undefined,
 ): boolean {
   if (interrupted === undefined) return false;
-  // A run that failed before it wrote a record has a journal entry too; then the revision may belong to somebody else.
+  // A run that failed before it wrote a record has a journal entry too; then the revision may be of another Helm client.
   const isOwnRevision = latest.isOwn && isSame(latest.owner, desired.owner);
   if (latest.revision === interrupted.revision) return isOwnRevision;
   // Helm copies the labels of the revision that it rolls back to, so only the revision number identifies the run.

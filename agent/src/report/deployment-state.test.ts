@@ -34,7 +34,7 @@ const readiness: Readiness = {
   incomplete: true,
   counts: { ...none, desiredReady: 1, notReady: 1 },
 };
-const nothing = {
+const emptyState = {
   name: "web",
   uid: "u",
   ready: false,
@@ -46,11 +46,11 @@ const nothing = {
 };
 
 describe("the reported state", () => {
-  test("of a pending deployment has the reason, the desired content, and the readiness of what is installed", () => {
+  test("of a pending deployment has the reason, the desired content, and the readiness of the installed objects", () => {
     assert.deepEqual(
       toDeploymentState(assignment, { kind: "pending", message: "paused" }, readiness),
       {
-        ...nothing,
+        ...emptyState,
         ...readiness,
         deploymentId: "sha256:new",
         phase: "pending",
@@ -59,7 +59,7 @@ describe("the reported state", () => {
     );
   });
 
-  test("of a failure is not ready, whatever the readiness of what was installed before", () => {
+  test("of a failure is not ready, even if the objects of the previous release are ready", () => {
     const state = toDeploymentState(
       assignment,
       { kind: "failed", deploymentId: "sha256:new", message: "no", code: "HELM_FAILED" },
@@ -70,7 +70,7 @@ describe("the reported state", () => {
     assert.deepEqual(state.resources, readiness.resources);
   });
 
-  test("of a failure has the failed content and the time of the next try", () => {
+  test("of a failure has the failed content and the time of the retry", () => {
     const retryAt = "2026-01-01T00:00:00Z";
 
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe("the reported state", () => {
         undefined,
       ),
       {
-        ...nothing,
+        ...emptyState,
         deploymentId: "sha256:old",
         phase: "failed",
         message: "no",
@@ -94,7 +94,7 @@ describe("the reported state", () => {
     assert.deepEqual(
       toDeploymentState(assignment, { kind: "withdrawing", message: "no" }, readiness),
       {
-        ...nothing,
+        ...emptyState,
         deploymentId: "sha256:new",
         phase: "withdrawing",
         message: "no",
@@ -103,15 +103,15 @@ describe("the reported state", () => {
   });
 
   test("of an installed release has the readiness of its objects", () => {
-    const outcome = {
+    const result = {
       kind: "deployed",
       deploymentId: "sha256:old",
       release,
       chartDigest: "sha256:c",
     } as const;
 
-    assert.deepEqual(toDeploymentState(assignment, outcome, readiness), {
-      ...nothing,
+    assert.deepEqual(toDeploymentState(assignment, result, readiness), {
+      ...emptyState,
       ...readiness,
       deploymentId: "sha256:old",
       phase: "deployed",
@@ -120,7 +120,7 @@ describe("the reported state", () => {
     });
   });
 
-  test("of an installed release is not ready before its objects were read", () => {
+  test("of an installed release is not ready until its objects are read", () => {
     const state = toDeploymentState(
       assignment,
       { kind: "deployed", deploymentId: "sha256:new", release },

@@ -6,7 +6,7 @@ import type { Readiness } from "../readiness/index.ts";
 
 /** The result of the last reconcile of a deployment. */
 export type DeploymentResult =
-  /** Not installed yet; `message` says what it waits for. */
+  /** Not installed yet; `message` has the reason. */
   | { readonly kind: "pending"; readonly message: string; readonly retryAt?: string }
   | {
       readonly kind: "deployed";
@@ -59,7 +59,7 @@ export function toDeploymentState(
         ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
       };
     case "withdrawing":
-      // The objects disappear one by one, which is not worth a report each.
+      // The objects are deleted one by one; a report for each would be useless.
       return {
         ...base,
         ...unknownReadiness,
@@ -90,7 +90,7 @@ export function toDeploymentState(
   }
 }
 
-/** By the rule that the hub summarizes by. `desiredId`: the deployment id to be installed now. */
+/** By the rule of the hub's summaries. `desiredId`: the deployment id to be installed. */
 export function toBundleState(state: DeploymentState, desiredId: string): BundleState {
   return bundleStateOf({
     isApplied: state.phase === "deployed" && state.deploymentId === desiredId,

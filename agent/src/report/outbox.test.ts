@@ -19,22 +19,22 @@ function state(name: string, message = ""): DeploymentState {
 }
 
 /** A send queue that the test flushes. */
-function heldStream() {
+function manualStream() {
   const waiting = new Map<string, MakeMessage<AgentMessage>>();
   return {
     put: (key: string, make: MakeMessage<AgentMessage>) => void waiting.set(key, make),
-    async letOut(): Promise<readonly string[]> {
-      const said: string[] = [];
+    async flush(): Promise<readonly string[]> {
+      const sent: string[] = [];
       for (const [key, make] of waiting) {
         waiting.delete(key);
         const message = await make();
         if (message?.kind === "state") {
-          said.push(`${message.sequence} ${message.state.name} ${message.state.message}`);
+          sent.push(`${message.sequence} ${message.state.name} ${message.state.message}`);
         } else if (message?.kind === "withdrawn") {
-          said.push(`withdrawn ${message.deployment.name}`);
+          sent.push(`withdrawn ${message.deployment.name}`);
         }
       }
-      return said;
+      return sent;
     },
   };
 }
@@ -42,67 +42,67 @@ function heldStream() {
 describe("the reports of an agent", () => {
   test("have the latest state of each deployment, numbered when it is sent", async () => {
     const outbox = createOutbox();
-    const stream = heldStream();
+    const stream = manualStream();
     outbox.attach(stream, []);
 
     outbox.report(state("a", "1"));
     outbox.report(state("b", "1"));
     outbox.report(state("a", "2"));
 
-    assert.deepEqual(await stream.letOut(), ["1 a 2", "2 b 1"]);
+    assert.deepEqual(await stream.flush(), ["1 a 2", "2 b 1"]);
   });
 
-  test("wait for a stream, and are sent again on the next one until they are acknowledged", async () => {
+  test("wait for a stream, and are sent again on each new stream until they are acknowledged", async () => {
     const outbox = createOutbox();
     outbox.report(state("a", "1"));
     outbox.report(state("b", "1"));
-    const first = heldStream();
+    const first = manualStream();
     outbox.attach(first, []);
-    assert.deepEqual(await first.letOut(), ["1 a 1", "2 b 1"]);
+    assert.deepEqual(await first.flush(), ["1 a 1", "2 b 1"]);
     outbox.acknowledged("a", 1);
     outbox.detach();
 
-    const second = heldStream();
+    const second = manualStream();
     outbox.attach(second, []);
 
-    assert.deepEqual(await second.letOut(), ["1 b 1"]);
+    assert.deepEqual(await second.flush(), ["1 b 1"]);
     outbox.acknowledged("b", 1);
     assert.equal(outbox.unacknowledged, 0);
   });
 
-  test("have every present state on a new stream", async () => {
+  test("have every current state on a new stream", async () => {
     const outbox = createOutbox();
     outbox.report(state("a", "old"));
-    const stream = heldStream();
+    const stream = manualStream();
 
     outbox.attach(stream, [state("a", "current"), state("b", "current")]);
 
-    assert.deepEqual(await stream.letOut(), ["1 a current", "2 b current"]);
+    assert.deepEqual(await stream.flush(), ["1 a current", "2 b current"]);
   });
 
-  test("are not acknowledged by the number of an earlier state", async () => {
+  test("are not acknowledged by an earlier sequence number", async () => {
     const outbox = createOutbox();
-    const stream = heldStream();
+    const stream = manualStream();
     outbox.attach(stream, []);
     outbox.report(state("a", "1"));
-    await stream.letOut();
+    await stream.flush();
     outbox.report(state("a", "2"));
 
     outbox.acknowledged("a", 1);
 
     assert.equal(outbox.unacknowledged, 1);
-    assert.deepEqual(await stream.letOut(), ["2 a 2"]);
+    assert.deepEqual(await stream.flush(), ["2 a 2"]);
   });
 
   test("of a withdrawn deployment replace its state", async () => {
     const outbox = createOutbox();
-    outbox.report(state("a", "on its way out"));
+    outbox.report(state("a", "withdrawing"));
     outbox.withdrawn({ name: "a", uid: "uid-a" });
-    const stream = heldStream();
+    const stream = manualStream();
 
     outbox.attach(stream, []);
 
-    assert.deepEqual(await stream.letOut(), ["withdrawn a"]);
+    assert.deepEqual(await stream.flush(), ["withdrawn a"]);
     assert.equal(outbox.unacknowledged, 0);
   });
 });

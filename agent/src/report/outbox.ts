@@ -1,14 +1,14 @@
 /**
- * Reports for the hub. The latest state of each deployment is kept until the hub has acknowledged it, over as many streams
- * as that takes.
+ * Reports for the hub. The latest state of each deployment is kept until the hub has acknowledged it, over any
+ * number of streams.
  */
 import type { AgentMessage, DeploymentKey, DeploymentState, SendQueue } from "@flotilla/proto";
 
-/** Never fails and never waits: reports are sent when there is a stream. */
+/** Never blocks and never throws: reports are sent when there is a stream. */
 export interface Outbox {
   /** Replaces an earlier report of the same name that was not sent yet. */
   report(state: DeploymentState): void;
-  /** The deployment is uninstalled, and the agent has nothing of it any more. */
+  /** The deployment is uninstalled, and the agent has removed all its data. */
   withdrawn(deployment: DeploymentKey): void;
 }
 
@@ -25,7 +25,7 @@ export interface StreamOutbox extends Outbox {
 
 interface Entry {
   readonly state: DeploymentState;
-  /** On the present stream; undefined before it was sent there. */
+  /** On the current stream; undefined before it was sent there. */
   sequence: number | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface FleetCounts {
 export interface FleetCounter {
   readonly counts: FleetCounts;
   connectionChanged(isConnected: boolean): void;
-  /** Counts the reports of one agent on their way to its outbox. */
+  /** Counts the reports of one agent and passes them to its outbox. */
   observed(outbox: Outbox): Outbox;
 }
 

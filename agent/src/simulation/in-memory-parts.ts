@@ -1,4 +1,4 @@
-/** The parts of a simulated agent that would use its cluster. Their state lasts as long as the process. */
+/** The parts of a simulated agent that use a cluster, in memory. */
 import { randomUUID } from "node:crypto";
 import type { AssignmentStorage } from "../assignment/index.ts";
 import type { EngineDeps } from "../engine/index.ts";

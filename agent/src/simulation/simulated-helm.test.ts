@@ -34,12 +34,12 @@ function revisionOf(deployed: DeployResult | undefined): number | undefined {
 }
 
 describe("a simulated Helm", () => {
-  test("installs, knows what is installed, and upgrades to the next revision", async () => {
+  test("installs, returns the installed release, upgrades to the next revision, and uninstalls", async () => {
     const { helm, pass } = setUp();
     assert.equal(await helm.installed(assignment, never), undefined);
 
     assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1);
-    assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1, "nothing is to be done");
+    assert.equal(revisionOf(await helm.deploy(assignment, pass())), 1, "the release is in sync");
     assert.equal(revisionOf(await helm.installed(assignment, never)), 1);
     assert.equal(revisionOf(await helm.deploy(upgraded, pass())), 2);
 
@@ -52,7 +52,7 @@ describe("a simulated Helm", () => {
     [0.5, 100],
     [0.999, 149.9],
   ] as const) {
-    test(`takes ${tookMs} ms of 100 with random ${random}`, async () => {
+    test(`takes ${tookMs} ms at a latency of 100 ms with the random number ${random}`, async () => {
       const { clock, helm, pass } = setUp({ latencyMs: 100, random });
 
       const deploying = helm.deploy(assignment, pass());
@@ -69,7 +69,7 @@ describe("a simulated Helm", () => {
     [0.3, 0.25, false],
     [0.999, 1, true],
   ] as const) {
-    test(`${fails ? "fails" : "works"} at a rate of ${failureRate} where the die shows ${random}`, async () => {
+    test(`${fails ? "fails" : "succeeds"} at a failure rate of ${failureRate} with the random number ${random}`, async () => {
       const { helm, pass } = setUp({ failureRate, random });
 
       const code = await helm.deploy(assignment, pass()).then(
@@ -81,7 +81,7 @@ describe("a simulated Helm", () => {
     });
   }
 
-  test("waits for the time of the retry, and for dependencies", async () => {
+  test("waits for the time of the retry and for dependencies", async () => {
     const { clock, helm, pass } = setUp();
     const untilMs = clock.now() + 1_000;
     const unmet = { message: "waiting for the database", names: ["database"] };

@@ -39,7 +39,7 @@ export function createSimulatedHelm(
     return known?.deploymentId === deploymentId ? known.release : undefined;
   }
 
-  /** Takes as long as Helm. Throws HELM_FAILED at the configured rate, and when a signal aborts. */
+  /** Takes the configured time. Throws HELM_FAILED at the configured rate, and when a signal aborts. */
   async function work(what: string, signals: readonly AbortSignal[]): Promise<void> {
     const signal = AbortSignal.any([...signals]);
     if (latencyMs > 0) await delay(clock, latencyMs * (0.5 + random()), signal);

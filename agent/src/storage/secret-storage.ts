@@ -59,8 +59,8 @@ export function createSecretStorage(rest: KubeRest): SecretStorage {
           );
           return;
         } catch (thrown) {
-          const isGone = resourceVersion !== undefined && isNotFound(thrown);
-          if (!isGone && !isAlreadyExists(thrown) && !isConflict(thrown)) throw thrown;
+          const isDeleted = resourceVersion !== undefined && isNotFound(thrown);
+          if (!isDeleted && !isAlreadyExists(thrown) && !isConflict(thrown)) throw thrown;
           const current = await rest.get(secrets, { namespace: agentNamespace, name });
           if (current === undefined) versions.delete(name);
           else remember(current);

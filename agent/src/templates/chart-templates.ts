@@ -83,7 +83,7 @@ function kindOf(name: string): "template" | "values" | "chart" | "file" {
   return /^(charts\/[^/]+\/)*values\.yaml$/.test(path) ? "values" : "file";
 }
 
-/** As Helm reads it: without the first directory, whatever its name, and with the separators of Windows. */
+/** As Helm reads it: without the first directory, with any name, and with the separators of Windows. */
 function pathInChart(name: string): string {
   const parts = name.split(name.includes("\\") ? "\\" : "/");
   return posix.normalize(parts.slice(1).join("/"));

@@ -25,7 +25,7 @@ const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] 
   ],
   ["call in notes", { "NOTES.txt": '{{ lookup "v1" }}' }, { lookup: "NOTES.txt" }],
   [
-    "do not call what is only defined",
+    "do not call in a definition that is not included",
     { "_lib.tpl": library, "a.yaml": '{{ include "lib.name" . }}' },
     {},
   ],
@@ -60,7 +60,7 @@ const cases: readonly (readonly [what: string, files: Files, calls: unknown])[] 
     { lookup: "a.yaml" },
   ],
   [
-    "call in a string for tpl",
+    "call in a string that tpl renders",
     { "a.yaml": '{{ tpl "{{ lookup `v1` }}" . }}' },
     { lookup: "a.yaml" },
   ],

@@ -1,8 +1,8 @@
 /**
- * Finds out whether a chart's templates read the cluster or query DNS when they are rendered. Library charts that many charts
+ * Determines whether a chart's templates read the cluster or query DNS when they are rendered. Library charts that many charts
  * include have functions for it that are rarely called, so only code that is reachable from a rendered template counts. Pure.
  *
- * This prevents surprises and is not a security boundary: a malicious chart can compose a template from pieces and render it
+ * This prevents accidents and is not a security boundary: a malicious chart can compose a template from pieces and render it
  * with `tpl`. The boundary is the account that Helm impersonates (docs/adr/0010).
  */
 import { type Action, actionsOf } from "./template-actions.ts";

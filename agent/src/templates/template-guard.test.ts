@@ -13,13 +13,17 @@ import { createTemplateGuard } from "./template-guard.ts";
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const itself: ImpersonatedClient = {
+const agentClient: ImpersonatedClient = {
   subject: "the agent itself",
   isAgent: true,
   rest: createMemoryApiServer(),
   helmArgs: [],
 };
-const account: ImpersonatedClient = { ...itself, subject: "service account a/b", isAgent: false };
+const accountClient: ImpersonatedClient = {
+  ...agentClient,
+  subject: "service account a/b",
+  isAgent: false,
+};
 
 async function archive(
   files: Readonly<Record<string, string | Buffer>>,
@@ -45,19 +49,19 @@ async function chartOf(bytes: Buffer) {
 describe("before Helm renders a chart", () => {
   const reads = '{{ (lookup "v1" "Secret" "other" "s").data }}';
 
-  test("a chart that reads the cluster as the agent is rejected, with the template's name", async () => {
+  test("a chart that reads the cluster with the agent's rights is rejected, with the template's name", async () => {
     const chart = await chartOf(await archive({ "app/templates/a.yaml": reads }));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart, client: itself }), {
+    await assert.rejects(check({ content, chart, client: agentClient }), {
       code: "TEMPLATES_DENIED",
       message: /^render release shop\/app: app\/templates\/a\.yaml calls lookup/,
     });
-    await check({ content, chart, client: account });
+    await check({ content, chart, client: accountClient });
     await check({
       content: { ...content, helm: { ...content.helm, disableLookup: false } },
       chart,
-      client: itself,
+      client: agentClient,
     });
   });
 
@@ -68,21 +72,21 @@ describe("before Helm renders a chart", () => {
     "app/charts/./sub/templates/a.yaml",
     "/templates/a.yaml",
   ]) {
-    test(`a template at ${path} is found, as by Helm`, async () => {
+    test(`a template at ${path} is found, because Helm finds it`, async () => {
       const chart = await chartOf(await archive({ [path]: reads }));
 
-      await assert.rejects(createTemplateGuard()({ content, chart, client: itself }), {
+      await assert.rejects(createTemplateGuard()({ content, chart, client: agentClient }), {
         code: "TEMPLATES_DENIED",
       });
     });
   }
 
-  test("a template is found whatever its entry type in the archive", async () => {
+  test("a template is found with any entry type in the archive", async () => {
     const chart = await chartOf(
       await archive({ "app/templates/a.yaml": reads }, "contiguous-file"),
     );
 
-    await assert.rejects(createTemplateGuard()({ content, chart, client: itself }), {
+    await assert.rejects(createTemplateGuard()({ content, chart, client: agentClient }), {
       code: "TEMPLATES_DENIED",
     });
   });
@@ -93,15 +97,15 @@ describe("before Helm renders a chart", () => {
     const unpacked = await chartOf(await archive({ "app/charts/sub/templates/a.yaml": reads }));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: packed, client: itself }), {
+    await assert.rejects(check({ content, chart: packed, client: agentClient }), {
       message: /app\/charts\/sub-1\.tgz!\/sub\/templates\/a\.yaml calls lookup/,
     });
-    await assert.rejects(check({ content, chart: unpacked, client: itself }), {
+    await assert.rejects(check({ content, chart: unpacked, client: agentClient }), {
       message: /app\/charts\/sub\/templates\/a\.yaml calls lookup/,
     });
   });
 
-  test("other files, and values that are not rendered, do not count", async () => {
+  test("other files and values that are not rendered are not checked", async () => {
     const chart = await chartOf(
       await archive({
         "app/README.md": reads,
@@ -112,11 +116,11 @@ describe("before Helm renders a chart", () => {
     );
 
     await assert.doesNotReject(
-      createTemplateGuard()({ content, chart, client: itself, values: { text: reads } }),
+      createTemplateGuard()({ content, chart, client: agentClient, values: { text: reads } }),
     );
   });
 
-  test("values count if the chart renders them", async () => {
+  test("values are checked if the chart renders them", async () => {
     const renders = "{{ tpl .Values.text . }}";
     const own = await chartOf(
       await archive({ "app/values.yaml": `text: ${reads}`, "app/templates/a.yaml": renders }),
@@ -124,19 +128,19 @@ describe("before Helm renders a chart", () => {
     const given = await chartOf(await archive({ "app/templates/a.yaml": renders }));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: own, client: itself }), {
+    await assert.rejects(check({ content, chart: own, client: agentClient }), {
       message: /app\/values\.yaml calls lookup/,
     });
     await assert.rejects(
-      check({ content, chart: given, client: itself, values: { text: reads } }),
+      check({ content, chart: given, client: agentClient, values: { text: reads } }),
       {
         message: /the values calls? lookup/,
       },
     );
-    await check({ content, chart: given, client: itself, values: { text: "plain" } });
+    await check({ content, chart: given, client: agentClient, values: { text: "plain" } });
   });
 
-  test("values count as parsed, not as written", async () => {
+  test("values are checked after parsing, not as text", async () => {
     const renders = "{{ tpl .Values.text . }}";
     const text = '{{ print "a" (lookup "v1" "Secret" "other" "s") }}';
     const quoted = await chartOf(
@@ -145,7 +149,7 @@ describe("before Helm renders a chart", () => {
         "app/templates/a.yaml": renders,
       }),
     );
-    const described = await chartOf(
+    const commented = await chartOf(
       await archive({
         "app/values.yaml": `# as in ${text}\na: b`,
         "app/templates/a.yaml": renders,
@@ -153,17 +157,17 @@ describe("before Helm renders a chart", () => {
     );
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: quoted, client: itself }), {
+    await assert.rejects(check({ content, chart: quoted, client: agentClient }), {
       message: /app\/values\.yaml calls lookup/,
     });
-    await check({ content, chart: described, client: itself });
+    await check({ content, chart: commented, client: agentClient });
     await assert.rejects(
-      check({ content, chart: described, client: itself, values: { list: [{ [text]: 1 }] } }),
+      check({ content, chart: commented, client: agentClient, values: { list: [{ [text]: 1 }] } }),
       { message: /the values calls lookup/ },
     );
   });
 
-  test("files of the chart count if it renders them", async () => {
+  test("files of the chart are checked if the chart renders them", async () => {
     const file = { "app/files/a.tpl": reads };
     const rendered = await chartOf(
       await archive({ ...file, "app/templates/a.yaml": '{{ tpl (.Files.Get "files/a.tpl") . }}' }),
@@ -177,21 +181,21 @@ describe("before Helm renders a chart", () => {
     );
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart: rendered, client: itself }), {
+    await assert.rejects(check({ content, chart: rendered, client: agentClient }), {
       message: /app\/files\/a\.tpl calls lookup/,
     });
-    await check({ content, chart: shown, client: itself });
+    await check({ content, chart: shown, client: agentClient });
   });
 
-  test("an unreadable archive is not a chart, and is read again the next time", async () => {
+  test("an archive that cannot be read is rejected, and is read again by the next check", async () => {
     const chart = await chartOf(Buffer.from("nonsense"));
     const check = createTemplateGuard();
 
-    await assert.rejects(check({ content, chart, client: account }), {
+    await assert.rejects(check({ content, chart, client: accountClient }), {
       code: "CHART_UNREADABLE",
       message: new RegExp(`^read the templates in the archive ${chart.digest}: `),
     });
     await writeFile(chart.path, await archive({ "app/templates/a.yaml": "a: b" }));
-    await check({ content, chart, client: account });
+    await check({ content, chart, client: accountClient });
   });
 });

@@ -9,21 +9,21 @@ const dns: OutsideCalls = { getHostByName: "app/templates/b.yaml" };
 const cases: readonly (readonly [
   what: string,
   calls: OutsideCalls,
-  allowance: Parameters<typeof validateOutsideCalls>[1],
+  options: Parameters<typeof validateOutsideCalls>[1],
   isAgent: boolean,
   expected: RegExp | undefined,
 ])[] = [
-  ["nothing outside", {}, { disableDNS: true, disableLookup: true }, true, undefined],
+  ["neither the cluster nor DNS", {}, { disableDNS: true, disableLookup: true }, true, undefined],
   ["the cluster, with an impersonated account", lookup, {}, false, undefined],
   [
-    "the cluster, as the agent",
+    "the cluster, with the agent's rights",
     lookup,
     {},
     true,
     /^app\/templates\/a\.yaml calls lookup.* rights of the agent; give .* serviceAccount.* or allow it with helm\.disableLookup: false$/,
   ],
   [
-    "the cluster, as the agent, if that is allowed",
+    "the cluster, with the agent's rights, if that is allowed",
     lookup,
     { disableLookup: false },
     true,
@@ -46,7 +46,7 @@ const cases: readonly (readonly [
   ["DNS, if that is allowed", dns, { disableDNS: false }, true, undefined],
   ["DNS, if Helm returns nothing", dns, { disableDNS: true }, true, undefined],
   [
-    "both, of which one is allowed",
+    "both, if only one is allowed",
     { ...lookup, ...dns },
     { disableLookup: false },
     true,
@@ -55,9 +55,9 @@ const cases: readonly (readonly [
 ];
 
 describe("templates that read", () => {
-  for (const [what, calls, allowance, isAgent, expected] of cases) {
+  for (const [what, calls, options, isAgent, expected] of cases) {
     test(`${what} ${expected === undefined ? "are rendered" : "are denied"}`, () => {
-      const error = validateOutsideCalls(calls, allowance, isAgent);
+      const error = validateOutsideCalls(calls, options, isAgent);
 
       if (expected === undefined) assert.equal(error, undefined);
       else assert.match(error ?? "", expected);

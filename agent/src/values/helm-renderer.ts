@@ -85,7 +85,7 @@ export function createRenderTemplates(deps: {
         return { kind: "failed", number: missing.number, why: `there is no ${missing.chain}` };
       if (!isAboutTemplates.test(result.stderr)) throw failure(helmErrorOf(result));
       if (to - from === 1) return { kind: "failed", number: from, why: whyOf(result) };
-      // Helm does not say which template failed.
+      // Helm's error does not name the template that failed.
       const middle = Math.ceil((from + to) / 2);
       const first = await renderPart(from, middle);
       return first.kind === "failed" ? first : renderPart(middle, to);

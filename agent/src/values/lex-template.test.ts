@@ -4,32 +4,32 @@ import { describe, test } from "vitest";
 import { lexTemplate } from "./lex-template.ts";
 
 /** Literals as strings, actions as lists of their tokens. */
-function taken(template: string): unknown {
+function lexed(template: string): unknown {
   return lexTemplate(template).map((piece) =>
     piece.kind === "literal" ? piece.text : piece.tokens.map(({ source }) => source),
   );
 }
 
 const cases: readonly (readonly [what: string, template: string, pieces: unknown])[] = [
-  ["nothing", "", []],
-  ["text alone", "a {{ b }} } $", ["a {{ b }} } $"]],
+  ["no pieces for an empty text", "", []],
+  ["only text", "a {{ b }} } $", ["a {{ b }} } $"]],
   ["field chains in parts", "a${.b.c}d", ["a", [".b", ".c"], "d"]],
   ["strings with braces", '${"}" `}` \'}\' "\\"}"}}', [['"}"', "`}`", "'}'", '"\\"}"'], "}"]],
   ["numbers", "${-3 +4 .5 1e+2 0x1f}", [["-3", "+4", ".5", "1e+2", "0x1f"]]],
   ["variables and signs", "${$x := ($.a|f $)}", [["$x", ":=", "(", "$", ".a", "|", "f", "$", ")"]]],
-  ["a pair", "${range $i,$e:=.l}", [["range", "$i", ",", "$e", ":=", ".l"]]],
+  ["a range over keys and values", "${range $i,$e:=.l}", [["range", "$i", ",", "$e", ":=", ".l"]]],
   ["no comments", "a${/* } ${ */}b${- /* c */ -} d", ["a", "b", "d"]],
   ["trimmed text", "a \n${- . -}\t b", ["a", ["."], "b"]],
   ["no trimming for a negative number", "a ${-3} b", ["a ", ["-3"], " b"]],
   ["trimming that leaves nothing", " ${- . -} ${- . -} ", [["."], ["."]]],
   ["several lines", "${\n .a\n}", [[".a"]]],
-  ["names of all languages", "${ .größe }", [[".größe"]]],
+  ["names with non-ASCII letters", "${ .größe }", [[".größe"]]],
 ];
 
 describe("the lexer splits a template into", () => {
   for (const [what, template, pieces] of cases) {
     test(what, () => {
-      assert.deepEqual(taken(template), pieces);
+      assert.deepEqual(lexed(template), pieces);
     });
   }
 
@@ -69,5 +69,5 @@ test("the lexer is fast for an adversarial template", () => {
     assert.deepEqual(piece, { kind: "literal", text: `${spaces}a` });
   });
 
-  assert.ok(used < 2_000, `${used} ms: it takes several seconds else`);
+  assert.ok(used < 2_000, `${used} ms: expected less than 2,000 ms`);
 });

@@ -3,7 +3,7 @@
  * around them, comments have no output. Pure.
  */
 
-/** What is wrong with one template, without its path, which only the caller knows. */
+/** The error of one template, without its path, which only the caller has. */
 export class TemplateError extends Error {
   override readonly name: string = "TemplateError";
 }

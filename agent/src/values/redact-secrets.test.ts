@@ -9,7 +9,7 @@ const words = secretStrings([
   { users: [{ token: 'a"quoted\\token' }], pem, big: rawNumber("12345678901234567890") },
 ]);
 
-const cases: readonly (readonly [what: string, text: string, shown: string])[] = [
+const cases: readonly (readonly [what: string, text: string, expected: string])[] = [
   ["a text", 'Invalid value: "hunter2": too short', 'Invalid value: "***": too short'],
   ["a string anywhere", "hunter2 and xhunter2x", "*** and x***x"],
   ["a quoted string", String.raw`value "a\"quoted\\token" is wrong`, 'value "***" is wrong'],
@@ -18,9 +18,9 @@ const cases: readonly (readonly [what: string, text: string, shown: string])[] =
   ["a number beyond JavaScript's precision", "got 12345678901234567890", "got ***"],
   ["a line of a string", 'line 2: "MIIBVgIBADANBgkq"', 'line 2: "***"'],
 ];
-for (const [what, text, shown] of cases) {
+for (const [what, text, expected] of cases) {
   test(`a message does not contain ${what} of a Secret`, () => {
-    assert.equal(redact(text, words), shown);
+    assert.equal(redact(text, words), expected);
   });
 }
 

@@ -26,14 +26,14 @@ const paris: ClusterInfo = {
 const more = { kind: "ConfigMap", name: "more", key: "values.yaml" } as const;
 const { signal } = new AbortController();
 
-/** An input collector; `renderings` counts also those of an earlier agent. */
+/** An input collector; `renderings` has the password of each rendering. */
 function setUp(rest = createMemoryApiServer()) {
-  let facts: ClusterInfo | undefined = paris;
+  let current: ClusterInfo | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputCollector({
     rest,
     referenced: { get: () => undefined },
-    clusterInfo: { get: () => facts },
+    clusterInfo: { get: () => current },
     renderValues: () => {
       const password = crypto.randomUUID();
       renderings.push(password);
@@ -53,7 +53,7 @@ function setUp(rest = createMemoryApiServer()) {
     inputs,
     renderings,
     setCluster: (next: ClusterInfo | undefined) => {
-      facts = next;
+      current = next;
     },
     collect: (desired: DeploymentContent = content) =>
       inputs.collect(desired, { deployment: "app", client, signal }),
@@ -76,7 +76,7 @@ describe("a release whose values were rendered", () => {
     assert.deepEqual(restarted.renderings, []);
   });
 
-  test("is rendered once as long as nothing changes, also if it is not installed", async () => {
+  test("is rendered once while nothing changes, even before it is installed", async () => {
     const agent = setUp();
 
     const first = await (await agent.collect()).digest(undefined);
@@ -92,24 +92,24 @@ describe("a release whose values were rendered", () => {
     cluster: ClusterInfo,
     isRendered: boolean,
   ])[] = [
-    ["for other values", { ...content, values: { a: "${ 1 }" } }, paris, true],
-    ["for another computed value", { ...content, templateValues: { a: "1" } }, paris, true],
+    ["other values", { ...content, values: { a: "${ 1 }" } }, paris, true],
+    ["another entry of templateValues", { ...content, templateValues: { a: "1" } }, paris, true],
     [
-      "for another chart",
+      "another chart",
       { ...content, pin: { kind: "tarball", url: "https://charts.example.com/b.tgz" } },
       paris,
       true,
     ],
-    ["for another label of the cluster", content, { ...paris, labels: { a: "b" } }, true],
+    ["another label of the cluster", content, { ...paris, labels: { a: "b" } }, true],
     [
-      "not for what the templates cannot use",
+      "options that templates cannot use",
       { ...content, helm: { ...content.helm, maxHistory: 9 }, keepResources: true },
       paris,
       false,
     ],
   ];
   for (const [what, changed, cluster, isRendered] of changes) {
-    test(`is rendered again ${what}`, async () => {
+    test(`is ${isRendered ? "" : "not "}rendered again for ${what}`, async () => {
       const release = await installed(setUp());
       const agent = setUp();
       agent.setCluster(cluster);
@@ -121,7 +121,7 @@ describe("a release whose values were rendered", () => {
     });
   }
 
-  test("is rendered again when a source that overrides it changes", async () => {
+  test("is rendered again when an object of valuesFrom changes", async () => {
     const agent = setUp();
     const desired = { ...content, valuesFrom: [more] };
     const put = (text: string) =>
@@ -142,10 +142,10 @@ describe("a release whose values were rendered", () => {
   });
 });
 
-describe("an object with values", () => {
+describe("an object of valuesFrom", () => {
   for (const [what, status, code] of [
-    ["that may not be read is missing", 403, "VALUES_SOURCE_MISSING"],
-    ["that cannot be read is not missing", 503, "KUBE_SERVER"],
+    ["that is forbidden is reported as missing", 403, "VALUES_SOURCE_MISSING"],
+    ["that cannot be read is not reported as missing", 503, "KUBE_SERVER"],
   ] as const) {
     test(what, async () => {
       const agent = setUp();
@@ -160,8 +160,8 @@ describe("an object with values", () => {
   }
 });
 
-describe("values without templates", () => {
-  test("are not rendered, need no cluster info, and have no origin", async () => {
+describe("values", () => {
+  test("without templates are not rendered, need no cluster info, and have no origin", async () => {
     const agent = setUp();
     agent.setCluster(undefined);
 

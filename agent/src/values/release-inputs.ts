@@ -1,6 +1,6 @@
 /**
  * What Helm gets besides the chart: the values for this cluster, and the downstream resources of the release. They come from
- * the deployment's content, the cluster info, referenced objects and objects of the cluster itself.
+ * the deployment's content, the cluster info, referenced objects and objects of this cluster.
  */
 
 import { type DeploymentContent, releaseDigest, type ValuesSource } from "@flotilla/shared/content";
@@ -25,8 +25,8 @@ export interface ReleaseInputs {
   readonly downstream: readonly DownstreamResource[];
   /**
    * Digest of what the values are rendered from, with everything else that Helm gets; absent if nothing is rendered. A release
-   * with the same origin is in sync, which the agent knows without running Helm, after a restart too, and although a template
-   * may give a new result each time, such as a password.
+   * with the same origin is in sync without running Helm, after a restart too, even if a template
+   * has another result each time, such as a password.
    */
   readonly origin?: string;
   /** The release digest. Renders nothing if `installed` has the same origin. Throws VALUES_TEMPLATE_FAILED. */
@@ -204,7 +204,7 @@ async function readObject(
   try {
     return await rest.get(resource, { namespace, name }, { signal });
   } catch (thrown) {
-    // Other errors do not say whether it exists.
+    // Other errors do not mean that it does not exist.
     if (!isForbidden(thrown)) throw thrown;
     throw new AppError(
       agentErrors.VALUES_SOURCE_MISSING,
@@ -214,7 +214,7 @@ async function readObject(
   }
 }
 
-/** Stands for values that are not rendered yet. */
+/** A placeholder for values that are not rendered yet. */
 function unrendered(
   { values, templateValues, valuesAreTemplates }: DeploymentContent,
   cluster: ClusterInfo,
@@ -223,7 +223,7 @@ function unrendered(
   return { values, templateValues, valuesAreTemplates, cluster, sources };
 }
 
-/** Sources in the cluster itself; downstream resources come from the hub, whatever namespace is named. */
+/** Sources in this cluster; downstream resources come from the hub, with any namespace. */
 function sourcesToWatch(
   sources: readonly ValuesSource[],
   { namespace, copies = [] }: DeploymentContent,

@@ -12,7 +12,7 @@ import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-const facts: ClusterInfo = {
+const paris: ClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: { region: "eu", "example.com/zone": "a" },
@@ -44,7 +44,7 @@ function rendererWith(answer: readonly string[] | string | "endless", limitMs?: 
   return {
     runs,
     render: (content: ValuesTemplates, signal = new AbortController().signal) =>
-      render(content, facts, { signal }),
+      render(content, paris, { signal }),
   };
 }
 
@@ -60,7 +60,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 const one: ValuesTemplates = { values: { a: "${ .ClusterName }" }, valuesAreTemplates: true };
 
-describe("values need rendering", () => {
+describe("values are rendered", () => {
   const rows: readonly (readonly [what: string, content: ValuesTemplates, expected: boolean])[] = [
     ["without values", { valuesAreTemplates: true }, false],
     ["without templates", { values: { a: "{{ b }}" }, valuesAreTemplates: true }, false],
@@ -69,7 +69,7 @@ describe("values need rendering", () => {
     ["for one in a key", { values: { a: { "${ 1 }": 1 } }, valuesAreTemplates: true }, true],
     ["for strings that are not templates", { ...one, valuesAreTemplates: false }, false],
     [
-      "for a string that stands for a label",
+      "for a string that names a cluster label",
       { values: { a: { b: "global.fleet.clusterLabels.x" } }, valuesAreTemplates: false },
       true,
     ],
@@ -103,7 +103,7 @@ describe("rendered values", () => {
     assert.equal(runs.length, 0);
   });
 
-  test("have labels in place of the strings that stand for them", async () => {
+  test("have cluster labels in place of the strings that name them", async () => {
     const { render, runs } = rendererWith([]);
 
     assert.deepEqual(
@@ -122,7 +122,7 @@ describe("rendered values", () => {
     assert.equal(runs.length, 0);
   });
 
-  test("run Helm once, with everything on standard input", async () => {
+  test("run Helm once, with all templates on standard input", async () => {
     const { render, runs } = rendererWith(["key", "3", "4", "b: 5"]);
 
     const rendered = await render({
@@ -137,7 +137,7 @@ describe("rendered values", () => {
     assert.deepEqual(runs[0]?.args, ["template", "values", dir, "--values=-"]);
   });
 
-  test("keep numbers, keys and nulls", async () => {
+  test("keep exact numbers, keys and nulls", async () => {
     const { render } = rendererWith(["x", "m: 12345678901234567890"]);
     const text = `{"__proto__":{"a":"\${ 1 }"},"big":12345678901234567890,"none":null}`;
     const values = parseExact(text) as Readonly<Record<string, unknown>>; // A map.
@@ -154,7 +154,7 @@ describe("rendered values", () => {
     );
   });
 
-  test("must not have two keys that render to the same key", async () => {
+  test("are rejected if two keys render to the same key", async () => {
     const { render } = rendererWith(["a"]);
 
     await assert.rejects(
@@ -166,7 +166,7 @@ describe("rendered values", () => {
     );
   });
 
-  test("can be rendered after Helm has failed for another reason than a template", async () => {
+  test("fail with a retryable error if Helm fails for another reason than a template", async () => {
     const { render, runs } = rendererWith('Error: path "chart" not found\n');
 
     await assert.rejects(render(one), {

@@ -1,5 +1,5 @@
 /**
- * The values of a deployment in one cluster: strings that stand for labels are replaced, templates are rendered with Helm's
+ * The values of a deployment in one cluster: strings that name cluster labels are replaced, templates are rendered with Helm's
  * engine, and `templateValues` override the result.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors";
@@ -125,9 +125,9 @@ function own(texts: Readonly<Record<string, string>>, key: string): string | und
 }
 
 /** Converts a TemplateError to VALUES_TEMPLATE_FAILED. */
-function toErrors<T>({ path }: Pick<TemplateText, "path">, info: ClusterInfo, act: () => T): T {
+function toErrors<T>({ path }: Pick<TemplateText, "path">, info: ClusterInfo, parse: () => T): T {
   try {
-    return act();
+    return parse();
   } catch (thrown) {
     if (!(thrown instanceof TemplateError)) throw thrown;
     throw failure(path, info, messageOf(thrown), thrown);

@@ -37,22 +37,22 @@ describe("a rendered string is parsed again", () => {
     expected: unknown,
   ])[] = [
     ["as YAML where it was plain", "${ 1 }", "3", "value", 3],
-    ["as nothing where it is empty", "${ 1 }", "", "value", null],
+    ["as null where it is empty", "${ 1 }", "", "value", null],
     ["as a map in a list", "${ 1 }", "a: 1", "item", { a: 1 }],
-    ["as a map on lines of its own", "${ 1 }", "\n  a: 1\n  b: 2", "value", { a: 1, b: 2 }],
+    ["as a map on separate lines", "${ 1 }", "\n  a: 1\n  b: 2", "value", { a: 1, b: 2 }],
     ["without a comment", "${ 1 }", "a #b", "value", "a"],
     ["as a key, which is text", "${ 1 }", "3", "key", "3"],
-    ["as it is where it was in quotes", " ${ 1 }", "3", "value", "3"],
-    ["with one line end behind a block", "a\n${ 1 }\n", "a\n\n\n", "value", "a\n"],
+    ["as text where it was quoted", " ${ 1 }", "3", "value", "3"],
+    ["with one line end after a block", "a\n${ 1 }\n", "a\n\n\n", "value", "a\n"],
     [
-      "with all line ends behind a block that had several",
+      "with all line ends after a block that had several",
       "${ 1 }\n\n",
       "a\n\n\n",
       "value",
       "a\n\n\n",
     ],
-    ["with no line end behind a block that had none", "a\n${ 1 }", "a\nb\n", "value", "a\nb"],
-    ["as an empty text where nothing is left of a block", "${ 1 }\n${ 2 }\n", "\n\n", "value", ""],
+    ["with no line end after a block that had none", "a\n${ 1 }", "a\nb\n", "value", "a\nb"],
+    ["as an empty string where a block is empty", "${ 1 }\n${ 2 }\n", "\n\n", "value", ""],
   ];
   for (const [what, text, rendered, place, expected] of rows) {
     test(what, () => {
@@ -73,7 +73,7 @@ describe("a rendered string is parsed again", () => {
     ["@", "item", /not YAML/],
   ];
   for (const [rendered, place, why] of invalid) {
-    test(`but not ${JSON.stringify(rendered)} as ${place}`, () => {
+    test(`but rejected if it is ${JSON.stringify(rendered)} as ${place}`, () => {
       assert.throws(() => reread("${ 1 }", rendered, place), {
         name: "TemplateError",
         message: why,
@@ -89,5 +89,5 @@ test("adversarial lines are parsed fast", () => {
     assert.equal(reread("a\nb ${ 1 }\n", `${lines}\n\n`, "value"), `${lines}\n`),
   );
 
-  assert.ok(used < 2_000, `${used} ms: it takes several seconds else`);
+  assert.ok(used < 2_000, `${used} ms: expected less than 2,000 ms`);
 });

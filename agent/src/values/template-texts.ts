@@ -1,4 +1,4 @@
-/** Finds the strings in values that are templates or stand for labels, and replaces them. Pure. */
+/** Finds the strings in values that are templates or name cluster labels, and replaces them. Pure. */
 import { isRawNumber } from "@flotilla/shared/json";
 import { TemplateError } from "./lex-template.ts";
 import type { TextPlace } from "./reread.ts";
@@ -19,15 +19,15 @@ interface Walk {
   readonly key: (found: TemplateText) => string;
 }
 
-/** Prefix of a string that stands for a label of the cluster. */
+/** Prefix of a string that names a label of the cluster. */
 const labelPrefix = "global.fleet.clusterLabels.";
 
-/** The label that a string stands for. */
+/** The label that a string names. */
 export function labelIn(text: string): string | undefined {
   return text.startsWith(labelPrefix) ? text.slice(labelPrefix.length) : undefined;
 }
 
-/** All strings that stand for a label and, if `includeTemplates`, all templates. */
+/** All strings that name a label and, if `includeTemplates`, all templates. */
 export function findTexts(
   values: Values,
   path: string,

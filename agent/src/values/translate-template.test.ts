@@ -3,7 +3,7 @@ import { describe, test } from "vitest";
 import { missingKeyIn, translateTemplate } from "./translate-template.ts";
 
 describe("a template for Helm", () => {
-  test("has text outside of actions as Go string literals", () => {
+  test("has the text between actions as Go string literals", () => {
     assert.equal(translateTemplate('{{ .x }}"\\\n\ud800', 0), '{{ "{{ .x }}\\"\\\\\\n\ufffd" }}');
   });
 
@@ -66,7 +66,7 @@ describe("a template for Helm", () => {
     });
   }
 
-  test("has a limited size", () => {
+  test("is rejected if it is nested too deeply", () => {
     const nested = `\${ ${"(".repeat(20)}dict${").a".repeat(20)} }`;
 
     assert.throws(() => translateTemplate(nested, 0), { message: /nested too deeply/ });
@@ -74,16 +74,17 @@ describe("a template for Helm", () => {
 });
 
 test("a missing key is recognised in Helm's error, not in the text of a template", () => {
-  const said = (line: string) => missingKeyIn(`walk.go:1: found\n${line}\n\nUse --debug flag\n`);
+  const parseMissingKey = (line: string) =>
+    missingKeyIn(`walk.go:1: found\n${line}\n\nUse --debug flag\n`);
 
   assert.deepEqual(
-    said(
+    parseMissingKey(
       "Error: execution error at (values/templates/values.yaml:3:34): flotilla:missing-key:2:.a.b",
     ),
     { number: 2, chain: ".a.b" },
   );
   assert.equal(
-    said(
+    parseMissingKey(
       'Error: template: x: error calling tpl: cannot parse template "flotilla:missing-key:2:.a"',
     ),
     undefined,

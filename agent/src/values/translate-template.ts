@@ -1,9 +1,9 @@
 /**
  * Translates a template with `${ }` into an equivalent one for Helm's engine. Pure.
  *
- * Helm differs from Fleet in two ways. Its delimiters are `{{ }}`: text outside of `${ }` becomes a Go string literal, so that
- * Helm never interprets it. And for a missing key Fleet fails (`missingkey=error`) where Helm goes on with nothing: so each
- * field chain is preceded by a check of its keys, which fails with the name of the missing one.
+ * Helm differs from Fleet in two ways. Its delimiters are `{{ }}`: text outside of `${ }` becomes a Go string literal, so
+ * that Helm never interprets it. And for a missing key Fleet fails (`missingkey=error`) where Helm continues with an empty
+ * value: so each field chain is preceded by a check of its keys, which fails with the name of the missing one.
  */
 import { lexTemplate, TemplateError, type Token } from "./lex-template.ts";
 
@@ -183,7 +183,7 @@ function guard(operand: Operand, number: number): string {
     const key = goString(field.slice(1));
     const chain = title + fields.slice(0, index + 1).join("");
     const error = goString(`${missingMark}${number}:${chain}`);
-    // Only maps have keys; fields of other types are left to Go. `split` returns maps of strings, which hasKey rejects.
+    // Only maps have keys; Go checks fields of other types. `split` returns maps of strings, which hasKey rejects.
     return `(or (and (typeIs "map[string]interface {}" ${holder}) (hasKey ${holder} ${key})) (and (typeIs "map[string]string" ${holder}) (hasKey (fromJson (toJson ${holder})) ${key})) (not (or (kindIs "map" ${holder}) (kindIs "invalid" ${holder}))) (fail ${error}))`;
   });
   const text = `(and ${checks.join(" ")} ${chainText(operand, fields.length)})`;

@@ -12,20 +12,20 @@ const base64 = (text: string) => Buffer.from(text).toString("base64");
 describe("values of a ConfigMap or Secret", () => {
   const cases: readonly (readonly [string, ValuesSource, SourceObject, Values])[] = [
     [
-      "are the text of a key",
+      "are parsed from a key",
       configMap,
       { data: { "values.yaml": "a: {b: 1}\n" } },
       { a: { b: 1 } },
     ],
     [
-      "are read as Helm reads them",
+      "are parsed as Helm parses them",
       configMap,
       { data: { "values.yaml": "on: 0777" } },
       { true: 511 },
     ],
     ["are decoded from a Secret", secret, { data: { "values.yaml": base64("a: ü") } }, { a: "ü" }],
     ["may be binary", configMap, { binaryData: { "values.yaml": base64("a: 1") } }, { a: 1 }],
-    ["may be none", configMap, { data: { "values.yaml": "" } }, {}],
+    ["may be empty", configMap, { data: { "values.yaml": "" } }, {}],
     ["may be only a comment", configMap, { data: { "values.yaml": "# none\n" } }, {}],
   ];
   for (const [what, source, object, values] of cases) {
@@ -36,17 +36,12 @@ describe("values of a ConfigMap or Secret", () => {
 
   const invalid: readonly (readonly [string, SourceObject, string, RegExp])[] = [
     [
-      "a key that is not there",
+      "a missing key",
       { data: { other: "a: 1" } },
       "VALUES_SOURCE_MISSING",
       /^key values\.yaml not found in ConfigMap shop\/defaults, which valuesFrom references; the agent continues as soon as it exists$/,
     ],
-    [
-      "a key that every object seems to have",
-      {},
-      "VALUES_SOURCE_MISSING",
-      /^key toString not found/,
-    ],
+    ["a key of Object.prototype", {}, "VALUES_SOURCE_MISSING", /^key toString not found/],
     [
       "text that is not YAML, without showing it",
       { data: { "values.yaml": "password: 'hunter2" } },
@@ -67,8 +62,8 @@ describe("values of a ConfigMap or Secret", () => {
     ],
   ];
   for (const [what, object, code, message] of invalid) {
-    test(`${what} is rejected`, () => {
-      const source = what.startsWith("a key that every")
+    test(`rejects ${what}`, () => {
+      const source = what.startsWith("a key of Object")
         ? { ...configMap, key: "toString" }
         : configMap;
 

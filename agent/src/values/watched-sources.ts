@@ -1,6 +1,6 @@
 /**
  * Watches ConfigMaps and Secrets of the cluster that deployments take values from. The watches use the agent's own rights, one
- * for each namespace and kind, and keep metadata only: whether a deployment may read the data, its own account decides.
+ * for each namespace and kind, and keep metadata only: data is read as the account of each deployment.
  */
 
 import type { ObjectRefKind } from "@flotilla/proto";
@@ -26,7 +26,7 @@ export interface WatchedSource {
 export interface SourceWatches {
   /**
    * Replaces the objects that `follower` follows. Resolves when every later change is reported, or when the objects cannot be
-   * watched: they can be read all the same.
+   * watched; they can still be read.
    */
   follow(follower: string, objects: readonly WatchedSource[]): Promise<void>;
   /** Ends all watches; resolves when they have ended. */

@@ -26,7 +26,7 @@ const cases: readonly (readonly [
   kind: ReconcileResult["kind"],
   text: RegExp,
 ])[] = [
-  ["a HelmOp that was deleted", undefined, "failed", /deleted/],
+  ["a deleted HelmOp", undefined, "failed", /deleted/],
   ["a HelmOp without a status", aHelmOp(), "waiting", /has not handled the request/],
   [
     "a HelmOp that handled an earlier request",

@@ -73,7 +73,7 @@ export interface ReconcileResult {
   readonly message: string;
 }
 
-/** The result of a request so far, from the status of the HelmOp. `token`: the value of the request's annotation. Pure. */
+/** The current result of a request, from the status of the HelmOp. `token`: the value of the request's annotation. Pure. */
 export function reconcileResult(helmOp: HelmOp | undefined, token: string): ReconcileResult {
   if (helmOp === undefined) return { kind: "failed", message: "it was deleted" };
   const { metadata, status } = helmOp;

@@ -19,7 +19,7 @@ describe("the hub's authority", () => {
       { kind: "rotating", what: "requested at b, not started yet; check that the hub is running" },
     ],
     [
-      "is rotating while agents learn the new authority",
+      "is rotating while agents receive the new authority",
       { "flotilla.dev/rotation-phase": "introducing", ...since },
       {
         kind: "rotating",

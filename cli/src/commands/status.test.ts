@@ -17,7 +17,7 @@ test("columns are as wide as their widest cell, and lines end without spaces", (
   );
 });
 
-test("a table without rows is not shown", () => {
+test("a table without rows is empty", () => {
   assert.equal(formatTable(["NAME"], []), "");
 });
 
@@ -31,16 +31,16 @@ function clusterWithAgent(name: string, version: string): Cluster {
   };
 }
 
-test("an agent and a command line that are too old for the hub are listed, others are not", () => {
+test("lists an agent and a command line only if they are too old for the hub", () => {
   const [major = 0, minor = 0] = buildVersion.split(".").map(Number);
   const hub = `${major}.${minor + 4}.0`;
-  const members = [
+  const clusters = [
     clusterWithAgent("old", buildVersion),
     clusterWithAgent("older", `${major}.${minor + 1}.0`),
     clusterWithAgent("new", hub),
   ];
 
-  assert.deepEqual(versionLines([hub], members), [
+  assert.deepEqual(versionLines([hub], clusters), [
     `versions          hub ${hub}, command line ${buildVersion}`,
     `unsupported       the command line has version ${buildVersion}, the hub ${hub}: a part that is more than 3 minor versions older is not supported; upgrade the command line`,
     `unsupported       Cluster fleet-default/old: the agent has version ${buildVersion}, the hub ${hub}: a part that is more than 3 minor versions older is not supported; upgrade the agent`,
@@ -48,7 +48,7 @@ test("an agent and a command line that are too old for the hub are listed, other
   ]);
 });
 
-test("without a running hub no versions are compared", () => {
+test("does not compare versions if the hub is not running", () => {
   assert.deepEqual(versionLines([], [clusterWithAgent("one", "9.0.0")]), [
     `versions          hub not running, command line ${buildVersion}`,
   ]);

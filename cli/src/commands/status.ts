@@ -71,7 +71,7 @@ function hubVersionsOf(replicas: readonly Lease[]): readonly string[] {
   return [...new Set(versions.filter((version) => version !== undefined))];
 }
 
-/** The versions of the hub and this command line, and each part whose version does not go with the hub's. Pure. */
+/** The versions of the hub and this command line, and each part whose version the hub does not support. Pure. */
 export function versionLines(
   hubVersions: readonly string[],
   members: readonly Cluster[],
@@ -144,7 +144,7 @@ function agentText(agent: ClusterAgent | undefined): string {
   return agent?.lastSeen ? `offline since ${agent.lastSeen}` : "offline";
 }
 
-/** Bundles that users created, which no HelmOp shows. */
+/** Bundles that users created, without a HelmOp. */
 function standaloneBundles(all: readonly Bundle[], ops: readonly HelmOp[]): readonly Bundle[] {
   const names = new Set(ops.map(({ metadata }) => keyOf(metadata)));
   return all.filter(

@@ -35,7 +35,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   const paths = fleetPaths(options.dir);
   const out = process.stdout;
   const stop = stopOnSignals();
-  const shown = {
+  const describeOptions = {
     sample: options.sample,
     ...(options.dir !== config.dir && { dir: options.dir }),
   };
@@ -47,7 +47,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
       const observed = await observeFleet(paths);
       if (observed.kind === "running") {
         out.write("A fleet is already running.\n");
-        out.write(describeFleet(observed.state, { ...shown, foreground: false }));
+        out.write(describeFleet(observed.state, { ...describeOptions, foreground: false }));
         return undefined;
       }
       if (observed.kind === "broken") {
@@ -56,7 +56,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
           `the fleet in ${paths.root} is broken: ${observed.ended.map(({ name }) => name).join(", ")} has ended; run \`flotilla down\` first`,
         );
       }
-      // Leftovers of a program that was killed or of a machine that was restarted.
+      // Files that remain after a killed program or a restart of the machine.
       await endFleetProcesses(paths);
       await removeFleetFiles(paths);
       await mkdir(paths.root, { recursive: true });
@@ -85,7 +85,9 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   );
   if (started === undefined) return;
   const { fleet, reaper } = started;
-  out.write(describeFleet(fleet.state, { ...shown, foreground: options.detach !== true }));
+  out.write(
+    describeFleet(fleet.state, { ...describeOptions, foreground: options.detach !== true }),
+  );
   if (options.detach) {
     for (const running of fleet.processes) running.detach();
     return;
@@ -100,7 +102,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   out.write("Fleet stopped.\n");
 }
 
-/** The first process that exits by itself; undefined when `stop` aborts before that. */
+/** The first process that exits unexpectedly; undefined when `stop` aborts before that. */
 async function firstToEnd(
   processes: readonly RunningProcess[],
   stop: AbortSignal,

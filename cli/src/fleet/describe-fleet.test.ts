@@ -45,11 +45,11 @@ Press Ctrl-C to stop the fleet.
   );
 });
 
-test("without a sample there is no chart to publish", () => {
+test("has no command to publish a chart without the sample", () => {
   assert.doesNotMatch(describeFleet(state, { sample: false, foreground: true }), /publish/);
 });
 
-test("every command has the folder when it is not the default", () => {
+test("has the folder in every command if it is not the default", () => {
   const text = describeFleet(state, { sample: true, foreground: false, dir: "/home/ann/fleet" });
 
   const commands = text.split("\n").filter((line) => line.includes("npx flotilla"));

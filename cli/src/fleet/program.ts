@@ -24,7 +24,7 @@ export interface ProgramSpec extends Watchers {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A small young generation keeps the memory of long-lived processes low for a little more CPU. */
+/** A small young generation keeps the memory of long-lived processes low and costs little CPU. */
 const nodeFlags = ["--max-semi-space-size=8"];
 
 const startTimeoutMs = 60_000;

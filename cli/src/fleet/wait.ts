@@ -63,7 +63,7 @@ export async function waitForObject<T extends KubeObject>(
 }
 
 /**
- * As `Promise.all`, but settles only when all promises have: a caller that cleans up after a failure finds everything that was
+ * As `Promise.all`, but settles only when all promises have: a caller that cleans up after a failure finds all that was
  * started, and nothing starts afterwards.
  */
 export async function waitForAll<T extends readonly unknown[] | []>(

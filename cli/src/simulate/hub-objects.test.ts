@@ -99,7 +99,7 @@ function aHelmOp(name: string): HelmOp {
   return { metadata: { namespace, name, labels: { simulation: "many" } }, spec: {} };
 }
 
-test("deletes what it created", async (t) => {
+test("deletes all objects that the simulation created", async (t) => {
   const hub = aHub(t);
   const simulation = await startSimulation(hub);
   assert.deepEqual(await namesOn(hub), ["many", "many-1", "many-1", "many-2"]);
@@ -120,7 +120,7 @@ test("does not use or delete a token that a user created", async (t) => {
   assert.deepEqual(await namesOn(hub), ["many"]);
 });
 
-test("with --token-secret no token is created or deleted", async (t) => {
+test("creates and deletes no token with --token-secret", async (t) => {
   const hub = aHub(t);
   hub.put(clusterRegistrationTokens, { metadata: { namespace, name: "many" }, spec: {} });
   putRegistration(hub, "many");
@@ -146,7 +146,7 @@ test("does not delete objects that a user labelled", async (t) => {
   assert.deepEqual(await namesOn(hub), ["web", "paris"]);
 });
 
-test("does not delete what another run with the same name created", async (t) => {
+test("does not delete objects of another run with the same name", async (t) => {
   const hub = aHub(t);
   await startSimulation(hub, "kept");
   const before = await namesOn(hub);
@@ -167,7 +167,7 @@ test("does not delete a HelmOp that was created again by a user", async (t) => {
   assert.deepEqual(await namesOn(hub), ["many-1"]);
 });
 
-test("deletes the HelmOps before the one that could not be created", async (t) => {
+test("deletes the HelmOps that were created before one failed", async (t) => {
   const hub = aHub(t);
   hub.put(helmOps, aHelmOp("many-2"));
   const simulation = aSimulation(hub);
@@ -178,7 +178,7 @@ test("deletes the HelmOps before the one that could not be created", async (t) =
   assert.deepEqual(await namesOn(hub), ["many-2"]);
 });
 
-test("rejects a name that objects of users have, before anything is created", async (t) => {
+test("rejects a name that objects of users have, and creates nothing", async (t) => {
   const hub = aHub(t);
   hub.put(clusterRegistrationTokens, { metadata: { namespace, name: "many" }, spec: {} });
   hub.put(helmOps, aHelmOp("many-1"));
@@ -215,7 +215,7 @@ test("rejects the name of a kept simulation until it is deleted", async (t) => {
   await startSimulation(hub);
 });
 
-test("deleting a kept simulation deletes no objects of users", async (t) => {
+test("does not delete objects of users with a kept simulation", async (t) => {
   const hub = aHub(t);
   const kept = await startSimulation(hub, "kept");
   hub.put(clusters, aCluster("paris"));

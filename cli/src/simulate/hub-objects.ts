@@ -1,6 +1,6 @@
 /**
  * The objects of a simulation on the hub: created on start, deleted on exit. Objects that it did not create are never used or
- * deleted, whatever their names or labels.
+ * deleted, even with the names or labels of the simulation.
  */
 import { type Bootstrap, parseBootstrap } from "@flotilla/agent/identity";
 import {
@@ -40,7 +40,7 @@ export interface SimulationContext {
 }
 
 export interface Simulation extends SimulationContext, SimulationRun {
-  /** What this run has created so far. */
+  /** The objects that this run has created. */
   readonly created: {
     readonly tokens: ClusterRegistrationToken[];
     readonly helmOps: HelmOp[];

@@ -9,7 +9,7 @@ import {
   type SimulationObjects,
 } from "./ownership.ts";
 
-const marked = { [simulatedLabel]: "many" };
+const ownLabel = { [simulatedLabel]: "many" };
 const nothing: SimulationObjects = { tokens: [], helmOps: [], clusters: [] };
 
 function aHelmOp(name: string, labels = {}): HelmOp {
@@ -28,7 +28,7 @@ const cases: readonly (readonly [
 ])[] = [
   [
     "its own token",
-    { tokens: [{ metadata: { name: "many", labels: marked }, spec: {} }] },
+    { tokens: [{ metadata: { name: "many", labels: ownLabel }, spec: {} }] },
     "ClusterRegistrationToken many",
     "",
   ],
@@ -50,8 +50,8 @@ const cases: readonly (readonly [
     "",
   ],
   [
-    "its own HelmOps, also more than are requested now",
-    { helmOps: [aHelmOp("many-1", marked), aHelmOp("many-9", marked)] },
+    "its own HelmOps, even more than requested",
+    { helmOps: [aHelmOp("many-1", ownLabel), aHelmOp("many-9", ownLabel)] },
     "HelmOp many-1, HelmOp many-9",
     "",
   ],
@@ -85,7 +85,7 @@ const cases: readonly (readonly [
   ],
 ];
 
-describe("a simulation with two agents and two HelmOps finds", () => {
+describe("among the objects on the hub, a simulation with two agents and two HelmOps finds", () => {
   for (const [what, some, owned, conflicting] of cases) {
     test(what, () => {
       const found = { ...nothing, ...some };
@@ -98,7 +98,7 @@ describe("a simulation with two agents and two HelmOps finds", () => {
   }
 });
 
-test("a token that a user created does not conflict when no token is needed", () => {
+test("a token that a user created does not conflict if no token is needed", () => {
   const tokens = [{ metadata: { name: "many" }, spec: {} }];
 
   const others = conflictingObjects(

@@ -24,11 +24,11 @@ export function ownedObjects(
   name: string,
   { tokens, helmOps, clusters }: SimulationObjects,
 ): SimulationObjects {
-  const isMarked = ({ metadata }: KubeObject): boolean =>
+  const isLabelled = ({ metadata }: KubeObject): boolean =>
     metadata.labels?.[simulatedLabel] === name;
   return {
-    tokens: tokens.filter(isMarked),
-    helmOps: helmOps.filter(isMarked),
+    tokens: tokens.filter(isLabelled),
+    helmOps: helmOps.filter(isLabelled),
     clusters: clustersWithPrefix(clientIdPrefix(name), clusters),
   };
 }

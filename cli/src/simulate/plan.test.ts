@@ -28,7 +28,7 @@ test("HelmOps are labelled with the simulation that created them", () => {
   assert.equal(helmOp?.metadata.labels?.[simulatedLabel], "many");
 });
 
-test("HelmOps target the clusters of the simulation and no others", () => {
+test("HelmOps target only the clusters of the simulation", () => {
   const helmOps = newHelmOps("many", 2, "fleet-default");
 
   assert.deepEqual(

@@ -68,7 +68,7 @@ export function newToken(simulation: string, namespace: string): ClusterRegistra
   };
 }
 
-/** HelmOps that target the clusters of the simulation and no others. */
+/** HelmOps that target only the clusters of the simulation. */
 export function newHelmOps(
   simulation: string,
   count: number,

@@ -18,7 +18,7 @@ const none: Progress = {
 };
 
 for (const [what, progress, expected] of [
-  ["nothing but agents", { connected: 20 }, "20 of 20 agents connected"],
+  ["only agents without deployments", { connected: 20 }, "20 of 20 agents connected"],
   [
     "deployments",
     { connected: 20, deployments: { ready: 3, failed: 0, other: 1 } },
@@ -35,7 +35,7 @@ for (const [what, progress, expected] of [
     "7 of 20 agents connected; last warning: a: no route",
   ],
   [
-    "no warning once all is well",
+    "no warning once all agents are connected",
     { connected: 20, lastWarning: "a: no route" },
     "20 of 20 agents connected",
   ],
@@ -52,7 +52,7 @@ test("a warning has the agent, the message and the error", () => {
   assert.equal(warningIn(JSON.stringify({ level: "info", msg: "connected" })), undefined);
 });
 
-test("rejects more agents than open files allow, and says how to raise the limit", () => {
+test("rejects more agents than open files allow, with the command that raises the limit", () => {
   assert.throws(
     () => validateOpenFiles(5_000, 1_024),
     (thrown) =>
@@ -61,7 +61,7 @@ test("rejects more agents than open files allow, and says how to raise the limit
   );
 });
 
-test("allows agents within the limit, and any number when there is no limit", () => {
+test("allows agents within the limit, and any number without a limit", () => {
   assert.doesNotThrow(() => validateOpenFiles(924, 1_024));
   assert.throws(() => validateOpenFiles(925, 1_024));
   assert.doesNotThrow(() => validateOpenFiles(5_000, undefined));

@@ -21,7 +21,7 @@ export interface AgentRun {
   readonly helm: { readonly latencyMs: number; readonly failureRate: number };
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
-  /** Gets the logs of the agents appended. */
+  /** The logs of the agents are appended to it. */
   readonly logFile?: string;
 }
 
@@ -77,7 +77,10 @@ export interface Progress extends FleetCounts {
   readonly lastWarning: string;
 }
 
-/** One line: connected agents, ready and failed deployments, and the last warning unless all is well. Pure. */
+/**
+ * One line: connected agents, ready and failed deployments, and the last warning while an agent is offline or a deployment
+ * has failed. Pure.
+ */
 export function describeProgress(progress: Progress): string {
   const { agents, connected, deployments, lastWarning } = progress;
   const { ready, failed, other } = deployments;

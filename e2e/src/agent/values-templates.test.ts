@@ -10,7 +10,7 @@ import {
   type RenderValues,
   type ValuesTemplates,
 } from "@flotilla/agent/values";
-import { rowContext, rowFacts, templateText } from "@flotilla/agent/values/testing";
+import { rowClusterInfo, rowContext, templateText } from "@flotilla/agent/values/testing";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
 import { AppError } from "@flotilla/shared/errors";
@@ -38,7 +38,9 @@ type Content = Omit<ValuesTemplates, "valuesAreTemplates">;
 type Answer = NonNullable<Answers["values"]>[number];
 
 async function render(content: Content): Promise<Readonly<Record<string, unknown>>> {
-  return (await renderValues({ ...content, valuesAreTemplates: true }, rowFacts, { signal })) ?? {};
+  return (
+    (await renderValues({ ...content, valuesAreTemplates: true }, rowClusterInfo, { signal })) ?? {}
+  );
 }
 
 async function outcome(content: Content): Promise<string> {
@@ -217,7 +219,7 @@ describe("values with templates", () => {
           templateValues: { computed: "a: ${ .ClusterLabels.x | toJson }" },
           valuesAreTemplates: true,
         },
-        { ...rowFacts, labels: { x: label } },
+        { ...rowClusterInfo, labels: { x: label } },
         { signal },
       );
 
@@ -232,7 +234,7 @@ describe("values with templates", () => {
   });
 
   test("change no other value", async () => {
-    const info = { ...rowFacts, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
+    const info = { ...rowClusterInfo, annotations: { x: "a\nadmin: true", y: "a\n---\nb: c" } };
     for (const text of ["${ .ClusterAnnotations.x }", "${ .ClusterAnnotations.y }"])
       for (const values of [{ v: text }, { v: [text] }, { v: { [text]: 1 } }])
         await assert.rejects(renderValues({ values, valuesAreTemplates: true }, info, { signal }), {
@@ -282,7 +284,9 @@ describe("values with templates", () => {
       Array.from({ length: 200 }, (_, at) => [`v${at}`, `${at} \${ .ClusterName }`]),
     );
 
-    const rendered = await renders({ values, valuesAreTemplates: true }, rowFacts, { signal });
+    const rendered = await renders({ values, valuesAreTemplates: true }, rowClusterInfo, {
+      signal,
+    });
 
     assert.equal(rendered?.["v199"], "199 paris");
     assert.equal(took.length, 1);

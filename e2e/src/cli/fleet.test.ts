@@ -85,8 +85,9 @@ describe("a fleet in the background", async () => {
     assert.equal(counted.code, 0, counted.stderr);
 
     assert.equal(code, 0);
-    assert.match(stdout, /^fleet-default\/cluster-1 +connected +1\/1 +Ready$/m);
-    assert.match(stdout, /^fleet-local\/local +connected +0\/0 +Ready$/m);
+    assert.match(stdout, /^versions +hub \d+\.\d+\.\d+, command line \d+\.\d+\.\d+$/m);
+    assert.match(stdout, /^fleet-default\/cluster-1 +connected +\d+\.\d+\.\d+ +1\/1 +Ready$/m);
+    assert.match(stdout, /^fleet-local\/local +connected +\d+\.\d+\.\d+ +0\/0 +Ready$/m);
     assert.match(stdout, /^fleet-default\/sample +0\.1\.5 +1\/1 *$/m);
   });
 

@@ -28,7 +28,7 @@ async function deleteWithoutAgent(): Promise<string> {
   await cluster.stopAgent();
   await disaster.clusterThat("offline", ({ status }) => status?.agent?.connected === false);
   await fleet.hub.delete(clusters, ref);
-  const isWaiting = /uninstalled .*agent is not connected/;
+  const isWaiting = /to uninstall .*agent is not connected/;
   const waiting = await disaster.clusterThat("waiting", (found) =>
     isWaiting.test(messageOf(found, "Ready")),
   );
@@ -72,7 +72,7 @@ test("a cluster that is revoked on the command line is disconnected, keeps its r
 test("a deleted Cluster with the policy Uninstall waits for its agent, and says for what and how to delete it at once", async () => {
   assert.match(
     await deleteWithoutAgent(),
-    /waits until its agent has uninstalled db, web; the agent is not connected since .*, and goes on when it is back; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain$/,
+    /^waiting for the agent to uninstall db, web; the agent is not connected since \S+ and continues when it reconnects; to delete the Cluster now and keep its releases, set spec.deletionPolicy to Retain$/,
   );
   assert.equal((await disaster.installed("web")).version, "1.1.0");
 });

@@ -4,7 +4,7 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unknownFieldRemarks, unsupportedFieldRemarks } from "@flotilla/hub/frontend";
-import { validate } from "@flotilla/hub/helmop";
+import { helmOpFrontEnd } from "@flotilla/hub/helmop";
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";
@@ -52,7 +52,7 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
 
     test(`the hub accepts Fleet's form in ${file}`, async () => {
       for (const helmOp of await helmOpsIn(path)) {
-        const validationError = validate(helmOp);
+        const validationError = helmOpFrontEnd.validate(helmOp);
         assert.equal(validationError, undefined);
         assert.deepEqual(unknownFieldRemarks(helmOp), []);
         assert.deepEqual(unsupportedFieldRemarks(helmOp), remarks[helmOp.metadata.name] ?? []);

@@ -1,17 +1,20 @@
 /** The product from end to end, on real control planes with the real Helm. All tests share a fleet. */
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { startTestRegistry } from "@flotilla/local/testing";
+import { apiVersion, bundles, clusterRegistrationTokens, helmOps } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import { deployments } from "@flotilla/shared/kube/objects";
+import { deployments, namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../harness/chart-archive.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import type { TestCluster } from "../harness/fleet.ts";
 import { pushChart } from "../harness/push-chart.ts";
 import { installedConfig, lastRevision, waitUntilUninstalled } from "../harness/releases.ts";
-import { messageOf, waitForObject } from "../harness/wait.ts";
+import { messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { isReady } from "../harness/workspace.ts";
 
 const { fleet, charts } = await startFleetForFile({
@@ -106,6 +109,47 @@ test("deleting a HelmOp uninstalls it everywhere", async () => {
     await workspace.waitUntilUndeployed(cluster.name, "leaving");
     assert.equal(await lastRevision(cluster.client, "leaving"), 0, "no record of Helm is left");
   }
+});
+
+test("creating and deleting objects logs nothing above info", async () => {
+  const namespace = "short-lived";
+  const metadata = { namespace, name: "short" };
+  await fleet.hub.create(namespaces, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace },
+  });
+  await fleet.hub.create(helmOps, {
+    apiVersion,
+    kind: "HelmOp",
+    metadata,
+    spec: { helm: { repo: charts.url, chart: "leaving", version: "1.0.0" }, targets: [] },
+  });
+  await fleet.hub.create(clusterRegistrationTokens, {
+    apiVersion,
+    kind: "ClusterRegistrationToken",
+    metadata,
+    spec: { ttl: "1h" },
+  });
+  await waitForObject(fleet.hub, bundles, metadata, "created", () => true);
+  await waitForObject(fleet.hub, clusterRegistrationTokens, metadata, "with a Secret", (token) =>
+    Boolean(token.status?.secretName),
+  );
+  await fleet.hub.delete(clusterRegistrationTokens, metadata);
+  await waitUntilGone(fleet.hub, secrets, metadata);
+  await fleet.hub.delete(namespaces, { name: namespace });
+  await waitUntilGone(fleet.hub, namespaces, { name: namespace });
+
+  const logs = join(fleet.dir, "logs");
+  const lines = await Promise.all(
+    ["hub.log", ...fleet.clusters.map(({ name }) => `${name}-agent.log`)].map((file) =>
+      readFile(join(logs, file), "utf8"),
+    ),
+  );
+  const noise = lines
+    .flatMap((text) => text.trim().split("\n"))
+    .filter((line) => !/"level":"(debug|info)"/.test(line));
+  assert.deepEqual(noise, []);
 });
 
 test("a constraint that no version matches is reported in Accepted, with the versions that exist", async () => {

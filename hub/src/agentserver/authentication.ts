@@ -31,7 +31,7 @@ import { createEventLoopQueue } from "./event-loop-queue.ts";
 const maxCallsPerAgent = 16;
 /** A request to enrol is one small message. */
 const enrolmentTimeoutMs = 10_000;
-/** For authenticating agents, in one turn of the event loop: thousands call at once after a restart. */
+/** For authenticating agents, in one iteration of the event loop: thousands connect at once after a restart. */
 const authenticationSliceMs = 10;
 /** For the peer to read its answer, before the connection is closed. */
 const answerGraceMs = 1_000;
@@ -65,7 +65,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const { enrollPath, rejections, clock, log } = deps;
   /** By the object that the handler of the call gets as well: parsing a certificate twice would be a tenth of a reconnect. */
   const callers = new WeakMap<Metadata, AgentCertificate>();
-  // A rejected agent retries for ever; one line a minute is enough.
+  // A rejected agent retries without end; one line a minute is enough.
   const lines = createKeyedRateLimiter({ clock, perSecond: 1 / 60, burst: 1 });
 
   function reject(call: ServerInterceptingCallInterface, error: RpcError): void {
@@ -200,8 +200,8 @@ function agentAdmission(
       start(next) {
         next({
           onReceiveMetadata(metadata, proceed) {
-            // Never the socket's own peer certificate, which is set for unverified ones too. Read at once: when the socket
-            // ends it is gone before the call knows.
+            // Never the socket's own peer certificate, which is set for unverified ones too. Read at once: after the
+            // socket has ended it is not available.
             const { sslPeerCertificate: peer } = call.getAuthContext();
             if (peer === undefined) deps.reject(call, notReady(deps) ?? noCertificate());
             else release = queue.add(() => authenticate(peer, metadata, () => proceed(metadata)));

@@ -32,8 +32,8 @@ function setUp() {
   };
 }
 
-describe("unauthenticated calls", () => {
-  test("are admitted up to the limit, and fewer of one peer", async () => {
+describe("admission of unauthenticated calls", () => {
+  test("admits calls up to the limit, and fewer from one peer", async () => {
     const { admitted, call } = setUp();
 
     call("a1", "a2", "a3", "b1", "c1");
@@ -42,7 +42,7 @@ describe("unauthenticated calls", () => {
     assert.deepEqual(admitted, ["a1", "a2", "b1"]);
   });
 
-  test("are admitted in order when others are released", async () => {
+  test("admits waiting calls in order when others are released", async () => {
     const { admitted, release, call } = setUp();
     call("a1", "a2", "a3", "b1", "c1");
     await settle();
@@ -56,7 +56,7 @@ describe("unauthenticated calls", () => {
     assert.deepEqual(admitted.slice(4), ["a3"]);
   });
 
-  test("are rejected when too many wait, of one peer or in all, until some are released", async () => {
+  test("rejects calls when too many wait, from one peer or in total, until some are released", async () => {
     const { admitted, rejected, release, call } = setUp();
 
     call("a1", "a2", "a3", "a4", "a5", "b1", "c1", "d1");
@@ -74,7 +74,7 @@ describe("unauthenticated calls", () => {
     assert.deepEqual(admitted.toSorted(), ["a1", "a2", "a3", "a4", "a6", "b1", "c1"]);
   });
 
-  test("release once, however often they are released", async () => {
+  test("releases a call once, however often its release is called", async () => {
     const { admitted, release, call } = setUp();
     call("a1", "b1", "c1", "d1", "e1");
     await settle();
@@ -87,7 +87,7 @@ describe("unauthenticated calls", () => {
   });
 });
 
-test("an agent has a limited number of calls, and others have their own", () => {
+test("limits the calls of each agent separately", () => {
   const calls = createCallLimit(2);
   const first = calls.acquire("paris");
   assert.ok(first !== undefined && calls.acquire("paris") !== undefined);

@@ -33,8 +33,8 @@ export function createCallLimit(most: number): CallLimit {
  */
 export interface EnrolmentLimit {
   /**
-   * Resolves when the call may be read, with the function that releases it: the message is there, or the call has ended.
-   * Resolves with `undefined` at once when too many calls are waiting.
+   * Resolves when the call may be read, with the function that releases it after its message has arrived or the call
+   * has ended. Resolves with `undefined` at once when too many calls are waiting.
    */
   acquire(peer: string): Promise<(() => void) | undefined>;
 }

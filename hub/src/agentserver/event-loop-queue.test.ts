@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
@@ -23,25 +23,25 @@ describe("queued work", () => {
     for (const work of [1, 2, 3, 4, 5, 6, 7]) add(work);
     assert.equal(done.join(), "");
 
-    await nextTurn();
+    await nextIteration();
     assert.equal(done.join(), "1,2,3");
-    await nextTurn();
+    await nextIteration();
     add(8);
-    await nextTurn();
+    await nextIteration();
     assert.equal(done.join(), "1,2,3,4,5,6,7,8");
 
     add(9);
-    await nextTurn();
+    await nextIteration();
     assert.equal(done.at(-1), 9);
   });
 
-  test("that was removed takes no time", async () => {
+  test("takes no time after it was removed", async () => {
     const { done, add } = setUp();
     const removals = [1, 2, 3, 4].map(add);
     add(5);
     for (const remove of removals) remove();
 
-    await nextTurn();
+    await nextIteration();
     assert.equal(done.join(), "5");
   });
 });

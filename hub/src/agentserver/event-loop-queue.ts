@@ -1,12 +1,16 @@
-/** Runs short synchronous work of many calls in slices of one turn of the event loop, so that other work goes on in between. */
+/**
+ * Runs short synchronous work of many calls in slices of one event loop iteration, so that other work runs in between.
+ */
 import type { Clock } from "@flotilla/shared/time";
 
 export interface EventLoopQueue {
-  /** Runs the work in a later turn, in the order of the calls; returns the function that removes it from the queue. */
+  /**
+   * Runs the work in a later iteration, in the order of the calls; returns the function that removes it from the queue.
+   */
   add(work: () => void): () => void;
 }
 
-/** `sliceMs`: after this, the rest waits for the next turn. */
+/** `sliceMs`: after this, the rest waits for the next iteration. */
 export function createEventLoopQueue(clock: Clock, sliceMs: number): EventLoopQueue {
   const queue = new Set<() => void>();
   let isScheduled = false;

@@ -43,9 +43,9 @@ interface Sender {
 }
 
 /**
- * A peer that does not answer a ping within 8 s is gone: detected at most 18 s after the network was cut. A shorter time would
- * drop a busy machine, with all its agents at once; a longer one would show agents as offline before they notice that their
- * replica is frozen.
+ * A peer that does not answer a ping within 8 s is disconnected: detected at most 18 s after the network was cut. A
+ * shorter time would drop a busy machine, with all its agents at once; a longer one would show agents as offline before
+ * they notice that their replica is frozen.
  */
 const keepAlive = { "grpc.keepalive_time_ms": 10_000, "grpc.keepalive_timeout_ms": 8_000 } as const;
 
@@ -55,7 +55,7 @@ const serverOptions = {
   "grpc.max_send_message_length": maxMessageBytes,
   // An agent has one stream, and now and then a renewal beside it.
   "grpc.max_concurrent_streams": 16,
-  // A connection without calls was forgotten, or belongs to a port scanner.
+  // A connection without calls is unused, or belongs to a port scanner.
   "grpc.max_connection_idle_ms": 60_000,
   // Costs memory for each connection.
   "grpc.enable_channelz": 0,

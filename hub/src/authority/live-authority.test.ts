@@ -13,7 +13,7 @@ const deps = {
   log: silentLog(),
 };
 
-test("what is confirmed is what was read, also from a server restored from a backup with older versions", async (t) => {
+test("confirms what was read, also from a server restored from a backup with older versions", async (t) => {
   const restored = await createLiveAuthority({ ...deps, rest: createMemoryApiServer() });
   const rest = createMemoryApiServer();
   rest.put(secrets, { metadata: { namespace: deps.namespace, name: "earlier" } });

@@ -32,19 +32,19 @@ const switched = (since: number | undefined): AuthorityRecord => ({
 describe("the next step of a rotation", () => {
   const cases: readonly (readonly [string, AuthorityRecord, number, RotationStep])[] = [
     [
-      "is nothing until a fifth of its life is left",
+      "is nothing until a fifth of the authority's life is left",
       steady,
       now,
       { kind: "wait", ms: Math.round(endsAt - (endsAt - madeAt + 5 * 60_000) / 5) - now },
     ],
     [
-      "is an introduction when a fifth is left",
+      "is the introduction of the next one when a fifth is left",
       steady,
       endsAt - 729 * day,
       { kind: "introduce", why: `the authority expires at ${new Date(endsAt).toISOString()}` },
     ],
     [
-      "is an introduction when it is requested",
+      "is the introduction when it is requested",
       { ...steady, request: "b", handled: "a" },
       now,
       { kind: "introduce", why: "requested" },
@@ -55,7 +55,7 @@ describe("the next step of a rotation", () => {
       endsAt - 1000 * day,
       { kind: "wait", ms: 1000 * day - 730 * day - 60_000 },
     ],
-    ["is its replacement when it has expired", steady, endsAt, { kind: "replace" }],
+    ["is a replacement of the authority when it has expired", steady, endsAt, { kind: "replace" }],
     [
       "waits until every agent trusts the next one",
       introducing(now),
@@ -87,7 +87,7 @@ describe("the next step of a rotation", () => {
       now,
       { kind: "wait", ms: retireMs },
     ],
-    ["records when a phase began that has no time", introducing(undefined), now, { kind: "stamp" }],
+    ["stamps a phase without a start time", introducing(undefined), now, { kind: "stamp" }],
     [
       "records it again when a clock was wrong by years",
       switched(now + 1000 * day),

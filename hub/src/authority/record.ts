@@ -12,7 +12,7 @@ import { formatTimeMs, parseGoDuration } from "@flotilla/shared/time";
 import type { StoredAuthority } from "./certificate-authority.ts";
 import { dataOf } from "./hub-secrets.ts";
 
-/** The phase of a rotation. `since`: when it began, ms since 1970; undefined when the Secret was edited and does not say. */
+/** The phase of a rotation. `since`: its start, ms since 1970; undefined when the Secret was edited and has none. */
 export type AuthorityPhase =
   | { readonly kind: "steady" }
   /** The next authority is trusted; the current one still signs. */

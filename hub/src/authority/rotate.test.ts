@@ -83,14 +83,14 @@ describe("the rotation of the hub's authority", () => {
     release();
     const results = await both;
 
-    const refused = results.filter((result) => result.status === "rejected");
-    assert.equal(refused.length, 1);
-    assert.ok(isConflict(refused[0]?.reason));
+    const rejected = results.filter((result) => result.status === "rejected");
+    assert.equal(rejected.length, 1);
+    assert.ok(isConflict(rejected[0]?.reason));
     assert.equal(events.length, 1);
     assert.equal(readRecord(now()).phase.kind, "introducing");
   });
 
-  test("restores a deleted Secret as it was", async () => {
+  test("restores a deleted Secret with the same content", async () => {
     const { rest, run, events, now } = await leader();
     const before = now();
     await rest.delete(secrets, ref);

@@ -18,10 +18,10 @@ import { planRotation, type RotationStep, rotationTimes, takeStep } from "./plan
 import { readRecord, withRecord } from "./record.ts";
 
 export interface RotationDeps {
-  /** Refuses writes once the leadership is lost. */
+  /** Rejects writes after the leadership is lost. */
   readonly rest: KubeRest;
   readonly authority: Pick<LiveAuthority, "secret">;
-  /** Of agents' certificates, as far as this replica knows. */
+  /** Lifetime of agents' certificates, as observed by this replica. */
   readonly lifetimeMs: number;
   readonly events: EventRecorder;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /**
- * A rotation with everything going wrong at once: two leaders that both believe they lead, die between reading and
- * writing and have other clocks; replicas that lag; agents that come and go. Whoever was there while the next authority
- * was introduced can always verify the hub, and be verified.
+ * A rotation with all faults at once: two leaders that both believe they lead, die between reading and writing and have
+ * different clocks; replicas that lag; agents that connect and disconnect. An agent that was connected while the next
+ * authority was introduced can always verify the hub, and be verified.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -21,11 +21,11 @@ interface Replica {
 }
 
 interface Agent {
-  readonly speaks: 1 | 2;
+  readonly version: 1 | 2;
   trusted: string;
   certificate: { readonly by: string; readonly notBefore: number; readonly notAfter: number };
   at: Replica | undefined;
-  /** Whether it has seen what was introduced last; whoever has not needs a new bootstrap Secret in the end. */
+  /** Whether it has received the last introduced authority; without it, it needs a new bootstrap Secret. */
   hasSeen: boolean;
 }
 
@@ -34,7 +34,7 @@ type Move =
   /** `lead`: reads and writes at once. */
   | { readonly kind: "read" | "write" | "die" | "lead"; readonly leader: 0 | 1 }
   | { readonly kind: "ask" }
-  | { readonly kind: "hear"; readonly replica: 0 | 1 }
+  | { readonly kind: "observe"; readonly replica: 0 | 1 }
   | { readonly kind: "connect"; readonly agent: number; readonly replica: 0 | 1 }
   | { readonly kind: "leave"; readonly agent: number };
 
@@ -55,7 +55,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("ask" as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("hear" as const), replica: which }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("observe" as const), replica: which }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -66,7 +66,7 @@ const move: fc.Arbitrary<Move> = fc.oneof(
   },
   {
     weight: 1,
-    // The last one is of version 1: it hears of what is introduced only when it renews, so it has to be there.
+    // The last agent is of version 1: it receives a new authority only when it renews, so it has to be connected.
     arbitrary: fc.record({ kind: fc.constant("leave" as const), agent: fc.nat(2) }),
   },
 );
@@ -85,8 +85,8 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   const read: (AuthorityRecord | undefined)[] = [undefined, undefined];
   const replicas = [0, 1].map((): Replica => ({ known: stored, confirmedAt: now }));
   const agents = [2, 2, 2, 1].map(
-    (speaks): Agent => ({
-      speaks: speaks === 1 ? 1 : 2,
+    (version): Agent => ({
+      version: version === 1 ? 1 : 2,
       trusted: trustedBy(stored),
       certificate: issue(stored),
       at: undefined,
@@ -106,20 +106,20 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
     return { by: record.signing.certificatePem, notBefore, notAfter: now + lifetimeMs };
   }
 
-  function hear(replica: Replica): void {
+  function observe(replica: Replica): void {
     replica.known = stored;
     replica.confirmedAt = now;
-    for (const agent of agents) if (agent.at === replica) tell(agent, replica);
+    for (const agent of agents) if (agent.at === replica) deliver(agent, replica);
   }
 
-  /** As a replica that serves anybody: it knows what was so a moment ago. */
-  function awake(replica: Replica): AuthorityRecord {
-    if (now - replica.confirmedAt > freshMs) hear(replica);
+  /** The state that a replica uses: its cache, which may be stale by `freshMs`. */
+  function current(replica: Replica): AuthorityRecord {
+    if (now - replica.confirmedAt > freshMs) observe(replica);
     return replica.known;
   }
 
-  function tell(agent: Agent, replica: Replica): void {
-    if (agent.speaks === 1 || agent.trusted === trustedBy(replica.known)) return;
+  function deliver(agent: Agent, replica: Replica): void {
+    if (agent.version === 1 || agent.trusted === trustedBy(replica.known)) return;
     replica.known = stored;
     replica.confirmedAt = now;
     agent.trusted = trustedBy(stored);
@@ -127,26 +127,26 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   }
 
   function connect(agent: Agent, replica: Replica): void {
-    const known = awake(replica);
+    const known = current(replica);
     if (!agent.hasSeen && !agent.trusted.includes(known.signing.certificatePem.trim())) return;
     check(agent, replica);
     agent.at = replica;
     if (agent.certificate.notAfter <= now) renew(agent, replica);
-    tell(agent, replica);
+    deliver(agent, replica);
   }
 
   function renew(agent: Agent, replica: Replica): void {
-    const known = awake(replica);
+    const known = current(replica);
     agent.certificate = issue(known);
     agent.trusted = trustedBy(known);
     agent.hasSeen ||= known.phase.kind === "introducing" || agent.trusted === trustedBy(stored);
   }
 
   function check(agent: Agent, replica: Replica): void {
-    const known = awake(replica);
+    const known = current(replica);
     assert.ok(
       agent.trusted.includes(known.signing.certificatePem.trim()),
-      `an agent of version ${agent.speaks} cannot verify the hub while it is ${known.phase.kind}`,
+      `an agent of version ${agent.version} cannot verify the hub while it is ${known.phase.kind}`,
     );
     const { by, notAfter } = agent.certificate;
     assert.ok(
@@ -158,14 +158,14 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
   function write(leader: 0 | 1): void {
     const record = read[leader];
     read[leader] = undefined;
-    // What the API server does with a version that is not the present one.
+    // What the API server does with a stale resourceVersion.
     if (record === undefined || record !== stored) return;
     const clock = now + skews[leader];
     const step = planRotation({ record, now: clock, lifetimeMs });
     if (step.kind === "wait") return;
     stored = takeStep(record, step, { created: authority(), now: clock });
     if (step.kind === "retire") rotations += 1;
-    // From now on each has to hear of it.
+    // From now on each agent has to receive it.
     if (step.kind === "introduce") for (const agent of agents) agent.hasSeen = false;
   }
 
@@ -173,7 +173,7 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
     switch (one.kind) {
       case "pass":
         now += one.ms;
-        for (const replica of replicas) awake(replica);
+        for (const replica of replicas) current(replica);
         for (const agent of agents) {
           const { notBefore, notAfter } = agent.certificate;
           const isDue = now >= notBefore + ((notAfter - notBefore) * 2) / 3;
@@ -196,8 +196,8 @@ function run(moves: readonly Move[], skews: readonly [number, number]): number {
       case "ask":
         if (stored.request === stored.handled) stored = { ...stored, request: `${now}` };
         break;
-      case "hear":
-        hear(pick(replicas, one.replica));
+      case "observe":
+        observe(pick(replicas, one.replica));
         break;
       case "connect":
         connect(pick(agents, one.agent), pick(replicas, one.replica));
@@ -221,7 +221,7 @@ function pick<T>(list: readonly T[], index: number): T {
   return found;
 }
 
-test("no agent that was connected during an introduction is ever cut off", () => {
+test("agents that are connected during an introduction stay trusted", () => {
   let rotations = 0;
   const skew = fc.integer({ min: -120_000, max: 120_000 });
   fc.assert(
@@ -234,5 +234,5 @@ test("no agent that was connected during an introduction is ever cut off", () =>
     ),
     { numRuns: 150, endOnFailure: true },
   );
-  assert.ok(rotations > 100, `${rotations} rotations came to their end, too few to prove anything`);
+  assert.ok(rotations > 100, `${rotations} rotations were completed, too few to prove anything`);
 });

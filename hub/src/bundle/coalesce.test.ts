@@ -19,8 +19,8 @@ function setUp({ clusters = 5_000 } = {}) {
   return { clock, reconciles, changed };
 }
 
-describe("a Bundle whose clusters or deployments change", () => {
-  test("is reconciled at once after the first change", async () => {
+describe("reconciles of a Bundle whose clusters or deployments change", () => {
+  test("the first change enqueues the Bundle at once", async () => {
     const { clock, reconciles, changed } = setUp();
     const begun = clock.monotonic();
 
@@ -30,21 +30,21 @@ describe("a Bundle whose clusters or deployments change", () => {
     assert.deepEqual(reconciles, [`a/web at ${begun}`]);
   });
 
-  test("is reconciled a few times a second while hundreds change, and after the last one", async () => {
+  test("hundreds of changes enqueue it a few times a second, and once after the last change", async () => {
     const { clock, reconciles, changed } = setUp();
 
     for (let change = 0; change < 500; change += 1) {
       changed("a/web");
       await clock.advance(10);
     }
-    const duringTheBurst = reconciles.length;
+    const duringBurst = reconciles.length;
     await clock.advance(500);
 
-    assert.ok(duringTheBurst >= 10 && duringTheBurst <= 25, `${duringTheBurst} reconciles in 5 s`);
-    assert.equal(reconciles.length, duringTheBurst + 1);
+    assert.ok(duringBurst >= 10 && duringBurst <= 25, `${duringBurst} reconciles in 5 s`);
+    assert.equal(reconciles.length, duringBurst + 1);
   });
 
-  test("is reconciled after each change where there are few of them", async () => {
+  test("few changes enqueue it once each", async () => {
     const { clock, reconciles, changed } = setUp({ clusters: 12 });
 
     for (let change = 0; change < 500; change += 1) {
@@ -55,7 +55,7 @@ describe("a Bundle whose clusters or deployments change", () => {
     assert.equal(reconciles.length, 500);
   });
 
-  test("does not wait for the changes of another Bundle", async () => {
+  test("changes of another Bundle do not delay it", async () => {
     const { clock, reconciles, changed } = setUp();
     for (let change = 0; change < 50; change += 1) changed("a/web");
     await clock.advance(0);

@@ -1,7 +1,7 @@
 /**
- * Coalesces the reconciles of a Bundle that follow from changes of its clusters and deployments. A reconcile goes through all
- * clusters: without this, five thousand agents that enrol, or as many deployments that were written, would make each Bundle
- * read all of them some thousand times. With a few clusters nothing waits.
+ * Coalesces the reconciles of a Bundle that follow from changes of its clusters and deployments. A reconcile iterates
+ * over all clusters: without this, five thousand agents that enrol, or as many deployment writes, would make each
+ * Bundle read all of them some thousand times. With a few clusters nothing is delayed.
  */
 
 import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";

@@ -18,7 +18,7 @@ import { decidedStatus, targetsMissing } from "./decided-status.ts";
 
 const bundle = `${workspace}/web`;
 
-/** The watches of the controller, and the keys that they deliver. */
+/** The watches of the controller, and the keys that they enqueue. */
 function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = () => undefined) {
   const caches = createTestCaches();
   prepare(caches);
@@ -44,7 +44,7 @@ function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = 
 
 const changed = { generation: 2, resourceVersion: "2" };
 
-test("thousands of deployments that were written reconcile their Bundle a few times, not thousands", () => {
+test("thousands of deployment writes enqueue their Bundle a few times", () => {
   const names = Array.from({ length: 5_000 }, (_, index) => `cluster-${index}`);
   const { caches, keys } = start((caches) => {
     for (const name of names) {
@@ -59,14 +59,14 @@ test("thousands of deployments that were written reconcile their Bundle a few ti
   assert.ok(count >= 1 && count <= 5, `${count} reconciles`);
 });
 
-describe("a change of a cluster reconciles a Bundle", () => {
+describe("a change of a cluster enqueues a Bundle", () => {
   const elsewhere = [{ clusterName: "rome" }];
   const missing = { status: "True", reason: targetsMissing, message: "" } as const;
   const cases = [
-    ["that is deployed there", aBundle({ targets: [{ clusterSelector: {} }] }), true],
-    ["that is deployed elsewhere: not", aBundle({ targets: elsewhere }), false],
+    ["that is deployed to the cluster", aBundle({ targets: [{ clusterSelector: {} }] }), true],
+    ["that is not deployed to the cluster: not enqueued", aBundle({ targets: elsewhere }), false],
     [
-      "whose targets name something that does not exist",
+      "whose targets name an object that does not exist",
       {
         ...aBundle({ targets: elsewhere }),
         status: decidedStatus(aBundle(), undefined, { accepted: missing, now: "2026-01-01" }),
@@ -85,7 +85,7 @@ describe("a change of a cluster reconciles a Bundle", () => {
     });
 });
 
-test("pins that the API server has now reconcile a Bundle, and no other change of its status does", () => {
+test("a Bundle is enqueued when its pins are stored, not for other changes of its status", () => {
   const applied = aBundle({}, { labels: {}, resourceVersion: "1" });
   const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
   const pinned = {
@@ -107,7 +107,7 @@ test("pins that the API server has now reconcile a Bundle, and no other change o
   assert.deepEqual(keys, [bundle]);
 });
 
-test("a HelmOp that is created or deleted reconciles its Bundle", () => {
+test("creating or deleting a HelmOp enqueues its Bundle", () => {
   const { caches, keys } = start(({ bundles }) => void bundles.saw(decidedBundle(aBundle())));
   keys.splice(0);
 
@@ -117,7 +117,7 @@ test("a HelmOp that is created or deleted reconciles its Bundle", () => {
   assert.deepEqual(keys, [bundle, bundle]);
 });
 
-test("watches that were stopped deliver nothing", () => {
+test("stopped watches enqueue nothing", () => {
   const { caches, keys, stop } = start();
 
   stop();

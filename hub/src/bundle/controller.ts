@@ -34,7 +34,7 @@ import { bundleReconciler } from "./reconcile.ts";
 export interface BundleControllerDeps extends ControllerDeps {
   readonly statuses: Publisher<BundleStatus, Bundle>;
   readonly access: ChartAccess;
-  /** The Secrets that Bundles refer to which were applied by hand. */
+  /** The Secrets that Bundles without a HelmOp refer to. */
   readonly secrets: Watch;
   readonly charts: ChartResolver;
   readonly contents: Pick<ContentStore, "ensure">;
@@ -95,7 +95,7 @@ export function bundleWatches(
     return bundles.store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf);
   }
 
-  /** A thousand clusters must not reconcile every Bundle each: only those that are, were or may come to be deployed there. */
+  /** A change of a cluster must not enqueue every Bundle: only those that are, were or may be deployed there. */
   function bundlesForCluster({ key, before, after }: Change<Cluster>): readonly ObjectKey[] {
     const { namespace = "" } = refOf(key);
     const namespaceGroups = groups.store.byIndex(byNamespace, namespace);
@@ -127,7 +127,7 @@ export function bundleWatches(
       predicate: (change) => isSpecChange(change) || arePinsStored(change),
       toKeys: ownKey,
     }),
-    // Without its HelmOp a Bundle is one that was applied by hand.
+    // A Bundle without its HelmOp was applied by hand.
     watch(helmOps, { predicate: isExistenceChange, toKeys: ownKey, replay: false }),
     watch(policies, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     watch(groups, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),

@@ -5,12 +5,12 @@ import { aBundle, httpPin, now } from "../testing/index.ts";
 import { decidedStatus, resolutionStateOf, resolvedStatus } from "./decided-status.ts";
 
 const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
-const attempt = { observedGeneration: 1, failures: 2, error: "refused" };
+const attempt = { observedGeneration: 1, failures: 2, error: "rejected" };
 const resolution = { state: { pins, attempt }, handled: "one" };
 const accepted = { status: "True", reason: "", message: "" } as const;
 const deployed = { targets: 3, version: "1.2.9", uncheckedContents: { "s-1": "web" } };
 
-test("a deployed Bundle has its targets, version, pins and schedule", () => {
+test("a deployed Bundle reports its targets, version, pins and schedule", () => {
   const bundle = aBundle({}, { generation: 4 });
 
   const { conditions, ...status } = decidedStatus(bundle, undefined, {
@@ -31,7 +31,7 @@ test("a deployed Bundle has its targets, version, pins and schedule", () => {
   assert.deepEqual(resolutionStateOf(status), { pins, attempt, pinCheck: undefined });
 });
 
-test("a Bundle that is not deployed keeps where it was deployed, and as which version", () => {
+test("a Bundle that is not deployed keeps the targets and the version that were deployed", () => {
   const before = decidedStatus(aBundle(), undefined, { accepted, deployed, now });
   const rejected = { status: "False", reason: "Invalid", message: "wrong" } as const;
 
@@ -43,7 +43,7 @@ test("a Bundle that is not deployed keeps where it was deployed, and as which ve
   );
 });
 
-test("a Bundle of a HelmOp has no pins and no schedule of its own", () => {
+test("a Bundle of a HelmOp reports no pins and no schedule", () => {
   assert.deepEqual(resolvedStatus({ pins, resolution: attempt, targets: 1 }, undefined), {
     targets: 1,
   });

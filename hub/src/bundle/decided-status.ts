@@ -7,7 +7,7 @@ import type { ResolutionState } from "../resolve/index.ts";
 /** The reason of Accepted=True where targets name something that does not exist. */
 export const targetsMissing = "TargetsMissing";
 
-/** What is kept of resolving the charts of a Bundle that was applied by hand. */
+/** The result of resolving the charts of a Bundle that was applied by hand. */
 export interface Resolution {
   readonly state: ResolutionState;
   /** The request that was handled. */

@@ -11,13 +11,13 @@ const pins = [
   { repo, chart: "web", version: "^2", pin: httpPin("2.4.0") },
 ];
 
-test("a Bundle is its HelmOp's where there is one, and the label of one", () => {
+test("a Bundle belongs to a HelmOp when the HelmOp exists or its label names one", () => {
   assert.equal(isAppliedByHand(aBundle(), aHelmOp()), false);
   assert.equal(isAppliedByHand(aBundle({}, { labels: {} }), aHelmOp()), true);
   assert.equal(isAppliedByHand(aBundle(), undefined), true);
 });
 
-test("what says where the chart comes from is read as a HelmOp's", () => {
+test("the chart source of a Bundle is parsed as that of a HelmOp", () => {
   const { spec, kind } = asHelmOp(
     aBundle({
       helm,
@@ -35,7 +35,7 @@ test("what says where the chart comes from is read as a HelmOp's", () => {
   });
 });
 
-test("what is handed out has the versions that the constraints came to, also in targets", () => {
+test("the deployed spec has the resolved versions, also in targets", () => {
   const { spec } = planAppliedBundle(
     aBundle({
       helm,
@@ -56,11 +56,11 @@ test("what is handed out has the versions that the constraints came to, also in 
   assert.deepEqual(spec.helmOpOptions, { helmOpSecretName: "login", pins });
 });
 
-test("a Bundle without targets goes nowhere: the default target is a HelmOp's", () => {
+test("a Bundle without targets is deployed nowhere; only a HelmOp has a default target", () => {
   assert.deepEqual(planAppliedBundle(aBundle({ helm }), pins).spec.targets, []);
 });
 
-const refused: readonly (readonly [what: string, spec: Bundle["spec"], says: RegExp])[] = [
+const invalid: readonly (readonly [what: string, spec: Bundle["spec"], message: RegExp])[] = [
   ["without a chart", {}, /^the Bundle names no chart: name a chart with spec\.helm\.repo and/],
   ["with values and no chart", { helm: { values: { a: 1 } } }, /^the Bundle names no chart/],
   [
@@ -74,27 +74,23 @@ const refused: readonly (readonly [what: string, spec: Bundle["spec"], says: Reg
     /^the Bundle has files of its own/,
   ],
   ["whose files are elsewhere", { helm, contentsId: "s-1" }, /\(spec\.contentsId\)/],
+  ["with a chart given in none of the three ways", { helm: { repo } }, /helm\.chart is empty/],
   [
-    "with a chart that is named in none of the three ways",
-    { helm: { repo } },
-    /helm\.chart is empty/,
-  ],
-  [
-    "with a selector that means nothing",
+    "with an invalid selector",
     { helm, targets: [{ clusterSelector: { matchLabels: { "a b": "c" } } }] },
     /^spec\.targets\[0\]\.clusterSelector cannot be used/,
   ],
 ];
-for (const [what, spec, says] of refused) {
-  test(`a Bundle ${what} is not deployed, and says why`, () => {
-    const refusal = validateBundle(aBundle(spec, { labels: {} }));
+for (const [what, spec, message] of invalid) {
+  test(`a Bundle ${what} is invalid, and the error names the cause`, () => {
+    const error = validateBundle(aBundle(spec, { labels: {} }));
 
-    assert.match(refusal?.message ?? "", says);
-    assert.equal(refusal?.retryable, false);
+    assert.match(error?.message ?? "", message);
+    assert.equal(error?.retryable, false);
   });
 }
 
-test("a Bundle that names a chart can be carried out", () => {
+test("a Bundle that names a chart is valid", () => {
   for (const options of [
     helm,
     { repo: "oci://r.example/web" },
@@ -103,8 +99,8 @@ test("a Bundle that names a chart can be carried out", () => {
     assert.equal(validateBundle(aBundle({ helm: options, resources: [] })), undefined);
 });
 
-test("rejects a name that is too long, and says what to create", () => {
-  const refusal = validateBundle(aBundle({ helm }, { name: "a".repeat(64) }));
+test("rejects a name that is too long, and the error says what to create instead", () => {
+  const error = validateBundle(aBundle({ helm }, { name: "a".repeat(64) }));
 
-  assert.match(refusal?.message ?? "", /create the Bundle again under a shorter name/);
+  assert.match(error?.message ?? "", /create the Bundle again under a shorter name/);
 });

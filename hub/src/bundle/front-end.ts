@@ -1,13 +1,13 @@
 /**
- * Bundles that were applied by hand, without a HelmOp, as a front end of their own. Such a Bundle is a spec like a HelmOp and is
- * read as one: the same functions validate, resolve and plan it. Its spec is its author's and is never written; what the hub
- * keeps of it is in its status. Pure.
+ * Bundles that were applied by hand, without a HelmOp, as a front end of their own. The spec of such a Bundle is parsed
+ * like that of a HelmOp: the same functions validate, resolve and plan it. The spec belongs to its author and is never
+ * written; the hub's results are in its status. Pure.
  */
 import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { isBundleOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { planBundle, validate as validateHelmOp } from "../helmop/index.ts";
+import { helmOpFrontEnd } from "../helmop/index.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
 export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {
@@ -46,7 +46,7 @@ export function validateBundle(bundle: Bundle): AppError | undefined {
       `${what}: name a chart with spec.helm.repo and spec.helm.chart${hasFiles ? ", and leave the files out" : ""}`,
     );
   }
-  return validateHelmOp(asHelmOp(bundle));
+  return helmOpFrontEnd.validate(asHelmOp(bundle));
 }
 
 /**
@@ -58,12 +58,12 @@ export function planAppliedBundle(
   pins: readonly ChartPin[],
   caBundle?: string,
 ): Bundle {
-  const { spec } = planBundle(asHelmOp(bundle), pins, caBundle);
+  const { spec } = helmOpFrontEnd.plan(asHelmOp(bundle), pins, caBundle);
   const targets = (bundle.spec.targets ?? []).length === 0 ? [] : spec.targets;
   return { ...bundle, spec: { ...spec, ...(targets !== undefined && { targets }) } };
 }
 
-/** The CA certificates that its author gives, as PEM. */
+/** The CA certificates from its spec, as PEM. */
 export function authoritiesOf({ spec }: Bundle): string | undefined {
   const encoded = spec.helmOpOptions?.helmOpCABundle || undefined;
   return encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString();

@@ -3,7 +3,7 @@ import { apiVersion, type Bundle, type ChartPin, type ClusterGroup } from "@flot
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
-import { planBundle } from "../helmop/index.ts";
+import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/index.ts";
 import { createContentPacker, isTargetedAt, matchTargets } from "./place.ts";
 
@@ -26,8 +26,8 @@ function bundleOf(targets: Bundle["spec"]["targets"]): Bundle {
   return planBundle(aHelmOp({ targets: targets ?? [] }), pins);
 }
 
-describe("placing a Bundle", () => {
-  test("gives each cluster the content of the first target that matches it, and packs each once", async () => {
+describe("placement of a Bundle", () => {
+  test("gives each cluster the content of the first target that matches, and packs each content once", async () => {
     const bundle = bundleOf([
       { clusterGroup: "prod", helm: { version: "^2", values: { replicas: 3 } } },
       { clusterSelector: {} },
@@ -61,7 +61,7 @@ describe("placing a Bundle", () => {
     assert.equal(inRome.values, undefined);
   });
 
-  test("names each cluster's own namespace", async () => {
+  test("returns each cluster's namespace", async () => {
     const { placements } = await matchTargets(
       bundleOf([{ clusterName: "paris" }]),
       [paris, rome],
@@ -75,7 +75,7 @@ describe("placing a Bundle", () => {
     );
   });
 
-  test("leaves out a cluster that is being deleted, and not one that has no status", async () => {
+  test("excludes a cluster that is being deleted, but not one without a status", async () => {
     const deletionTimestamp = "2026-01-01T00:00:00Z";
 
     const { placements } = await matchTargets(
@@ -91,7 +91,7 @@ describe("placing a Bundle", () => {
     );
   });
 
-  test("makes one content of targets that differ in nothing but clusters", async () => {
+  test("shares one content among targets that differ only in their clusters", async () => {
     const { contents } = await matchTargets(
       bundleOf([{ clusterName: "paris" }, { clusterName: "rome" }]),
       [paris, rome],
@@ -102,7 +102,7 @@ describe("placing a Bundle", () => {
     assert.equal(contents.length, 1);
   });
 
-  test("packs again only when the Bundle's spec is another one, or its labels are", async () => {
+  test("packs again only when the Bundle's spec or labels change", async () => {
     const packer = createContentPacker();
     const bundle = bundleOf([{ clusterSelector: {} }]);
     const [target] = bundle.spec.targets ?? [];
@@ -121,7 +121,7 @@ describe("placing a Bundle", () => {
     await first;
   });
 
-  test("refuses a chart that was never resolved, and says which", async () => {
+  test("rejects an unresolved chart and names it", async () => {
     const bundle = aBundle({
       helm: { ...own, version: "1.0.0" },
       targets: [{ name: "all", clusterSelector: {} }],
@@ -134,7 +134,7 @@ describe("placing a Bundle", () => {
     });
   });
 
-  test("shows no secret of a chart that was never resolved", async () => {
+  test("redacts secrets in the error about an unresolved chart", async () => {
     const bundle = aBundle({
       helm: { repo: "https://user:secret@charts.example.com/a?token=secret", chart: "web" },
       targets: [{ clusterSelector: {} }],
@@ -150,13 +150,15 @@ describe("placing a Bundle", () => {
     );
   });
 
-  test("says what its targets ask for that is not there, clusters on their way out included", async () => {
-    const leaving = aCluster("rome", { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } });
+  test("reports clusters and groups that targets name and that do not exist or are being deleted", async () => {
+    const terminating = aCluster("rome", {
+      metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" },
+    });
     const bundle = bundleOf([{ clusterName: "rome" }, { clusterGroup: "europe" }]);
 
     const { placements, missing } = await matchTargets(
       bundle,
-      [paris, leaving],
+      [paris, terminating],
       [],
       createContentPacker(),
     );
@@ -168,7 +170,7 @@ describe("placing a Bundle", () => {
     ]);
   });
 
-  test("finds the pin of an archive, which has no version", async () => {
+  test("finds the pin of an archive without a version", async () => {
     const url = "https://x.example/a.tgz";
     const pin = { kind: "tarball", url } as const;
     const bundle = planBundle(
@@ -182,7 +184,7 @@ describe("placing a Bundle", () => {
     assert.deepEqual(content?.pin, pin);
   });
 
-  test("agrees with the cheap question whether a Bundle goes to a cluster", async () => {
+  test("agrees with the fast check whether a Bundle targets a cluster", async () => {
     const bundle = bundleOf([{ clusterName: "oslo", doNotDeploy: true }, { clusterGroup: "prod" }]);
 
     const { placements } = await matchTargets(

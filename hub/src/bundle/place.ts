@@ -1,4 +1,4 @@
-/** Where a Bundle goes and what each of those clusters is to run. Pure but for packing, which is remembered. */
+/** Which clusters a Bundle targets and which content each of them gets. Pure except for packing, which is cached. */
 import { isDeepStrictEqual } from "node:util";
 import type {
   Bundle,
@@ -28,13 +28,13 @@ export interface TargetMatches {
   readonly placements: readonly Placement[];
   /** What the placements refer to, once each. */
   readonly contents: readonly PackedTarget[];
-  /** What its targets ask for that is not there, as sentences. */
+  /** The objects that its targets name and that do not exist, as messages. */
   readonly missing: readonly string[];
 }
 
-/** A target's content, and what it is supplied with. */
+/** A target's content, and the objects that it references. */
 export interface PackedTarget extends PackedContent {
-  readonly supplies: readonly string[];
+  readonly referencedObjects: readonly string[];
   /** Where its chart is from, when there is no digest to check that against. */
   readonly unchecked?: string;
 }
@@ -73,7 +73,7 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
   };
 }
 
-/** Whether a Bundle goes to a cluster, as far as its targets say. Cheap: asked for every change of a cluster. */
+/** Whether the targets of a Bundle match a cluster. Cheap: runs for every change of a cluster. */
 export function isTargetedAt(
   bundle: Bundle,
   cluster: Cluster,
@@ -99,8 +99,15 @@ export async function matchTargets(
     const content = packed.get(chosen[index]);
     if (content === undefined) return [];
     const { name, namespace: workspace = "" } = cluster.metadata;
-    const { deploymentId, supplies } = content;
-    return [{ cluster, namespace: clusterNamespaceName(workspace, name), deploymentId, supplies }];
+    const { deploymentId, referencedObjects } = content;
+    return [
+      {
+        cluster,
+        namespace: clusterNamespaceName(workspace, name),
+        deploymentId,
+        referencedObjects,
+      },
+    ];
   });
   const contents = new Map([...packed.values()].map((content) => [content.deploymentId, content]));
   return {
@@ -155,12 +162,12 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
   });
   return {
     ...(await pack(content)),
-    supplies: referencedObjectsOf(content),
+    referencedObjects: referencedObjectsOf(content),
     ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
   };
 }
 
-/** What was asked for, without what could be a secret. */
+/** The unresolved chart, without anything that could be a secret. */
 function describeChart({ repo, chart, version }: HelmOptions): string {
   const parts = [repo, chart, version].flatMap((part) =>
     part === undefined || part === null || part === "" ? [] : [part],

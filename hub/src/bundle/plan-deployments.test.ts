@@ -11,13 +11,13 @@ const deletionTimestamp = "2026-01-01T00:00:00Z";
 function placed(
   cluster: Cluster,
   deploymentId = digestA,
-  supplies: readonly string[] = [],
+  referencedObjects: readonly string[] = [],
 ): Placement {
   const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
-  return { cluster, namespace, deploymentId, supplies };
+  return { cluster, namespace, deploymentId, referencedObjects };
 }
 
-/** As the plan leaves one, so that nothing is to be changed. */
+/** As the plan writes it, so that a second plan changes nothing. */
 function settled(name: string): BundleDeployment {
   const [created] = planDeployments(bundle, [placed(aCluster(name))], []).create;
   assert.ok(created !== undefined);
@@ -28,7 +28,7 @@ function settled(name: string): BundleDeployment {
 }
 
 describe("the deployments of a Bundle", () => {
-  test("are made in the clusters' own namespaces, named after the Bundle, and labelled as Fleet does", () => {
+  test("are created in the cluster namespaces, with the Bundle's name and Fleet's labels", () => {
     const { create, ...others } = planDeployments(
       aBundle(
         {},
@@ -73,7 +73,7 @@ describe("the deployments of a Bundle", () => {
     ]);
   });
 
-  test("say which Cluster of that name they are for, and go when it is another one by now", () => {
+  test("name their Cluster, and are deleted when another Cluster has its name", () => {
     const first = placed(aCluster("paris", { metadata: { uid: "first" } }));
     const [created] = planDeployments(bundle, [first], []).create;
     assert.ok(created !== undefined);
@@ -89,13 +89,13 @@ describe("the deployments of a Bundle", () => {
     });
   });
 
-  test("are left alone when they are as they should be", () => {
+  test("are not written when they are up to date", () => {
     const plan = planDeployments(bundle, [placed(aCluster("paris"))], [settled("paris")]);
 
     assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
   });
 
-  test("get a new content, and keep everything else", () => {
+  test("get a new content and keep all other fields", () => {
     const current = {
       ...settled("paris"),
       status: { appliedDeploymentID: digestA },
@@ -108,9 +108,9 @@ describe("the deployments of a Bundle", () => {
     ]);
   });
 
-  test("are supplied with what their content names, and while they are paused with what still runs needs", () => {
-    const needy = placed(aCluster("paris"), digestA, ["Secret/a"]);
-    const [created] = planDeployments(bundle, [needy], []).create;
+  test("reference the objects of their content, and while paused also those of the running content", () => {
+    const referencing = placed(aCluster("paris"), digestA, ["Secret/a"]);
+    const [created] = planDeployments(bundle, [referencing], []).create;
     assert.ok(created !== undefined);
     assert.deepEqual(created.spec.referencedObjects, ["Secret/a"]);
     const next = placed(aCluster("paris"), digestB, ["ConfigMap/b"]);
@@ -131,7 +131,7 @@ describe("the deployments of a Bundle", () => {
     assert.equal(replace[0].metadata.resourceVersion, "1");
   });
 
-  test("go where no target wants them any more", () => {
+  test("are deleted where no target matches any more", () => {
     const { remove } = planDeployments(
       bundle,
       [placed(aCluster("paris"))],
@@ -142,15 +142,15 @@ describe("the deployments of a Bundle", () => {
   });
 
   test("are not deleted twice", () => {
-    const leaving = aDeployment("rome", { metadata: { deletionTimestamp } });
+    const terminating = aDeployment("rome", { metadata: { deletionTimestamp } });
 
-    assert.deepEqual(planDeployments(bundle, [], [leaving]).remove, []);
+    assert.deepEqual(planDeployments(bundle, [], [terminating]).remove, []);
   });
 
-  test("wait for an earlier one of the same name", () => {
-    const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
+  test("are created after an earlier deployment of the same name is deleted", () => {
+    const terminating = aDeployment("paris", { metadata: { deletionTimestamp } });
 
-    assert.deepEqual(planDeployments(bundle, [placed(aCluster("paris"))], [leaving]), {
+    assert.deepEqual(planDeployments(bundle, [placed(aCluster("paris"))], [terminating]), {
       create: [],
       replace: [],
       remove: [],
@@ -158,13 +158,13 @@ describe("the deployments of a Bundle", () => {
     });
   });
 
-  test("are not made in a cluster that has no namespace yet", () => {
+  test("are not created before the cluster has a namespace", () => {
     const plan = planDeployments(bundle, [placed(aCluster("paris", { status: {} }))], []);
 
     assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
   });
 
-  test("stay in a cluster whose status was lost, as after a restore", () => {
+  test("stay in a cluster that lost its status, as after a restore", () => {
     const plan = planDeployments(
       bundle,
       [placed(aCluster("paris", { status: {} }))],
@@ -175,10 +175,10 @@ describe("the deployments of a Bundle", () => {
   });
 });
 
-describe("a pause", () => {
+describe("pausing", () => {
   const paused = aBundle({ paused: true });
 
-  test("of the Bundle stages a new content and lets nothing through", () => {
+  test("a Bundle stages a new content and deploys nothing", () => {
     const { replace } = planDeployments(
       paused,
       [placed(aCluster("paris"), digestB)],
@@ -192,7 +192,7 @@ describe("a pause", () => {
     });
   });
 
-  test("of one cluster is that cluster's alone", () => {
+  test("a cluster affects only that cluster", () => {
     const { replace } = planDeployments(
       bundle,
       [
@@ -208,7 +208,7 @@ describe("a pause", () => {
     );
   });
 
-  test("makes a new deployment that runs nothing yet", () => {
+  test("creates a new deployment that runs nothing yet", () => {
     const { create } = planDeployments(paused, [placed(aCluster("paris"))], []);
 
     assert.deepEqual(create[0]?.spec, {
@@ -218,13 +218,13 @@ describe("a pause", () => {
     });
   });
 
-  test("that ends lets through what was staged", () => {
-    const held = {
+  test("and then resuming deploys what was staged", () => {
+    const existing = {
       ...settled("paris"),
       spec: { deploymentID: digestA, stagedDeploymentID: digestB, paused: true },
     };
 
-    const { replace } = planDeployments(bundle, [placed(aCluster("paris"), digestB)], [held]);
+    const { replace } = planDeployments(bundle, [placed(aCluster("paris"), digestB)], [existing]);
 
     assert.deepEqual(replace[0]?.spec, { deploymentID: digestB, stagedDeploymentID: digestB });
   });

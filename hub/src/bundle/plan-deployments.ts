@@ -1,4 +1,4 @@
-/** From a Bundle's targets to the BundleDeployments that are to be made, changed and deleted. Pure. */
+/** Plans which BundleDeployments of a Bundle are created, changed and deleted, from its targets. Pure. */
 
 import { apiVersion, type Bundle, type BundleDeployment, type Cluster } from "@flotilla/shared/api";
 import {
@@ -11,28 +11,28 @@ import {
 import { isForCluster } from "../cache/index.ts";
 import { bundleLabels } from "./labels.ts";
 
-/** A cluster that the Bundle goes to, and the content that it is to run. */
+/** A targeted cluster, and its content. */
 export interface Placement {
   readonly cluster: Cluster;
-  /** The cluster's own namespace on the hub, whether it is there yet or not. */
+  /** The cluster's namespace on the hub, which may not exist yet. */
   readonly namespace: string;
   readonly deploymentId: string;
-  /** What that content is supplied with, as in `BundleDeployment.spec.referencedObjects`. */
-  readonly supplies: readonly string[];
+  /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
+  readonly referencedObjects: readonly string[];
 }
 
 export interface DeploymentPlan {
   readonly create: readonly BundleDeployment[];
   readonly replace: readonly BundleDeployment[];
   readonly remove: readonly BundleDeployment[];
-  /** Names that wait for an earlier deployment of the same name to be gone. */
+  /** Names that wait until an earlier deployment of the same name is deleted. */
   readonly waiting: number;
 }
 
 type Labels = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** `existing`: every BundleDeployment that was made for this Bundle, those on their way out included. */
+/** `existing`: every BundleDeployment that was made for this Bundle, also those that are being deleted. */
 export function planDeployments(
   bundle: Bundle,
   placements: readonly Placement[],
@@ -51,7 +51,7 @@ export function planDeployments(
     const current = byNamespace.get(placement.namespace);
     byNamespace.delete(placement.namespace);
     if (current === undefined) {
-      // Without its namespace it comes later. One that is there stays, even when a restored Cluster has no status.
+      // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined)
         create.push(newDeployment(bundle, placement, common));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
@@ -106,7 +106,7 @@ function specFor(
   const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
-  const referencedObjects = union(placement.supplies, outgoing);
+  const referencedObjects = union(placement.referencedObjects, outgoing);
   return {
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,

@@ -20,15 +20,15 @@ const helm = { repo, chart: "web", version: "~1.2" };
 const pins = [{ ...helm, pin: httpPin("1.2.9") }];
 const targets = [{ name: "all", clusterSelector: {} }];
 
-/** A Bundle that nobody has a HelmOp for. */
+/** A Bundle without a HelmOp. */
 function direct(spec: Bundle["spec"] = {}, status?: Bundle["status"]): Bundle {
   return aBundle({ helm, targets, ...spec }, { labels: {} }, status);
 }
 
-const signer = createPinSigner(Buffer.from("seal"));
+const signer = createPinSigner(Buffer.from("key"));
 
-/** What is there around a Bundle. `answers`: what the repository says, one after the other. */
-function world({
+/** The preparer with its dependencies. `answers`: the repository's responses in order. */
+function createPreparer({
   policies = [],
   helmOps = [],
   answers = [],
@@ -37,14 +37,14 @@ function world({
   readonly helmOps?: readonly HelmOp[];
   readonly answers?: readonly (string | Error)[];
 }) {
-  const asked: string[] = [];
+  const requestedVersions: string[] = [];
   const resolver: Resolver = {
     resolve(_source, version) {
-      const answer = answers[asked.length];
-      asked.push(version);
+      const answer = answers[requestedVersions.length];
+      requestedVersions.push(version);
       return typeof answer === "string"
         ? Promise.resolve({ pin: httpPin(answer), problems: [] })
-        : Promise.reject(answer ?? new Error(`nobody should ask for ${version}`));
+        : Promise.reject(answer ?? new Error(`unexpected request for ${version}`));
     },
   };
   const policyStore = createStore<Policy>();
@@ -66,10 +66,10 @@ function world({
     signer,
   });
   return {
-    asked,
+    requestedVersions,
     clock,
     policyStore,
-    /** An agent cannot fetch what is pinned. */
+    /** An agent fails to fetch the pinned chart. */
     failFetch: () =>
       void deployments.set(
         aDeployment("paris", {
@@ -89,7 +89,7 @@ function world({
   };
 }
 
-/** The Bundle with the state that its preparation left. */
+/** The Bundle with the state that its preparation returned. */
 function after(bundle: Bundle, prepared: Prepared): Bundle {
   assert.ok("resolution" in prepared);
   return { ...bundle, status: resolvedStatus(bundle.status, prepared.resolution) };
@@ -97,7 +97,7 @@ function after(bundle: Bundle, prepared: Prepared): Bundle {
 
 describe("a Bundle that was applied by hand", () => {
   test("is resolved, and deployed once its pins are stored", async () => {
-    const { prepare, asked } = world({ answers: ["1.2.9"] });
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.2.9"] });
 
     const resolved = await prepare(direct());
     assert.equal(resolved.kind, "resolved");
@@ -107,11 +107,11 @@ describe("a Bundle that was applied by hand", () => {
     const prepared = await prepare(stored);
     assert.equal(prepared.kind, "deployable");
     assert.equal(prepared.spec.helm?.version, "1.2.9");
-    assert.deepEqual(asked, ["~1.2"]);
+    assert.deepEqual(requestedVersions, ["~1.2"]);
   });
 
-  test("results in the identical spec each time, so that it is packed once", async () => {
-    const { prepare } = world({});
+  test("gets the identical spec each time, so that it is packed once", async () => {
+    const { prepare } = createPreparer({});
     const bundle = direct({}, { pins, resolution: { observedGeneration: 1 } });
 
     const [first, second] = [await prepare(bundle), await prepare(bundle)];
@@ -121,47 +121,49 @@ describe("a Bundle that was applied by hand", () => {
   });
 
   test("is resolved again when its chart reference changes", async () => {
-    const { prepare, asked } = world({ answers: ["1.3.0"] });
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.3.0"] });
     const bundle = direct({ helm: { ...helm, version: "~1.3" } }, { pins });
 
     const changed = after(bundle, await prepare(bundle));
 
     assert.deepEqual(changed.status?.pins, [{ ...helm, version: "~1.3", pin: httpPin("1.3.0") }]);
-    assert.deepEqual(asked, ["~1.3"]);
+    assert.deepEqual(requestedVersions, ["~1.3"]);
   });
 
   test("does not use pins that its author writes", async () => {
-    const { prepare } = world({ answers: ["1.2.9"] });
+    const { prepare } = createPreparer({ answers: ["1.2.9"] });
     const forged = [{ ...helm, pin: httpPin("6.6.6", digestB) }];
     const bundle = direct({ helmOpOptions: { pins: forged } });
 
     assert.deepEqual(after(bundle, await prepare(bundle)).status?.pins, pins);
   });
 
-  test("is nobody else's because of the label of a HelmOp", async () => {
-    const { prepare } = world({ answers: ["1.2.9"] });
+  test("does not belong to a HelmOp because of its label alone", async () => {
+    const { prepare } = createPreparer({ answers: ["1.2.9"] });
 
     assert.equal((await prepare(aBundle({ helm, targets }))).kind, "resolved");
   });
 
-  test("that cannot be resolved is held and retried, each time later, and not before", async () => {
-    const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare, clock, asked } = world({ answers: [away, away, "1.2.9"] });
+  test("is not accepted while its chart cannot be resolved, and is retried with backoff", async () => {
+    const unavailable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
+    const { prepare, clock, requestedVersions } = createPreparer({
+      answers: [unavailable, unavailable, "1.2.9"],
+    });
     let bundle = direct();
 
     for (const delayMs of [1_000, 2_000]) {
-      const count = asked.length + 1;
-      const held = await prepare(bundle);
-      assert.ok(held.kind === "held");
-      assert.equal(held.accepted.reason, "ChartNotResolved");
+      const count = requestedVersions.length + 1;
+      const rejected = await prepare(bundle);
+      assert.ok(rejected.kind === "notAccepted");
+      assert.equal(rejected.accepted.reason, "ChartNotResolved");
       assert.match(
-        held.accepted.message,
-        /^get the index: refused; retrying at 2026-01-01T00:00:0/,
+        rejected.accepted.message,
+        /^get the index: connection refused; retrying at 2026-01-01T00:00:0/,
       );
-      assert.equal(held.nextAtMs, clock.now() + delayMs);
-      bundle = after(bundle, held);
-      assert.equal((await prepare(bundle)).kind, "held");
-      assert.equal(asked.length, count);
+      assert.equal(rejected.nextAtMs, clock.now() + delayMs);
+      bundle = after(bundle, rejected);
+      assert.equal((await prepare(bundle)).kind, "notAccepted");
+      assert.equal(requestedVersions.length, count);
       await clock.advance(delayMs);
     }
     const resolved = await prepare(bundle);
@@ -169,31 +171,33 @@ describe("a Bundle that was applied by hand", () => {
     assert.equal(after(bundle, resolved).status?.resolution?.error, undefined);
   });
 
-  test("that asks for what does not exist is held until it changes", async () => {
+  test("with a version that does not exist is not accepted until it changes", async () => {
     const wrong = new AppError(chartErrors.CHART_VERSION_NOT_FOUND, "no such version", {
       retryable: false,
     });
-    const { prepare } = world({ answers: [wrong] });
+    const { prepare } = createPreparer({ answers: [wrong] });
 
-    const held = await prepare(direct());
+    const rejected = await prepare(direct());
 
-    assert.ok(held.kind === "held");
-    assert.equal(held.accepted.message, "no such version");
-    assert.equal(held.nextAtMs, undefined);
+    assert.ok(rejected.kind === "notAccepted");
+    assert.equal(rejected.accepted.message, "no such version");
+    assert.equal(rejected.nextAtMs, undefined);
   });
 
-  test("keeps its pin while that cannot be looked up again, and says so", async () => {
-    const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare, failFetch, asked, clock } = world({ answers: [away] });
+  test("keeps its pin while that cannot be resolved again, and reports the error", async () => {
+    const unavailable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
+    const { prepare, failFetch, requestedVersions, clock } = createPreparer({
+      answers: [unavailable],
+    });
     failFetch();
 
     const prepared = await prepare(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
     assert.ok(prepared.kind === "deployable");
-    assert.deepEqual(prepared.remarks, ["get the index: refused"]);
+    assert.deepEqual(prepared.remarks, ["get the index: connection refused"]);
     assert.equal(prepared.resolution?.state.pinCheck?.count, 1);
     assert.equal(prepared.nextAtMs, clock.now() + 4_000);
-    assert.deepEqual(asked, ["1.2.9"]);
+    assert.deepEqual(requestedVersions, ["1.2.9"]);
   });
 
   const requested = (bundle: Bundle): Bundle => ({
@@ -201,8 +205,8 @@ describe("a Bundle that was applied by hand", () => {
     metadata: { ...bundle.metadata, annotations: { [reconcileRequestAnnotation]: "now" } },
   });
 
-  test("is resolved again on request, once for each value, and what is found is pinned", async () => {
-    const { prepare, asked } = world({ answers: ["1.2.4"] });
+  test("is resolved again once for each value of the reconcile request, and the result is pinned", async () => {
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.2.4"] });
     const bundle = requested(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
     const handled = after(bundle, await prepare(bundle));
@@ -210,18 +214,20 @@ describe("a Bundle that was applied by hand", () => {
     assert.equal(handled.status.lastHandledReconcileAt, "now");
 
     assert.equal((await prepare(handled)).kind, "deployable");
-    assert.deepEqual(asked, ["~1.2"]);
+    assert.deepEqual(requestedVersions, ["~1.2"]);
   });
 
-  test("whose request fails keeps what it has, says so, and is retried until it succeeds", async () => {
-    const away = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
-    const { prepare, asked, clock } = world({ answers: [away, away, "1.2.4"] });
+  test("keeps its pins when a requested resolution fails, reports it and retries until it succeeds", async () => {
+    const unavailable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
+    const { prepare, requestedVersions, clock } = createPreparer({
+      answers: [unavailable, unavailable, "1.2.4"],
+    });
     let bundle = requested(direct({}, { pins, resolution: { observedGeneration: 1 } }));
 
     for (const delayMs of [1_000, 2_000]) {
       const prepared = await prepare(bundle);
       assert.ok(prepared.kind === "deployable");
-      assert.match(prepared.remarks[0] ?? "", /^get the index: refused; retrying at /);
+      assert.match(prepared.remarks[0] ?? "", /^get the index: connection refused; retrying at /);
       assert.equal(prepared.nextAtMs, clock.now() + delayMs);
       bundle = after(bundle, prepared);
       assert.equal(bundle.status?.resolution?.requestFailed, true);
@@ -230,23 +236,23 @@ describe("a Bundle that was applied by hand", () => {
     const resolved = await prepare(bundle);
     assert.equal(resolved.kind, "resolved");
     assert.equal(after(bundle, resolved).status?.resolution?.requestFailed, undefined);
-    assert.deepEqual(asked, ["~1.2", "~1.2", "~1.2"]);
+    assert.deepEqual(requestedVersions, ["~1.2", "~1.2", "~1.2"]);
   });
 
-  test("with files from Git is held, and its source is not asked", async () => {
-    const { prepare, asked } = world({});
+  test("with files from Git is not accepted, and its source gets no request", async () => {
+    const { prepare, requestedVersions } = createPreparer({});
     const bundle = direct({ resources: [{ name: "a" }] }, { pins });
 
-    const held = await prepare(bundle);
+    const rejected = await prepare(bundle);
 
-    assert.ok(held.kind === "held");
-    assert.equal(held.error?.code, "BUNDLE_NOT_DEPLOYABLE");
-    assert.deepEqual(after(bundle, held).status?.pins, pins);
-    assert.deepEqual(asked, []);
+    assert.ok(rejected.kind === "notAccepted");
+    assert.equal(rejected.error?.code, "BUNDLE_NOT_DEPLOYABLE");
+    assert.deepEqual(after(bundle, rejected).status?.pins, pins);
+    assert.deepEqual(requestedVersions, []);
   });
 
   test("reports fields that have no effect", async () => {
-    const { prepare } = world({});
+    const { prepare } = createPreparer({});
     const spec = { helm: { ...helm, vesion: "1" }, correctDrift: { enabled: true } };
 
     const prepared = await prepare(direct(spec, { pins, resolution: { observedGeneration: 1 } }));
@@ -262,26 +268,29 @@ describe("a Bundle that was applied by hand", () => {
 describe("a Policy", () => {
   const noEvil = aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://good/.*"] } });
 
-  test("holds a Bundle that violates it, before any repository is asked, and lets it go on", async () => {
-    const { prepare, asked, policyStore } = world({ policies: [noEvil], answers: ["1.2.9"] });
+  test("rejects a Bundle that violates it before any repository request, and accepts it once it allows it", async () => {
+    const { prepare, requestedVersions, policyStore } = createPreparer({
+      policies: [noEvil],
+      answers: ["1.2.9"],
+    });
 
-    const held = await prepare(direct());
-    assert.ok(held.kind === "held");
-    assert.equal(held.error?.code, "POLICY_VIOLATION");
-    assert.deepEqual(asked, []);
+    const rejected = await prepare(direct());
+    assert.ok(rejected.kind === "notAccepted");
+    assert.equal(rejected.error?.code, "POLICY_VIOLATION");
+    assert.deepEqual(requestedVersions, []);
 
     policyStore.remove(noEvil);
     assert.equal((await prepare(direct())).kind, "resolved");
   });
 
-  test("holds a HelmOp's Bundle too", async () => {
-    const { prepare } = world({ policies: [noEvil], helmOps: [aHelmOp()] });
+  test("rejects a HelmOp's Bundle too", async () => {
+    const { prepare } = createPreparer({ policies: [noEvil], helmOps: [aHelmOp()] });
     const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
-    assert.equal((await prepare(bundle)).kind, "held");
+    assert.equal((await prepare(bundle)).kind, "notAccepted");
   });
 
-  test("gives defaults to HelmOps: their Bundle waits to be written anew, another one is held", async () => {
+  test("gives defaults to HelmOps: their Bundle waits for the HelmOp's controller, another is not accepted", async () => {
     const policies = [
       aPolicy("guard", {
         requireServiceAccount: true,
@@ -290,14 +299,14 @@ describe("a Policy", () => {
     ];
     const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
-    const ofHelmOp = world({ policies, helmOps: [aHelmOp()] });
+    const ofHelmOp = createPreparer({ policies, helmOps: [aHelmOp()] });
     assert.deepEqual(await ofHelmOp.prepare(bundle), { kind: "waiting" });
-    assert.equal((await world({ policies }).prepare(direct())).kind, "held");
+    assert.equal((await createPreparer({ policies }).prepare(direct())).kind, "notAccepted");
   });
 
-  test("that requires a ServiceAccount keeps namespaces from being made, whatever targets say", async () => {
+  test("that requires a ServiceAccount prevents the creation of namespaces, also in targets", async () => {
     const policies = [aPolicy("guard", { requireServiceAccount: true })];
-    const { prepare } = world({ policies, helmOps: [aHelmOp()] });
+    const { prepare } = createPreparer({ policies, helmOps: [aHelmOp()] });
     const bundle = signer.signed(
       aBundle({
         helm,
@@ -315,8 +324,8 @@ describe("a Policy", () => {
     assert.equal(bundle.spec.createNamespace, undefined);
   });
 
-  test("that has nothing against a HelmOp's Bundle leaves it as it is", async () => {
-    const { prepare } = world({ helmOps: [aHelmOp()] });
+  test("that allows a HelmOp's Bundle does not change it", async () => {
+    const { prepare } = createPreparer({ helmOps: [aHelmOp()] });
     const bundle = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
 
     const prepared = await prepare(bundle);
@@ -325,12 +334,12 @@ describe("a Policy", () => {
     assert.equal(prepared.spec, bundle.spec);
   });
 
-  test("has a HelmOp's Bundle wait in which somebody wrote pins, until the HelmOp's loop writes it anew", async () => {
-    const { prepare } = world({ helmOps: [aHelmOp()] });
-    const sealed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+  test("makes a HelmOp's Bundle with edited pins wait until the HelmOp's controller has written it", async () => {
+    const { prepare } = createPreparer({ helmOps: [aHelmOp()] });
+    const signed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
     const forged = aBundle({
-      ...sealed.spec,
-      helmOpOptions: { ...sealed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },
+      ...signed.spec,
+      helmOpOptions: { ...signed.spec.helmOpOptions, pins: [{ ...helm, pin: httpPin("9.9.9") }] },
     });
 
     assert.deepEqual(await prepare(forged), { kind: "waiting" });

@@ -42,7 +42,7 @@ export type Prepared =
   | {
       readonly kind: "deployable";
       readonly spec: Bundle["spec"];
-      /** What its author should know, as sentences. */
+      /** Remarks for its author. */
       readonly remarks: readonly string[];
       readonly resolution?: Resolution;
       /** When its source is due again, ms since 1970. */
@@ -50,7 +50,7 @@ export type Prepared =
     }
   /** Nothing may change; what is deployed stays. */
   | {
-      readonly kind: "held";
+      readonly kind: "notAccepted";
       readonly accepted: ConditionState;
       readonly error?: AppError;
       /** It was not accepted because something could not be read, which may pass. */
@@ -93,7 +93,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   };
 
   function prepareOfHelmOp(bundle: Bundle, policy: MergedPolicy): Prepared {
-    // The HelmOp's controller replaces pins that somebody else wrote.
+    // The HelmOp's controller overwrites pins that others write.
     if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
     const helmOp = asHelmOp(bundle);
     const violation = violationOf(policy, helmOp, deps.patterns);
@@ -106,7 +106,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       violationOf(policy, withDefaults(policy, helmOp), deps.patterns) === undefined;
     return isDefaulted
       ? { kind: "waiting" }
-      : { kind: "held", accepted: notAccepted(violation), error: violation };
+      : { kind: "notAccepted", accepted: notAccepted(violation), error: violation };
   }
 
   async function prepareApplied(
@@ -122,11 +122,16 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     const kept: Resolution = { state: before, handled: handled.reconcile };
     const error = validateBundle(bundle) ?? violationOf(policy, helmOp, deps.patterns);
     if (error !== undefined)
-      return { kind: "held", accepted: notAccepted(error, remarks), error, resolution: kept };
+      return {
+        kind: "notAccepted",
+        accepted: notAccepted(error, remarks),
+        error,
+        resolution: kept,
+      };
     const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
     if (access instanceof AppError) {
       const accepted = notAccepted(access, remarks);
-      return { kind: "held", accepted, error: access, isRead: true, resolution: kept };
+      return { kind: "notAccepted", accepted, error: access, isRead: true, resolution: kept };
     }
     const open = openRequests(helmOp, handled);
     const found = await deps.charts.resolve({ helmOp, state: before, open, access }, context);
@@ -137,7 +142,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     if (!isAllPinned(helmOp, state)) {
       const message = notes.join("; ");
       const accepted = { status: "False", reason: chartNotResolved, message } as const;
-      return { kind: "held", accepted, resolution, nextAtMs };
+      return { kind: "notAccepted", accepted, resolution, nextAtMs };
     }
     // Only stored pins are deployed: another leader could resolve others.
     if (!isDeepStrictEqual(state.pins, bundle.status?.pins ?? []))

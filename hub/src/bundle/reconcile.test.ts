@@ -1,4 +1,4 @@
-/** The reconciler of Bundles over an API server in memory. */
+/** The reconciler of Bundles on an API server in memory. */
 import assert from "node:assert/strict";
 import {
   type Bundle,
@@ -20,15 +20,15 @@ import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/k
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { notAccepted } from "../frontend/index.ts";
-import { planBundle } from "../helmop/index.ts";
+import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/index.ts";
-import { listDeployments } from "./list-deployments.ts";
+import { listDeployments } from "./deployment-writer.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
 
 const key = `${workspace}/web`;
-const wanted = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
+const reference = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 
 interface Circumstances {
   readonly values?: Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ interface Circumstances {
 const deployable: PrepareBundle = ({ spec }) =>
   Promise.resolve({ kind: "deployable", spec, remarks: [] });
 
-/** The Bundle `web`, which is deployed to the cluster paris, and a new leader. */
+/** The Bundle `web`, deployed to the cluster paris, and a newly elected leader. */
 function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}) {
   const rest = createMemoryApiServer();
   const stores = {
@@ -49,7 +49,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     groups: createStore<ClusterGroup>(),
   };
   const targets = [{ clusterSelector: {} }];
-  const bundle = planBundle(aHelmOp({ targets }), [{ ...wanted, pin: httpPin("1.2.9") }]);
+  const bundle = planBundle(aHelmOp({ targets }), [{ ...reference, pin: httpPin("1.2.9") }]);
   const { spec } = bundle;
   const sized: Bundle = {
     ...bundle,
@@ -80,7 +80,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
   return {
     rest,
     stores,
-    /** The status that was published, if any was. */
+    /** The status that was published, if any. */
     published: () => published,
     /** Why the Bundle is not accepted. */
     rejection: () => {
@@ -93,7 +93,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
   };
 }
 
-test("a deployment that another leader created, and that the cache does not have yet, is updated", async () => {
+test("updates a deployment that another leader created and that the cache does not have yet", async () => {
   const { rest, rejection, reconcile, deployed } = setUp();
   rest.put(bundleDeployments, aDeployment("paris"));
   const before = deployed()?.deploymentID;
@@ -106,7 +106,7 @@ test("a deployment that another leader created, and that the cache does not have
   assert.equal(rejection(), undefined);
 });
 
-test("a deployment of its name that belongs to another Bundle is left alone", async () => {
+test("does not change a deployment of the same name that belongs to another Bundle", async () => {
   const { rest, reconcile, deployed } = setUp();
   const foreign = aDeployment("paris", { metadata: { labels: {} } });
   rest.put(bundleDeployments, foreign);
@@ -117,9 +117,13 @@ test("a deployment of its name that belongs to another Bundle is left alone", as
 });
 
 for (const [what, reason, isPublished] of [
-  ["a leader that ends", undefined, false],
-  ["a leader that lost its Lease", new AppError(kubeErrors.LEADERSHIP_LOST, "lost"), false],
-  ["a run that took too long", new AppError(kubeErrors.RECONCILE_TIMEOUT, "over 60 s"), true],
+  ["a leader that stops", undefined, false],
+  [
+    "a leader that lost its Lease",
+    new AppError(kubeErrors.LEADERSHIP_LOST, "leadership lost"),
+    false,
+  ],
+  ["a reconcile that timed out", new AppError(kubeErrors.RECONCILE_TIMEOUT, "over 60 s"), true],
 ] as const) {
   test(`a failed write of ${what} is ${isPublished ? "" : "not "}published`, async () => {
     const { rest, rejection, reconcile } = setUp();
@@ -137,15 +141,15 @@ for (const [what, reason, isPublished] of [
   });
 }
 
-test("values above the limit are rejected, and nothing of them is deployed", async () => {
+test("rejects values above the size limit and deploys none of them", async () => {
   const { rejection, reconcile, deployed } = setUp({
     values: { text: "x".repeat(maxContentBytes) },
   });
 
   await assert.rejects(reconcile(), { code: "CONTENT_TOO_LARGE", retryable: false });
 
-  const said = /options of release default\/web have \d+ bytes; the limit is 8388608/;
-  assert.match(rejection() ?? "", said);
+  const message = /options of release default\/web have \d+ bytes; the limit is 8388608/;
+  assert.match(rejection() ?? "", message);
   assert.equal(deployed(), undefined);
 });
 
@@ -156,7 +160,7 @@ const before: Bundle["status"] = {
   conditions: [{ type: "Accepted", status: "True", observedGeneration: 1 }],
 };
 
-test("a Bundle that its HelmOp is about to write keeps its status", async () => {
+test("keeps the status of a Bundle that its HelmOp is about to write", async () => {
   const { published, reconcile } = setUp({
     status: before,
     prepare: () => Promise.resolve({ kind: "waiting" }),
@@ -167,7 +171,7 @@ test("a Bundle that its HelmOp is about to write keeps its status", async () => 
   assert.equal(published(), undefined);
 });
 
-test("a Bundle that could not be deployed keeps its number of targets", async () => {
+test("keeps the number of targets when the Bundle could not be deployed", async () => {
   const { rest, rejection, published, reconcile } = setUp({ status: before });
   rest.failNext(serverError(), serverError());
 
@@ -177,12 +181,12 @@ test("a Bundle that could not be deployed keeps its number of targets", async ()
   assert.match(rejection() ?? "", /internal error/);
 });
 
-test("a read that fails takes back what was accepted only after seconds of retries", async () => {
+test("a failed read sets Accepted to False only after seconds of retries", async () => {
   const error = new AppError(commonErrors.CANCELLED, "list secrets: 503", { retryable: true });
   const { published, rejection, reconcile } = setUp({
     status: before,
     prepare: () =>
-      Promise.resolve({ kind: "held", accepted: notAccepted(error), error, isRead: true }),
+      Promise.resolve({ kind: "notAccepted", accepted: notAccepted(error), error, isRead: true }),
   });
 
   await assert.rejects(reconcile(), { message: "list secrets: 503" });
@@ -193,7 +197,7 @@ test("a read that fails takes back what was accepted only after seconds of retri
   assert.equal(rejection(), "list secrets: 503");
 });
 
-test("a deleted Bundle deletes a deployment that the cache does not have yet, and none of another Bundle", async () => {
+test("deleting a Bundle deletes a deployment that the cache does not have yet, and none of another Bundle", async () => {
   const { rest, stores, reconcile } = setUp();
   const known = stores.bundles.get(key);
   assert.ok(known !== undefined);

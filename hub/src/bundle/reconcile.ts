@@ -1,24 +1,10 @@
-/** Bundle to BundleDeployments: chooses the clusters, stores their contents, and keeps one BundleDeployment for each. */
-import {
-  type Bundle,
-  type BundleDeployment,
-  type BundleStatus,
-  bundleDeployments,
-  bundles,
-  type Cluster,
-  type ClusterGroup,
-} from "@flotilla/shared/api";
+/** Bundle to BundleDeployments: prepares the spec, has the deployments written, and decides the status. */
+import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
 import { bundleFinalizer } from "@flotilla/shared/api/names";
-import { createSemaphore } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
-import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
-import {
-  isAlreadyExists,
-  isConflict,
-  isNotFound,
-  type KubeRest,
-} from "@flotilla/shared/kube/client";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { isConflict } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
   done,
@@ -31,55 +17,36 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
-import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
-import type { ContentStore } from "../content/index.ts";
 import { holds, isWorthPublishing } from "../frontend/index.ts";
 import { recordViolation } from "../policy/index.ts";
 import { type ChartAccess, requeueAt } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import {
   type Decision,
-  type Deployed,
   decidedStatus,
   resolutionStateOf,
   resolvedStatus,
   targetsMissing,
 } from "./decided-status.ts";
-import { listDeployments } from "./list-deployments.ts";
-import { type ContentPacker, matchTargets } from "./place.ts";
-import { planDeployments } from "./plan-deployments.ts";
+import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
 import type { PrepareBundle } from "./prepare.ts";
 
-export interface BundleDeps {
-  readonly rest: KubeRest;
+export interface BundleDeps extends DeploymentWriterDeps {
   readonly bundles: Store<Bundle>;
-  readonly deployments: Store<BundleDeployment>;
-  readonly clusters: Store<Cluster>;
-  readonly groups: Store<ClusterGroup>;
-  readonly contents: Pick<ContentStore, "ensure">;
-  readonly packer: ContentPacker;
   readonly prepare: PrepareBundle;
   readonly access: Pick<ChartAccess, "forget">;
   readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
-  /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
-  readonly onWritten: (key: ObjectKey) => void;
   /** Rolls up the statuses that depend on a Bundle. */
   readonly refresh: (key: ObjectKey) => void;
 }
 
-/** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
-const parallelWrites = 48;
-
-/** Contents without a digest that a status lists. */
-const maxUnchecked = 50;
-
 export function bundleReconciler(deps: BundleDeps): Reconcile {
   const { statuses } = deps;
-  const writes = createSemaphore(parallelWrites);
+  const deployments = createDeploymentWriter(deps);
 
   return async function reconcile(key, context) {
     const bundle = deps.bundles.get(key);
@@ -113,7 +80,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "resolved":
         statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
         return done();
-      case "held": {
+      case "notAccepted": {
         const { accepted, error, isRead, resolution, nextAtMs } = prepared;
         const isAccepted = isAcceptedNow(bundle, status);
         const { retries } = context;
@@ -132,7 +99,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
         if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
-        const { isOvertaken, missing, ...deployed } = await deploy(
+        const { isOvertaken, missing, ...deployed } = await deployments.apply(
           { ...bundle, spec },
           context.signal,
         );
@@ -180,106 +147,13 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     };
   }
 
-  async function deploy(
-    bundle: Bundle,
-    signal: AbortSignal,
-  ): Promise<
-    Omit<Deployed, "version"> & {
-      /** A deployment existed that our cache did not have. */
-      readonly isOvertaken: boolean;
-      /** What the targets name that does not exist, as sentences. */
-      readonly missing: readonly string[];
-    }
-  > {
-    const namespace = bundle.metadata.namespace ?? "";
-    const { placements, contents, missing } = await matchTargets(
-      bundle,
-      deps.clusters.byIndex(byNamespace, namespace),
-      deps.groups.byIndex(byNamespace, namespace),
-      deps.packer,
-    );
-    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-    const plan = planDeployments(
-      bundle,
-      placements,
-      deps.deployments.byIndex(byBundle, keyOf(bundle)),
-    );
-    let isOvertaken = false;
-    await Promise.all([
-      ...plan.create.map((deployment) =>
-        writes.run(async () => {
-          if (!(await create(deployment, signal))) isOvertaken = true;
-        }),
-      ),
-      ...plan.replace.map((deployment) =>
-        writes.run(async () =>
-          written(await deps.rest.replace(bundleDeployments, deployment, { signal })),
-        ),
-      ),
-      ...plan.remove
-        .filter(isOfKnownCluster)
-        .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
-    ]);
-    const unchecked = contents.flatMap((content) =>
-      content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
-    );
-    return {
-      isOvertaken,
-      missing,
-      targets: placements.length,
-      uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
-    };
-  }
-
   /**
-   * Deployments of a removed cluster go with that cluster's namespace, for which the API server itself is asked. After a backup
-   * was restored the cache may have a deployment before it has its cluster.
-   */
-  function isOfKnownCluster(deployment: BundleDeployment): boolean {
-    return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
-  }
-
-  /** False when it existed already: another leader created it, and our cache did not have it. */
-  async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<boolean> {
-    try {
-      written(await deps.rest.create(bundleDeployments, deployment, { signal }));
-      return true;
-    } catch (thrown) {
-      // A namespace that is gone belongs to a cluster that is gone.
-      if (isNotFound(thrown)) return true;
-      if (!isAlreadyExists(thrown)) throw thrown;
-    }
-    const existing = await deps.rest.get(bundleDeployments, deployment.metadata, { signal });
-    // That of another Bundle is left alone: ours stays pending.
-    if (existing === undefined || bundleKeyOf(existing) !== bundleKeyOf(deployment)) return true;
-    written(existing);
-    return false;
-  }
-
-  function written(deployment: BundleDeployment): void {
-    deps.deployments.wrote(deployment);
-    deps.onWritten(keyOf(deployment));
-  }
-
-  async function remove(metadata: ObjectMeta, signal: AbortSignal): Promise<void> {
-    await deps.rest.delete(bundleDeployments, metadata, {
-      ...(metadata.uid !== undefined && { uid: metadata.uid }),
-      signal,
-    });
-  }
-
-  /**
-   * The Bundle is removed once all its BundleDeployments are being deleted; they are the tombstones from then on. The API
-   * server itself is asked for them: one that our cache does not have would stay for ever.
+   * The Bundle is removed once all its BundleDeployments are being deleted; from then on they are the tombstones. They
+   * are listed from the API server: one that our cache does not have would never be deleted.
    */
   async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
     if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
-    const deployments = await listDeployments(deps.rest, bundle, signal);
-    await Promise.all(
-      deployments
-        .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-        .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
-    );
+    await deployments.deleteAll(bundle, signal);
     await removeFinalizer(finalizer(signal), bundle);
   }
 }

@@ -40,7 +40,7 @@ function statusOf(inputs: BundleInputs): BundleStatus {
 }
 
 describe("the status of a Bundle", () => {
-  test("counts clusters and objects, and speaks of the generation that was targeted", () => {
+  test("counts clusters and objects, and has the generation that was targeted", () => {
     const status = statusOf(settled);
 
     assert.deepEqual(status.display, { readyClusters: "1/1", counts: "1 ready" });
@@ -59,7 +59,7 @@ describe("the status of a Bundle", () => {
     });
   });
 
-  test("is Unknown while it speaks of an earlier generation", () => {
+  test("is Unknown while it is of an earlier generation", () => {
     const status = statusOf({
       ...settled,
       bundle: decidedBundle(aBundle({}, { generation: 4 }), { generation: 3 }),
@@ -73,13 +73,13 @@ describe("the status of a Bundle", () => {
     );
   });
 
-  test("does not change with the totals that go on running", () => {
+  test("does not change with counters that keep growing", () => {
     const status = statusOf(settled);
 
     assert.notEqual(status.resourceCounts, settled.aggregate.resources);
   });
 
-  test("is the same when nothing has changed but the time", () => {
+  test("is the same when only time has passed", () => {
     const status = statusOf(settled);
 
     assert.deepEqual(
@@ -92,14 +92,14 @@ describe("the status of a Bundle", () => {
     );
   });
 
-  test("is news when all are ready, and not while they wait", () => {
+  test("is written at once when all become ready, and later while they wait", () => {
     const progress = statusOf({ ...settled, ...aggregated([waiting]) });
 
     assert.equal(isUrgentBundle(undefined, progress), false);
     assert.equal(isUrgentBundle(progress, statusOf(settled)), true);
   });
 
-  test("with new pins is written at once", () => {
+  test("is written at once with new pins", () => {
     const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
     const before = statusOf(settled);
     const bundle = { ...settled.bundle, status: { ...settled.bundle.status, pins } };
@@ -108,9 +108,9 @@ describe("the status of a Bundle", () => {
     assert.equal(isUrgentBundle(before, before), false);
   });
 
-  test("with a failed attempt is written at once, so that a crash does not lose the backoff", () => {
+  test("is written at once with a failed attempt, so that a crash does not lose the backoff", () => {
     const before = statusOf(settled);
-    const resolution = { failures: 1, error: "refused" };
+    const resolution = { failures: 1, error: "connection refused" };
     const bundle = { ...settled.bundle, status: { ...settled.bundle.status, resolution } };
 
     assert.equal(isUrgentBundle(before, statusOf({ ...settled, bundle })), true);
@@ -125,7 +125,7 @@ describe("the status of a Bundle", () => {
     );
   });
 
-  test("is not Ready with the reason why it is not accepted", () => {
+  test("is not Ready, with the reason why the Bundle is not accepted", () => {
     const bundle = decidedBundle(settled.bundle, { generation: 4, error: "a Policy forbids it" });
 
     const ready = findCondition(statusOf({ ...settled, bundle }).conditions, "Ready");
@@ -133,7 +133,7 @@ describe("the status of a Bundle", () => {
     assert.deepEqual([ready?.status, ready?.message], ["False", "a Policy forbids it"]);
   });
 
-  test("does not exist before the Bundle was reconciled", () => {
+  test("does not exist before the first reconcile", () => {
     assert.equal(bundleStatus({ ...settled, bundle: aBundle() }), undefined);
   });
 });

@@ -17,7 +17,7 @@ function pod(name: string, changes: Partial<UnreadyResource> = {}): UnreadyResou
 }
 
 describe("the objects of a deployment", () => {
-  test("are listed with their state only where they are not ready", () => {
+  test("are listed with their state only when they are not ready", () => {
     const { resources, incompleteState } = deployedObjects(
       deployed({ resources: [pod("a", { state: "ready" }), pod("b")] }),
     );
@@ -30,7 +30,7 @@ describe("the objects of a deployment", () => {
     assert.equal(incompleteState, undefined);
   });
 
-  test("are no lists at all where there are none", () => {
+  test("have no lists when there are no objects", () => {
     assert.deepEqual(Object.keys(deployedObjects(deployed())), ["resourceCounts"]);
   });
 
@@ -41,14 +41,14 @@ describe("the objects of a deployment", () => {
     ["unknown", {}],
   ];
   for (const [state, flags] of summaries) {
-    test(`that are ${state} say so`, () => {
+    test(`that are ${state} have that state`, () => {
       const { nonReadyStatus } = deployedObjects(deployed({ notReady: [pod("a", { state })] }));
 
       assert.deepEqual(nonReadyStatus?.[0]?.summary, { state, ...flags, message: ["x"] });
     });
   }
 
-  test("that are missing count as changed by somebody", () => {
+  test("that are missing count as modified", () => {
     const { modifiedStatus, nonReadyStatus } = deployedObjects(
       deployed({ notReady: [pod("a", { state: "missing" })] }),
     );
@@ -59,7 +59,7 @@ describe("the objects of a deployment", () => {
     assert.equal(nonReadyStatus, undefined);
   });
 
-  test("take no more room than a few of them do, however long their names and messages are", () => {
+  test("are bounded in size, however long their names and messages are", () => {
     const long = "n".repeat(250);
     const many = Array.from({ length: 64 }, (_, index) =>
       pod(`${long}${index}`, {
@@ -74,11 +74,11 @@ describe("the objects of a deployment", () => {
     assert.ok(JSON.stringify(objects).length < 3_600);
   });
 
-  test("that were left out by the agent are said to be left out", () => {
+  test("that the agent omitted are reported as omitted", () => {
     assert.equal(deployedObjects(deployed({ incomplete: true })).incompleteState, true);
   });
 
-  test("are the first of those that the agent names, so that the list stays the same", () => {
+  test("are the first ones that the agent lists, so that the list is stable", () => {
     const many = Array.from({ length: 64 }, (_, index) => pod(`p${index}`, { state: "ready" }));
 
     const { resources = [] } = deployedObjects(deployed({ resources: many }));
@@ -90,7 +90,7 @@ describe("the objects of a deployment", () => {
     );
   });
 
-  test("can be taken out of a status", () => {
+  test("can be removed from a status", () => {
     const objects = deployedObjects(deployed({ resources: [pod("a")], notReady: [pod("a")] }));
 
     assert.deepEqual(withoutObjects({ ready: true, ...objects }), { ready: true });

@@ -1,13 +1,12 @@
 /**
- * What the status of a BundleDeployment says of the objects that are installed. Pure.
- *
- * There is one for each HelmOp and cluster, so its lists are bounded by what they take in etcd, not only by their length.
+ * The lists of installed objects in the status of a BundleDeployment. Pure. There is one for each HelmOp and cluster,
+ * so its lists are limited by their size in etcd, not only by their length.
  */
 import type { DeploymentState, ResourceState, UnreadyResource } from "@flotilla/proto";
 import { type BundleDeploymentStatus, maxListed } from "@flotilla/shared/api";
 import { cutText } from "../summary/index.ts";
 
-/** Characters of JSON: a deployment of a usual chart stays under 4 KiB with all that etcd keeps of it. */
+/** Characters of JSON: a deployment of a usual chart stays under 4 KiB with everything that etcd stores for it. */
 const resourcesChars = 800;
 const nonReadyChars = 1_600;
 const modifiedChars = 800;
@@ -20,7 +19,7 @@ export type DeployedObjects = Pick<
   "nonReadyStatus" | "modifiedStatus" | "resources" | "incompleteState" | "resourceCounts"
 >;
 
-/** A list without entries is left out. */
+/** An empty list is omitted. */
 export function deployedObjects(state: DeploymentState): DeployedObjects {
   const isMissing = ({ state }: ResourceState) => state === "missing";
   const desired = {
@@ -47,7 +46,7 @@ export function deployedObjects(state: DeploymentState): DeployedObjects {
   };
 }
 
-/** The status without what it says of objects. */
+/** The status without the lists of objects. */
 export function withoutObjects({
   nonReadyStatus: _nonReady,
   modifiedStatus: _modified,

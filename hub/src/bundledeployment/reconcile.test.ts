@@ -20,7 +20,7 @@ import { aCluster, aDeployment, workspace } from "../testing/index.ts";
 import { needsNoConfirmation, release, tombstoneReconciler } from "./reconcile.ts";
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";
-const leaving = aDeployment("paris", { metadata: { deletionTimestamp } });
+const terminating = aDeployment("paris", { metadata: { deletionTimestamp } });
 const connected = aCluster("paris", { status: { agent: { connected: true, epoch: 3 } } });
 
 const cases: readonly (readonly [
@@ -30,26 +30,26 @@ const cases: readonly (readonly [
   goes: boolean,
 ])[] = [
   [
-    "that is not being deleted stays, even without a cluster",
+    "that is not being deleted keeps its finalizer, even without a cluster",
     aDeployment("paris"),
     undefined,
     false,
   ],
-  ["of a cluster that is connected waits for its agent", leaving, connected, false],
+  ["of a connected cluster waits for its agent", terminating, connected, false],
   [
-    "of a cluster that is away waits for its agent",
-    leaving,
+    "of a disconnected cluster waits for its agent",
+    terminating,
     aCluster("paris", { status: { agent: { connected: false, epoch: 3 } } }),
     false,
   ],
-  ["of a cluster that never connected goes", leaving, aCluster("paris"), true],
-  ["of a cluster that is gone goes", leaving, undefined, true],
+  ["of a cluster that never connected is released", terminating, aCluster("paris"), true],
+  ["of a deleted cluster is released", terminating, undefined, true],
   [
-    "of an earlier cluster of that name goes",
+    "of an earlier cluster of that name is released",
     aDeployment("paris", {
       metadata: {
         deletionTimestamp,
-        labels: { ...leaving.metadata.labels, [clusterUidLabel]: "earlier" },
+        labels: { ...terminating.metadata.labels, [clusterUidLabel]: "earlier" },
       },
     }),
     { ...connected, metadata: { ...connected.metadata, uid: "present" } },
@@ -75,54 +75,55 @@ for (const [what, deployment, cluster, goes] of cases) {
 }
 
 test("a deployment names its cluster by its labels", () => {
-  assert.equal(clusterKeyOf(leaving), `${workspace}/paris`);
+  assert.equal(clusterKeyOf(terminating), `${workspace}/paris`);
 });
 
-describe("letting a deployment go", () => {
-  test("takes our finalizer alone", async () => {
+describe("removing the finalizer of a deployment", () => {
+  test("keeps the finalizers of others", async () => {
     const kube = createMemoryApiServer();
     const finalizers = ["example.com/other", bundleDeploymentFinalizer];
-    const guarded = kube.put(
+    const withOtherFinalizer = kube.put(
       bundleDeployments,
       aDeployment("paris", { metadata: { deletionTimestamp, finalizers } }),
     );
 
-    await release(kube, guarded);
+    await release(kube, withOtherFinalizer);
 
-    assert.deepEqual(kube.peek(bundleDeployments, guarded.metadata)?.metadata.finalizers, [
-      "example.com/other",
-    ]);
+    assert.deepEqual(
+      kube.peek(bundleDeployments, withOtherFinalizer.metadata)?.metadata.finalizers,
+      ["example.com/other"],
+    );
   });
 
-  test("leaves one alone that was made anew under the same name", async () => {
+  test("does nothing when a new object has the same name", async () => {
     const kube = createMemoryApiServer();
-    const anew = kube.put(
+    const recreated = kube.put(
       bundleDeployments,
       aDeployment("paris", { metadata: { uid: "uid-new" } }),
     );
 
-    await release(kube, leaving);
+    await release(kube, terminating);
 
-    assert.deepEqual(kube.peek(bundleDeployments, leaving.metadata), anew);
+    assert.deepEqual(kube.peek(bundleDeployments, terminating.metadata), recreated);
   });
 
-  test("is done when it is gone already", async () => {
+  test("succeeds when the deployment is already deleted", async () => {
     const kube = createMemoryApiServer();
 
-    await release(kube, leaving);
+    await release(kube, terminating);
 
-    assert.equal(kube.peek(bundleDeployments, leaving.metadata), undefined);
+    assert.equal(kube.peek(bundleDeployments, terminating.metadata), undefined);
     assert.equal(kube.writes.length, 1);
   });
 
-  test("is done when somebody else is faster", async () => {
+  test("succeeds when another client removes it first", async () => {
     const kube = createMemoryApiServer();
-    kube.put(bundleDeployments, leaving);
+    kube.put(bundleDeployments, terminating);
     kube.failNext(conflict());
 
-    await release(kube, leaving);
+    await release(kube, terminating);
 
-    assert.ok(kube.peek(bundleDeployments, leaving.metadata), "it is another one by now");
+    assert.ok(kube.peek(bundleDeployments, terminating.metadata), "it is another one by now");
     assert.equal(kube.writes.length, 1);
   });
 
@@ -130,6 +131,6 @@ describe("letting a deployment go", () => {
     const kube = createMemoryApiServer();
     kube.failNext(serverError());
 
-    await assert.rejects(release(kube, leaving), { code: "KUBE_SERVER" });
+    await assert.rejects(release(kube, terminating), { code: "KUBE_SERVER" });
   });
 });

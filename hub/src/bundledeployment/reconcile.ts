@@ -57,7 +57,7 @@ export async function release(
       { ...(signal !== undefined && { signal }) },
     );
   } catch (thrown) {
-    // It is gone, or another object by now: either way this one is released.
+    // Deleted, or another object has the name now: this one is released in both cases.
     if (!isNotFound(thrown) && !isConflict(thrown)) throw thrown;
   }
 }

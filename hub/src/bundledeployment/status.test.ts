@@ -9,7 +9,7 @@ import { deploymentStatus, isOutdated, isUrgentDeployment } from "./status.ts";
 
 const place = { epoch: 2, sequence: 5 };
 
-function told(
+function statusOf(
   state: DeploymentState,
   status?: BundleDeploymentStatus,
   spec: Partial<BundleDeployment["spec"]> = {},
@@ -26,27 +26,27 @@ describe("a report", () => {
   ])[] = [
     ["that is the first", { epoch: 1, sequence: 0 }, undefined, false],
     ["of the same stream with a higher number", { epoch: 2, sequence: 6 }, place, false],
-    ["that is stored already", place, place, true],
+    ["that is already stored", place, place, true],
     ["of the same stream with a lower number", { epoch: 2, sequence: 4 }, place, true],
-    ["of an earlier stream, whatever its number", { epoch: 1, sequence: 99 }, place, true],
-    ["of a later stream, whatever its number", { epoch: 3, sequence: 0 }, place, false],
+    ["of an earlier stream, with any number", { epoch: 1, sequence: 99 }, place, true],
+    ["of a later stream, with any number", { epoch: 3, sequence: 0 }, place, false],
   ];
   for (const [what, report, known, outdated] of cases) {
-    test(`${what} is ${outdated ? "outdated" : "taken"}`, () => {
+    test(`${what} is ${outdated ? "outdated" : "accepted"}`, () => {
       const status = known === undefined ? {} : { agent: known };
 
       assert.equal(isOutdated({ ...report, state: deployed() }, status), outdated);
     });
   }
 
-  test("about a deployment without a status is taken", () => {
+  test("about a deployment without a status is accepted", () => {
     assert.equal(isOutdated({ ...place, state: deployed() }, undefined), false);
   });
 });
 
 describe("the status of a deployment", () => {
-  test("that is installed and ready tells the release, the chart and where it is from", () => {
-    const status = told(
+  test("that is installed and ready has the release, the chart and its source", () => {
+    const status = statusOf(
       deployed({
         release: {
           namespace: "shop",
@@ -79,8 +79,8 @@ describe("the status of a deployment", () => {
     });
   });
 
-  test("tells apart what is not ready and what is missing", () => {
-    const status = told(
+  test("distinguishes objects that are not ready from missing ones", () => {
+    const status = statusOf(
       deployed({
         ready: false,
         notReady: [
@@ -92,7 +92,7 @@ describe("the status of a deployment", () => {
             state: "in-progress",
             message: "0 of 2 ready",
           },
-          { apiVersion: "v1", kind: "Namespace", name: "x", state: "missing", message: "gone" },
+          { apiVersion: "v1", kind: "Namespace", name: "x", state: "missing", message: "missing" },
         ],
       }),
     );
@@ -115,21 +115,21 @@ describe("the status of a deployment", () => {
     );
   });
 
-  test("keeps what it said of objects while an agent that was started anew has not looked", () => {
+  test("keeps the observed objects until a restarted agent has observed them", () => {
     const pod = { apiVersion: "v1", kind: "Pod", name: "a", state: "ready" } as const;
-    const before = told(deployed({ resources: [pod] }));
+    const before = statusOf(deployed({ resources: [pod] }));
     const counts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
 
     for (const phase of ["pending", "failed"] as const) {
-      const after = told(deployed({ phase, ready: false, counts }), before);
+      const after = statusOf(deployed({ phase, ready: false, counts }), before);
 
       assert.deepEqual(after.resources, before.resources);
       assert.deepEqual(after.resourceCounts, before.resourceCounts);
     }
   });
 
-  test("is monitored when every object can be seen, and says which cannot", () => {
-    const status = told(
+  test("is Monitored when every object can be read, and otherwise names those that cannot", () => {
+    const status = statusOf(
       deployed({
         ready: false,
         notReady: [
@@ -147,23 +147,23 @@ describe("the status of a deployment", () => {
     assert.equal(findCondition(status.conditions, "Ready")?.message, "pod.v1 a: crashes");
   });
 
-  test("is not monitored, and not unmonitored, before the objects were looked at", () => {
+  test("has no Monitored condition before the objects were observed", () => {
     const counts = { desiredReady: 0, ready: 0, notReady: 0, missing: 0, unknown: 0 };
 
-    const status = told(deployed({ ready: false, counts }));
+    const status = statusOf(deployed({ ready: false, counts }));
 
     assert.equal(findCondition(status.conditions, "Monitored"), undefined);
     assert.equal(status.display?.monitored, "Unknown");
   });
 
-  test("says what the agent says before what is not ready", () => {
-    const status = told(deployed({ ready: false, message: "waiting for the hook" }));
+  test("shows the agent's message before the objects that are not ready", () => {
+    const status = statusOf(deployed({ ready: false, message: "waiting for the hook" }));
 
     assert.equal(findCondition(status.conditions, "Ready")?.message, "waiting for the hook");
   });
 
-  const before = told(deployed());
-  const wantsB = { deploymentID: digestB, stagedDeploymentID: digestB };
+  const before = statusOf(deployed());
+  const stagesB = { deploymentID: digestB, stagedDeploymentID: digestB };
   const cases: readonly (readonly [
     what: string,
     state: DeploymentState,
@@ -174,14 +174,14 @@ describe("the status of a deployment", () => {
     [
       "that waits",
       deployed({ phase: "pending", deploymentId: digestB, ready: false }),
-      wantsB,
+      stagesB,
       "WaitApplied",
       ["False", "WaitApplied"],
     ],
     [
       "that failed",
       deployed({ phase: "failed", deploymentId: digestB, ready: false, message: "no chart" }),
-      wantsB,
+      stagesB,
       "ErrApplied",
       ["False", "ErrApplied"],
     ],
@@ -206,11 +206,11 @@ describe("the status of a deployment", () => {
       "NotReady",
       ["False", "NotReady"],
     ],
-    ["that runs what was wanted before", deployed(), wantsB, "WaitApplied", ["True", ""]],
+    ["that runs an earlier content", deployed(), stagesB, "WaitApplied", ["True", ""]],
   ];
   for (const [what, state, spec, shown, [status, reason]] of cases) {
     test(`${what} is ${shown}`, () => {
-      const after = told(state, before, spec);
+      const after = statusOf(state, before, spec);
 
       assert.equal(after.display?.state, shown);
       assert.equal(stateOf(aDeployment("paris", { spec, status: after })), shown);
@@ -219,11 +219,11 @@ describe("the status of a deployment", () => {
     });
   }
 
-  test("keeps what is installed while something newer fails", () => {
-    const after = told(
+  test("keeps what is installed while a newer content fails", () => {
+    const after = statusOf(
       deployed({ phase: "failed", deploymentId: digestB, ready: false, message: "no chart" }),
       { ...before, release: "shop/web:3" },
-      wantsB,
+      stagesB,
     );
 
     assert.equal(after.appliedDeploymentID, digestA);
@@ -244,7 +244,7 @@ describe("the status of a deployment", () => {
   ];
   for (const [code, reason] of codes) {
     test(`that failed with ${code ?? "no code"} has the reason ${reason}`, () => {
-      const after = told(
+      const after = statusOf(
         deployed({ phase: "failed", ready: false, ...(code !== undefined && { code }) }),
       );
 
@@ -253,22 +253,22 @@ describe("the status of a deployment", () => {
   }
 
   test("recovers from a failure", () => {
-    const failed = told(deployed({ phase: "failed", ready: false, message: "no chart" }));
+    const failed = statusOf(deployed({ phase: "failed", ready: false, message: "no chart" }));
 
-    const after = told(deployed(), failed);
+    const after = statusOf(deployed(), failed);
 
     assert.deepEqual(after.display, { deployed: "True", monitored: "True", state: "Ready" });
     assert.equal(findCondition(after.conditions, "Deployed")?.message, "");
   });
 
-  test("of which nothing was ever installed has nothing applied", () => {
-    const status = told(deployed({ phase: "failed", ready: false }));
+  test("has nothing applied when nothing was ever installed", () => {
+    const status = statusOf(deployed({ phase: "failed", ready: false }));
 
     assert.equal(status.appliedDeploymentID, "");
     assert.equal(status.release, undefined);
   });
 
-  test("says of which generation it speaks", () => {
+  test("has the generation that it is about", () => {
     const deployment = aDeployment("paris", { metadata: { generation: 7 } });
 
     const status = deploymentStatus(deployment, { ...place, state: deployed() }, now);
@@ -277,9 +277,9 @@ describe("the status of a deployment", () => {
   });
 });
 
-describe("what cannot wait of a deployment", () => {
-  const installed = told(deployed());
-  const failed = told(deployed({ phase: "failed", ready: false, message: "a" }));
+describe("urgency of a deployment's status:", () => {
+  const installed = statusOf(deployed());
+  const failed = statusOf(deployed({ phase: "failed", ready: false, message: "a" }));
   const cases: readonly (readonly [
     what: string,
     before: BundleDeploymentStatus | undefined,
@@ -287,7 +287,7 @@ describe("what cannot wait of a deployment", () => {
     urgent: boolean,
   ])[] = [
     ["that it is ready", undefined, deployed(), true],
-    ["that it is ready still", installed, deployed(), false],
+    ["that it is still ready", installed, deployed(), false],
     ["that it failed", undefined, deployed({ phase: "failed", ready: false, message: "a" }), true],
     [
       "that it failed in another way",
@@ -295,7 +295,7 @@ describe("what cannot wait of a deployment", () => {
       deployed({ phase: "failed", ready: false, message: "b" }),
       false,
     ],
-    ["that it is not ready any more", installed, deployed({ ready: false }), true],
+    ["that it is no longer ready", installed, deployed({ ready: false }), true],
     ["that it is installed and not ready yet", undefined, deployed({ ready: false }), false],
     ["that it waits", installed, deployed({ phase: "pending", ready: false }), false],
     [
@@ -307,7 +307,7 @@ describe("what cannot wait of a deployment", () => {
   ];
   for (const [what, before, state, urgent] of cases) {
     test(`${what}: ${urgent ? "at once" : "later"}`, () => {
-      assert.equal(isUrgentDeployment(before, told(state, before)), urgent);
+      assert.equal(isUrgentDeployment(before, statusOf(state, before)), urgent);
     });
   }
 });

@@ -13,7 +13,7 @@ const fetchFailures: ReadonlySet<string> = new Set([
   chartErrors.CHART_DIGEST_MISMATCH.code,
 ]);
 
-/** A report, and where it stands among the reports of its cluster. */
+/** A report, and its position among the reports of its cluster. */
 export interface SequencedReport {
   readonly epoch: number;
   readonly sequence: number;
@@ -57,7 +57,7 @@ export function deploymentStatus(
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
   };
   const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
-  // Where a report stands is written with what it says, not for its own sake.
+  // The position of a report is written with the report, not alone.
   return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
 }
 

@@ -16,7 +16,7 @@ export type WatchedCaches = {
 } & { readonly tokens: Pick<Caches["tokens"], "store"> };
 
 export interface ControllerDeps {
-  /** Rejects writes once the leadership is lost. */
+  /** Rejects writes after the leadership is lost. */
   readonly rest: KubeRest;
   readonly caches: WatchedCaches;
   readonly events: EventRecorder;

@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { userFields } from "../cache/keys.ts";
 import { aHelmOp } from "../testing/index.ts";
 
-test("log lines name who made a HelmOp, where Rancher says so", () => {
+test("log lines name the creator of a HelmOp when Rancher's annotation has it", () => {
   const label = "fleet.cattle.io/created-by-user-id";
 
   assert.deepEqual(userFields(aHelmOp({}, { labels: { [label]: "user-abc" } })), {

@@ -41,7 +41,7 @@ export function isForCluster(deployment: BundleDeployment, uid: string | undefin
   return label === undefined || uid === undefined || label === uid;
 }
 
-/** Whether a Bundle was made for this HelmOp. A Bundle of the same name may be somebody else's. */
+/** Whether a Bundle was made for this HelmOp. A Bundle of the same name may belong to something else. */
 export function isBundleOf(bundle: Bundle, helmOp: HelmOp): boolean {
   return bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name;
 }

@@ -22,7 +22,7 @@ export interface EmptyDeps {
   readonly deployments: Store<BundleDeployment>;
 }
 
-/** Only a Cluster that is to be emptied has the finalizer. */
+/** Only a Cluster with deletion policy Uninstall has the finalizer. */
 export async function ensureFinalizer(
   deps: EmptyDeps,
   cluster: Cluster,
@@ -64,7 +64,7 @@ async function withdraw(
   await rest.delete(bundleDeployments, metadata, { signal, ...(uid !== undefined && { uid }) });
 }
 
-/** Asks the API server itself: with a cache that is behind a Cluster would be removed that is not empty. */
+/** Lists from the API server: with a stale cache a Cluster would be removed that is not empty. */
 async function hasDeployments(
   rest: KubeRest,
   namespace: string,

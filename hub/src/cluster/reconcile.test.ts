@@ -23,7 +23,7 @@ import { clusterReconciler } from "./reconcile.ts";
 
 const paris = aCluster("paris", { status: {} });
 const key = keyOf(paris);
-const house = clusterNamespaceName(workspace, "paris");
+const namespaceName = clusterNamespaceName(workspace, "paris");
 const token: ClusterRegistrationToken = {
   metadata: { name: "first", namespace: workspace, uid: "token-uid" },
   spec: {},
@@ -35,8 +35,8 @@ function enrolledWith(uid: string): Cluster {
   return aCluster("paris", { metadata: { annotations }, spec: { clientID: "client" }, status: {} });
 }
 
-/** One that is being deleted. */
-function leaving(
+/** A Cluster that is being deleted. */
+function terminating(
   deletionPolicy: "Retain" | "Uninstall",
   finalizers = ["example.com/other", clusterFinalizer],
 ): Cluster {
@@ -44,7 +44,7 @@ function leaving(
   return aCluster("paris", { metadata, spec: { deletionPolicy }, status: {} });
 }
 
-/** An API server, and the caches as they show it. */
+/** An API server, and the caches with its objects. */
 function start() {
   const kube = createMemoryApiServer();
   const stores = {
@@ -53,15 +53,15 @@ function start() {
     deployments: createStore<BundleDeployment>(),
     tokens: createStore<ClusterRegistrationToken>(),
   };
-  const marked: ObjectKey[] = [];
-  const look = clusterReconciler({
+  const enqueued: ObjectKey[] = [];
+  const reconcileCluster = clusterReconciler({
     rest: kube,
     ...stores,
-    refresh: (key) => marked.push(key),
+    refresh: (key) => enqueued.push(key),
   });
   return {
     kube,
-    marked,
+    enqueued,
     addCluster({ isCached = true, as = paris } = {}): void {
       const stored = kube.put(clusters, as);
       if (isCached) stores.clusters.set(stored);
@@ -80,39 +80,39 @@ function start() {
     addNamespace(namespace: Namespace): void {
       stores.namespaces.set(kube.put(namespaces, namespace));
     },
-    reconcile: () => look(key, aContext()),
-    houseOnServer: () => kube.peek(namespaces, { name: house }),
+    reconcile: () => reconcileCluster(key, aContext()),
+    namespaceOnServer: () => kube.peek(namespaces, { name: namespaceName }),
   };
 }
 
-/** The namespace as it is made for the Cluster. */
+/** The namespace as the hub creates it for the Cluster. */
 async function madeNamespace(as = paris): Promise<Namespace> {
-  const { addCluster, reconcile, houseOnServer } = start();
+  const { addCluster, reconcile, namespaceOnServer } = start();
   addCluster({ as });
   await reconcile();
-  const made = houseOnServer();
+  const made = namespaceOnServer();
   assert.ok(made);
   return made;
 }
 
 describe("a new Cluster", () => {
-  it("gets a namespace that says whose it is, and is told of", async () => {
-    const { addCluster, reconcile, houseOnServer, marked } = start();
+  it("gets a namespace that names its Cluster, and the Bundles are enqueued", async () => {
+    const { addCluster, reconcile, namespaceOnServer, enqueued } = start();
     addCluster();
 
     await reconcile();
 
-    const made = houseOnServer();
+    const made = namespaceOnServer();
     assert.equal(made === undefined ? undefined : clusterKeyOfNamespace(made), key);
-    assert.deepEqual(marked, [key]);
+    assert.deepEqual(enqueued, [key]);
   });
 
-  it("waits while the namespace of an earlier one of its name is on its way out", async () => {
+  it("waits while the namespace of an earlier Cluster of its name is terminating", async () => {
     const { addCluster, addNamespace, reconcile, kube } = start();
-    const leaving = await madeNamespace();
-    const { metadata } = leaving;
+    const terminating = await madeNamespace();
+    const { metadata } = terminating;
     addNamespace({
-      ...leaving,
+      ...terminating,
       metadata: {
         ...metadata,
         deletionTimestamp: "2026-01-01T00:00:00Z",
@@ -128,7 +128,7 @@ describe("a new Cluster", () => {
 });
 
 describe("a Cluster that has its namespace", () => {
-  it("costs no write", async () => {
+  it("is not written again", async () => {
     const { addCluster, addNamespace, reconcile, kube } = start();
     addNamespace(await madeNamespace());
     addCluster();
@@ -139,88 +139,88 @@ describe("a Cluster that has its namespace", () => {
   });
 });
 
-describe("a Cluster that is gone", () => {
-  it("takes its namespace with it", async () => {
-    const { addNamespace, reconcile, houseOnServer } = start();
+describe("a deleted Cluster", () => {
+  it("has its namespace deleted", async () => {
+    const { addNamespace, reconcile, namespaceOnServer } = start();
     addNamespace(await madeNamespace());
 
     await reconcile();
 
-    assert.equal(houseOnServer(), undefined);
+    assert.equal(namespaceOnServer(), undefined);
   });
 
-  it("keeps its namespace when only our cache says that it is gone", async () => {
-    const { addCluster, addNamespace, reconcile, houseOnServer } = start();
+  it("keeps its namespace when it is missing only in our cache", async () => {
+    const { addCluster, addNamespace, reconcile, namespaceOnServer } = start();
     addNamespace(await madeNamespace());
     addCluster({ isCached: false });
 
     await reconcile();
 
-    assert.notEqual(houseOnServer(), undefined);
+    assert.notEqual(namespaceOnServer(), undefined);
   });
 
-  it("leaves a namespace alone that only has the name", async () => {
-    const { addNamespace, reconcile, houseOnServer } = start();
-    addNamespace({ apiVersion: "v1", kind: "Namespace", metadata: { name: house } });
+  it("keeps a namespace that has the name but not our label", async () => {
+    const { addNamespace, reconcile, namespaceOnServer } = start();
+    addNamespace({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespaceName } });
 
     await reconcile();
 
-    assert.notEqual(houseOnServer(), undefined);
+    assert.notEqual(namespaceOnServer(), undefined);
   });
 });
 
-describe("who has enrolled as a Cluster", () => {
-  it("is known by its namespace from the start", async () => {
+describe("the client that enrolled as a Cluster", () => {
+  it("is recorded in the namespace when that is created", async () => {
     const made = await madeNamespace(enrolled);
 
     assert.equal(made.metadata.annotations?.[registrationTokenAnnotation], "token-uid");
     assert.equal(made.metadata.annotations[clientAnnotation], clientDigest("client"));
   });
 
-  it("is told to the namespace when it enrols later, or with another token", async () => {
+  it("is recorded in the namespace when it enrols later, or with another token", async () => {
     for (const before of [paris, enrolledWith("earlier")]) {
-      const { addCluster, addNamespace, reconcile, houseOnServer, kube } = start();
+      const { addCluster, addNamespace, reconcile, namespaceOnServer, kube } = start();
       addNamespace(await madeNamespace(before));
       addCluster({ as: enrolled });
 
       await reconcile();
       await reconcile();
 
-      const annotations = houseOnServer()?.metadata.annotations ?? {};
+      const annotations = namespaceOnServer()?.metadata.annotations ?? {};
       assert.equal(annotations[registrationTokenAnnotation], "token-uid");
-      assert.deepEqual(kube.writes, [`patch namespaces ${house}`]);
+      assert.deepEqual(kube.writes, [`patch namespaces ${namespaceName}`]);
     }
   });
 
-  it("is remembered by the token before the namespace goes with the Cluster", async () => {
-    const { addNamespace, addToken, reconcile, removedOnServer, houseOnServer, kube } = start();
+  it("is recorded in the token before the namespace is deleted with the Cluster", async () => {
+    const { addNamespace, addToken, reconcile, removedOnServer, namespaceOnServer, kube } = start();
     addToken();
     addNamespace(await madeNamespace(enrolled));
 
     await reconcile();
 
     assert.deepEqual(removedOnServer(), [clientDigest("client")]);
-    assert.equal(houseOnServer(), undefined);
+    assert.equal(namespaceOnServer(), undefined);
     assert.deepEqual(kube.writes, [
       `replace clusterregistrationtokens ${workspace}/first`,
-      `delete namespaces ${house}`,
+      `delete namespaces ${namespaceName}`,
     ]);
   });
 
-  it("is not forgotten when the token cannot be told", async () => {
-    const { addNamespace, addToken, reconcile, houseOnServer, kube } = start();
+  it("keeps the namespace when the token cannot be written", async () => {
+    const { addNamespace, addToken, reconcile, namespaceOnServer, kube } = start();
     addToken();
     addNamespace(await madeNamespace(enrolled));
     kube.failNext(serverError());
 
     await assert.rejects(reconcile());
 
-    assert.notEqual(houseOnServer(), undefined);
+    assert.notEqual(namespaceOnServer(), undefined);
   });
 });
 
-describe("what a Cluster has installed", () => {
-  it("keeps the Cluster from going before it is uninstalled, where that is wanted", async () => {
+describe("the deployments of a Cluster that is being deleted", () => {
+  it("block its deletion until they are uninstalled, when the policy asks for that", async () => {
     const { addCluster, addNamespace, reconcile, clusterOnServer, kube } = start();
     const spec = { deletionPolicy: "Uninstall" } as const;
     const finalizers = ["example.com/other"];
@@ -234,7 +234,7 @@ describe("what a Cluster has installed", () => {
     assert.equal(kube.writes.length, 1);
   });
 
-  it("keeps it no more where that is wanted no more", async () => {
+  it("no longer block it when the policy changes", async () => {
     const { addCluster, addNamespace, reconcile, clusterOnServer } = start();
     addNamespace(await madeNamespace());
     addCluster({
@@ -246,11 +246,11 @@ describe("what a Cluster has installed", () => {
     assert.deepEqual(clusterOnServer()?.metadata.finalizers, []);
   });
 
-  it("is withdrawn when the Cluster is deleted, which waits for it", async () => {
+  it("are withdrawn, and the Cluster waits for them", async () => {
     const { addCluster, addDeployment, addNamespace, reconcile, ...seen } = start();
     addNamespace(await madeNamespace());
     addDeployment();
-    addCluster({ as: leaving("Uninstall") });
+    addCluster({ as: terminating("Uninstall") });
 
     await reconcile();
 
@@ -258,29 +258,29 @@ describe("what a Cluster has installed", () => {
     assert.ok(seen.clusterOnServer()?.metadata.finalizers?.includes(clusterFinalizer));
   });
 
-  it("is waited for also when only the API server knows of it", async () => {
+  it("block it also when only the API server has them", async () => {
     const { addCluster, addDeployment, reconcile, clusterOnServer } = start();
     addDeployment({ isCached: false });
-    addCluster({ as: leaving("Uninstall") });
+    addCluster({ as: terminating("Uninstall") });
 
     await reconcile();
 
     assert.ok(clusterOnServer()?.metadata.finalizers?.includes(clusterFinalizer));
   });
 
-  it("lets the Cluster go once it is gone, and leaves other people's finalizers", async () => {
+  it("unblock it once they are deleted; finalizers of others stay", async () => {
     const { addCluster, reconcile, clusterOnServer } = start();
-    addCluster({ as: leaving("Uninstall") });
+    addCluster({ as: terminating("Uninstall") });
 
     await reconcile();
 
     assert.deepEqual(clusterOnServer()?.metadata.finalizers, ["example.com/other"]);
   });
 
-  it("is left, and the Cluster goes at once, when somebody says so while it is being deleted", async () => {
+  it("stay installed when the policy changes to Retain, and the Cluster is deleted at once", async () => {
     const { addCluster, addDeployment, reconcile, clusterOnServer, ...seen } = start();
     addDeployment();
-    addCluster({ as: leaving("Retain", [clusterFinalizer]) });
+    addCluster({ as: terminating("Retain", [clusterFinalizer]) });
 
     await reconcile();
 

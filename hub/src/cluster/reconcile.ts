@@ -62,7 +62,7 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     }
   }
 
-  /** The namespace exists and our cache does not have it: it is new, or somebody created it without our label. */
+  /** The namespace exists and our cache does not have it: it is new, or it was created without our label. */
   async function adopt(cluster: Cluster, signal: AbortSignal): Promise<void> {
     const { name, labels, annotations } = clusterNamespaceFor(cluster).metadata;
     const existing = await deps.rest.get(namespaces, { name }, { signal });
@@ -94,8 +94,8 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
   }
 
   /**
-   * The API server itself is asked first: nothing is deleted because a cache says so. The registration token is written
-   * before, so that a leader that is killed in between writes it again.
+   * Reads the API server first: nothing is deleted because of a cache alone. The registration token is written before
+   * the deletion, so that a leader that is killed in between writes it again.
    */
   async function removeNamespace(name: string, key: ObjectKey, signal: AbortSignal): Promise<void> {
     const namespace = deps.namespaces.get(name);

@@ -30,7 +30,7 @@ describe("the status of a Cluster", () => {
     assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
   });
 
-  test("leaves to others what they write: the agent's presence and orphans", () => {
+  test("keeps the fields that others write: the agent's presence and orphans", () => {
     const agent = { connected: true, epoch: 7, replica: "hub-0" };
 
     const status = statusOf({ agent, orphans: ["old"] });
@@ -46,14 +46,14 @@ describe("the status of a Cluster", () => {
     inputs: Partial<ClusterInputs>,
     state: string | undefined,
   ])[] = [
-    ["whose agent never came", {}, {}, "WaitCheckIn"],
+    ["whose agent never connected", {}, {}, "WaitCheckIn"],
     [
-      "whose agent is gone, whatever it runs",
+      "whose agent is offline, whatever it runs",
       { agent: { connected: false, epoch: 3 } },
       waiting,
       "Offline",
     ],
-    ["whose agent is there and waits", connected, waiting, "WaitApplied"],
+    ["whose agent is connected with a deployment that waits", connected, waiting, "WaitApplied"],
     ["where all is ready", connected, {}, undefined],
   ];
   for (const [what, status, inputs, state] of cases) {
@@ -83,24 +83,24 @@ describe("the status of a Cluster", () => {
     reason: string,
     message: RegExp,
   ])[] = [
-    ["whose agent never came", {}, {}, "WaitCheckIn", /^no agent has connected yet$/],
+    ["whose agent never connected", {}, {}, "WaitCheckIn", /^no agent has connected yet$/],
     [
-      "whose agent is gone",
+      "whose agent is offline",
       { agent: { connected: false, epoch: 3, lastSeen: "2026-01-01T00:00:00Z" } },
       {},
       "Offline",
       /^the agent is not connected since 2026-01-01T00:00:00Z; 1\/1 were ready then$/,
     ],
     [
-      "whose agent is gone while something waited",
+      "whose agent is offline, with a deployment that waits",
       { agent: { connected: false, epoch: 3 } },
       waiting,
       "Offline",
-      /^the agent is not connected; what was known then: WaitApplied\(1\)/,
+      /^the agent is not connected; last known state: WaitApplied\(1\)/,
     ],
   ];
   for (const [what, before, inputs, reason, message] of unknown) {
-    test(`of a cluster ${what} does not say that it is ready`, () => {
+    test(`of a cluster ${what} is not Ready`, () => {
       const condition = findCondition(statusOf(before, inputs).conditions, "Ready");
 
       assert.equal(condition?.status, "Unknown");
@@ -109,7 +109,7 @@ describe("the status of a Cluster", () => {
     });
   }
 
-  const leaving = ["api", "db", "web", "www"];
+  const remainingNames = ["api", "db", "web", "www"];
   const uninstalling: readonly (readonly [
     what: string,
     status: ClusterStatus,
@@ -117,21 +117,21 @@ describe("the status of a Cluster", () => {
     message: RegExp,
   ])[] = [
     [
-      "says on what it waits and how to let go of it",
+      "names what it waits for and how to skip the uninstallation",
       connected,
-      leaving,
-      /waits until its agent has uninstalled api, db, web and 1 more; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain$/,
+      remainingNames,
+      /^waiting for the agent to uninstall api, db, web and 1 more; to delete the Cluster now and keep its releases, set spec.deletionPolicy to Retain$/,
     ],
     [
-      "says that its agent is away",
+      "reports that its agent is not connected",
       { agent: { connected: false, epoch: 3, lastSeen: "2026-01-01T00:00:00Z" } },
       ["web"],
-      /has uninstalled web; the agent is not connected since 2026-01-01T00:00:00Z, and goes on when it is back; to let/,
+      /uninstall web; the agent is not connected since 2026-01-01T00:00:00Z and continues when it reconnects; to delete/,
     ],
-    ["says when nothing is left", connected, [], /everything is uninstalled/],
+    ["reports when nothing is left to uninstall", connected, [], /^everything is uninstalled/],
   ];
   for (const [what, before, remaining, message] of uninstalling) {
-    test(`of a cluster that is emptied before it goes ${what}`, () => {
+    test(`of a cluster whose deletion uninstalls its releases ${what}`, () => {
       const status = statusOf(before, { remaining });
       const condition = findCondition(status.conditions, "Ready");
 
@@ -140,7 +140,7 @@ describe("the status of a Cluster", () => {
     });
   }
 
-  test("of a cluster that was revoked says so, and how it comes back", () => {
+  test("of a revoked cluster reports the revocation, and how to enrol it again", () => {
     const status: ClusterStatus = { agent: { connected: false, epoch: 3 } };
     const annotations = { [revokedAtAnnotation]: "2026-01-01T00:00:00Z" };
     const cluster = aCluster("paris", { metadata: { annotations }, status });
@@ -149,17 +149,17 @@ describe("the status of a Cluster", () => {
 
     assert.match(
       condition?.message ?? "",
-      /revoked at 2026-01-01T00:00:00Z; a ClusterRegistrationToken that is made after that/,
+      /revoked at 2026-01-01T00:00:00Z; to enrol it again, create a new ClusterRegistrationToken/,
     );
   });
 
-  test("is the same when nothing has changed but the time", () => {
+  test("is the same when only time has passed", () => {
     const status = statusOf(connected);
 
     assert.deepEqual(statusOf(status, { now: "2027-01-01T00:00:00Z" }), status);
   });
 
-  test("is news when the namespace is there, since Bundles wait for that", () => {
+  test("is written at once when the namespace is created, since Bundles wait for that", () => {
     const status = statusOf(connected);
 
     assert.equal(isUrgentCluster({ ...status, namespace: undefined }, status), true);

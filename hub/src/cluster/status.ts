@@ -1,4 +1,4 @@
-/** The status of a Cluster but for `agent`, which the replica writes that holds the agent. Pure. */
+/** The status of a Cluster except for `agent`, which is written by the replica that serves the agent. Pure. */
 import type { BundleSummary, Cluster, ClusterStatus } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
@@ -8,18 +8,21 @@ import { type Aggregate, summaryReady, worstState } from "../summary/index.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
-  /** The cluster's own namespace, once it is there. */
+  /** The cluster namespace, when it exists. */
   readonly namespace: string;
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
-  /** Names of the deployments that a Cluster still waits for which is emptied before it goes; absent for every other. */
+  /**
+   * Names of the deployments that a Cluster with deletion policy Uninstall waits for while it is being deleted; absent
+   * otherwise.
+   */
   readonly remaining?: readonly string[];
   /** RFC 3339. */
   readonly now: string;
 }
 
-/** Names of deployments in one sentence. */
-const toldNames = 3;
+/** Names of deployments in one message. */
+const maxNames = 3;
 
 export function clusterStatus({
   cluster,
@@ -39,7 +42,7 @@ export function clusterStatus({
     conditions: setConditions(
       before?.conditions ?? [],
       [
-        // Its namespace is there, which is all that the hub does for a Cluster itself.
+        // Its namespace exists, which is all that the hub does for a Cluster itself.
         { type: "Processed", status: "True", observedGeneration },
         { type: "Ready", ...readyState(cluster, summary, remaining), observedGeneration },
       ],
@@ -64,14 +67,18 @@ export function isUrgentCluster(before: ClusterStatus | undefined, after: Cluste
   );
 }
 
-/** Of a cluster without an agent nobody knows whether it is ready; what was known last is said. */
+/** Whether a cluster without an agent is ready is not known; the message has the last known state. */
 function readyState(
   cluster: Cluster,
   summary: BundleSummary,
   remaining: readonly string[] | undefined,
 ): ConditionState {
   if (remaining !== undefined)
-    return { status: "False", reason: "Uninstalling", message: leavingMessage(cluster, remaining) };
+    return {
+      status: "False",
+      reason: "Uninstalling",
+      message: uninstallingMessage(cluster, remaining),
+    };
   const ready = summaryReady(summary, "Bundle");
   const presence = presenceOf(cluster);
   switch (presence) {
@@ -83,35 +90,34 @@ function readyState(
       const last =
         ready.status === "True"
           ? `${summary.ready}/${summary.desiredReady} were ready then`
-          : `what was known then: ${ready.message}`;
+          : `last known state: ${ready.message}`;
       const revocation = revocationOf(cluster);
       const why =
         revocation === undefined
           ? ""
-          : ` (the cluster was revoked at ${revocation.text}; a ClusterRegistrationToken that is made after that enrols it again)`;
+          : ` (the cluster was revoked at ${revocation.text}; to enrol it again, create a new ClusterRegistrationToken)`;
       return {
         status: "Unknown",
         reason: presence,
-        message: `${awaySince(cluster)}${why}; ${last}`,
+        message: `${offlineSince(cluster)}${why}; ${last}`,
       };
     }
   }
 }
 
-/** On what a Cluster waits that is being deleted, and how somebody lets go of it who will not wait. */
-function leavingMessage(cluster: Cluster, remaining: readonly string[]): string {
-  const names = remaining.slice(0, toldNames).join(", ");
-  const more = remaining.length > toldNames ? ` and ${remaining.length - toldNames} more` : "";
-  const waits =
-    remaining.length === 0
-      ? "the cluster is being deleted, and everything is uninstalled"
-      : `the cluster is being deleted and waits until its agent has uninstalled ${names}${more}`;
-  const away =
-    presenceOf(cluster) === "Offline" ? `; ${awaySince(cluster)}, and goes on when it is back` : "";
-  return `${waits}${away}; to let it go at once and leave what is installed, set spec.deletionPolicy to Retain`;
+/** What a Cluster that is being deleted waits for, and how to delete it without waiting. */
+function uninstallingMessage(cluster: Cluster, remaining: readonly string[]): string {
+  const names = remaining.slice(0, maxNames).join(", ");
+  const more = remaining.length > maxNames ? ` and ${remaining.length - maxNames} more` : "";
+  if (remaining.length === 0) return "everything is uninstalled; removing the Cluster";
+  const offline =
+    presenceOf(cluster) === "Offline"
+      ? `; ${offlineSince(cluster)} and continues when it reconnects`
+      : "";
+  return `waiting for the agent to uninstall ${names}${more}${offline}; to delete the Cluster now and keep its releases, set spec.deletionPolicy to Retain`;
 }
 
-function awaySince(cluster: Cluster): string {
+function offlineSince(cluster: Cluster): string {
   const since = cluster.status?.agent?.lastSeen;
   return `the agent is not connected${since ? ` since ${since}` : ""}`;
 }

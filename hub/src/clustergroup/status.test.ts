@@ -30,7 +30,7 @@ function connected(name: string): Cluster {
   return aCluster(name, { status: { namespace, agent: { connected: true, epoch: 1 } } });
 }
 
-/** Of clusters that each have the Bundle `web`: ready in those that are named, and waiting elsewhere. */
+/** Clusters with the Bundle `web`: ready in the named ones, waiting in the others. */
 function statusOf(
   clusters: readonly Cluster[],
   ready: readonly string[] = clusters.map(({ metadata }) => metadata.name),
@@ -54,7 +54,7 @@ function statusOf(
 }
 
 describe("the status of a ClusterGroup", () => {
-  test("counts its clusters and what they run", () => {
+  test("counts its clusters and their deployments", () => {
     const status = statusOf([connected("paris"), connected("rome")], ["paris"]);
 
     assert.equal(status.clusterCount, 2);
@@ -86,12 +86,12 @@ describe("the status of a ClusterGroup", () => {
       ["False", "WaitApplied", /^WaitApplied\(1\) \[Cluster fleet-default\/paris\]$/],
     ],
     [
-      "whose clusters are away",
+      "whose clusters are offline",
       statusOf([aCluster("paris"), connected("rome")]),
       ["Unknown", "Offline", /^1 of 2 clusters have no agent connected: paris$/],
     ],
     [
-      "of which more are away than are named",
+      "with more offline clusters than the message names",
       statusOf(Array.from({ length: 12 }, (_, n) => aCluster(`c${n + 10}`))),
       ["Unknown", "Offline", /^12 of 12 clusters .*: c10, c11, .*, c19, …$/],
     ],
@@ -107,7 +107,7 @@ describe("the status of a ClusterGroup", () => {
     });
   }
 
-  test("tells of clusters that are away beside what fails in others", () => {
+  test("lists offline clusters beside the failures in others", () => {
     const status = statusOf([aCluster("paris"), connected("rome"), connected("oslo")], ["oslo"]);
 
     assert.equal(status.offlineClusterCount, 1);
@@ -124,7 +124,7 @@ describe("the status of a ClusterGroup", () => {
     );
   });
 
-  test("says when its selector cannot be used", () => {
+  test("reports an invalid selector", () => {
     const odd = { ...group, spec: { selector: { matchLabels: { "not a label": "x" } } } };
 
     const processed = findCondition(statusOf([], [], odd).conditions, "Processed");
@@ -133,13 +133,13 @@ describe("the status of a ClusterGroup", () => {
     assert.equal(findCondition(statusOf([]).conditions, "Processed")?.status, "True");
   });
 
-  test("is news when its clusters are ready or are no longer, not when there are more", () => {
+  test("is written at once when its clusters become ready or not ready, not when their number changes", () => {
     const ready = statusOf([connected("paris")]);
     const more = statusOf([connected("paris"), connected("rome")]);
-    const away = statusOf([aCluster("paris")]);
+    const offline = statusOf([aCluster("paris")]);
 
     assert.equal(isUrgentClusterGroup(undefined, ready), true);
     assert.equal(isUrgentClusterGroup(ready, more), false);
-    assert.equal(isUrgentClusterGroup(away, ready), true);
+    assert.equal(isUrgentClusterGroup(offline, ready), true);
   });
 });

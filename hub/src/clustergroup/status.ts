@@ -70,10 +70,10 @@ function processedState({ spec }: ClusterGroup): ConditionState {
 function readyState(aggregate: GroupAggregate, summary: BundleSummary): ConditionState {
   const ready = summaryReady(summary, "Cluster");
   if (aggregate.clusters === 0) return { ...ready, message: "no cluster belongs to the group" };
-  const away = aggregate.offline.size;
-  if (away === 0) return ready;
+  const offline = aggregate.offline.size;
+  if (offline === 0) return ready;
   const names = aggregate.offline.first(maxListed).map(nameOf).join(", ");
-  const text = `${away} of ${aggregate.clusters} clusters have no agent connected: ${names}${away > maxListed ? ", …" : ""}`;
+  const text = `${offline} of ${aggregate.clusters} clusters have no agent connected: ${names}${offline > maxListed ? ", …" : ""}`;
   return ready.status === "False"
     ? { ...ready, message: `${ready.message}; ${text}` }
     : { status: "Unknown", reason: "Offline", message: text };

@@ -1,6 +1,6 @@
 /**
- * The namespace on the hub that a Cluster has for its BundleDeployments: whose it is, and what it knows of who enrolled, which
- * outlives the Cluster by the moments until it is known elsewhere. Pure.
+ * The namespace on the hub that a Cluster has for its BundleDeployments. It records the client that enrolled, and is
+ * deleted after the Cluster, when the registration token has that record. Pure.
  */
 
 import { createHash } from "node:crypto";
@@ -42,7 +42,10 @@ export function clusterNamespaceFor(cluster: Cluster): Namespace {
   };
 }
 
-/** Whether a Cluster has its namespace. One that is being deleted is that of an earlier Cluster, or goes with this one. */
+/**
+ * Whether a Cluster has its namespace. One that is being deleted belongs to an earlier Cluster, or is deleted with this
+ * one.
+ */
 export function hasNamespace({ metadata }: Cluster, namespace: Namespace | undefined): boolean {
   if (namespace === undefined) return false;
   return (
@@ -57,7 +60,7 @@ export function clusterKeyOfNamespace(namespace: Namespace): ObjectKey | undefin
   return workspace === undefined || name === undefined ? undefined : `${workspace}/${name}`;
 }
 
-/** What the namespace has to say about who enrolled; nothing of a Cluster that nobody has enrolled as with a token. */
+/** The annotations for the client that enrolled; none for a Cluster that was not enrolled with a token. */
 export function enrolmentAnnotations({
   metadata,
   spec,
@@ -70,7 +73,7 @@ export function enrolmentAnnotations({
   };
 }
 
-/** Whether the namespace does not say it yet, or speaks of an earlier enrolment. */
+/** Whether the namespace has no record of the enrolment yet, or one of an earlier enrolment. */
 export function isEnrolmentOutdated({ metadata }: Namespace, cluster: Cluster): boolean {
   return Object.entries(enrolmentAnnotations(cluster)).some(
     ([name, value]) => metadata.annotations?.[name] !== value,
@@ -84,7 +87,7 @@ export function removedClientOf({ metadata }: Namespace): RemovedClient | undefi
   return token === undefined || client === undefined ? undefined : { token, client };
 }
 
-/** Identifies a client id: the id may be long, and must not be readable by somebody who only sees a token. */
+/** Digest of a client id: the id may be long, and must not be readable by a user who may only read tokens. */
 export function clientDigest(clientId: string): string {
   return createHash("sha256").update(clientId).digest("hex").slice(0, digestLength);
 }

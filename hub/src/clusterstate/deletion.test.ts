@@ -15,11 +15,11 @@ function paris(metadata: Partial<Cluster["metadata"]>, spec: Cluster["spec"] = {
 
 describe("a deployment that is being deleted is uninstalled", () => {
   const cases: readonly (readonly [what: string, cluster: Cluster | undefined, is: boolean])[] = [
-    ["of a Cluster that is there", paris({}), true],
-    ["not of a Cluster that is gone", undefined, false],
+    ["of a Cluster that exists", paris({}), true],
+    ["not of a Cluster that does not exist", undefined, false],
     ["not of an earlier Cluster of that name", paris({ uid: "other" }), false],
     [
-      "not of a Cluster that goes, held by somebody else",
+      "not of a Cluster that is being deleted and has only another finalizer",
       paris({ deletionTimestamp, finalizers: others }),
       false,
     ],
@@ -29,12 +29,12 @@ describe("a deployment that is being deleted is uninstalled", () => {
       true,
     ],
     [
-      "not of one that came to leave everything after all",
+      "not of one whose deletion policy was changed to Retain",
       paris({ deletionTimestamp, finalizers: ours }, { deletionPolicy: "Retain" }),
       false,
     ],
     [
-      "not of one that was to be emptied and that nothing holds any more",
+      "not of one with deletion policy Uninstall that no longer has our finalizer",
       paris({ deletionTimestamp, finalizers: others }, { deletionPolicy: "Uninstall" }),
       false,
     ],

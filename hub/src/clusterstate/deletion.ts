@@ -8,8 +8,8 @@ export function isToBeEmptied({ spec }: Cluster): boolean {
 }
 
 /**
- * Whether it is being deleted and stays until its agent has uninstalled everything. Without the finalizer it may be gone at
- * any moment, and its deployments are removed with its namespace.
+ * Whether it is being deleted and stays until its agent has uninstalled everything. Without the finalizer it may be
+ * removed at any moment, and its deployments are removed with its namespace.
  */
 export function isBeingEmptied(cluster: Cluster): boolean {
   const { deletionTimestamp, finalizers = [] } = cluster.metadata;
@@ -21,9 +21,9 @@ export function isBeingEmptied(cluster: Cluster): boolean {
 }
 
 /**
- * Whether a deployment of a Cluster that is being deleted is to be uninstalled. `cluster` must be read from the API server after
- * the deletion of the deployment was seen, not from a cache: a deployment that is removed together with its Cluster is never
- * uninstalled.
+ * Whether a deployment of a Cluster that is being deleted has to be uninstalled. `cluster` must be read from the API
+ * server after the deletion of the deployment was seen, not from a cache: a deployment that is removed together with
+ * its Cluster is never uninstalled.
  */
 export function mayWithdraw(cluster: Cluster | undefined, uid: string): boolean {
   if (cluster?.metadata.uid !== uid) return false;

@@ -18,7 +18,7 @@ export function offlineSince(cluster: Cluster | undefined): string {
     : "";
 }
 
-/** Says of a BundleDeployment whether the Cluster that it is for has no agent connected. */
+/** Whether the Cluster of a BundleDeployment has no connected agent. */
 export function offlineCheck(clusters: Store<Cluster>): (deployment: BundleDeployment) => boolean {
   return (deployment) => {
     const cluster = clusters.get(clusterKeyOf(deployment));

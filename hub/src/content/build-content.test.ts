@@ -19,7 +19,7 @@ function build(options: BundleDeploymentOptions): DeploymentContent {
 const defaults = build({});
 
 describe("the content of a deployment", () => {
-  test("has Fleet's defaults where nothing is given", () => {
+  test("has Fleet's defaults for unset fields", () => {
     assert.deepEqual(defaults, {
       ...plainContent,
       pin: httpPin("1.2.3"),
@@ -36,28 +36,28 @@ describe("the content of a deployment", () => {
     ["a release name", { helm: { releaseName: "shop" } }, { releaseName: "shop" }],
     ["a default namespace", { defaultNamespace: "shop" }, { namespace: "shop" }],
     [
-      "a namespace before a default one",
+      "a namespace, which overrides the default one",
       { namespace: "a", defaultNamespace: "b" },
       { namespace: "a" },
     ],
     ["empty names", { namespace: "", defaultNamespace: null, helm: { releaseName: null } }, {}],
     ["createNamespace", { createNamespace: false }, { createNamespace: false }],
-    ["a number to deploy once more by", { forceSyncGeneration: 3 }, { forceSyncGeneration: 3 }],
+    ["a number that forces an upgrade", { forceSyncGeneration: 3 }, { forceSyncGeneration: 3 }],
     ["0 as no such number, as in Fleet", { forceSyncGeneration: 0 }, {}],
     ["createNamespace null", { createNamespace: null }, {}],
     ["values", { helm: { values: { a: 1 } } }, { values: { a: 1 } }],
-    ["empty values, which are none", { helm: { values: {} } }, {}],
-    ["null values, which are none", { helm: { values: null } }, {}],
+    ["empty values, which are omitted", { helm: { values: {} } }, {}],
+    ["null values, which are omitted", { helm: { values: null } }, {}],
     ["keepResources", { keepResources: true }, { keepResources: true }],
     ["deleteCRDResources", { deleteCRDResources: true }, { deleteCRDResources: true }],
-    ["no word of deleteCRDResources while it is off", { deleteCRDResources: false }, {}],
+    ["deleteCRDResources, omitted while it is false", { deleteCRDResources: false }, {}],
     [
       "template values",
       { helm: { templateValues: { region: "eu" } } },
       { templateValues: { region: "eu" } },
     ],
     [
-      "values that are no templates, for which template values are none either",
+      "values with templating disabled, without template values",
       { helm: { disablePreProcess: true, templateValues: { region: "eu" } } },
       { valuesAreTemplates: false },
     ],
@@ -82,7 +82,7 @@ describe("the content of a deployment", () => {
       },
     ],
     [
-      "what is to be copied, however its kind is written",
+      "downstream resources, with any spelling of their kind",
       {
         downstreamResources: [
           { kind: "secret", name: "a" },
@@ -108,11 +108,11 @@ describe("the content of a deployment", () => {
       { helm: { ...defaults.helm, timeoutSeconds: 60 } },
     ],
     [
-      "that templates may look things up, which is more than not to say so",
+      "disableLookup false, which is not omitted",
       { helm: { disableDNS: false, disableLookup: false } },
       { helm: { ...defaults.helm, disableDNS: false, disableLookup: false } },
     ],
-    ["a timeout below 0, which is none", { helm: { timeoutSeconds: -1 } }, {}],
+    ["a timeout below 0, which is omitted", { helm: { timeoutSeconds: -1 } }, {}],
     ["a history", { helm: { maxHistory: 7 } }, { helm: { ...defaults.helm, maxHistory: 7 } }],
     ["a history of 0, which is the default", { helm: { maxHistory: 0 } }, {}],
     ["a history below 0, which is the default", { helm: { maxHistory: -1 } }, {}],
@@ -132,7 +132,7 @@ describe("the content of a deployment", () => {
     ),
   ];
   for (const [what, options, changes] of cases) {
-    test(`follows ${what}, and an agent can read it`, async () => {
+    test(`has ${what}, and the agent can parse it`, async () => {
       const content = build(options);
 
       assert.deepEqual(content, { ...defaults, ...changes });
@@ -140,7 +140,7 @@ describe("the content of a deployment", () => {
     });
   }
 
-  test("has the Bundle's labels and what it depends on, without what is empty", async () => {
+  test("has the Bundle's labels and dependencies, without empty fields", async () => {
     const content = buildContent({
       bundleName: "web",
       labels: { tier: "base" },
@@ -160,7 +160,7 @@ describe("the content of a deployment", () => {
     assert.deepEqual(await unpackContent(await packContent(content)), content);
   });
 
-  test("makes the release name from the Bundle's name as Fleet does", () => {
+  test("derives the release name from the Bundle's name as Fleet does", () => {
     const { releaseName } = buildContent({
       bundleName: "a".repeat(60),
       options: {},
@@ -171,7 +171,7 @@ describe("the content of a deployment", () => {
     assert.match(releaseName, /^a{47}-[0-9a-f]{5}$/);
   });
 
-  test("says how the chart's source is accessed", () => {
+  test("has the access settings of the chart's source", () => {
     const source = { bundleName: "web", options: {}, pin: httpPin("1.2.3") };
     const access = (own: Partial<ContentSource>) => buildContent({ ...source, ...own }).access;
 
@@ -184,7 +184,7 @@ describe("the content of a deployment", () => {
     });
   });
 
-  test("says whom the credentials are for, wherever the pin points", () => {
+  test("names the host that the credentials are for, also when the pin has another host", () => {
     const access = (helm: NonNullable<BundleDeploymentOptions["helm"]>) =>
       buildContent({
         bundleName: "web",
@@ -199,7 +199,7 @@ describe("the content of a deployment", () => {
     assert.deepEqual(access({ chart }), { secret: "source", repository: chart });
   });
 
-  test("is supplied with its credentials and with what is copied, once each", () => {
+  test("references its credentials and downstream resources, each once", () => {
     const content = buildContent({
       bundleName: "web",
       options: {

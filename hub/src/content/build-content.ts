@@ -9,7 +9,7 @@ import { helmReleaseName } from "@flotilla/shared/api/names";
 import type { Dependency, DeploymentContent, ValuesSource } from "@flotilla/shared/content";
 import type { Pin } from "@flotilla/shared/source";
 
-/** Where a release goes when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
+/** The release namespace when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
 
 /** Fleet's own default, less than Helm's ten: every release record is a Secret in the cluster's etcd. */
@@ -82,7 +82,7 @@ export function buildContent({
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
-      // Only there are credentials, which have to know whose they are.
+      // Credentials exist only here, and need their host.
       ...(accessSecret && given("repository", helm.repo || helm.chart)),
       ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
     },
@@ -92,7 +92,7 @@ export function buildContent({
   };
 }
 
-/** Of a kind that cannot be copied nothing comes here: such a HelmOp is not accepted. */
+/** Other kinds do not occur here: a HelmOp with one is not accepted. */
 function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly ObjectRef[] {
   return (downstreamResources ?? []).flatMap(({ kind = "", name = "" }) => {
     const known = (["Secret", "ConfigMap"] as const).find(

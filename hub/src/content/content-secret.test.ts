@@ -17,13 +17,13 @@ function packed(size: number) {
   return { deploymentId: digestA, bytes };
 }
 
-/** A Secret with these annotations and nothing else of interest. */
+/** A Secret with these annotations and otherwise unused fields. */
 function secretNamed(name: string, annotations: Record<string, string> = {}): Secret {
   return { metadata: { name, namespace: "flotilla-system", annotations } };
 }
 
 describe("the Secrets of a content", () => {
-  test("are named by its digest, labelled, and never change", () => {
+  test("are named by its digest, labelled and immutable", () => {
     const [secret] = contentSecrets(packed(10), "flotilla-system");
 
     assert.equal(secret?.metadata.name, `content-${"a".repeat(64)}`);
@@ -41,7 +41,7 @@ describe("the Secrets of a content", () => {
     [2 * partBytes, 2],
     [2 * partBytes + 1, 3],
   ] as const) {
-    test(`of ${size} bytes are ${parts}, and put together they are the content`, () => {
+    test(`of ${size} bytes are ${parts}, and together they have the whole content`, () => {
       const content = packed(size);
 
       const secrets = contentSecrets(content, "flotilla-system");
@@ -69,7 +69,7 @@ describe("the Secrets of a content", () => {
   }
 
   for (const text of ["0", "-1", "1.5", "many", ""]) {
-    test(`are one when they say that they are ${JSON.stringify(text)}`, () => {
+    test(`are one when the parts annotation is ${JSON.stringify(text)}`, () => {
       assert.equal(partsOf(secretNamed("content", { "flotilla.dev/parts": text })), 1);
     });
   }

@@ -27,7 +27,7 @@ function created(digest: string, ...parts: readonly number[]): string[] {
 }
 
 describe("the contents on the hub", () => {
-  test("are stored once, by whomever and how often they are wanted", async () => {
+  test("are stored once, also for concurrent and repeated requests", async () => {
     const { kube, contents } = start();
 
     await Promise.all([contents.ensure(small), contents.ensure(small)]);
@@ -36,7 +36,7 @@ describe("the contents on the hub", () => {
     assert.deepEqual(kube.writes, created(digestA, 0));
   });
 
-  test("are stored from the last part to the first, so that the first means all", async () => {
+  test("are stored from the last part to the first, so that the first implies all", async () => {
     const { kube, contents } = start();
 
     await contents.ensure(large);
@@ -44,7 +44,7 @@ describe("the contents on the hub", () => {
     assert.deepEqual(kube.writes, created(digestB, 2, 1, 0));
   });
 
-  test("are taken as stored when another leader was faster", async () => {
+  test("count as stored when another leader created them first", async () => {
     const { kube, contents } = start();
     await contents.ensure(small);
     const other = createContentStore({
@@ -62,18 +62,18 @@ describe("the contents on the hub", () => {
   test("are stored again when one of their parts was collected", async () => {
     const { kube, stored, contents } = start();
     await contents.ensure(large);
-    const lost = { namespace, name: contentSecretName(digestB, 1) };
-    const secret = kube.peek(secrets, lost);
+    const missingPart = { namespace, name: contentSecretName(digestB, 1) };
+    const secret = kube.peek(secrets, missingPart);
     assert.ok(secret !== undefined);
-    await kube.delete(secrets, lost);
+    await kube.delete(secrets, missingPart);
     stored.remove(secret);
 
     await contents.ensure(large);
 
-    assert.ok(kube.peek(secrets, lost) !== undefined);
+    assert.ok(kube.peek(secrets, missingPart) !== undefined);
   });
 
-  test("are not taken as stored when the write fails, and are by the next try", async () => {
+  test("do not count as stored when the write fails, and are written by the next attempt", async () => {
     const { kube, contents } = start();
     kube.failNext(serverError());
 
@@ -98,7 +98,7 @@ describe("the contents on the hub", () => {
     assert.ok(Buffer.from(read).equals(large.bytes));
   });
 
-  test("are read once for all who want them", async () => {
+  test("are read once for concurrent readers", async () => {
     const { kube, contents } = start();
     await contents.ensure(small);
     const reader = createContentStore({
@@ -114,7 +114,7 @@ describe("the contents on the hub", () => {
     assert.deepEqual(kube.reads, [`secrets ${namespace}/${contentSecretName(digestA)}`]);
   });
 
-  test("that are not there are missed by name", async () => {
+  test("that do not exist are reported with the missing Secret", async () => {
     const { contents } = start();
 
     await assert.rejects(contents.read(digestA), {
@@ -123,7 +123,7 @@ describe("the contents on the hub", () => {
     });
   });
 
-  test("of which a part is not there are missed by name", async () => {
+  test("with a missing part are reported", async () => {
     const { kube, contents } = start();
     await contents.ensure(large);
     await kube.delete(secrets, { namespace, name: contentSecretName(digestB, 2) });
@@ -132,7 +132,7 @@ describe("the contents on the hub", () => {
     await assert.rejects(contents.read(digestB), { code: "CONTENT_MISSING" });
   });
 
-  test("tell when they were wanted last, until they are forgotten", async () => {
+  test("have a time of last use until they are forgotten", async () => {
     const { clock, contents } = start();
     assert.equal(contents.lastUsed(digestA), undefined);
     await contents.ensure(small);

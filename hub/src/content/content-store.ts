@@ -65,14 +65,14 @@ export function createContentStore(deps: ContentStoreDeps): ContentStore {
   }
 
   async function store(content: PackedContent): Promise<void> {
-    // Asked of what the API server has, not of our own memory: another leader may have collected it.
-    // Of every part: the first may outlive another while they are collected.
+    // Reads the API server, not our own cache: another leader may have collected it. Reads every part: the first may
+    // outlive another while they are collected.
     if (isStored(content)) return;
     for (const secret of contentSecrets(content, namespace).toReversed()) {
       try {
         stored.wrote(await rest.create(secrets, secret));
       } catch (thrown) {
-        // Named by its digest and immutable: one that is there is this one.
+        // Named by its digest and immutable: an existing one has this content.
         if (!isAlreadyExists(thrown)) throw thrown;
       }
     }

@@ -20,7 +20,7 @@ export interface CollectDeps {
 }
 
 export function collectReconciler(deps: CollectDeps): Reconcile {
-  /** Since when nobody names a content, monotonic ms. */
+  /** Since when no deployment references a content, monotonic ms. */
   const unnamedSince = new Map<ObjectKey, number>();
 
   return async function reconcile(key, { signal }) {
@@ -35,7 +35,7 @@ export function collectReconciler(deps: CollectDeps): Reconcile {
     unnamedSince.set(key, since);
     const remainingMs = since + deps.graceMs - now;
     if (remainingMs > 0)
-      return requeueAfter(remainingMs, "collected when nobody has named it for a while");
+      return requeueAfter(remainingMs, "collected when it was unreferenced for a while");
 
     deps.contents.forget(digest);
     const { uid, resourceVersion } = secret.metadata;

@@ -1,6 +1,6 @@
 /**
- * Keeps one connected agent in sync: a send queue keyed by subject, whose messages are made from the caches when it is
- * their turn, so that a message is never older than the moment it is sent.
+ * Keeps one connected agent in sync: a send queue keyed by subject, whose messages are built from the caches when they
+ * are sent, so that a message is never stale.
  */
 import {
   createSendQueue,
@@ -57,9 +57,9 @@ export interface AgentSyncOptions {
 }
 
 export interface AgentSync {
-  /** Enqueues the message about a subject, if one is due when it is its turn. */
+  /** Enqueues a subject; its message, if one is due, is built when it is sent. */
   enqueue(subject: Subject): void;
-  /** The latest acknowledgement of a name replaces one that was not sent. `onSent`: called when it is its turn. */
+  /** The latest acknowledgement of a name replaces one that was not sent. `onSent`: called when it is sent. */
   acknowledge(name: string, sequence: number, onSent: () => void): void;
   /** Whether the agent has a deployment of that name that it is not uninstalling. */
   hasDeployment(name: string): boolean;
@@ -111,7 +111,10 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
       case "deployment":
         return [`deployment/${subject.name}`, () => assignments.next(subject.name)];
       case "referencedObject":
-        return [`supply/${formatObjectRef(subject.ref)}`, () => referenced.next(subject.ref)];
+        return [
+          `referencedObject/${formatObjectRef(subject.ref)}`,
+          () => referenced.next(subject.ref),
+        ];
       case "clusterInfo":
         return ["clusterInfo", () => referenced.nextClusterInfo()];
       case "authorities":

@@ -82,7 +82,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     }
   }
 
-  /** False also when that cannot be known now. */
+  /** Also false while that cannot be decided. */
   async function mayWithdraw(name: string, uid: string): Promise<boolean> {
     try {
       const isAllowed = await withdrawals.mayBeSent(uid);

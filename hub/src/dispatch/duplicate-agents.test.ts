@@ -8,7 +8,9 @@ import { createDuplicateAgents } from "./duplicate-agents.ts";
 
 const key = keyOf(aCluster("paris"));
 
-/** Three replicas that see one cluster connect again and again; gives which of them warned, and after how many. */
+/**
+ * Three replicas that see the connections of one cluster; returns which of them warned, and after how many connections.
+ */
 function watchedBy(count: number) {
   const clock = createFakeClock();
   const replicas = Array.from({ length: count }, () => createDuplicateAgents(clock));
@@ -26,7 +28,7 @@ function watchedBy(count: number) {
   }
 
   return {
-    /** Somebody connects to a replica after a while. */
+    /** An agent connects to a replica after a delay. */
     connect(to: number, afterMs: number, { wasAlive }: { readonly wasAlive: boolean }): void {
       clock.advanceNow(afterMs);
       if (wasAlive && replicas[holder]?.replaced(key) === true) warnings += 1;
@@ -39,12 +41,12 @@ function watchedBy(count: number) {
 }
 
 describe("two agents with one identity", () => {
-  /** As their backoff has them come: ever more seldom, then in pairs. */
+  /** With increasing backoff, then in pairs. */
   const pauses = [0.5, 0.5, 1, 1, 2, 2, 4, 4, 8, 8, 16, 0.5, 30, 0.5, 30, 0.5, 30];
   const cases = [
     ["on one replica", 1],
-    ["on three replicas, in turns", 3],
-    ["on three replicas, one of them never left", 2],
+    ["on three replicas in rotation", 3],
+    ["on three replicas, one of them without a disconnect", 2],
   ] as const;
   for (const [where, replicas] of cases) {
     test(`are detected ${where} within three minutes, and reported once in five`, () => {
@@ -58,22 +60,22 @@ describe("two agents with one identity", () => {
   }
 });
 
-describe("one agent", () => {
-  test("whose connection is cut every five seconds is one agent", () => {
+describe("connections of one agent", () => {
+  test("that are cut every five seconds are not reported", () => {
     const cluster = watchedBy(3);
     for (let round = 0; round < 100; round += 1)
       cluster.connect(round % 3, 5_000, { wasAlive: false });
     assert.equal(cluster.warnings(), 0);
   });
 
-  test("whose network is down once a minute is one agent", () => {
+  test("that fail once a minute are not reported", () => {
     const cluster = watchedBy(2);
     for (let round = 0; round < 100; round += 1)
       cluster.connect(round % 2, 60_000, { wasAlive: true });
     assert.equal(cluster.warnings(), 0);
   });
 
-  test("that reconnects to other replicas or restarts is one agent", () => {
+  test("that move to other replicas or are restarted are not reported", () => {
     const cluster = watchedBy(3);
     for (let round = 0; round < 20; round += 1) {
       cluster.disconnect();

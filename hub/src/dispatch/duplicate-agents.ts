@@ -1,9 +1,8 @@
 /**
- * Detects two agents that use copies of one identity, whichever replicas they connect to.
- *
- * Every replica sees the epochs of all clusters rise, and knows which of its own streams were replaced while they seemed
- * alive. A connection that is cut now and then only raises epochs; a network that is gone for a while only replaces a live
- * stream; two agents with one key keep doing both.
+ * Detects two agents that use copies of one identity, whichever replicas they connect to. Every replica sees the epochs
+ * of all clusters rise, and which of its own streams were replaced while they seemed connected. A connection that is
+ * cut now and then only raises epochs; a network that fails for a while only replaces an open stream; two agents with
+ * one key keep doing both.
  */
 
 import type { Cluster } from "@flotilla/shared/api";
@@ -13,9 +12,9 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 
 export interface DuplicateAgents {
-  /** Observes connections of any replica that began while an earlier one was still recorded as connected. */
+  /** Observes connections of any replica that started while an earlier one was still recorded as connected. */
   clusterChanged(change: Change<Cluster>): void;
-  /** A newer stream replaced a live one of this replica. True when a duplicate is to be reported now. */
+  /** A newer stream replaced an open one of this replica. True when a duplicate is to be reported now. */
   replaced(key: ObjectKey): boolean;
 }
 

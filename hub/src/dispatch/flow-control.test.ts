@@ -18,7 +18,7 @@ function start() {
   return { clock, limit, isRead: () => isRead };
 }
 
-test("a flooding agent is read at the limited rate", async () => {
+test("reads a flooding agent at the limited rate", async () => {
   const { clock, limit, isRead } = start();
   let read = 0;
 
@@ -35,7 +35,7 @@ test("a flooding agent is read at the limited rate", async () => {
   assert.ok(read <= most + 1 && read > most * 0.9, `${read} messages in a minute`);
 });
 
-test("an agent that reports everything at once is not paused", () => {
+test("does not pause an agent that reports everything at once", () => {
   const { limit, isRead } = start();
 
   for (let count = 0; count < receiveLimits.burst - 1; count += 1) limit.received();

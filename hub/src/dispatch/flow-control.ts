@@ -1,4 +1,6 @@
-/** Limits how fast one agent is read: a flood of messages waits on the agent's side and costs the others nothing. */
+/**
+ * Limits the rate at which one agent is read: a flood of messages waits on the agent's side and does not affect others.
+ */
 import { createTokenBucket } from "@flotilla/shared/concurrency";
 import type { Clock, Timer } from "@flotilla/shared/time";
 

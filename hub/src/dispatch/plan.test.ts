@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, test } from "vitest";
 import { affectsAgent, inventoryAfter, planDispatch } from "./plan.ts";
 
-interface Wanted {
+interface Fields {
   readonly uid?: string;
   readonly id?: string;
   readonly paused?: boolean;
@@ -14,7 +14,7 @@ interface Wanted {
 
 function desired(
   name: string,
-  { uid = "u", id = "sha256:1", paused = false, deleting = false }: Wanted = {},
+  { uid = "u", id = "sha256:1", paused = false, deleting = false }: Fields = {},
 ): BundleDeployment {
   return {
     metadata: { name, uid, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
@@ -36,7 +36,7 @@ const deploy = (withContent: boolean, more: object = {}) => ({
 });
 const withdraw = { kind: "withdraw", deployment: { name: "a", uid: "u" } };
 
-describe("the plan for an agent that connects", () => {
+describe("the plan for an agent that connects has", () => {
   const cases: readonly (readonly [
     string,
     readonly ObservedDeployment[],
@@ -111,14 +111,14 @@ describe("the plan for an agent that connects", () => {
       [],
     ],
     [
-      "nothing about what the hub does not know, which are orphans",
+      "nothing about deployments that the hub does not have, which are orphans",
       [observed("z"), observed("a")],
       [],
       [],
       ["a", "z"],
     ],
     [
-      "nothing about what the hub does not know and is being uninstalled",
+      "nothing about deployments that the hub does not have and that are being uninstalled",
       [observed("a", { withdrawing: true })],
       [],
       [],
@@ -131,14 +131,14 @@ describe("the plan for an agent that connects", () => {
 });
 
 const someName: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d");
-const someHolding = fc.record({
+const anyHolding = fc.record({
   name: someName,
   uid: fc.constantFrom("u", "v"),
   deploymentId: fc.constantFrom("", "sha256:1", "sha256:2"),
   paused: fc.boolean(),
   withdrawing: fc.boolean(),
 });
-const someWanted = fc
+const anyDeployment = fc
   .record({
     name: someName,
     uid: fc.constantFrom("u", "v"),
@@ -147,18 +147,20 @@ const someWanted = fc
     deleting: fc.boolean(),
   })
   .map(({ name, ...rest }) => desired(name, rest));
-const holdingsOf = fc.uniqueArray(someHolding, { selector: ({ name }) => name });
-const deploymentsOf = fc.uniqueArray(someWanted, { selector: ({ metadata }) => metadata.name });
+const inventories = fc.uniqueArray(anyHolding, { selector: ({ name }) => name });
+const deploymentsOf = fc.uniqueArray(anyDeployment, { selector: ({ metadata }) => metadata.name });
 
 describe("a dispatch plan", () => {
   test("withdraws only what is being deleted", () => {
     fc.assert(
-      fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
+      fc.property(inventories, deploymentsOf, (holdings, deployments) => {
         for (const step of planDispatch(holdings, deployments).steps) {
           if (step.kind !== "withdraw") continue;
-          const asked = deployments.find(({ metadata }) => metadata.name === step.deployment.name);
-          assert.notEqual(asked?.metadata.deletionTimestamp, undefined);
-          assert.equal(asked?.metadata.uid, step.deployment.uid);
+          const desired = deployments.find(
+            ({ metadata }) => metadata.name === step.deployment.name,
+          );
+          assert.notEqual(desired?.metadata.deletionTimestamp, undefined);
+          assert.equal(desired?.metadata.uid, step.deployment.uid);
         }
       }),
     );
@@ -166,7 +168,7 @@ describe("a dispatch plan", () => {
 
   test("is empty once it was applied", () => {
     fc.assert(
-      fc.property(holdingsOf, deploymentsOf, (holdings, deployments) => {
+      fc.property(inventories, deploymentsOf, (holdings, deployments) => {
         const after = new Map<string, ObservedDeployment>(
           holdings.map((holding) => [holding.name, holding]),
         );
@@ -179,7 +181,7 @@ describe("a dispatch plan", () => {
     );
   });
 
-  test("does not change with a status, nor with a deployment that vanishes", () => {
+  test("does not change with a status, nor with a deployment that disappears", () => {
     assert.equal(affectsAgent(desired("a"), { ...desired("a"), status: { ready: true } }), false);
     assert.equal(affectsAgent(desired("a"), undefined), false);
     for (const change of [{ uid: "v" }, { id: "sha256:2" }, { paused: true }, { deleting: true }]) {

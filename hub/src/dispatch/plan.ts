@@ -16,7 +16,7 @@ export type DispatchStep =
 
 export interface DispatchPlan {
   readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
-  /** Names that the agent has and the hub does not know. Nothing is sent about them: absence never uninstalls. */
+  /** Names that the agent has and the hub does not have. Nothing is sent about them: absence never uninstalls. */
   readonly orphans: readonly string[];
 }
 

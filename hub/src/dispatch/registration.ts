@@ -28,7 +28,7 @@ type RegistrationResult =
   | { readonly kind: "skipped" }
   | { readonly kind: "failed"; readonly thrown: unknown };
 
-/** Records the connection in the Cluster's status, which gives the stream its epoch. Never rejects. */
+/** Records the connection in the Cluster's status, which assigns the epoch of the stream. Never rejects. */
 export async function register(
   { presence, metrics }: RegistrationDeps,
   { cluster, desired, previous, registrations }: RegistrationOptions,
@@ -39,7 +39,7 @@ export async function register(
   await previous;
   await registrations.acquire();
   try {
-    // An agent that went away while it waited costs no write.
+    // An agent that disconnected while it waited causes no write.
     if (!isStillOpen()) return { kind: "skipped" };
     const known = desired.deployments();
     const { orphans } = planDispatch(hello.inventory, known);
@@ -58,7 +58,10 @@ export async function register(
   }
 }
 
-/** Plans in the same turn in which the session begins to take changes, so that none is missed between the two. */
+/**
+ * Plans in the same iteration of the event loop in which the session starts to receive changes, so that none is missed
+ * between the two.
+ */
 export function registrationEvent(
   desired: DesiredState,
   { hello, version }: RegisterEffect,

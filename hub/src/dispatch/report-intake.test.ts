@@ -26,7 +26,7 @@ function start() {
       deploymentsNamespace: "cluster-paris",
     },
     desired: (name) => (known.has(name) ? aDeployment("paris") : undefined),
-    isInInventory: (name) => name === "held",
+    isInInventory: (name) => name === "installed",
     sink: {
       report(_, __, { name }) {
         kept.push(name);
@@ -61,12 +61,12 @@ function start() {
   };
 }
 
-test("an agent that invents names and reads no acknowledgements is paused after some hundred", () => {
+test("pauses an agent that invents names and reads no acknowledgements after a few hundred reports", () => {
   const { foreign, paused, waiting, kept, sendAll } = start();
   let made = 0;
 
   while (!paused.has("acknowledgements") && made < 10_000) foreign(`made-${made++}`, made);
-  assert.ok(made < 300, `${made} names are remembered`);
+  assert.ok(made < 300, `${made} names are stored`);
   assert.equal(waiting.size, made);
   sendAll();
 
@@ -74,7 +74,7 @@ test("an agent that invents names and reads no acknowledgements is paused after 
   assert.deepEqual(kept, []);
 });
 
-test("an agent that repeats one rejected report is not paused, because one acknowledgement waits", () => {
+test("does not pause an agent that repeats one rejected report, because one acknowledgement waits", () => {
   const { foreign, paused, waiting } = start();
 
   for (let sequence = 1; sequence <= 10_000; sequence += 1) foreign("other", sequence);
@@ -83,38 +83,38 @@ test("an agent that repeats one rejected report is not paused, because one ackno
   assert.equal(paused.size, 0);
 });
 
-test("an agent whose reports cannot be stored as fast as it sends them is paused until they are", async () => {
+test("pauses an agent while its reports arrive faster than they can be stored", async () => {
   const { intake, paused, kept, release } = start();
-  let said = 0;
+  let sequence = 0;
 
-  while (!paused.has("reports") && said < 10_000)
-    intake.state({ epoch: 1, sequence: said++ }, deployed());
-  assert.ok(kept.length < 300, `${kept.length} reports are on their way`);
+  while (!paused.has("reports") && sequence < 10_000)
+    intake.state({ epoch: 1, sequence: sequence++ }, deployed());
+  assert.ok(kept.length < 300, `${kept.length} reports are pending`);
   release();
   await settle();
 
   assert.equal(paused.size, 0);
 });
 
-test("a report on a deployment of the inventory that the cache does not have is not acknowledged, and missed once it has", () => {
+test("does not acknowledge a report on a deployment that is not in the cache yet, and marks it as missed once it is", () => {
   const { intake, known, waiting, foreign } = start();
   const uid = aDeployment("paris").metadata.uid ?? "";
-  intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "held", uid }));
+  intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "installed", uid }));
   foreign("made-up", 2);
 
   assert.deepEqual([...waiting.keys()], ["made-up"]);
-  assert.equal(intake.hasMissed("held"), false);
-  known.add("held").add("made-up");
+  assert.equal(intake.hasMissed("installed"), false);
+  known.add("installed").add("made-up");
 
-  assert.equal(intake.hasMissed("held"), true);
+  assert.equal(intake.hasMissed("installed"), true);
   assert.equal(intake.hasMissed("made-up"), false);
 });
 
-test("a report on an earlier deployment of the name is not missed", () => {
+test("does not mark a report on an earlier deployment of the name as missed", () => {
   const { intake, known } = start();
-  intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "held", uid: "uid-earlier" }));
+  intake.state({ epoch: 1, sequence: 1 }, deployed({ name: "installed", uid: "uid-earlier" }));
 
-  known.add("held");
+  known.add("installed");
 
-  assert.equal(intake.hasMissed("held"), false);
+  assert.equal(intake.hasMissed("installed"), false);
 });

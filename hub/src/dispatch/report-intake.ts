@@ -16,8 +16,8 @@ export interface ReportPosition {
 /** Makes reports durable. */
 export interface ReportSink {
   /**
-   * Resolves once the report, or a newer one, is durable. Called in the order in which the reports came in, for a deployment
-   * that exists with that UID. A rejection ends the stream, and the agent repeats the report on the next one.
+   * Resolves when the report, or a newer one, is durable. Called in the order of the reports, for a deployment that
+   * exists with that UID. A rejection ends the stream, and the agent repeats the report on the next one.
    */
   report(cluster: ClusterRef, position: ReportPosition, state: DeploymentState): Promise<void>;
   /** The agent has uninstalled a deployment that is being deleted. A rejection as above. */
@@ -36,7 +36,7 @@ export interface ReportIntakeDeps {
   readonly metrics: DispatchMetrics;
   readonly rejections: Rejections;
   readonly log: Log;
-  /** The latest of a name replaces one that was not sent. `onSent`: called when it is its turn. */
+  /** The latest of a name replaces one that was not sent. `onSent`: called when it is sent. */
   readonly acknowledge: (name: string, sequence: number, onSent: () => void) => void;
   readonly onUninstalled: (name: string, uid: string) => void;
   /** A limit is reached: stop reading until it is not any more. */
@@ -61,7 +61,10 @@ export function createReportIntake(deps: ReportIntakeDeps): ReportIntake {
   let inFlight = 0;
   /** Names of rejected reports whose acknowledgement is not sent yet. */
   const unacknowledged = new Set<string>();
-  /** UIDs by name of reported deployments that the agent has and the hub does not know. Bounded by the agent's inventory. */
+  /**
+   * UIDs by name of reported deployments that the agent has and the hub does not have. Bounded by the agent's
+   * inventory.
+   */
   const unknown = new Map<string, string>();
 
   function store(work: Promise<void>, then: () => void): void {

@@ -41,7 +41,7 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
       .report(paris, { epoch, sequence }, deployed(changes))
       .then(() => acknowledged.push(sequence));
   const stored = () => kube.peek(bundleDeployments, { namespace, name })?.status;
-  /** The agent connects once more: written by whichever replica answers it. */
+  /** The agent connects again: written by the replica that it connects to. */
   const connects = (epoch: number) =>
     kube.put(clusterResource, aCluster("paris", { status: { agent: { connected: true, epoch } } }));
   return {
@@ -59,43 +59,43 @@ function start(deployment: BundleDeployment = aDeployment("paris")) {
   };
 }
 
-/** Still ready, which is no news: it is written within a second and not at once. */
-const grown = {
+/** Still ready, which is not urgent: it is written within a second and not at once. */
+const later = {
   counts: { desiredReady: 2, ready: 2, notReady: 0, missing: 0, unknown: 0 },
 } as const;
 
 const failed = { phase: "failed", ready: false, message: "no chart" } as const;
 
 describe("a report", () => {
-  it("is acknowledged once it is stored, not before", async () => {
+  it("is acknowledged after it is stored, not before", async () => {
     const { kube, report, acknowledged, stored } = start();
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
 
     report(1, 1);
     await settle();
     assert.deepEqual(acknowledged, []);
 
-    letThrough();
+    unblock();
     await settle();
     assert.deepEqual(acknowledged, [1]);
     assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
   });
 
-  it("that a newer one replaces is covered by it, and all are acknowledged", async () => {
+  it("that a newer one replaces is acknowledged together with it", async () => {
     const { kube, report, acknowledged, stored } = start();
-    const letThrough = kube.hold();
+    const unblock = kube.hold();
 
     report(1, 1);
     report(1, 2, { ready: false });
     report(1, 3, failed);
-    letThrough();
+    unblock();
     await settle();
 
     assert.deepEqual(acknowledged, [1, 2, 3]);
     assert.equal(stored()?.agent?.sequence, 3);
   });
 
-  it("that is older than what is stored changes nothing and is acknowledged", async () => {
+  it("that is older than the stored one changes nothing and is acknowledged", async () => {
     const { report, acknowledged, stored } = start();
     report(2, 1);
     await settle();
@@ -108,7 +108,7 @@ describe("a report", () => {
     assert.deepEqual(stored(), before);
   });
 
-  it("of a later stream counts from one again", async () => {
+  it("of a later stream starts with sequence 1 again", async () => {
     const { report, stored } = start();
     report(1, 7);
     await settle();
@@ -183,7 +183,7 @@ describe("a withdrawal that an agent confirms", () => {
   }
 });
 
-describe("a report that comes late", () => {
+describe("a delayed report", () => {
   it("is not stored once the agent is known to have connected elsewhere", async () => {
     const { connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
@@ -191,7 +191,7 @@ describe("a report that comes late", () => {
     await settle();
     saw(connects(2));
 
-    report(1, 2, grown);
+    report(1, 2, later);
     await settle();
 
     assert.deepEqual(stored()?.agent, { epoch: 1, sequence: 1 });
@@ -203,9 +203,9 @@ describe("a report that comes late", () => {
     const { clock, connects, saw, report, stored, end } = start();
     saw(connects(1));
     report(1, 1);
-    // No news: it waits for a second, in which the process is frozen, and is the first to be due when it wakes.
+    // Not urgent: it waits for a second, in which the process is frozen, and is the first to be due when it resumes.
     await clock.advance(900);
-    report(1, 2, grown);
+    report(1, 2, later);
     await clock.advance(200);
     connects(2);
     clock.freeze(30_000);
@@ -221,7 +221,7 @@ describe("a report that comes late", () => {
     saw(connects(1));
     report(1, 1);
     await clock.advance(900);
-    report(1, 2, grown);
+    report(1, 2, later);
     await clock.advance(200);
     clock.freeze(30_000);
 
@@ -238,7 +238,7 @@ describe("a report that comes late", () => {
     saw(connects(40));
     clock.freeze(30_000);
     await clock.advance(2_000);
-    const metadata = { uid: "uid-anew", resourceVersion: "1000" };
+    const metadata = { uid: "uid-recreated", resourceVersion: "1000" };
     saw(aCluster("paris", { metadata, status: { agent: { connected: true, epoch: 1 } } }));
 
     report(1, 1);
@@ -271,20 +271,20 @@ describe("a report that comes late", () => {
     report(1, 1);
     await settle();
     const { list, replace } = kube;
-    let isAway = true;
+    let isUnavailable = true;
     Object.assign(kube, {
       list: (...args: Parameters<typeof list>) =>
-        isAway ? Promise.reject(new Error("away")) : list(...args),
+        isUnavailable ? Promise.reject(new Error("unavailable")) : list(...args),
       replace: (...args: Parameters<typeof replace>) =>
-        isAway ? Promise.reject(new Error("away")) : replace(...args),
+        isUnavailable ? Promise.reject(new Error("unavailable")) : replace(...args),
     });
     report(1, 2, failed);
     await clock.advance(2_000);
     assert.deepEqual(acknowledged, [1]);
 
-    // The watch of this replica is not back yet when its next write gets through.
+    // The watch of this replica is not restarted yet when its next write succeeds.
     connects(2);
-    isAway = false;
+    isUnavailable = false;
     await clock.advance(40_000);
 
     assert.equal(stored()?.agent?.sequence, 1);
@@ -296,18 +296,18 @@ describe("a report that comes late", () => {
     const { clock, kube, connects, saw, report, stored, acknowledged, end } = start();
     saw(connects(1));
     const list = kube.list;
-    let isAway = true;
+    let isUnavailable = true;
     Object.assign(kube, {
       list: (...args: Parameters<typeof list>) =>
-        isAway ? Promise.reject(new Error("away")) : list(...args),
+        isUnavailable ? Promise.reject(new Error("unavailable")) : list(...args),
     });
     clock.freeze(30_000);
-    report(1, 1, grown);
+    report(1, 1, later);
     await clock.advance(5_000);
     assert.equal(stored(), undefined);
     assert.deepEqual(acknowledged, []);
 
-    isAway = false;
+    isUnavailable = false;
     await clock.advance(5_000);
     assert.equal(stored()?.resourceCounts?.ready, 2);
     assert.deepEqual(acknowledged, [1]);

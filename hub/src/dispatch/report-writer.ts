@@ -67,7 +67,7 @@ export function createReportWriter(deps: ReportWriterDeps): ReportWriter {
       if (isOutdated(latest.report, deployment.status)) return undefined;
       if (staleness.isSuperseded(latest.cluster, latest.report.epoch)) return undefined;
       const next = deploymentStatus(deployment, latest.report, formatTimeMs(deps.clock.now()));
-      // The position alone is not worth a write.
+      // A new position alone is not written.
       return isDeepStrictEqual(
         { ...next, agent: undefined },
         { ...deployment.status, agent: undefined },

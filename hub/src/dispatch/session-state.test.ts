@@ -34,7 +34,7 @@ const registration: Registration = {
 };
 const replaced = new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced");
 const garbled = new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_VIOLATION, "garbled");
-const failure = new Error("API server gone");
+const failure = new Error("API server unavailable");
 const clusterInfo = { kind: "clusterInfo" } as const;
 
 const paused: ReadonlySet<PauseReason> = new Set();
@@ -73,7 +73,7 @@ const events = {
 } as const satisfies Record<string, SessionEvent>;
 type EventName = keyof typeof events;
 
-/** The next state, and the effects in short; `-` stands for nothing at all. */
+/** The next state, and the effects in short; `-` means none. */
 type Expected = readonly [next: StateName, ...effects: readonly string[]] | "-";
 
 const rejected = ["ended", "reject", "close error", "release 0"] as const;
@@ -121,9 +121,9 @@ const table: Readonly<
     connected: ["ended", "close complete", "release 7"],
   },
   cancelled: {
-    awaitingHello: ["ended", "close gone", "release 0"],
-    registering: ["ending", "close gone"],
-    connected: ["ended", "close gone", "release 7"],
+    awaitingHello: ["ended", "close disconnected", "release 0"],
+    registering: ["ending", "close disconnected"],
+    connected: ["ended", "close disconnected", "release 7"],
   },
   helloTimeout: {
     awaitingHello: ["ended", "close error", "release 0"],
@@ -185,7 +185,7 @@ const table: Readonly<
   "no orphan": { awaitingHello: nothing, registering: nothing, connected: nothing },
 };
 
-function inShort(effect: SessionEffect): string {
+function describeEffect(effect: SessionEffect): string {
   switch (effect.kind) {
     case "close":
       return `close ${effect.how instanceof RpcError ? "error" : effect.how}`;
@@ -206,7 +206,7 @@ function assertStep(from: StateName, event: EventName, expected: Expected): void
   const { state, effects } = step(states[from], events[event], "hub");
   const [next, ...inOrder] = expected === "-" ? [from] : expected;
   assert.equal(state.kind, next);
-  assert.deepEqual(effects.map(inShort), inOrder);
+  assert.deepEqual(effects.map(describeEffect), inOrder);
 }
 
 describe("a session", () => {
@@ -232,10 +232,10 @@ describe("a session", () => {
     const { state, effects } = step(states.registering, event, "hub");
 
     assert.deepEqual(state, { ...states.connected, orphans: plan.orphans });
-    assert.deepEqual(effects.map(inShort), ["startDispatch", "recordOrphans db,web"]);
+    assert.deepEqual(effects.map(describeEffect), ["startDispatch", "recordOrphans db,web"]);
   });
 
-  test("is read again when no reason to pause is left", () => {
+  test("reads again when no reason to pause is left", () => {
     let state: SessionState = states.connected;
     const effects: string[] = [];
     for (const [kind, reason] of [
@@ -247,7 +247,7 @@ describe("a session", () => {
     ] as const) {
       const next = step(state, { kind, reason }, "hub");
       state = next.state;
-      effects.push([`${kind} ${reason}:`, ...next.effects.map(inShort)].join(" "));
+      effects.push([`${kind} ${reason}:`, ...next.effects.map(describeEffect)].join(" "));
     }
 
     assert.deepEqual(effects, [
@@ -259,7 +259,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("says why it ended, also when its registration settles later", () => {
+  test("has the reason of its end, also when its registration settles later", () => {
     const ending = step(states.registering, events.completed, "hub").state;
 
     const { effects } = step(ending, events.registered, "hub");

@@ -1,6 +1,6 @@
 /**
- * The life of one agent's stream as a state and a pure step. `session.ts` turns what happens into events and runs the
- * effects. A stream ends exactly once, whatever ends it:
+ * The life of one agent's stream as a state and a pure step. `session.ts` maps stream events and
+ * results to events here and runs the effects. A stream ends exactly once, whatever ends it:
  *
  *     awaitingHello ── hello ──▶ registering ── registered ──▶ connected ──▶ ended
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended
@@ -34,7 +34,7 @@ type Open = { readonly paused: ReadonlySet<PauseReason> } & (
   | { readonly kind: "awaitingHello" }
   /** Hello is valid; the connection is being recorded in the Cluster's status. */
   | { readonly kind: "registering" }
-  /** `orphans`: what the agent has and the hub does not know, sorted. */
+  /** `orphans`: what the agent has and the hub does not have, sorted. */
   | { readonly kind: "connected"; readonly epoch: number; readonly orphans: readonly string[] }
 );
 
@@ -64,7 +64,7 @@ export type SessionEvent =
   | { readonly kind: "paused"; readonly reason: PauseReason }
   | { readonly kind: "resumed"; readonly reason: PauseReason }
   | { readonly kind: "changed"; readonly subject: Subject }
-  /** The hub learns of a deployment whose report it could not assign, because its cache was behind. */
+  /** The cache now has a deployment whose report could not be assigned. */
   | { readonly kind: "reportMissed"; readonly name: string }
   | { readonly kind: "orphanChanged"; readonly name: string; readonly isOrphan: boolean };
 
@@ -97,8 +97,8 @@ export type SessionEffect =
   | { readonly kind: "resumeReading" }
   | { readonly kind: "reject"; readonly error: RpcError }
   | { readonly kind: "logFailure"; readonly thrown: unknown; readonly message: string }
-  /** Stop timers and queues, and close the hub's half: with an error, regularly, or not at all where it is gone. */
-  | { readonly kind: "close"; readonly how: RpcError | "complete" | "gone" }
+  /** Stop timers and queues, and close the hub's half: with an error, regularly, or not at all when it is already closed. */
+  | { readonly kind: "close"; readonly how: RpcError | "complete" | "disconnected" }
   /** Record the disconnect. `epoch` 0: the connection was never recorded. The last effect of every session. */
   | { readonly kind: "release"; readonly epoch: number; readonly why: string };
 
@@ -109,12 +109,12 @@ export interface SessionStep {
 
 export const initialState: SessionState = { kind: "awaitingHello", paused: new Set() };
 
-/** For the agent: how to come back without a backoff. */
+/** For the agent: how to reconnect without a backoff. */
 const reconnectNow = (): { readonly trailers: ReturnType<typeof reconnectTrailers> } => ({
   trailers: reconnectTrailers(),
 });
 /** gRPC does not say which of these it was; a larger message is rejected before it gets here. */
-const connectionLost = `the connection was lost or cancelled, or gRPC closed it over a message of more than ${maxMessageBytes} bytes`;
+const connectionClosed = `the connection was closed or cancelled, or gRPC closed it because of a message above ${maxMessageBytes} bytes`;
 
 /** `hubId`: of this hub. Never throws. */
 export function step(state: SessionState, event: SessionEvent, hubId: string): SessionStep {
@@ -137,7 +137,7 @@ function stepOpen(state: Open, event: SessionEvent, hubId: string): SessionStep 
     case "completed":
       return close(state, "complete", "the agent closed the stream");
     case "cancelled":
-      return close(state, "gone", connectionLost);
+      return close(state, "disconnected", connectionClosed);
     case "helloTimeout":
       return state.kind === "awaitingHello"
         ? end(state, violation("no Hello within 30 s of the start of the stream"))
@@ -177,7 +177,7 @@ function receive(state: Open, message: AgentMessage, hubId: string): SessionStep
     return reject(state, violation("the first message is not Hello"));
   switch (message.kind) {
     case "state": {
-      // A report carries the epoch, which is known only once the connection is recorded.
+      // A report has the epoch, which is assigned when the connection is recorded.
       if (state.kind === "registering")
         return reject(state, violation("a state before the agent was welcomed"));
       const position = { epoch: state.epoch, sequence: message.sequence };
@@ -279,7 +279,7 @@ function end(state: Open, error: RpcError): SessionStep {
   return close(state, error, error.message);
 }
 
-function close(state: Open, how: RpcError | "complete" | "gone", why: string): SessionStep {
+function close(state: Open, how: RpcError | "complete" | "disconnected", why: string): SessionStep {
   const closed: SessionEffect = { kind: "close", how };
   if (state.kind === "registering") return withEffect({ kind: "ending", why }, closed);
   const epoch = state.kind === "connected" ? state.epoch : 0;

@@ -41,7 +41,7 @@ const hello: AgentMessage = {
 
 const names = ["web", "db", "other"] as const;
 const name = fc.constantFrom(...names);
-/** Right for the name, of an earlier one, or of another cluster. */
+/** The UID of the present deployment, of an earlier one, or of another cluster. */
 const key = fc
   .tuple(
     fc.constantFrom("web", "web", "web", ...names),
@@ -49,8 +49,8 @@ const key = fc
   )
   .map(([name, more]) => ({ name, uid: `uid-${name}-paris${more}` }));
 
-/** Messages that are plausible here, so that many sequences get far. */
-const likely: fc.Arbitrary<AgentMessage> = fc.oneof(
+/** Messages that are plausible here, so that many sequences get past the start. */
+const plausible: fc.Arbitrary<AgentMessage> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(hello) },
   {
     weight: 6,
@@ -74,13 +74,15 @@ function step(what: string, run: Step[1]): Step {
 const steps: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 8,
-    arbitrary: likely.map((said) =>
-      step(`say ${JSON.stringify(said)}`, (test) => test.say(wire(said))),
+    arbitrary: plausible.map((message) =>
+      step(`send ${JSON.stringify(message)}`, (test) => test.send(wire(message))),
     ),
   },
   {
     weight: 1,
-    arbitrary: agentMessage.map((said) => step("say anything", (test) => test.say(wire(said)))),
+    arbitrary: agentMessage.map((message) =>
+      step("say anything", (test) => test.send(wire(message))),
+    ),
   },
   {
     weight: 1,
@@ -88,7 +90,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       .uint8Array({ maxLength: 20 })
       .map((bytes) =>
         step(`say bytes ${bytes.join()}`, (test) =>
-          test.say(requestDeserialize(Buffer.from(bytes))),
+          test.send(requestDeserialize(Buffer.from(bytes))),
         ),
       ),
   },
@@ -121,13 +123,13 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.constantFrom(
       step("facts", ({ session }) => session.changed({ kind: "clusterInfo" })),
-      step("supply", ({ session }) =>
+      step("referenced object", ({ session }) =>
         session.changed({ kind: "referencedObject", ref: { kind: "Secret", name: "a" } }),
       ),
       step("reports cannot be stored", (test) => test.failReports()),
       step("connections cannot be recorded", (test) => test.failRegistration()),
-      step("the connection is lost", (test) => test.lose()),
-      step("the agent closes the stream", (test) => test.finish()),
+      step("the connection is closed", (test) => test.disconnect()),
+      step("the agent closes the stream", (test) => test.endRequests()),
       step("half an hour", ({ clock }) => clock.advance(1_800_000)),
       step("another stream", ({ session }) =>
         session.end(new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced")),
@@ -137,10 +139,10 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant(step("a moment", () => settle())) },
 );
 
-/** Most begin as they should, or few would get anywhere. */
+/** Most begin with valid messages, or few would connect. */
 const begun: readonly Step[] = [
   step("desire web", ({ desired }) => void desired.set("web", aDeployment("paris"))),
-  step("say hello", (test) => test.say(wire(hello))),
+  step("say hello", (test) => test.send(wire(hello))),
   step("a moment", () => settle()),
 ];
 const sequences = fc
@@ -162,7 +164,7 @@ describe("a session", () => {
         }
         await settle();
 
-        for (const { kind, name, uid, place, deployment } of test.kept) {
+        for (const { kind, name, uid, place, deployment } of test.stored) {
           assert.equal(deployment?.metadata.uid, uid, `${kind} of ${name}`);
           if (kind === "withdrawn") assert.ok(deployment.metadata.deletionTimestamp !== undefined);
           else assert.equal(place?.epoch, 1);
@@ -170,17 +172,17 @@ describe("a session", () => {
         assert.ok(test.ends.length <= 1, test.ends.join());
         const isWelcomed = test.presence.includes("connected");
         seen.welcomed += isWelcomed ? 1 : 0;
-        seen.kept += test.kept.length;
+        seen.kept += test.stored.length;
         seen.ended += test.ends.length;
 
-        test.lose();
+        test.disconnect();
         await test.session.ended;
         assert.deepEqual(test.presence, ["opened", ...(isWelcomed ? ["connected"] : []), "closed"]);
         assert.deepEqual(test.clock.waiting(), [], "timers");
       }),
       { numRuns: 500 },
     );
-    // Sequences that never get anywhere would prove nothing.
+    // Sequences that never connect would prove nothing.
     assert.ok(seen.welcomed > 50 && seen.kept > 50 && seen.ended > 50, JSON.stringify(seen));
   });
 
@@ -188,9 +190,9 @@ describe("a session", () => {
     const test = openTestSession();
     const web = { name: "web", uid: "uid-web-paris" };
     const holding = { ...web, deploymentId: "sha256:1", paused: false, withdrawing: false };
-    test.say(wire({ ...hello, inventory: [holding] }));
+    test.send(wire({ ...hello, inventory: [holding] }));
     await settle();
-    test.say(wire({ kind: "state", sequence: 1, state: deployed(web) }));
+    test.send(wire({ kind: "state", sequence: 1, state: deployed(web) }));
     await settle();
     assert.ok(!test.sent.some(({ stateAck }) => stateAck), "it is not acknowledged");
     assert.deepEqual(test.ends, []);
@@ -204,32 +206,32 @@ describe("a session", () => {
 
   for (const [when, before] of [
     ["as its first message", []],
-    ["once it was welcomed", [wire(hello)]],
+    ["after the welcome", [wire(hello)]],
   ] as const) {
-    test(`whose agent sends ${when} an undecodable message is ended with the reason, counted and logged`, async () => {
+    test(`whose agent sends an undecodable message ${when} is ended with the reason, counted and logged`, async () => {
       const test = openTestSession();
-      for (const message of before) test.say(message);
+      for (const message of before) test.send(message);
       await settle();
 
-      test.say(requestDeserialize(Buffer.from("ffffffffffff", "hex")));
+      test.send(requestDeserialize(Buffer.from("ffffffffffff", "hex")));
       await settle();
 
-      const [why = ""] = test.answers;
+      const [why = ""] = test.errorMessages;
       assert.match(why, /^the message of 6 bytes cannot be decoded: /);
-      assert.equal(test.answers.length, 1);
+      assert.equal(test.errorMessages.length, 1);
       assert.deepEqual(test.warnings, [
         { cluster: "fleet-default/paris", err: why, reason: "protocol_violation" },
       ]);
       const counted = await test.metrics.getSingleMetricAsString("flotilla_hub_rejected_total");
       assert.match(counted, /reason="protocol_violation"\} 1$/m);
-      test.lose();
+      test.disconnect();
       await test.session.ended;
     });
   }
 
   test("whose agent has a version that the hub does not support logs a warning", async () => {
     const test = openTestSession();
-    test.say(wire({ ...hello, agentVersion: "2.0.0" }));
+    test.send(wire({ ...hello, agentVersion: "2.0.0" }));
     await settle();
 
     assert.deepEqual(test.warnings, [
@@ -238,33 +240,33 @@ describe("a session", () => {
         why: "the agent has version 2.0.0, the hub 1.0.0: another major version is not supported; upgrade the hub",
       },
     ]);
-    test.lose();
+    test.disconnect();
     await test.session.ended;
   });
 
   test("whose agent does not read queues one message for each deployment", async () => {
     const test = openTestSession();
-    const want = (name: string, change: number): void => {
+    const setDesired = (name: string, change: number): void => {
       const spec = { deploymentID: `sha256:${change}`, stagedDeploymentID: `sha256:${change}` };
       test.desired.set(name, aDeployment("paris", { bundle: name, spec }));
       test.session.changed({ kind: "deployment", name });
     };
-    test.say(wire(hello));
+    test.send(wire(hello));
     await settle();
     const before = test.sent.length;
-    test.read(false);
+    test.setReading(false);
 
     for (let change = 1; change <= 5_000; change += 1) {
-      for (const name of names) want(name, change);
+      for (const name of names) setDesired(name, change);
       if (change % 100 === 0) await test.clock.advance(60_000);
     }
     assert.equal(test.sent.length, before + 1, "the one that was under way");
-    test.read(true);
+    test.setReading(true);
     await settle();
 
-    const said = test.sent.slice(before + 1).map(({ deployment }) => deployment?.deploymentId);
-    assert.deepEqual(said, ["sha256:5000", "sha256:5000", "sha256:5000"]);
-    test.lose();
+    const message = test.sent.slice(before + 1).map(({ deployment }) => deployment?.deploymentId);
+    assert.deepEqual(message, ["sha256:5000", "sha256:5000", "sha256:5000"]);
+    test.disconnect();
     await test.session.ended;
   });
 });

@@ -1,6 +1,6 @@
 /**
- * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects. Nothing
- * is remembered beyond the stream: the next one starts from the inventory that the agent then sends.
+ * One agent's stream: turns stream events, timers and results into events of `session-state.ts`, and runs its effects.
+ * No state outlives the stream: the next one starts from the inventory that the agent then sends.
  */
 import { agentMessageFromWire, type ReadAgentMessage } from "@flotilla/proto";
 import { versionSkew } from "@flotilla/shared/buildinfo";
@@ -54,7 +54,7 @@ export interface Session {
   readonly agent: AgentCertificate;
   /** 0 while the agent is not connected. */
   readonly epoch: number;
-  /** Resolves when nothing of the session runs any more. */
+  /** Resolves when no work of the session is left. */
   readonly ended: Promise<void>;
   /** What the agent has to be sent about a subject may have changed. */
   changed(subject: Subject): void;
@@ -150,7 +150,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
     }
   }
 
-  // Before the registration, which can take a while when thousands connect at once: the agent sees that the hub is there.
+  // Before the registration, which can take a while when thousands connect at once: the agent gets an early response.
   stream.sendMetadata(new Metadata());
   stream.on("data", (incoming: Incoming<ReadAgentMessage>) => {
     if (state.kind === "ending" || state.kind === "ended") return;
@@ -211,7 +211,7 @@ function openIntake(deps: SessionDeps, options: IntakeOptions): ReportIntake {
   });
 }
 
-/** An orphan is a deployment that the agent has and the hub does not know. */
+/** An orphan is a deployment that the agent has and the hub does not have. */
 function emitOrphan(
   name: string,
   desired: DesiredState,
@@ -247,10 +247,10 @@ function startDispatch(
   return sync;
 }
 
-function closeStream(stream: AgentStream, how: RpcError | "complete" | "gone"): void {
+function closeStream(stream: AgentStream, how: RpcError | "complete" | "disconnected"): void {
   if (how === "complete") stream.end();
-  else if (how !== "gone") stream.emit("error", toGrpcError(how));
-  // What the agent still sends is read and dropped, so that the connection can close.
+  else if (how !== "disconnected") stream.emit("error", toGrpcError(how));
+  // Further messages of the agent are read and dropped, so that the connection can close.
   stream.resume();
 }
 

@@ -1,10 +1,9 @@
 /**
- * Guards the writes of reports against a stale cache: whether a newer stream of an agent exists than the one a report came on.
- *
- * An agent that hears nothing for 5 s may go to another replica, and its reports there need not change anything, so no write
- * conflict would show it. A replica sees the new stream by its watch within milliseconds, unless it was frozen or cut off from
- * the API server. So after such a gap, and after a write without an answer, the Clusters are listed again before another report
- * is written.
+ * Guards the writes of reports against a stale cache: checks whether an agent has a newer stream than the one of a
+ * report. An agent without a response for 5 s may connect to another replica, and its reports there need not change
+ * anything, so no write conflict would show it. A replica observes the new stream on its watch within milliseconds,
+ * unless it was frozen or disconnected from the API server. So after such a gap, and after a write without a response,
+ * the Clusters are listed again before another report is written.
  */
 import { type Cluster, clusters as clusterResource } from "@flotilla/shared/api";
 import { messageOf } from "@flotilla/shared/errors";
@@ -15,7 +14,7 @@ import type { Log } from "@flotilla/shared/log";
 import { type Clock, delay, type Timer } from "@flotilla/shared/time";
 
 export interface StalenessCheck {
-  /** Whether a newer stream of a cluster is known than the one with this epoch. */
+  /** Whether a cluster has a newer stream than the one with this epoch. */
   isSuperseded(cluster: ObjectKey, epoch: number): boolean;
   /** `true` while the cache is trusted; else resolves once the Clusters were listed again. */
   confirmed(): true | Promise<void>;

@@ -54,10 +54,10 @@ describe("a withdrawal", () => {
   });
 
   test("is not sent while the API server cannot be reached", async () => {
-    const rest = { get: () => Promise.reject(new Error("away")) };
+    const rest = { get: () => Promise.reject(new Error("unavailable")) };
 
     const { mayBeSent } = createWithdrawals({ rest, cluster: ref, deployments: () => [] });
 
-    await assert.rejects(mayBeSent("a"), /away/);
+    await assert.rejects(mayBeSent("a"), /unavailable/);
   });
 });

@@ -1,9 +1,8 @@
 /**
- * Decides whether a deployment that is being deleted is to be uninstalled, or is only deleted together with its Cluster.
- *
- * The two look the same, and arrive on different watches: the deletion of the deployment may be seen before the Cluster's. On
- * the API server the Cluster is deleted first. So the Cluster is read after the deployment was seen to be deleted, once for
- * all deployments that are seen by then.
+ * Decides whether a deployment that is being deleted is to be uninstalled, or is only deleted together with its
+ * Cluster. Both cases have the same fields, and arrive on different watches: the deletion of the deployment may be seen
+ * before the Cluster's. On the API server the Cluster is deleted first. So the Cluster is read after the deployment was
+ * seen to be deleted, once for all deployments that are seen by then.
  */
 import { type BundleDeployment, clusters } from "@flotilla/shared/api";
 import type { KubeRest } from "@flotilla/shared/kube/client";

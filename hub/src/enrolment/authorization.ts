@@ -28,8 +28,8 @@ export interface EnrolmentAuthorization {
 }
 
 /**
- * The key of an enrolled Cluster is as good as a token for that Cluster: an agent that was disconnected until its certificate
- * expired comes back, however old its token is. Throws TOKEN_REJECTED.
+ * The key of an enrolled Cluster is accepted like a token for that Cluster: an agent that was disconnected until its
+ * certificate expired can enrol again with an expired token. Throws TOKEN_REJECTED.
  */
 export async function authorizeEnrolment(
   deps: AuthorizationDeps,

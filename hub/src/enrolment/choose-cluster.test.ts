@@ -56,7 +56,7 @@ function eachIsChosen(cases: Case): void {
 const same = cluster("one", "sha256:aa");
 const adoptable = cluster("one");
 const foreign = cluster("one", "sha256:bb");
-const going = cluster("one", "sha256:aa", { deletionTimestamp: revokedAt });
+const terminating = cluster("one", "sha256:aa", { deletionTimestamp: revokedAt });
 
 describe("the Cluster of an enrolling agent", () => {
   eachIsChosen([
@@ -75,7 +75,11 @@ describe("the Cluster of an enrolling agent", () => {
       { clusterName: "one", named: () => foreign },
       { kind: "create", name: nameFor("client") },
     ],
-    ["is the same again for the same key", { enrolled: [same] }, { kind: "same", cluster: same }],
+    [
+      "is the same again for the same client id and key",
+      { enrolled: [same] },
+      { kind: "same", cluster: same },
+    ],
     [
       "is the same again for the same key alone",
       { enrolled: [same], token: undefined },
@@ -93,11 +97,11 @@ describe("the Cluster of an enrolling agent", () => {
     ],
     [
       "is not one that is being deleted",
-      { enrolled: [going] },
-      { kind: "rejected", cluster: going, why: "deleting" },
+      { enrolled: [terminating] },
+      { kind: "rejected", cluster: terminating, why: "deleting" },
     ],
     [
-      "is the oldest where two have its client id",
+      "is the oldest when two have its client id",
       {
         enrolled: [
           cluster("b", "sha256:bb", { creationTimestamp: "2026-01-02T00:00:00Z" }),
@@ -117,7 +121,7 @@ describe("the Cluster of an enrolling agent", () => {
 });
 
 describe("with a token for one Cluster", () => {
-  const nobodys = cluster("one", undefined, {}, {});
+  const withoutKey = cluster("one", undefined, {}, {});
   const others = cluster("one", "sha256:bb", {}, { clientID: "other" });
   const elsewhere = cluster("two", "sha256:aa");
   const alone = (one: Cluster) => ({ token: forOne, named: () => one });
@@ -129,8 +133,8 @@ describe("with a token for one Cluster", () => {
     ],
     [
       "it is adopted when no agent has enrolled",
-      alone(nobodys),
-      { kind: "adopt", cluster: nobodys },
+      alone(withoutKey),
+      { kind: "adopt", cluster: withoutKey },
     ],
     [
       "another key takes over",
@@ -150,8 +154,8 @@ describe("with a token for one Cluster", () => {
     ],
     [
       "is not taken over while it is being deleted",
-      alone(going),
-      { kind: "rejected", cluster: going, why: "deleting" },
+      alone(terminating),
+      { kind: "rejected", cluster: terminating, why: "deleting" },
     ],
   ]);
 });
@@ -159,7 +163,7 @@ describe("with a token for one Cluster", () => {
 describe("a Cluster that was revoked", () => {
   const annotations = { [revokedAtAnnotation]: revokedAt };
   const revoked = cluster("one", "sha256:aa", { annotations });
-  const lost = cluster("one", "sha256:bb", { annotations });
+  const revokedOther = cluster("one", "sha256:bb", { annotations });
   const never = cluster("one", "sha256:bb", { annotations: { [revokedAtAnnotation]: "yes" } });
   eachIsChosen([
     [
@@ -169,13 +173,13 @@ describe("a Cluster that was revoked", () => {
     ],
     [
       "is not enrolled again by an older token",
-      { enrolled: [lost] },
-      { kind: "rejected", cluster: lost, why: "revoked" },
+      { enrolled: [revokedOther] },
+      { kind: "rejected", cluster: revokedOther, why: "revoked" },
     ],
     [
       "is not enrolled again by an older token for it",
-      { named: () => lost, token: forOne },
-      { kind: "rejected", cluster: lost, why: "revoked" },
+      { named: () => revokedOther, token: forOne },
+      { kind: "rejected", cluster: revokedOther, why: "revoked" },
     ],
     [
       "is not enrolled again with the key that was revoked",
@@ -184,8 +188,8 @@ describe("a Cluster that was revoked", () => {
     ],
     [
       "is enrolled again by a later token and another key",
-      { enrolled: [lost], token: late },
-      { kind: "take-over", cluster: lost },
+      { enrolled: [revokedOther], token: late },
+      { kind: "take-over", cluster: revokedOther },
     ],
     [
       "at an invalid time is not enrolled again by any token",
@@ -198,13 +202,13 @@ describe("a Cluster that was revoked", () => {
 describe("a Cluster with deletion policy Uninstall that is deleted", () => {
   const metadata = { deletionTimestamp: revokedAt, finalizers: [clusterFinalizer] };
   const spec: Cluster["spec"] = { clientID: "client", deletionPolicy: "Uninstall" };
-  const leaving = cluster("one", "sha256:aa", metadata, spec);
+  const uninstalling = cluster("one", "sha256:aa", metadata, spec);
   const foreignKey = cluster("one", "sha256:bb", metadata, spec);
   eachIsChosen([
     [
       "accepts its agent by its key",
-      { enrolled: [leaving], token: undefined },
-      { kind: "same", cluster: leaving },
+      { enrolled: [uninstalling], token: undefined },
+      { kind: "same", cluster: uninstalling },
     ],
     [
       "accepts no other key, whatever the token",

@@ -60,7 +60,7 @@ function enrolAs(cluster: Cluster, { fingerprint, token }: ChoiceInputs): Cluste
   const isKnown = known === fingerprint;
   const rejected = (why: RejectionReason): ClusterChoice => ({ kind: "rejected", cluster, why });
   if (cluster.metadata.deletionTimestamp !== undefined) {
-    // Its agent is needed to uninstall, also when its certificate has expired meanwhile.
+    // Its agent is needed to uninstall, also when its certificate has expired.
     const isNeeded = isBeingEmptied(cluster) && isKnown && revocation === undefined;
     return isNeeded ? { kind: "same", cluster } : rejected("deleting");
   }

@@ -3,21 +3,21 @@ import { describe, test } from "vitest";
 import { clusterLabels } from "./cluster-labels.ts";
 
 describe("the labels of an enrolling cluster", () => {
-  const asked = { env: "prod", team: "a", "example.com/zone": "z" };
+  const requested = { env: "prod", team: "a", "example.com/zone": "z" };
   const cases: readonly (readonly [
     what: string,
-    asked: Readonly<Record<string, string>>,
+    requested: Readonly<Record<string, string>>,
     token: Parameters<typeof clusterLabels>[1],
     expected: ReturnType<typeof clusterLabels>,
   ])[] = [
     [
       "are the requested ones",
-      asked,
+      requested,
       { labels: {}, allowedLabels: undefined },
-      { own: asked, fixed: {}, rejected: [] },
+      { own: requested, fixed: {}, rejected: [] },
     ],
     [
-      "are no reserved ones",
+      "exclude reserved ones",
       {
         "example.com/fleet.cattle.io": "x",
         "fleet.cattle.io/name": "x",
@@ -40,7 +40,7 @@ describe("the labels of an enrolling cluster", () => {
     ],
     [
       "are the token's where that has another value",
-      asked,
+      requested,
       { labels: { env: "test", team: "a" }, allowedLabels: undefined },
       {
         own: { "example.com/zone": "z" },
@@ -49,7 +49,7 @@ describe("the labels of an enrolling cluster", () => {
       },
     ],
     [
-      "may be reserved ones that the token sets, except the hub's own",
+      "include reserved ones that the token sets, except the hub's own",
       {},
       {
         labels: { "management.cattle.io/cluster": "x", "flotilla.dev/a": "x" },
@@ -59,18 +59,18 @@ describe("the labels of an enrolling cluster", () => {
     ],
     [
       "are only those whose names the token allows",
-      asked,
+      requested,
       { labels: {}, allowedLabels: ["env", "example.com/*"] },
       { own: { env: "prod", "example.com/zone": "z" }, fixed: {}, rejected: ["team"] },
     ],
     [
-      "are none where the token allows none",
-      asked,
+      "are none when the token allows none",
+      requested,
       { labels: { team: "b" }, allowedLabels: [] },
       { own: {}, fixed: { team: "b" }, rejected: ["env", "example.com/zone", "team"] },
     ],
     [
-      "are no reserved ones, however much the token allows",
+      "exclude reserved ones, even when the token allows them",
       { "fleet.cattle.io/name": "x", env: "prod" },
       { labels: {}, allowedLabels: ["*", "fleet.cattle.io/name"] },
       { own: { env: "prod" }, fixed: {}, rejected: ["fleet.cattle.io/name"] },

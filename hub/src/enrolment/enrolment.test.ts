@@ -1,7 +1,7 @@
-/** Requests to enrol of whatever kind, at a hub whose API server is in memory. */
+/** Any enrolment requests, to a hub with an API server in memory. */
 import assert from "node:assert/strict";
 import { type EnrollRequest, isPrintable } from "@flotilla/proto";
-import { mutated, oddText } from "@flotilla/proto/testing";
+import { malformedText, mutated } from "@flotilla/proto/testing";
 import {
   apiVersion,
   type Cluster,
@@ -28,11 +28,11 @@ const token = makeTokenValue(tokenUid);
 const stored = await createAuthority(Date.now());
 const [own, other] = [await aCertificateRequest(), await aCertificateRequest()];
 
-/** A hub with one token that is good. */
+/** A hub with one valid token. */
 async function start() {
   const clock = createFakeClock(Date.now());
   const lines: { readonly message: string; readonly err?: unknown }[] = [];
-  const told: string[] = [];
+  const events: string[] = [];
   const metrics = new Registry();
   const log = Object.assign(silentLog(), {
     warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
@@ -68,7 +68,7 @@ async function start() {
     },
     events: {
       record: ({ metadata }, { reason, note }) =>
-        void told.push(`${metadata.name} ${reason}: ${note}`),
+        void events.push(`${metadata.name} ${reason}: ${note}`),
       flush: () => Promise.resolve(),
     },
     hubId: "hub",
@@ -76,13 +76,13 @@ async function start() {
     clock,
     log,
   });
-  return { clock, enrolment, clusters, rest, metrics, lines, told };
+  return { clock, enrolment, clusters, rest, metrics, lines, events };
 }
 
 const request: EnrollRequest = { token, certificateRequest: own, clientId: "paris", labels: {} };
 const peer = "10.0.0.1:1234";
 
-/** What came of it: the Cluster's name, or the status of the refusal. */
+/** The result: the Cluster's name, or the gRPC status of the rejection. */
 async function answer(work: Promise<{ readonly clusterName: string }>): Promise<string> {
   try {
     return (await work).clusterName;
@@ -99,13 +99,15 @@ describe("an enrolment", () => {
       {
         token: fc.oneof(
           fc.constantFrom(token, token, "", `${tokenUid}.wrong`, `${token}x`),
-          oddText,
+          malformedText,
         ),
         certificateRequest: fc.oneof(fc.constantFrom(own, other), mutated(own)),
-        // The wire has none without one.
-        clientId: fc.oneof(fc.constantFrom("paris", "rome"), oddText).filter((id) => id !== ""),
-        labels: fc.dictionary(oddText, oddText, { maxKeys: 3 }),
-        clusterName: fc.oneof(fc.constantFrom("paris", "rome"), oddText),
+        // A decoded request always has a client id.
+        clientId: fc
+          .oneof(fc.constantFrom("paris", "rome"), malformedText)
+          .filter((id) => id !== ""),
+        labels: fc.dictionary(malformedText, malformedText, { maxKeys: 3 }),
+        clusterName: fc.oneof(fc.constantFrom("paris", "rome"), malformedText),
       },
       { requiredKeys: ["token", "certificateRequest", "clientId", "labels"] },
     );
@@ -115,8 +117,8 @@ describe("an enrolment", () => {
 
         for (const each of requests) {
           const before = clusters.size;
-          const came = await answer(enrolment.enroll(each, peer));
-          assert.ok(clusters.size === before || each.token === token, came);
+          const outcome = await answer(enrolment.enroll(each, peer));
+          assert.ok(clusters.size === before || each.token === token, outcome);
           await clock.advance(10_000);
         }
 
@@ -160,7 +162,7 @@ describe("an enrolment", () => {
     await answer(enrolment.enroll(wrong, peer));
     await clock.advance(30_000);
     await answer(enrolment.enroll(wrong, peer));
-    Object.assign(rest, { get: () => Promise.reject(new Error("the API server is away")) });
+    Object.assign(rest, { get: () => Promise.reject(new Error("the API server is unavailable")) });
 
     assert.equal(await answer(enrolment.enroll(request, peer)), "UNAVAILABLE");
 
@@ -169,7 +171,7 @@ describe("an enrolment", () => {
     assert.deepEqual([first?.message, second?.message], Array(2).fill("rejected an enrolment"));
     assert.match(String(first?.err), /no Cluster of this hub is enrolled with the agent's key/);
     assert.deepEqual(others, [
-      { ...who, err: "the API server is away", message: "cannot enrol an agent" },
+      { ...who, err: "the API server is unavailable", message: "cannot enrol an agent" },
     ]);
     assert.match(
       await metrics.getSingleMetricAsString("flotilla_hub_rejected_total"),
@@ -178,22 +180,22 @@ describe("an enrolment", () => {
   });
 
   test("with a taken name gets another one, and an Event", async () => {
-    const { enrolment, clusters, told } = await start();
+    const { enrolment, clusters, events } = await start();
     const named = { ...request, clusterName: "paris" };
     assert.equal(await answer(enrolment.enroll(named, peer)), "paris");
-    assert.deepEqual(told, []);
+    assert.deepEqual(events, []);
 
     const second = { ...named, certificateRequest: other, clientId: "other" };
     const name = await answer(enrolment.enroll(second, peer));
 
     assert.match(name, /^cluster-/);
     assert.equal(clusters.size, 2);
-    assert.deepEqual(told, [
+    assert.deepEqual(events, [
       `${name} NameTaken: the agent requested the name paris, which another Cluster has; this one is named ${name}`,
     ]);
   });
 
-  test("of one sender with ever new clients does not use up the limit of others", async () => {
+  test("of one sender with many new clients does not use up the limit of others", async () => {
     const { enrolment } = await start();
     const wrong = { ...request, token: "" };
     const flood = Array.from({ length: 2_000 }, (_, at) =>

@@ -46,7 +46,7 @@ const senderLimit = { perSecond: 40, burst: 400 };
 const clientLimit = { perSecond: 1 / 5, burst: 10 };
 /** Of one agent, which renews every few hours; short-lived certificates of tests need more. */
 const renewalLimit = { perSecond: 1, burst: 10 };
-/** Log lines about one sender, which could invent new client ids for ever. */
+/** Limits log lines about one sender, which could send any number of new client ids. */
 const senderLogLimit = { perSecond: 1, burst: 50 };
 
 export function createEnrolment(deps: EnrolmentDeps): Enrolment {

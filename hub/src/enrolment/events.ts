@@ -1,4 +1,4 @@
-/** Events on a Cluster about what its agent asked for and did not get. */
+/** Events on a Cluster about requests of its agent that were not granted. */
 import type { Cluster } from "@flotilla/shared/api";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf } from "@flotilla/shared/kube/objects";
@@ -12,7 +12,7 @@ export interface EnrolmentEventsDeps {
   readonly log: Log;
 }
 
-/** What the agent asked for, and the token that it presented. */
+/** What the agent requested, and the token that it presented. */
 export interface EnrolmentRequestSummary {
   readonly clusterName: string | undefined;
   readonly labels: ClusterLabels;
@@ -31,7 +31,10 @@ export function recordEnrolmentEvents(
     events.record(cluster, { type, reason, action: "Enroll", note });
 
   if (how === "create" && isNameTaken(cluster, clusterName, token)) {
-    log.warn({ cluster: keyOf(cluster), asked: clusterName }, "requested cluster name is taken");
+    log.warn(
+      { cluster: keyOf(cluster), requestedName: clusterName },
+      "requested cluster name is taken",
+    );
     const note = `the agent requested the name ${clusterName}, which another Cluster has; this one is named ${cluster.metadata.name}`;
     record("Warning", "NameTaken", note);
   }

@@ -16,7 +16,7 @@ export interface EnrolmentRejection {
   readonly note?: string;
 }
 
-interface Refused {
+interface Rejected {
   readonly cluster: Cluster;
   readonly clientId: string;
   readonly token: TokenTerms | undefined;
@@ -24,7 +24,7 @@ interface Refused {
 
 export function rejectionFor(
   why: RejectionReason,
-  { cluster, clientId, token }: Refused,
+  { cluster, clientId, token }: Rejected,
 ): EnrolmentRejection {
   const name = keyOf(cluster);
   const dedicated = `create a ClusterRegistrationToken with spec.clusterName: ${cluster.metadata.name} and copy the content of its Secret into that agent's bootstrap Secret`;
@@ -47,7 +47,7 @@ export function rejectionFor(
         answer: new RpcError(
           status.UNAVAILABLE,
           enrollErrors.ENROLMENT_REJECTED,
-          `Cluster ${name} of client id ${clientId} is being deleted; retry the enrolment when it is gone`,
+          `Cluster ${name} of client id ${clientId} is being deleted; retry the enrolment after it is deleted`,
         ),
       };
     case "revoked": {

@@ -13,30 +13,30 @@ const token: ClusterRegistrationToken = {
   spec: { ttl: "1h" },
 };
 const now = Date.UTC(2026, 0, 1, 0, 30);
-const evidence = { presented: "u.secret", token, expected: "u.secret", now };
+const validInput = { presented: "u.secret", token, expected: "u.secret", now };
 
 describe("a presented registration token", () => {
   test("is valid for clusters of its namespace", () => {
-    assert.deepEqual(validateToken(evidence), { kind: "valid", token: termsOf(token) });
+    assert.deepEqual(validateToken(validInput), { kind: "valid", token: termsOf(token) });
   });
 
   test("is unknown when it or its Secret does not exist, or its secret part differs", () => {
     for (const wrong of [{ token: undefined }, { expected: "" }, { presented: "u.secreT" }]) {
-      assert.deepEqual(validateToken({ ...evidence, ...wrong }), { kind: "unknown" });
+      assert.deepEqual(validateToken({ ...validInput, ...wrong }), { kind: "unknown" });
     }
   });
 
   test("expires at the end of its ttl, even before it is deleted", () => {
-    assert.deepEqual(validateToken({ ...evidence, now: Date.UTC(2026, 0, 1, 1) }), {
+    assert.deepEqual(validateToken({ ...validInput, now: Date.UTC(2026, 0, 1, 1) }), {
       kind: "expired",
       name: "fleet-default/first",
       expiredAt: "2026-01-01T01:00:00.000Z",
     });
   });
 
-  test("is not reported as expired to somebody who guesses", () => {
-    const guess = { ...evidence, presented: "u.guess", now: Date.UTC(2026, 0, 2) };
+  test("is not reported as expired without its secret part", () => {
+    const wrongInput = { ...validInput, presented: "u.wrongInput", now: Date.UTC(2026, 0, 2) };
 
-    assert.deepEqual(validateToken(guess), { kind: "unknown" });
+    assert.deepEqual(validateToken(wrongInput), { kind: "unknown" });
   });
 });

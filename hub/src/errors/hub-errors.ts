@@ -24,7 +24,7 @@ export const hubErrors = defineErrors({
   },
   POLICY_VIOLATION: {
     retryable: false,
-    help: "A Policy of the namespace forbids what a HelmOp or a Bundle asks for. The message names the Policy and what it allows. Nothing is deployed until one of them is changed; what is deployed stays.",
+    help: "A Policy of the namespace forbids a setting of a HelmOp or a Bundle. The message names the Policy and what it allows. Nothing is deployed until one of them is changed; what is deployed stays.",
   },
   BUNDLE_NOT_DEPLOYABLE: {
     retryable: false,

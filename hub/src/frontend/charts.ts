@@ -1,10 +1,10 @@
 /**
- * The chart references of a HelmOp-like spec: which (repo, chart, version) it and each of its targets ask for. Every
- * reference is resolved on its own and gets a pin of its own. Pure.
+ * The chart references of a HelmOp-like spec: the (repo, chart, version) of the spec and of each of its targets. Every
+ * reference is resolved separately and gets its own pin. Pure.
  */
 import type { BundleTarget, HelmOp, HelmOptions } from "@flotilla/shared/api";
 
-/** One chart as a spec asks for it; "" where a field is empty. */
+/** One chart reference of a spec; "" where a field is empty. */
 export interface ChartReference {
   readonly repo: string;
   readonly chart: string;

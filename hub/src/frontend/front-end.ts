@@ -1,13 +1,13 @@
 /**
- * What a front end is: three pure functions that compile an object which people write into Bundles, and that compile the
- * state of those Bundles back into the object's status. A front end knows nothing of clusters or streams.
+ * A front end: three pure functions that compile an object written by users into Bundles, and the state of those Bundles
+ * into the status of the object. It does not use clusters or streams.
  */
 import type { Bundle, ChartPin, Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
 import { type AppError, commonErrors } from "@flotilla/shared/errors";
 import { hubErrors } from "../errors/index.ts";
 
-/** `T`: the kind; `Inputs`: what its status is made from. @public */
+/** `T`: the kind; `Inputs`: what its status is made from. */
 export interface FrontEnd<T, Inputs, Status> {
   /** The first thing that is wrong, and what to change; undefined when the object can be deployed. */
   validate(object: T): AppError | undefined;
@@ -64,8 +64,8 @@ export function holds(
 }
 
 /**
- * Whether an error is to be shown in the status. A read that may succeed a moment later is not, for about five seconds of
- * retries, where the spec was accepted before: a new leader must not take back what another one accepted.
+ * Whether an error is to be shown in the status. If the spec was accepted before, a failed read is shown only after
+ * about five seconds of retries: a new leader must not set Accepted to False because of a short outage.
  */
 export function isWorthPublishing(
   error: AppError,

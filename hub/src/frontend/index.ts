@@ -8,6 +8,7 @@ export {
 export {
   type ConditionState,
   chartNotResolved,
+  type FrontEnd,
   holds,
   isWorthPublishing,
   notAccepted,

@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { aHelmOp } from "../testing/index.ts";
 import { ignoredLabelRemarks, unknownFieldRemarks, unsupportedFieldRemarks } from "./remarks.ts";
 
-/** As the API server returns it, whatever its type. */
+/** As the API server returns it, also with invalid types. */
 function unknownIn(spec: object): readonly string[] {
   return unknownFieldRemarks(aHelmOp(spec));
 }
@@ -13,14 +13,14 @@ test("reports no known field", () => {
   assert.deepEqual(unknownIn({ pollingInterval: "5m", helm: { values: { any: "thing" } } }), []);
 });
 
-test("reports an unknown field with the name that was probably meant", () => {
+test("reports an unknown field with the most similar known name", () => {
   assert.deepEqual(unknownIn({ helm: { vesion: "1.2.3" }, driftwood: 1 }), [
     "unknown field spec.helm.vesion has no effect, did you mean spec.helm.version?",
     "unknown field spec.driftwood has no effect",
   ]);
 });
 
-test("cuts a long list and counts the rest", () => {
+test("truncates a long list and counts the rest", () => {
   const spec = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`zz${at}`, at]));
 
   const remarks = unknownIn(spec);
@@ -51,7 +51,7 @@ for (const [field, spec] of used) {
   });
 }
 
-test("reports nothing that is empty or off", () => {
+test("reports no field that is empty or off", () => {
   const spec: HelmOp["spec"] = {
     correctDrift: { enabled: false, force: true },
     diff: { comparePatches: [] },
@@ -67,7 +67,7 @@ test("reports nothing that is empty or off", () => {
   assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), []);
 });
 
-test("names fields of targets with their target, all in one sentence", () => {
+test("names fields of targets with their target, in one message", () => {
   const spec: HelmOp["spec"] = {
     rolloutStrategy: { maxUnavailable: "10%" },
     targets: [{}, { correctDrift: { enabled: true } }],

@@ -20,7 +20,7 @@ export function remarksOn(helmOp: HelmOp): readonly string[] {
   ];
 }
 
-/** All remarks on a Bundle that was applied by hand; `helmOp`: the Bundle read as one. */
+/** All remarks on a Bundle that was applied by hand; `helmOp`: the Bundle parsed as one. */
 export function remarksOnBundle(bundle: Bundle, helmOp: HelmOp): readonly string[] {
   return [
     ...unknownBundleFieldRemarks(bundle),

@@ -32,7 +32,7 @@ const failed = paris({ conditions: [{ type: "Deployed", status: "False", message
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
 const made = { bundle: decidedBundle(aBundle()) };
-const unmade = { bundle: undefined, ...aggregated([]) };
+const withoutBundle = { bundle: undefined, ...aggregated([]) };
 const pollFailed: HelmOpDecision = {
   ...accepted,
   lastPollingTriggered: now,
@@ -48,37 +48,37 @@ type Step = readonly [
   stalled: "True" | "False",
 ];
 
-/** What happens to one HelmOp, one after the other, and what Reconciling and Stalled say of each. */
+/** The events of one HelmOp in order, with the Reconciling and Stalled conditions after each. */
 const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
   [
-    "that is installed, fails later and mends",
+    "that is installed, fails later and recovers",
     [
-      ["its chart is looked for", { ...unmade, decision: resolving }, "True", "False"],
-      ["its Bundle is made", unmade, "True", "False"],
-      ["it is handed out", { ...made, ...waiting }, "True", "False"],
+      ["its chart is being resolved", { ...withoutBundle, decision: resolving }, "True", "False"],
+      ["its Bundle is created", withoutBundle, "True", "False"],
+      ["it is dispatched", { ...made, ...waiting }, "True", "False"],
       ["its workloads start", { ...made, ...starting }, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
       ["a workload fails", { ...made, ...starting }, "False", "False"],
-      ["it mends", { ...made, ...ready }, "False", "False"],
+      ["it recovers", { ...made, ...ready }, "False", "False"],
     ],
   ],
   [
     "that is upgraded",
     [
       ["it is ready", { ...made, ...ready }, "False", "False"],
-      ["a newer version is handed out", { ...made, ...upgrading }, "True", "False"],
+      ["a newer version is dispatched", { ...made, ...upgrading }, "True", "False"],
       ["its workloads start", { ...made, ...starting }, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
     ],
   ],
   [
-    "whose repository is away for a while",
+    "whose repository is unavailable for a while",
     [
       ["it is ready", { ...made, ...ready }, "False", "False"],
       ["a poll fails", { ...made, ...ready, decision: pollFailed }, "False", "True"],
       ["another fails", { ...made, ...ready, decision: pollFailed }, "False", "True"],
       [
-        "a poll goes well",
+        "a poll succeeds",
         { ...made, ...ready, decision: { ...accepted, lastPollingTriggered: now } },
         "False",
         "False",
@@ -86,32 +86,32 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     ],
   ],
   [
-    "whose repository is away while it is rolled out",
+    "whose repository is unavailable during its rollout",
     [
-      ["it is handed out", { ...made, ...waiting }, "True", "False"],
+      ["it is dispatched", { ...made, ...waiting }, "True", "False"],
       ["a poll fails", { ...made, ...waiting, decision: pollFailed }, "False", "True"],
-      ["a poll goes well", { ...made, ...waiting }, "True", "False"],
+      ["a poll succeeds", { ...made, ...waiting }, "True", "False"],
     ],
   ],
   [
-    "whose chart is not there at first",
+    "whose chart does not exist at first",
     [
-      ["its chart is looked for", { ...unmade, decision: resolving }, "True", "False"],
-      ["it is not there", { ...unmade, decision: rejected }, "False", "True"],
-      ["it is still not there", { ...unmade, decision: rejected }, "False", "True"],
-      ["it is found", unmade, "True", "False"],
+      ["its chart is being resolved", { ...withoutBundle, decision: resolving }, "True", "False"],
+      ["the chart does not exist", { ...withoutBundle, decision: rejected }, "False", "True"],
+      ["the chart still does not exist", { ...withoutBundle, decision: rejected }, "False", "True"],
+      ["it is found", withoutBundle, "True", "False"],
       ["it is ready", { ...made, ...ready }, "False", "False"],
     ],
   ],
   [
     "that cannot be installed",
     [
-      ["it is handed out", { ...made, ...waiting }, "True", "False"],
-      ["the cluster refuses it", { ...made, ...failed }, "False", "False"],
+      ["it is dispatched", { ...made, ...waiting }, "True", "False"],
+      ["the cluster rejects it", { ...made, ...failed }, "False", "False"],
     ],
   ],
   [
-    "that goes nowhere",
+    "without a matching cluster",
     [
       [
         "no cluster matches",
@@ -145,21 +145,21 @@ function statusOf(helmOp: HelmOp, inputs: Omit<HelmOpInputs, "helmOp" | "now">):
   return status;
 }
 
-describe("what programs wait for", () => {
-  test("Stalled says why, as Polled does", () => {
+describe("conditions that programs wait for", () => {
+  test("Stalled has the reason of Polled", () => {
     const status = statusOf(decidedHelmOp(polled, pollFailed), { ...made, ...ready });
     const { reason, message } = findCondition(status.conditions, "Stalled") ?? {};
     assert.deepEqual([reason, message], ["Stalled", "500"]);
   });
 
-  test("Reconciling says what is under way, as Ready does", () => {
+  test("Reconciling has the reason of Ready", () => {
     const { conditions } = statusOf(decidedHelmOp(polled, accepted), { ...made, ...waiting });
     const shown = ["Ready", "Reconciling"].map((type) => findCondition(conditions, type));
     assert.equal(shown[1]?.reason, "WaitApplied");
     assert.equal(shown[1].message, shown[0]?.message);
   });
 
-  test("a change that has not been looked at is under way", () => {
+  test("a change that was not reconciled yet counts as Reconciling", () => {
     const helmOp = decidedHelmOp(aHelmOp({}, { generation: 2 }), accepted);
     const status = statusOf(helmOp, { ...made, ...ready });
     assert.equal(findCondition(status.conditions, "Reconciling")?.status, "True");

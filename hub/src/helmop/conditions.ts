@@ -1,4 +1,4 @@
-/** The conditions of a HelmOp but for Ready, from its status. Pure. */
+/** The conditions of a HelmOp except Ready, from its status. Pure. */
 
 import type { BundleSummary, Condition, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
@@ -12,11 +12,11 @@ export interface ConditionInputs {
   readonly status: HelmOpStatus;
   readonly ready: ConditionState;
   readonly summary: BundleSummary;
-  /** What the clusters report of the archives that they got, where that is worth knowing. */
+  /** Remarks on the archives that the clusters report. */
   readonly differing: string | undefined;
 }
 
-/** Conditions that exist only while they apply are left out. */
+/** Conditions that exist only while they apply are omitted. */
 export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition[] {
   const { helmOp, status, ready, summary } = inputs;
   const isObserved = status.observedGeneration === helmOp.metadata.generation;
@@ -35,7 +35,7 @@ export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition
   ];
 }
 
-/** True's message is composed of what is worth knowing; False is as the reconcile decided it. */
+/** The message of True is composed of remarks; False is as the reconcile decided it. */
 function acceptedCondition({
   helmOp,
   status,
@@ -72,7 +72,7 @@ function problemOf(status: HelmOpStatus): string | undefined {
   return isRejected(status) ? error : attemptText(resolutionStateOf(status));
 }
 
-/** Not accepted for another reason than that its source could not be asked: no attempt is made. */
+/** Not accepted for another reason than a failed request to its source: no attempt is made. */
 function isRejected(status: HelmOpStatus): boolean {
   const accepted = currentAccepted(status);
   return accepted?.status === "False" && accepted.reason !== chartNotResolved;
@@ -118,11 +118,11 @@ function isInProgress(
   { pending = 0, waitApplied = 0, outOfSync = 0, notReady = 0 }: BundleSummary,
   before: HelmOpStatus,
 ): boolean {
-  // An offline cluster may never come back: nothing is in progress until then.
+  // An offline cluster may never reconnect: nothing is in progress until then.
   if (ready.status === "True" || ready.reason === "Offline") return false;
   // A deployment that failed is retried.
   if (ready.status === "Unknown" || ready.reason === "Error") return true;
   if (pending + waitApplied + outOfSync > 0) return true;
-  // A workload that is not ready belongs to a rollout that has begun; it begins none when it fails later.
+  // A workload that is not ready belongs to a running rollout; it does not start one when it fails later.
   return notReady > 0 && findCondition(before.conditions, "Reconciling")?.status !== "False";
 }

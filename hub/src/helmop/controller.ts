@@ -52,7 +52,7 @@ export function createHelmOpController(deps: HelmOpControllerDeps): Controller {
     clock: deps.clock,
     watches: [
       watch(helmOps, { predicate: isSpecChange, toKeys: ownKey }),
-      // A Bundle has the key of its HelmOp: somebody else changed or deleted it.
+      // A Bundle has the key of its HelmOp: another client changed or deleted it.
       watch(bundles, {
         predicate: (change) => change.before !== undefined && isSpecChange(change),
         toKeys: ownKey,

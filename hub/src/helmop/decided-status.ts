@@ -17,7 +17,7 @@ export function resolutionStateOf(status: HelmOpStatus | undefined): ResolutionS
   };
 }
 
-/** Its charts are being resolved, and nothing is known of this generation yet. */
+/** Its charts are being resolved; this generation has no result yet. */
 export function resolvingStatus(helmOp: HelmOp, status: HelmOpStatus | undefined): HelmOpStatus {
   return { ...status, observedGeneration: generationOf(helmOp) };
 }
@@ -31,7 +31,7 @@ export interface Rejection {
   readonly now: string;
 }
 
-/** It is not accepted, and its source is not asked. The schedule stays. */
+/** Not accepted; its source gets no request. The schedule stays. */
 export function rejectedStatus(
   helmOp: HelmOp,
   status: HelmOpStatus | undefined,
@@ -64,7 +64,7 @@ export interface Resolved {
   readonly now: string;
 }
 
-/** Its source was asked, or is not due. */
+/** Its source answered, or the next poll is not due. */
 export function resolvedStatus(
   helmOp: HelmOp,
   status: HelmOpStatus | undefined,
@@ -102,7 +102,7 @@ export function resolvedStatus(
   };
 }
 
-/** A pin with such an address is in the Bundle alone, and resolved again when that is lost. */
+/** A pin with such an address is stored only in the Bundle, and resolved again when that is deleted. */
 function hasSecretAddress({ repo, chart, pin }: ChartPin): boolean {
   return [repo, chart, pin.kind === "oci" ? pin.repository : pin.url].some(mayHoldSecret);
 }

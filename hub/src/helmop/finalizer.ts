@@ -1,4 +1,4 @@
-/** The finalizer of a HelmOp: it stays until its Bundle is gone. */
+/** The finalizer of a HelmOp: it stays until its Bundle is deleted. */
 import { type Bundle, bundles, type HelmOp, helmOps } from "@flotilla/shared/api";
 import { helmOpFinalizer } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -17,7 +17,7 @@ export interface FinalizerDeps {
   readonly bundles: Store<Bundle>;
 }
 
-/** Undefined when the HelmOp is gone. */
+/** Undefined when the HelmOp does not exist any more. */
 export function addHelmOpFinalizer(
   deps: FinalizerDeps,
   helmOp: HelmOp,
@@ -26,7 +26,7 @@ export function addHelmOpFinalizer(
   return addFinalizer(optionsOf(deps, signal), helmOp);
 }
 
-/** Deletes the Bundle, and removes the finalizer once the Bundle is gone. */
+/** Deletes the Bundle, and removes the finalizer once the Bundle no longer exists. */
 export async function finalize(
   deps: FinalizerDeps,
   helmOp: HelmOp,

@@ -1,4 +1,3 @@
 export { createHelmOpController } from "./controller.ts";
-export { planBundle } from "./plan.ts";
+export { helmOpFrontEnd } from "./front-end.ts";
 export { createHelmOpPublisher } from "./publisher.ts";
-export { validate } from "./validate.ts";

@@ -1,4 +1,4 @@
-/** What a new leader does for a HelmOp, of which it knows only the status. */
+/** What a newly elected leader does for a HelmOp, of which it has only the status. */
 import assert from "node:assert/strict";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
@@ -7,81 +7,87 @@ import { test } from "vitest";
 import { hubErrors } from "../errors/index.ts";
 import { aHelmOp, createTestHelmOps, httpPin, web } from "../testing/index.ts";
 
-const refused = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
-const away = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", { retryable: true });
+const unauthorized = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: 401");
+const unreadable = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 503", {
+  retryable: true,
+});
 
-/** One that is polled, whose repository gives these answers, the last of them for good. */
+/** A HelmOp with polling, whose repository has these responses; the last one repeats. */
 function polled(...answers: readonly (Pin | AppError)[]) {
-  let asked = 0;
-  const loop = createTestHelmOps({
+  let requests = 0;
+  const helmOps = createTestHelmOps({
     resolve() {
-      const answer = answers[Math.min(asked, answers.length - 1)];
-      asked += 1;
+      const answer = answers[Math.min(requests, answers.length - 1)];
+      requests += 1;
       return answer === undefined || answer instanceof AppError
         ? Promise.reject(answer ?? new Error("there is no answer"))
         : Promise.resolve({ pin: answer, problems: [] });
     },
   });
-  loop.put(aHelmOp({ pollingInterval: "24h" }));
+  helmOps.put(aHelmOp({ pollingInterval: "24h" }));
   return {
-    loop,
-    asked: () => asked,
-    said(type: string) {
-      const condition = findCondition(loop.helmOp(web).status?.conditions, type);
+    helmOps,
+    requests: () => requests,
+    conditionText(type: string) {
+      const condition = findCondition(helmOps.helmOp(web).status?.conditions, type);
       return [condition?.status, condition?.message].filter(Boolean).join(" ");
     },
     async pollAgain() {
-      const next = await loop.reconcile(web);
+      const next = await helmOps.reconcile(web);
       assert.ok(next.kind === "requeue");
-      await loop.clock.advance(next.afterMs);
-      await loop.reconcile(web);
+      await helmOps.clock.advance(next.afterMs);
+      await helmOps.reconcile(web);
     },
   };
 }
 
 test("new credentials after a failed poll start the next poll at once, also with a new leader", async () => {
-  const { loop, asked, said, pollAgain } = polled(httpPin("1.2.3"), refused, httpPin("1.2.4"));
+  const { helmOps, requests, conditionText, pollAgain } = polled(
+    httpPin("1.2.3"),
+    unauthorized,
+    httpPin("1.2.4"),
+  );
   await pollAgain();
-  assert.match(said("Polled"), /^False GET index.yaml: 401/);
-  loop.restart();
-  await loop.reconcile(web);
-  assert.equal(asked(), 2);
+  assert.match(conditionText("Polled"), /^False GET index.yaml: 401/);
+  helmOps.restart();
+  await helmOps.reconcile(web);
+  assert.equal(requests(), 2);
 
-  loop.nextAccess("2");
-  await loop.reconcile(web);
+  helmOps.nextAccess("2");
+  await helmOps.reconcile(web);
 
-  assert.equal(asked(), 3);
-  assert.equal(said("Polled"), "True");
-  assert.equal(loop.helmOp(web).status?.version, "1.2.4");
+  assert.equal(requests(), 3);
+  assert.equal(conditionText("Polled"), "True");
+  assert.equal(helmOps.helmOp(web).status?.version, "1.2.4");
 });
 
-test("a read that fails takes back what was accepted only after seconds of retries", async () => {
-  const { loop, said } = polled(httpPin("1.2.3"));
-  await loop.reconcile(web);
-  loop.restart();
-  loop.nextAccess(away, away, away);
+test("a failed read sets Accepted to False only after seconds of retries", async () => {
+  const { helmOps, conditionText } = polled(httpPin("1.2.3"));
+  await helmOps.reconcile(web);
+  helmOps.restart();
+  helmOps.nextAccess(unreadable, unreadable, unreadable);
 
-  await assert.rejects(loop.reconcile(web), { message: "list secrets: 503" });
-  await assert.rejects(loop.reconcile(web, 9), { message: "list secrets: 503" });
-  assert.equal(said("Accepted"), "True");
+  await assert.rejects(helmOps.reconcile(web), { message: "list secrets: 503" });
+  await assert.rejects(helmOps.reconcile(web, 9), { message: "list secrets: 503" });
+  assert.equal(conditionText("Accepted"), "True");
 
-  assert.deepEqual(await loop.reconcile(web, 10), { kind: "done" });
-  assert.equal(said("Accepted"), "False list secrets: 503");
+  assert.deepEqual(await helmOps.reconcile(web, 10), { kind: "done" });
+  assert.equal(conditionText("Accepted"), "False list secrets: 503");
 
-  await loop.reconcile(web);
-  assert.equal(said("Accepted"), "True");
+  await helmOps.reconcile(web);
+  assert.equal(conditionText("Accepted"), "True");
 });
 
-test("a failed poll stays failed after a rejection, which names no time for the next poll", async () => {
-  const { loop, said, pollAgain } = polled(httpPin("1.2.3"), refused);
+test("a failed poll stays failed after a rejection, which sets no time for the next poll", async () => {
+  const { helmOps, conditionText, pollAgain } = polled(httpPin("1.2.3"), unauthorized);
   await pollAgain();
-  const failed = said("Polled");
+  const failed = conditionText("Polled");
   assert.match(failed, /^False GET index.yaml: 401; retrying at \S+Z$/);
-  loop.nextAccess(away);
+  helmOps.nextAccess(unreadable);
 
-  await loop.reconcile(web, 10);
-  assert.equal(said("Polled"), "False GET index.yaml: 401");
-  await loop.reconcile(web);
+  await helmOps.reconcile(web, 10);
+  assert.equal(conditionText("Polled"), "False GET index.yaml: 401");
+  await helmOps.reconcile(web);
 
-  assert.equal(said("Polled"), failed);
+  assert.equal(conditionText("Polled"), failed);
 });

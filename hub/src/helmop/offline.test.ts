@@ -1,4 +1,4 @@
-/** What a person is told of clusters of which nothing is heard, on Bundles and HelmOps alike. */
+/** Messages about offline clusters, the same on Bundles and HelmOps. */
 import assert from "node:assert/strict";
 import type { BundleDeployment, Cluster, HelmOpStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
@@ -22,8 +22,8 @@ import { helmOpStatus } from "./status.ts";
 
 const since = "2025-12-24T18:00:00Z";
 
-/** Its agent was there until `since`. */
-function asleep(name: string): Cluster {
+/** Its agent was connected until `since`. */
+function offlineCluster(name: string): Cluster {
   return aCluster(name, { status: { agent: { connected: false, epoch: 7, lastSeen: since } } });
 }
 
@@ -31,7 +31,7 @@ function ready(cluster: string): BundleDeployment {
   return aDeployment(cluster, { status: { appliedDeploymentID: digestA, ready: true } });
 }
 
-/** It runs what was wanted before. */
+/** It runs an earlier content. */
 function waiting(cluster: string): BundleDeployment {
   const status = { appliedDeploymentID: digestB, ready: true, version: "1.2.8" };
   return aDeployment(cluster, { status });
@@ -44,30 +44,30 @@ function failing(cluster: string): BundleDeployment {
 
 function statusOf(
   deployments: readonly BundleDeployment[],
-  away: readonly Cluster[],
+  offline: readonly Cluster[],
   before?: HelmOpStatus,
 ): HelmOpStatus {
   const status = helmOpStatus({
     helmOp: decidedHelmOp(aHelmOp({}, {}, before), accepted),
     bundle: decidedBundle(aBundle(), { targets: deployments.length }),
-    ...aggregated(deployments, 0, away),
+    ...aggregated(deployments, 0, offline),
     now,
   });
   assert.ok(status !== undefined);
   return status;
 }
 
-describe("a HelmOp that goes to clusters of which nothing is heard", () => {
+describe("a HelmOp that targets offline clusters", () => {
   const cases: readonly (readonly [
     what: string,
     deployments: readonly BundleDeployment[],
-    away: readonly string[],
+    offline: readonly string[],
     counts: string,
     ready: readonly [status: string, reason: string, message: RegExp],
     reconciling: string,
   ])[] = [
     [
-      "is Ready where they were, and says as of when",
+      "is Ready when they were ready, and reports since when they are offline",
       [ready("oslo"), ready("paris")],
       ["paris"],
       "2 ready",
@@ -86,12 +86,12 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
       [
         "Unknown",
         "Offline",
-        /^Offline\(1\) \[Cluster fleet-default\/paris: no agent connected since 2025-12-24T18:00:00Z; known then: 1\.2\.8 WaitApplied\]$/,
+        /^Offline\(1\) \[Cluster fleet-default\/paris: no agent connected since 2025-12-24T18:00:00Z; last known state: 1\.2\.8 WaitApplied\]$/,
       ],
       "False",
     ],
     [
-      "counts them apart from those that fail",
+      "counts them apart from failing clusters",
       [ready("a"), ready("b"), ready("c"), failing("d"), waiting("e"), failing("f")],
       ["e", "f"],
       "3 ready, 1 failing, 2 offline",
@@ -103,7 +103,7 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
       "False",
     ],
     [
-      "goes on where it can",
+      "continues its rollout in the other clusters",
       [waiting("oslo"), waiting("paris")],
       ["paris"],
       "1 waiting, 1 offline",
@@ -111,24 +111,24 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
       "True",
     ],
   ];
-  for (const [what, deployments, away, counts, [holds, reason, message], reconciling] of cases) {
+  for (const [what, deployments, offline, counts, [holds, reason, message], reconciling] of cases) {
     test(what, () => {
-      const status = statusOf(deployments, away.map(asleep));
+      const status = statusOf(deployments, offline.map(offlineCluster));
 
       const condition = findCondition(status.conditions, "Ready");
       assert.deepEqual([condition?.status, condition?.reason], [holds, reason]);
       assert.match(condition?.message ?? "", message);
       assert.equal(findCondition(status.conditions, "Reconciling")?.status, reconciling);
       assert.equal(status.display?.counts, counts);
-      assert.equal(status.offlineClusterCount, away.length);
+      assert.equal(status.offlineClusterCount, offline.length);
       assert.deepEqual(
         status.offlineClusters,
-        away.map((name) => ({ name: `${workspace}/${name}`, since })),
+        offline.map((name) => ({ name: `${workspace}/${name}`, since })),
       );
     });
   }
 
-  test("says of one that never came that it did not", () => {
+  test("reports clusters that never connected", () => {
     const status = statusOf([aDeployment("paris")], [aCluster("paris")]);
 
     assert.deepEqual(status.offlineClusters, [{ name: `${workspace}/paris` }]);
@@ -138,9 +138,9 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     );
   });
 
-  test("names ten of them, the same whatever the order, and is small among thousands", () => {
+  test("names ten of them in a stable order, and stays small among thousands", () => {
     const names = Array.from({ length: 2_000 }, (_, index) => `c${index + 1_000}`);
-    const status = statusOf(names.toReversed().map(waiting), names.map(asleep));
+    const status = statusOf(names.toReversed().map(waiting), names.map(offlineCluster));
 
     assert.equal(status.offlineClusterCount, 2_000);
     assert.deepEqual(
@@ -151,8 +151,8 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     assert.ok(JSON.stringify(status).length < 6_000, `${JSON.stringify(status).length}`);
   });
 
-  test("says nothing of it any more once they are back", () => {
-    const before = statusOf([ready("paris")], [asleep("paris")]);
+  test("no longer reports them once they are connected", () => {
+    const before = statusOf([ready("paris")], [offlineCluster("paris")]);
 
     const status = statusOf([ready("paris")], [], before);
 
@@ -161,12 +161,12 @@ describe("a HelmOp that goes to clusters of which nothing is heard", () => {
     assert.equal(findCondition(status.conditions, "Ready")?.message, "");
   });
 
-  test("tells the same as its Bundle", () => {
+  test("has the same message as its Bundle", () => {
     const deployments = [ready("oslo"), waiting("paris")];
-    const status = statusOf(deployments, [asleep("paris")]);
+    const status = statusOf(deployments, [offlineCluster("paris")]);
     const ofBundle = bundleStatus({
       bundle: decidedBundle(aBundle(), { targets: 2 }),
-      ...aggregated(deployments, 0, [asleep("paris")]),
+      ...aggregated(deployments, 0, [offlineCluster("paris")]),
       now,
     });
     assert.ok(ofBundle !== undefined);

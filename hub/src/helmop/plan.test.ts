@@ -10,17 +10,17 @@ const repo = "https://charts.example.com";
 const own = { repo, chart: "web", version: "~1.2" };
 const ownPin: ChartPin = { ...own, pin: httpPin("1.2.9") };
 
-describe("the charts that a HelmOp asks for", () => {
+describe("the chart references of a HelmOp", () => {
   const cases = [
-    ["its own alone, without targets", {}, [own]],
-    ["its own alone, for targets that name no chart", { targets: [{ name: "all" }] }, [own]],
+    ["only its own, without targets", {}, [own]],
+    ["only its own, for targets that name no chart", { targets: [{ name: "all" }] }, [own]],
     [
-      "once what several targets ask for",
+      "once what several targets reference",
       { targets: [{ helm: { version: "1.3.0" } }, { helm: { version: "1.3.0" } }, { helm: {} }] },
       [own, { ...own, version: "1.3.0" }],
     ],
     [
-      "what a target leaves empty is the HelmOp's",
+      "fields that a target leaves empty are the HelmOp's",
       { targets: [{ helm: { chart: "shop", version: "" } }] },
       [own, { ...own, chart: "shop" }],
     ],
@@ -35,13 +35,13 @@ describe("the charts that a HelmOp asks for", () => {
       [{ repo: "", chart: "https://x.example/a.tgz", version: "" }],
     ],
   ] as const;
-  for (const [what, spec, wanted] of cases) {
+  for (const [what, spec, expected] of cases) {
     test(what, () => {
-      assert.deepEqual(chartReferences(aHelmOp(spec)), wanted);
+      assert.deepEqual(chartReferences(aHelmOp(spec)), expected);
     });
   }
 
-  test("a pin is that of the very same question", () => {
+  test("a pin is found by the identical reference", () => {
     assert.equal(entryFor([ownPin], own), ownPin);
     assert.equal(entryFor([ownPin], { ...own, version: "~1.3" }), undefined);
     assert.deepEqual(chartReferenceOf({ repo: null }), { repo: "", chart: "", version: "" });
@@ -63,14 +63,14 @@ describe("the Bundle of a HelmOp", () => {
     });
   });
 
-  test("names the version that the constraint came to, and keeps what had been asked for", () => {
+  test("has the resolved version, and keeps the constraint with the pin", () => {
     const { spec } = planBundle(aHelmOp({ insecureSkipTLSVerify: true }), [ownPin]);
 
     assert.deepEqual(spec.helm, { repo, chart: "web", version: "1.2.9" });
     assert.deepEqual(spec.helmOpOptions, { helmOpInsecureSkipTLSVerify: true, pins: [ownPin] });
   });
 
-  test("goes to the group `default` when the HelmOp has no targets", () => {
+  test("targets the group `default` when the HelmOp has no targets", () => {
     for (const targets of [undefined, null, []]) {
       const { spec } = planBundle(aHelmOp(targets === undefined ? {} : { targets }), [ownPin]);
 
@@ -78,7 +78,7 @@ describe("the Bundle of a HelmOp", () => {
     }
   });
 
-  test("numbers targets without a name, and keeps the names of others", () => {
+  test("numbers targets without a name, and keeps other names", () => {
     const { spec } = planBundle(
       aHelmOp({ targets: [{ clusterName: "a" }, { name: "b" }, { name: "" }] }),
       [ownPin],
@@ -113,7 +113,7 @@ describe("the Bundle of a HelmOp", () => {
     );
   });
 
-  test("never holds a constraint, not even where nothing is deployed", () => {
+  test("never has a constraint, not even in a target that deploys nothing", () => {
     const { spec } = planBundle(
       aHelmOp({ targets: [{ clusterName: "a", doNotDeploy: true, helm: { version: ">=9" } }] }),
       [ownPin],
@@ -131,7 +131,7 @@ describe("the Bundle of a HelmOp", () => {
     assert.deepEqual(spec.helm, { chart: url });
   });
 
-  test("carries the options and nothing that is for the hub alone", () => {
+  test("has the options, without those that only the hub uses", () => {
     const { spec } = planBundle(
       aHelmOp({
         namespace: "shop",
@@ -157,7 +157,7 @@ describe("the Bundle of a HelmOp", () => {
     assert.deepEqual(spec.helmOpOptions, { helmOpSecretName: "secret", pins: [ownPin] });
   });
 
-  test("carries the authorities that are trusted, as Fleet does", () => {
+  test("has the trusted certificate authorities, as in Fleet", () => {
     const { spec } = planBundle(aHelmOp(), [ownPin], "pem");
 
     assert.deepEqual(spec.helmOpOptions, {

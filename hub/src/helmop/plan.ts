@@ -1,8 +1,7 @@
 /**
- * From a HelmOp and its pins to the Bundle that is to exist. Pure.
- *
- * The Bundle never holds an unresolved constraint: every (repo, chart, version) that it or one of its targets names is
- * resolved for itself, and the pin that came of it is kept in `spec.helmOpOptions.pins`, with what had been asked for.
+ * Builds the Bundle of a HelmOp from the HelmOp and its pins. Pure. The Bundle never has an unresolved constraint:
+ * every (repo, chart, version) that it or one of its targets names is resolved, and its pin is kept with that reference
+ * in `spec.helmOpOptions.pins`.
  */
 import {
   apiVersion,
@@ -15,12 +14,12 @@ import {
 import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names";
 import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/index.ts";
 
-/** What a HelmOp without targets goes to: the ClusterGroup `default` of its namespace, as in Fleet. */
+/** The target of a HelmOp without targets: the ClusterGroup `default` of its namespace, as in Fleet. */
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
 
 /**
- * The Bundle that a HelmOp stands for. Every chart reference must have its pin in `pins`. `caBundle`: authorities that are
- * trusted where its Secret names none, as PEM.
+ * The Bundle of a HelmOp. Every chart reference must have its pin in `pins`. `caBundle`: the trusted authorities when
+ * its Secret has none, as PEM.
  */
 export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?: string): Bundle {
   const {
@@ -71,8 +70,8 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
 }
 
 /**
- * The same options with repo, chart and version filled in, the version being the one that the constraint came to. Where
- * nothing was resolved, because nothing is deployed, there is no version.
+ * The same options with repo, chart and the resolved version. There is no version where nothing was resolved because
+ * nothing is deployed.
  */
 function resolved(
   { version: _, ...helm }: HelmOptions,

@@ -4,7 +4,8 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
-import { helmOpStatus, isUrgentHelmOp } from "./status.ts";
+import { helmOpFrontEnd } from "./front-end.ts";
+import { isUrgentHelmOp } from "./status.ts";
 
 export interface HelmOpPublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
@@ -36,7 +37,7 @@ export function createHelmOpPublisher({
     rollUp(helmOp) {
       const key = keyOf(helmOp);
       const found = caches.bundles.store.get(key);
-      // A Bundle of this name that somebody else made says nothing of the HelmOp.
+      // A Bundle of this name that another client created has no state of the HelmOp.
       const isOther = found !== undefined && !isBundleOf(found, helmOp);
       const bundle = found === undefined || isOther ? undefined : decided(found);
       const { targets, summary = helmOp.status?.summary } = bundle?.status ?? {};
@@ -44,7 +45,7 @@ export function createHelmOpPublisher({
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
       });
-      return helmOpStatus({
+      return helmOpFrontEnd.status({
         helmOp,
         bundle,
         ...rolledUp,

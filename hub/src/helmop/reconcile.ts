@@ -29,8 +29,7 @@ import {
 } from "./decided-status.ts";
 import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./events.ts";
 import { addHelmOpFinalizer, type FinalizerDeps, finalize } from "./finalizer.ts";
-import { planBundle } from "./plan.ts";
-import { validate } from "./validate.ts";
+import { helmOpFrontEnd } from "./front-end.ts";
 import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
 
 export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps {
@@ -62,7 +61,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const status = statuses.current(written);
     recordRemarks(events, helmOp, status);
     const invalid =
-      validate(helmOp) ??
+      helmOpFrontEnd.validate(helmOp) ??
       violationOf(policy, helmOp, deps.patterns) ??
       nameTaken(deps.bundles.get(key), helmOp);
     if (invalid !== undefined) return reject(written, helmOp, invalid);
@@ -88,7 +87,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       addHelmOpFinalizer(deps, helmOp, signal),
     ]);
     if (isAllPinned(helmOp, state)) {
-      const bundle = planBundle(helmOp, state.pins, access.caBundle);
+      const bundle = helmOpFrontEnd.plan(helmOp, state.pins, access.caBundle);
       await writeBundle(deps, deps.signer.signed(bundle), signal);
     }
     const next = resolvedStatus(helmOp, status, {

@@ -39,13 +39,13 @@ function conditionOf(inputs: Partial<HelmOpInputs>, type: string): Condition | u
   return findCondition(statusOf({ ...settled, ...inputs }).conditions, type);
 }
 
-/** The HelmOp that is polled, as its reconcile decided. */
+/** The polled HelmOp, as its reconcile decided. */
 function decided(decision: HelmOpDecision): Pick<HelmOpInputs, "helmOp"> {
   return { helmOp: decidedHelmOp(aHelmOp({ pollingInterval: "5m" }), decision) };
 }
 
 describe("the status of a HelmOp", () => {
-  test("that is Ready everywhere tells the version, the counts and all conditions", () => {
+  test("that is Ready everywhere has the version, the counts and all conditions", () => {
     const status = statusOf(settled);
 
     assert.equal(status.version, "1.2.9");
@@ -69,7 +69,7 @@ describe("the status of a HelmOp", () => {
     assert.equal(status.observedGeneration, 1);
   });
 
-  test("shows the worst state and what it says", () => {
+  test("shows the worst state and its message", () => {
     const status = statusOf({ ...settled, ...aggregated([ready, failed]) });
 
     assert.deepEqual(status.display, {
@@ -81,7 +81,7 @@ describe("the status of a HelmOp", () => {
     });
   });
 
-  test("is the same when nothing has changed but the time", () => {
+  test("is the same when only time has passed", () => {
     const status = statusOf(settled);
 
     const again = statusOf({
@@ -93,7 +93,7 @@ describe("the status of a HelmOp", () => {
     assert.deepEqual(again, status);
   });
 
-  test("keeps what others may have written into it", () => {
+  test("keeps fields that others wrote", () => {
     const status = { version: "1.2.8", theirs: "x" };
 
     const helmOp = decidedHelmOp(aHelmOp({}, {}, status), accepted);
@@ -102,7 +102,7 @@ describe("the status of a HelmOp", () => {
     assert.equal(Reflect.get(next, "theirs"), "x");
   });
 
-  test("lists the objects as they are now, and none when there are none any more", () => {
+  test("lists the current objects, and none when there are none any more", () => {
     const resources = [{ kind: "Pod", name: "a", state: "Ready" }];
     const status = statusOf({ ...settled, resources });
 
@@ -132,7 +132,7 @@ describe("the version of a bare archive", () => {
     assert.equal(statusOf(inputs).version, "");
   });
 
-  test("is the one that clusters report, of several that of most, of as many always the same", () => {
+  test("is the version that most clusters report, and stable when several are as frequent", () => {
     const cases: readonly (readonly [readonly (string | undefined)[], string])[] = [
       [["1.0.0"], "1.0.0"],
       [[undefined, "1.0.0"], "1.0.0"],
@@ -148,7 +148,7 @@ describe("the version of a bare archive", () => {
 });
 
 describe("requests", () => {
-  test("that were handled are told, and stay told", () => {
+  test("that were handled are reported, and stay reported", () => {
     const handled = { lastHandledReconcileAt: "one", lastHandledPollRequest: "push" };
     const status = statusOf({ ...settled, ...decided({ ...accepted, ...handled }) });
     assert.equal(status.lastHandledReconcileAt, "one");
@@ -178,7 +178,7 @@ describe("Accepted", () => {
     assert.equal(condition.message, "spec.helm is empty");
   });
 
-  test("is True with what is worth knowing", () => {
+  test("is True with remarks", () => {
     const condition = conditionOf(decided({ ...accepted, pins: noted }), "Accepted");
 
     assert.equal(condition?.status, "True");
@@ -186,10 +186,10 @@ describe("Accepted", () => {
   });
 });
 
-describe("Accepted, where the source gives no digest", () => {
+describe("Accepted, when the source has no digest", () => {
   const bundle = decidedBundle(aBundle(), { targets: 2, unchecked: { "s-1": "web" } });
 
-  test("says that clusters got different archives, after what else is worth knowing", () => {
+  test("reports that clusters got different archives, after other remarks", () => {
     const archives = new Map([
       [
         "s-1",
@@ -212,7 +212,7 @@ describe("Accepted, where the source gives no digest", () => {
     );
   });
 
-  test("says nothing when they got the same", () => {
+  test("has no remark when all clusters got the same archive", () => {
     const archives = new Map([["s-1", new Map([["one", 2]])]]);
 
     assert.equal(conditionOf({ bundle, archives }, "Accepted")?.message, "");
@@ -223,15 +223,15 @@ const pollFailed: HelmOpDecision = {
   ...accepted,
   version: "1.2.9",
   lastPollingTriggered: now,
-  polling: { failures: 1, error: "refused" },
+  polling: { failures: 1, error: "connection refused" },
 };
 
 describe("Polled", () => {
-  test("is not there when nothing is polled", () => {
+  test("does not exist without polling", () => {
     assert.equal(conditionOf({}, "Polled"), undefined);
   });
 
-  test("goes when polling is turned off, and the time of the last poll stays", () => {
+  test("is removed when polling is turned off; the time of the last poll stays", () => {
     const polled = statusOf({
       ...settled,
       ...decided({ ...accepted, lastPollingTriggered: now }),
@@ -243,18 +243,18 @@ describe("Polled", () => {
     assert.equal(after.lastPollingTriggered, now);
   });
 
-  test("is True after a poll, and the time of the poll is told", () => {
+  test("is True after a poll, with the time of the poll", () => {
     const inputs = { ...settled, ...decided({ ...accepted, lastPollingTriggered: now }) };
 
     assert.equal(conditionOf(inputs, "Polled")?.status, "True");
     assert.equal(statusOf(inputs).lastPollingTriggered, now);
   });
 
-  test("is False with the failure, and Accepted and Ready stay", () => {
+  test("is False with the failure; Accepted and Ready stay", () => {
     const inputs = { ...settled, ...decided(pollFailed) };
 
     assert.equal(conditionOf(inputs, "Polled")?.status, "False");
-    assert.equal(conditionOf(inputs, "Polled")?.message, "refused");
+    assert.equal(conditionOf(inputs, "Polled")?.message, "connection refused");
     assert.equal(conditionOf(inputs, "Accepted")?.status, "True");
     assert.equal(conditionOf(inputs, "Ready")?.status, "True");
   });
@@ -271,42 +271,42 @@ describe("Ready of a HelmOp", () => {
     message: RegExp,
   ])[] = [
     [
-      "that changed since it was looked at",
+      "that changed since the last reconcile",
       { helmOp: decidedHelmOp(aHelmOp({}, { generation: 2 }), accepted) },
       "Unknown",
       "Progressing",
       /reading the new spec/,
     ],
     [
-      "that is refused, with nothing deployed",
+      "that is rejected, with nothing deployed",
       { ...rejected, bundle: undefined, ...nothing },
       "False",
       "Error",
       /no chart/,
     ],
     [
-      "that is refused, with something deployed, is that of what is deployed",
+      "that is rejected while something is deployed reflects the deployed state",
       rejected,
       "True",
       "Ready",
       /^deployed as accepted before; not accepted: no chart$/,
     ],
     [
-      "whose Bundle is not made yet",
+      "whose Bundle is not created yet",
       { bundle: undefined, ...nothing },
       "Unknown",
       "Progressing",
       /choosing the clusters/,
     ],
     [
-      "whose Bundle has changed since the clusters were chosen",
+      "whose Bundle has changed since the clusters were selected",
       { bundle: decidedBundle(aBundle({}, { generation: 2 })) },
       "Unknown",
       "Progressing",
       /choosing the clusters/,
     ],
     [
-      "that could not be handed out",
+      "that could not be dispatched",
       { bundle: decidedBundle(aBundle(), { error: "too large" }) },
       "False",
       "Error",
@@ -320,7 +320,7 @@ describe("Ready of a HelmOp", () => {
       /no cluster matches/,
     ],
     [
-      "that matches no cluster for want of something",
+      "that matches no cluster because a named object does not exist",
       {
         bundle: decidedBundle(aBundle(), { targets: 0, notes: "there is no x" }),
         ...nothing,
@@ -330,14 +330,14 @@ describe("Ready of a HelmOp", () => {
       /^no cluster matches any of the targets; there is no x$/,
     ],
     [
-      "that is ready, with a target that leads nowhere",
+      "that is ready, with a target that matches nothing",
       { bundle: decidedBundle(aBundle(), { notes: "there is no x" }) },
       "True",
       "Ready",
       /^there is no x$/,
     ],
     [
-      "that leaves its last cluster",
+      "that is removed from its last cluster",
       { bundle: decidedBundle(aBundle(), { targets: 0 }), ...aggregated([failed]) },
       "False",
       "ErrApplied",
@@ -363,7 +363,7 @@ describe("Ready of a HelmOp", () => {
   }
 });
 
-describe("what cannot wait of a HelmOp", () => {
+describe("urgency of a HelmOp's status:", () => {
   const before = statusOf(settled);
   const cases: readonly (readonly [
     what: string,
@@ -380,12 +380,12 @@ describe("what cannot wait of a HelmOp", () => {
       true,
     ],
     [
-      "a request that came to nothing",
+      "a request that failed",
       decided({ ...accepted, version: "1.2.9", polling: { error: "x", requestFailed: true } }),
       true,
     ],
     ["a chart that is being resolved", decided({ version: "1.2.9" }), false],
-    ["a rollout that begins", aggregated([aDeployment("paris")]), false],
+    ["a rollout that starts", aggregated([aDeployment("paris")]), false],
     ["a failure", aggregated([failed]), true],
   ];
   for (const [what, inputs, urgent] of cases) {
@@ -394,7 +394,7 @@ describe("what cannot wait of a HelmOp", () => {
     });
   }
 
-  test("the first status of all: at once", () => {
+  test("the first status is written at once", () => {
     assert.equal(isUrgentHelmOp(undefined, before), true);
   });
 });

@@ -61,7 +61,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
   };
 }
 
-/** Whether a person or a script waits for a change, or a crash must not lose it. */
+/** Whether a user or a script waits for a change, or a crash must not lose it. */
 export function isUrgentHelmOp(before: HelmOpStatus | undefined, after: HelmOpStatus): boolean {
   if (
     before?.version !== after.version ||

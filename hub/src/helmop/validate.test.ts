@@ -12,7 +12,7 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
   ["a chart of a registry", { helm: { repo: "oci://registry.example.com/web" } }],
   ["an archive", { helm: { chart: "https://x.example/a.tgz" } }],
   [
-    "nothing in its lists",
+    "empty lists",
     {
       helm: { ...helm, valuesFrom: [], templateValues: {} },
       downstreamResources: null,
@@ -22,7 +22,7 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
     },
   ],
   [
-    "credentials, copies, values from objects and templates",
+    "credentials, downstream resources, values from objects and templates",
     {
       helm: {
         ...helm,
@@ -41,11 +41,11 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
     },
   ],
   [
-    "values that look like a template, taken as they are",
+    "values that contain template syntax, with templating disabled",
     { helm: { ...helm, disablePreProcess: true, values: { a: "${ .ClusterName }" } } },
   ],
   [
-    "an account, what the namespace is called by, and dependencies",
+    "a ServiceAccount, namespace metadata and dependencies",
     {
       serviceAccount: "deployer",
       namespaceLabels: { a: "b" },
@@ -63,12 +63,12 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
   ],
 ];
 for (const [what, spec] of accepted) {
-  test(`${what} can be carried out`, () => {
+  test(`${what} is valid`, () => {
     assert.equal(validate(aHelmOp(spec)), undefined);
   });
 }
 
-const refused: readonly (readonly [
+const invalid: readonly (readonly [
   what: string,
   spec: HelmOp["spec"],
   code: string,
@@ -89,22 +89,22 @@ const refused: readonly (readonly [
     /helm\.chart must be empty/,
   ],
   [
-    "a selector that means nothing",
+    "an invalid selector",
     { targets: [{}, { clusterSelector: { matchExpressions: [{ key: "env", operator: "In" }] } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[1\]\.clusterSelector cannot be used: In for the label env has no values/,
   ],
   [
-    "a selector of groups that means nothing",
+    "an invalid selector of groups",
     { targets: [{ clusterGroupSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
   ],
   [
-    "a dependency on nothing",
+    "an empty dependency",
     { dependsOn: [{ name: "db" }, { acceptedStates: ["Ready"] }] },
     "HELMOP_INVALID",
-    /^spec\.dependsOn\[1\] says nothing to wait for: give it a name or a selector/,
+    /^spec\.dependsOn\[1\] is empty: set name or selector/,
   ],
   [
     "a dependency on itself",
@@ -113,31 +113,31 @@ const refused: readonly (readonly [
     /^spec\.dependsOn\[0\] is the HelmOp itself/,
   ],
   [
-    "a dependency on labels that there cannot be",
+    "a dependency with invalid labels",
     { dependsOn: [{ selector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.dependsOn\[0\]\.selector cannot be used: "a b" cannot be the name/,
   ],
   [
-    "a dependency on a state that there is not",
+    "a dependency on an unknown state",
     { dependsOn: [{ name: "db", acceptedStates: ["Ready", "ready"] }] },
     "HELMOP_INVALID",
     /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, .*, Ready$/,
   ],
   [
-    "values from nowhere",
+    "values without a source",
     { helm: { ...helm, valuesFrom: [{ secretKeyRef: { name: "a" } }, {}] } },
     "HELMOP_INVALID",
-    /^spec\.helm\.valuesFrom\[1\] says nothing to read: give it a configMapKeyRef or a secretKeyRef$/,
+    /^spec\.helm\.valuesFrom\[1\] is empty: set configMapKeyRef or secretKeyRef$/,
   ],
   [
     "values from an object without a name",
     { targets: [{ helm: { valuesFrom: [{ configMapKeyRef: { key: "a.yaml" } }] } }] },
     "HELMOP_INVALID",
-    /^spec\.targets\[0\]\.helm\.valuesFrom\[0\]\.configMapKeyRef has no name: say which object to read$/,
+    /^spec\.targets\[0\]\.helm\.valuesFrom\[0\]\.configMapKeyRef has no name: set the name of the object to read$/,
   ],
   [
-    "a copy of something else",
+    "a downstream resource of an unsupported kind",
     {
       downstreamResources: [
         { kind: "secret", name: "a" },
@@ -148,23 +148,23 @@ const refused: readonly (readonly [
     /^spec\.downstreamResources\[1\]\.kind is "Deployment"; only a Secret or a ConfigMap can be copied$/,
   ],
   [
-    "a copy of nothing, in a target",
+    "a downstream resource without a name, in a target",
     { targets: [{}, { downstreamResources: [{ kind: "ConfigMap" }] }] },
     "HELMOP_INVALID",
-    /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: say which ConfigMap is to be copied$/,
+    /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: set the name of the ConfigMap to copy$/,
   ],
 ];
-for (const [what, spec, code, message] of refused) {
-  test(`a HelmOp with ${what} is refused`, () => {
-    const refusal = validate(aHelmOp(spec));
+for (const [what, spec, code, message] of invalid) {
+  test(`a HelmOp with ${what} is invalid`, () => {
+    const error = validate(aHelmOp(spec));
 
-    assert.equal(refusal?.code, code);
-    assert.match(refusal.message, message);
-    assert.equal(refusal.retryable, false);
+    assert.equal(error?.code, code);
+    assert.match(error.message, message);
+    assert.equal(error.retryable, false);
   });
 }
 
-test("a name that is too long for a label is refused", () => {
+test("a name that is too long for a label is invalid", () => {
   assert.equal(validate(aHelmOp({}, { name: "a".repeat(63) })), undefined);
   assert.match(validate(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "", /has 64 characters/);
 });

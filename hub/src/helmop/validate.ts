@@ -61,9 +61,9 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
   for (const [index, dependency] of (spec.dependsOn ?? []).entries()) {
     const { name, selector, acceptedStates } = dependency;
     const path = `spec.dependsOn[${index}]`;
-    if (!name && !selector) return `${path} says nothing to wait for: give it a name or a selector`;
+    if (!name && !selector) return `${path} is empty: set name or selector`;
     if (name === metadata.name)
-      return `${path} is the HelmOp itself, which would wait for ever; take it away`;
+      return `${path} is the HelmOp itself, which would never become ready; remove it`;
     const wrongSelector = selectorProblem(selector ?? {});
     if (wrongSelector !== undefined) return `${path}.selector cannot be used: ${wrongSelector}`;
     const unknown = acceptedStates?.find((state) => !states.has(state));
@@ -73,7 +73,7 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
   return undefined;
 }
 
-/** Of what is copied and of where values come from, of the HelmOp itself and of its targets. */
+/** Validates downstream resources and sources of values, of the HelmOp itself and of its targets. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
   const all: readonly (readonly [path: string, options: BundleDeploymentOptions])[] = [
     ["spec", spec],
@@ -91,7 +91,7 @@ function copyProblem({ downstreamResources }: BundleDeploymentOptions): string |
     const path = `downstreamResources[${index}]`;
     if (!/^(secret|configmap)$/i.test(kind))
       return `${path}.kind is ${JSON.stringify(kind)}; only a Secret or a ConfigMap can be copied`;
-    if (name === "") return `${path} has no name: say which ${kind} is to be copied`;
+    if (name === "") return `${path} has no name: set the name of the ${kind} to copy`;
   }
   return undefined;
 }
@@ -100,10 +100,10 @@ function valuesProblem({ helm }: BundleDeploymentOptions): string | undefined {
   for (const [index, { configMapKeyRef, secretKeyRef }] of (helm?.valuesFrom ?? []).entries()) {
     const path = `helm.valuesFrom[${index}]`;
     if (!configMapKeyRef && !secretKeyRef)
-      return `${path} says nothing to read: give it a configMapKeyRef or a secretKeyRef`;
+      return `${path} is empty: set configMapKeyRef or secretKeyRef`;
     for (const [field, reference] of Object.entries({ configMapKeyRef, secretKeyRef })) {
       if (reference && !reference.name)
-        return `${path}.${field} has no name: say which object to read`;
+        return `${path}.${field} has no name: set the name of the object to read`;
     }
   }
   return undefined;

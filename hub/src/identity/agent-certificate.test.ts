@@ -38,11 +38,11 @@ describe("the certificate of a call", () => {
     spec,
   });
   const deleting = changed({ deletionTimestamp: "x" });
-  const anew = changed({ uid: "u-2" });
+  const recreated = changed({ uid: "u-2" });
   const annotated = (annotations: Readonly<Record<string, string>>) => changed({ annotations });
   const revoked = (at: string) =>
     annotated({ [agentKeyAnnotation]: fingerprint, [revokedAtAnnotation]: at });
-  const leaving = { deletionTimestamp: "x", finalizers: [clusterFinalizer] };
+  const terminating = { deletionTimestamp: "x", finalizers: [clusterFinalizer] };
   const cases: readonly (readonly [string, Partial<CallerInput>, status, RegExp])[] = [
     [
       "without a certificate",
@@ -70,7 +70,7 @@ describe("the certificate of a call", () => {
     ],
     [
       "of a Cluster that was created again",
-      { cluster: anew },
+      { cluster: recreated },
       status.PERMISSION_DENIED,
       /deleted and created again/,
     ],
@@ -82,7 +82,7 @@ describe("the certificate of a call", () => {
     ],
     [
       "of a Cluster with deletion policy Orphan, whatever its finalizers",
-      { cluster: changed(leaving, { deletionPolicy: "Retain" }) },
+      { cluster: changed(terminating, { deletionPolicy: "Retain" }) },
       status.PERMISSION_DENIED,
       /being deleted/,
     ],
@@ -120,7 +120,7 @@ describe("the certificate of a call", () => {
       "of a Cluster that was revoked while everything is uninstalled",
       {
         cluster: {
-          metadata: { ...revoked("2026-01-01T00:00:00Z").metadata, ...leaving },
+          metadata: { ...revoked("2026-01-01T00:00:00Z").metadata, ...terminating },
           spec: { deletionPolicy: "Uninstall" },
         },
       },
@@ -130,17 +130,17 @@ describe("the certificate of a call", () => {
   ];
 
   test("is valid while everything is uninstalled from its deleted Cluster", () => {
-    const emptied = changed(leaving, { deletionPolicy: "Uninstall" });
+    const emptied = changed(terminating, { deletionPolicy: "Uninstall" });
 
     assert.equal(validateCaller({ ...admission, cluster: emptied }), undefined);
   });
 
   for (const [who, change, code, message] of cases) {
     test(`is rejected ${who}`, () => {
-      const refusal = validateCaller({ ...admission, ...change });
+      const error = validateCaller({ ...admission, ...change });
 
-      assert.equal(refusal?.status, code);
-      assert.match(refusal.message, message);
+      assert.equal(error?.status, code);
+      assert.match(error.message, message);
     });
   }
 });

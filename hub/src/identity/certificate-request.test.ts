@@ -9,7 +9,7 @@ import { readCertificateRequest } from "./certificate-request.ts";
 const valid = await aCertificateRequest();
 const { fingerprint } = await readCertificateRequest(valid);
 
-/** The fingerprint of what was read; `undefined` where it was refused as it should be. */
+/** The fingerprint of the parsed request; `undefined` for the expected rejection. */
 async function read(bytes: Uint8Array): Promise<string | undefined> {
   try {
     return (await readCertificateRequest(bytes)).fingerprint;
@@ -29,7 +29,7 @@ describe("a certificate request", () => {
     );
   });
 
-  test("that was tampered with is rejected, or has the key that signed it", async () => {
+  test("with a modified byte is rejected, or has the key that signed it", async () => {
     await fc.assert(
       fc.asyncProperty(mutated(valid), async (bytes) => {
         const found = await read(bytes);
@@ -40,7 +40,7 @@ describe("a certificate request", () => {
     );
   });
 
-  test("for another kind of key is rejected", async () => {
+  test("for another type of key is rejected", async () => {
     const p384 = await aCertificateRequest({ name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" });
 
     await assert.rejects(readCertificateRequest(p384), /its key is secp384r1, not P-256/);

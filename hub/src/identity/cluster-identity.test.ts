@@ -36,7 +36,7 @@ describe("the identity in an agent's certificate", () => {
     ["an escaped slash", uri.replace("fleet-default", "a%2Fb")],
     ["a line end", `${uri}\n`],
   ] as const) {
-    test(`is refused with ${why}`, () => assert.equal(parseIdentity(wrong), undefined));
+    test(`is rejected with ${why}`, () => assert.equal(parseIdentity(wrong), undefined));
   }
 
   test("is found among other names, and rejected when there are two", () => {

@@ -1,6 +1,6 @@
 /**
- * In-memory state may be dropped at any time without changing a decision: random histories of a fleet are played twice, once
- * with leaders that lose everything but their informers between any two steps, and the two must decide the same.
+ * In-memory state may be dropped at any time without changing a decision: random histories of a fleet are run twice,
+ * once with leaders that lose everything but their informers between any two steps, and both runs must decide the same.
  */
 import assert from "node:assert/strict";
 import {
@@ -159,30 +159,32 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Longer than a status waits to be written. */
+/** Longer than the delay of a status write. */
 const quietMs = 1_119;
 
 /**
- * A step takes a whole number of these, so that both histories are at the same time whatever a rate limit delays. No step ends
- * at a whole second after another: retries do, and one may be some milliseconds late after a conflict.
+ * A step takes a multiple of this time, so that both histories are at the same time whatever a rate limiter delays. No
+ * step ends at a whole second after another: retries do, and one may be some milliseconds late after a conflict.
  */
 const stepMs = 5_037;
 
-/** Steps after which a fleet has settled, whatever happened. */
+/** Steps after which a fleet has settled in any history. */
 const mostSteps = 40;
 
 interface Repository {
   version: string;
   isUp: boolean;
-  asked: number;
+  requests: number;
 }
 
 function resolverOf(repository: Repository): Resolver {
   return {
     resolve(_source, constraint) {
-      repository.asked += 1;
+      repository.requests += 1;
       if (!repository.isUp)
-        return Promise.reject(new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: refused"));
+        return Promise.reject(
+          new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: connection refused"),
+        );
       if (constraint === "~1.3" && !repository.version.startsWith("1.3"))
         return Promise.reject(
           new AppError(chartErrors.CHART_VERSION_NOT_FOUND, "no version matches"),
@@ -192,12 +194,12 @@ function resolverOf(repository: Repository): Resolver {
   };
 }
 
-/** Plays a history; the result has what was decided after each step. */
-async function play(
+/** Runs a history; returns what was decided after each step. */
+async function runHistory(
   steps: readonly Step[],
   drops: readonly boolean[],
 ): Promise<readonly unknown[]> {
-  const repository: Repository = { version: "1.2.3", isUp: true, asked: 0 };
+  const repository: Repository = { version: "1.2.3", isUp: true, requests: 0 };
   const leader = createTestLeader(resolverOf(repository));
   const decisions: unknown[] = [];
   try {
@@ -205,8 +207,8 @@ async function play(
       if (drops[index] === true) await leader.drop();
       apply(leader, repository, each);
       if (each.kind === "wait") await leader.pass(each.ms);
-      await quiet(leader, repository);
-      decisions.push({ step: each, asked: repository.asked, objects: snapshot(leader) });
+      await untilSettled(leader, repository);
+      decisions.push({ step: each, requests: repository.requests, objects: snapshot(leader) });
     }
   } finally {
     await leader.stop();
@@ -214,13 +216,13 @@ async function play(
   return decisions;
 }
 
-/** Time passes until nothing was asked or written at the end of a step, so that each status is written. */
-async function quiet(leader: TestLeader, repository: Repository): Promise<void> {
+/** Advances the clock until a step makes no request and no write, so that each status is written. */
+async function untilSettled(leader: TestLeader, repository: Repository): Promise<void> {
   for (let steps = 0; steps < mostSteps; steps += 1) {
     await leader.pass(stepMs - quietMs);
-    const before = [leader.rest.writes.length, repository.asked];
+    const before = [leader.rest.writes.length, repository.requests];
     await leader.pass(quietMs);
-    const after = [leader.rest.writes.length, repository.asked];
+    const after = [leader.rest.writes.length, repository.requests];
     if (after.every((count, index) => count === before[index])) return;
   }
   assert.fail(`it never settles: ${leader.rest.writes.slice(-10).join(", ")}`);
@@ -351,7 +353,7 @@ function report(
   }
 }
 
-/** Contents are left out: how long one stays that nothing refers to is counted in memory, and a new leader begins again. */
+/** Without contents: how long an unreferenced one stays is counted in memory, and a new leader starts again. */
 const kinds: readonly Resource<KubeObject>[] = [
   helmOps,
   bundles,
@@ -360,8 +362,8 @@ const kinds: readonly Resource<KubeObject>[] = [
   clusterGroups,
 ];
 
-/** Fields that hold a moment, or that differ with the number of writes. */
-const volatile: ReadonlySet<string> = new Set([
+/** Fields with a timestamp, or that depend on the number of writes. */
+const volatileFields: ReadonlySet<string> = new Set([
   "uid",
   "resourceVersion",
   "lastTransitionTime",
@@ -386,7 +388,7 @@ function stable(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([field]) => !volatile.has(field))
+      .filter(([field]) => !volatileFields.has(field))
       .map(([field, inner]) => [field, stable(inner)] as const)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
@@ -396,16 +398,16 @@ test("leaders that lose their memory between any two steps decide what one leade
   const histories = fc.array(fc.tuple(step, fc.boolean()), { minLength: 6, maxLength: 24 });
   await fc.assert(
     fc.asyncProperty(histories, async (history) => {
-      const joins: readonly Step[] = clusterNames.map((each) => ({
+      const creations: readonly Step[] = clusterNames.map((each) => ({
         kind: "cluster",
         name: each,
         presence: "join",
       }));
-      const steps = [...joins, ...history.map(([each]) => each)];
-      const drops = [...joins.map(() => true), ...history.map(([, drop]) => drop)];
+      const steps = [...creations, ...history.map(([each]) => each)];
+      const drops = [...creations.map(() => true), ...history.map(([, drop]) => drop)];
 
-      const one = await play(steps, []);
-      const many = await play(steps, drops);
+      const one = await runHistory(steps, []);
+      const many = await runHistory(steps, drops);
 
       assert.deepEqual(many, one);
     }),
@@ -413,8 +415,8 @@ test("leaders that lose their memory between any two steps decide what one leade
   );
 });
 
-test("histories get somewhere: charts are resolved, deployed and ready", async () => {
-  const decisions = await play(
+test("the histories have effects: charts are resolved, deployed and ready", async () => {
+  const decisions = await runHistory(
     [
       { kind: "cluster", name: "paris", presence: "join" },
       {

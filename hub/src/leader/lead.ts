@@ -17,7 +17,10 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
-  /** Runs the controller of registration tokens until the signal aborts; the connection rejects writes once leadership is lost. */
+  /**
+   * Runs the controller of registration tokens until the signal aborts; the connection rejects writes after the
+   * leadership is lost.
+   */
   readonly runTokens: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority, likewise. */
   readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;

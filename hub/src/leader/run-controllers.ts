@@ -35,7 +35,7 @@ export interface RunDeps extends ControllerDeps {
   readonly signer: PinSigner;
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
   readonly resolver: Resolver;
-  /** For tests, which have to know when a content is packed. */
+  /** For tests, which have to wait until a content is packed. */
   readonly pack?: Pack;
 }
 
@@ -86,7 +86,7 @@ export function createControllers(deps: RunDeps): Controllers {
   const groupStatuses = createClusterGroupPublisher({ ...deps, aggregates });
   const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
   const access = createChartAccess(deps);
-  // A Bundle that was applied by hand may have the key of a HelmOp that leaves it alone.
+  // A Bundle that was applied by hand may have the key of a HelmOp that does not manage it.
   const bundleAccess = createChartAccess(deps);
 
   /** A HelmOp has the key of its Bundle. */

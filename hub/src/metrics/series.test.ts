@@ -3,21 +3,21 @@ import { describe, test } from "vitest";
 import { piecesOf } from "../testing/index.ts";
 import { createSeriesRegistry, type Series } from "./series.ts";
 
-function bookOf(...series: readonly Series[]) {
-  const book = createSeriesRegistry();
-  book.register([{ name: "ships", help: "How many ships.", series: () => series }]);
-  return book;
+function registryOf(...series: readonly Series[]) {
+  const registry = createSeriesRegistry();
+  registry.register([{ name: "ships", help: "How many ships.", series: () => series }]);
+  return registry;
 }
 
 describe("series of objects", () => {
   test("are written in the text format of Prometheus", async () => {
-    const book = bookOf(
+    const registry = registryOf(
       { labels: { port: "oslo", state: "" }, value: 3 },
       { labels: { port: 'the "old"\\one\n' }, value: 0.5 },
     );
 
     assert.equal(
-      (await piecesOf(book)).join(""),
+      (await piecesOf(registry)).join(""),
       [
         "# HELP ships How many ships.",
         "# TYPE ships gauge",
@@ -28,24 +28,24 @@ describe("series of objects", () => {
     );
   });
 
-  test("leave the event loop a turn after each piece, however many there are", async () => {
+  test("are written in pieces, and the event loop runs in between", async () => {
     const many = Array.from({ length: 2_000 }, (_, index) => ({
       labels: { port: `port-${index}` },
       value: index,
     }));
-    const book = bookOf(...many);
+    const registry = registryOf(...many);
     let isWritten = false;
-    let turns = 0;
-    setImmediate(function turn() {
-      turns += 1;
-      if (!isWritten) setImmediate(turn);
+    let iterations = 0;
+    setImmediate(function iteration() {
+      iterations += 1;
+      if (!isWritten) setImmediate(iteration);
     });
 
-    const pieces = await piecesOf(book);
+    const pieces = await piecesOf(registry);
     isWritten = true;
 
     assert.equal(pieces.join("").match(/^ships\{/gm)?.length, many.length);
     assert.ok(pieces.length >= 4, `${pieces.length} pieces`);
-    assert.ok(turns >= pieces.length - 1, `${turns} turns`);
+    assert.ok(iterations >= pieces.length - 1, `${iterations} iterations`);
   });
 });

@@ -1,9 +1,8 @@
 /**
- * Gauges whose series are read from objects when somebody asks for them. So nothing is kept that could be left over from an
- * object that is gone or has other labels, and a change of an object costs nothing.
- *
- * They are written here and not by prom-client: with thousands of clusters there are tens of thousands of series, which it
- * writes in one go, and for as long as that takes, some tenths of a second, the hub would do nothing else.
+ * Gauges whose series are read from objects when they are scraped. So no series is left of an object that was deleted
+ * or has other labels, and a change of an object costs nothing. They are written here and not by prom-client: with
+ * thousands of clusters there are tens of thousands of series, which it writes synchronously, and that would block the
+ * hub for some tenths of a second.
  */
 import { setImmediate } from "node:timers/promises";
 
@@ -21,9 +20,9 @@ export interface SeriesMetric {
 }
 
 export interface SeriesRegistry {
-  /** Adds them; the result takes them away again. */
+  /** Registers them; the returned function unregisters them. */
   register(metrics: readonly SeriesMetric[]): () => void;
-  /** The text of all, in the text format of Prometheus. Between its pieces the event loop has its turn. */
+  /** All series in the text format of Prometheus. The event loop runs between its pieces. */
   text(): AsyncIterable<string>;
 }
 

@@ -21,21 +21,21 @@ function metricsOf(objects: {
   bundles?: readonly Bundle[];
   clusters?: readonly Cluster[];
 }) {
-  const book = createSeriesRegistry();
-  const there = { helmOps: [], bundles: [], clusters: [], ...objects };
-  const stop = book.register(
+  const registry = createSeriesRegistry();
+  const objectsInCache = { helmOps: [], bundles: [], clusters: [], ...objects };
+  const stop = registry.register(
     statusMetrics({
-      helmOps: () => there.helmOps,
-      bundles: () => there.bundles,
-      clusters: () => there.clusters,
+      helmOps: () => objectsInCache.helmOps,
+      bundles: () => objectsInCache.bundles,
+      clusters: () => objectsInCache.clusters,
     }),
   );
   const lines = async (pattern: RegExp) =>
-    (await piecesOf(book))
+    (await piecesOf(registry))
       .join("")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#") && pattern.test(line));
-  return { book, there, lines, stop };
+  return { registry, objectsInCache, lines, stop };
 }
 
 test("a HelmOp has Fleet's metrics with Fleet's labels", async () => {
@@ -61,24 +61,24 @@ test("a HelmOp has Fleet's metrics with Fleet's labels", async () => {
   );
 });
 
-test("a HelmOp that has changed or is gone leaves no series behind", async () => {
-  const { there, lines } = metricsOf({ helmOps: [aHelmOp({}, {}, { version: "1.0.0" })] });
+test("a HelmOp that has changed or was deleted leaves no series", async () => {
+  const { objectsInCache, lines } = metricsOf({ helmOps: [aHelmOp({}, {}, { version: "1.0.0" })] });
   assert.match(
     (await lines(/helmop_ready_clusters/)).join("\n"),
     /^[^\n]*version="1\.0\.0"[^\n]*$/,
   );
 
-  there.helmOps = [aHelmOp({}, {}, { version: "2.0.0" })];
+  objectsInCache.helmOps = [aHelmOp({}, {}, { version: "2.0.0" })];
   assert.match(
     (await lines(/helmop_ready_clusters/)).join("\n"),
     /^[^\n]*version="2\.0\.0"[^\n]*$/,
   );
 
-  there.helmOps = [];
+  objectsInCache.helmOps = [];
   assert.deepEqual(await lines(/./), []);
 });
 
-test("what may be a secret in an address is in no label", async () => {
+test("addresses in labels have no secrets", async () => {
   const helmOps = [
     aHelmOp({ helm: { repo: "https://me:s3cret@x.example/charts?token=s3cret", chart: "web" } }),
     aHelmOp({ helm: { chart: "https://s3cret@x.example/web-1.0.0.tgz" } }),
@@ -90,7 +90,7 @@ test("what may be a secret in an address is in no label", async () => {
   assert.match(shown, /chart="https:\/\/x\.example\/web-1\.0\.0\.tgz"/);
 });
 
-test("Bundles and Clusters have theirs, and exactly one state", async () => {
+test("Bundles and Clusters have their metrics, and exactly one state", async () => {
   const { lines } = metricsOf({
     bundles: [aBundle({}, {}, { summary: { ready: 1, desiredReady: 2, errApplied: 1 } })],
     clusters: [aCluster("paris", { status: { resourceCounts, display: { state: "Offline" } } })],
@@ -112,11 +112,11 @@ test("Bundles and Clusters have theirs, and exactly one state", async () => {
   assert.match((await lines(/^fleet_cluster_state.* 1$/)).join(), /state="Offline"} 1$/);
 });
 
-test("they can be taken away, and begun anew", async () => {
-  const { book, lines, stop } = metricsOf({ helmOps: [aHelmOp()] });
+test("metrics can be unregistered, and registered again", async () => {
+  const { registry, lines, stop } = metricsOf({ helmOps: [aHelmOp()] });
   stop();
   assert.deepEqual(await lines(/./), []);
-  book.register(
+  registry.register(
     statusMetrics({ helmOps: () => [aHelmOp()], bundles: () => [], clusters: () => [] }),
   );
   assert.equal((await lines(/helmop_ready_clusters/)).length, 1);

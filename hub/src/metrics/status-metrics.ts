@@ -88,7 +88,7 @@ function bundleMetrics(list: StatusSources["bundles"]): readonly SeriesMetric[] 
       (bundle) => bundle.status?.summary?.[field] ?? 0,
     ],
   );
-  // Fleet's labels for what comes from Git are there, and empty, so that its dashboards find them.
+  // Fleet's labels for Git are present and empty, so that its dashboards work.
   const labelsOf = (bundle: Bundle): Labels => ({
     ...namesOf(bundle),
     commit: "",
@@ -164,7 +164,7 @@ function namesOf({ metadata: { name, namespace = "", generation = 0 } }: KubeObj
   return { name, namespace, generation: String(generation) };
 }
 
-/** As it is, but for what may be a secret. */
+/** Unchanged except for possible secrets. */
 function shownAddress(text: string): string {
   const url = URL.parse(text.trim());
   if (url === null) return text.includes("@") ? "" : text;

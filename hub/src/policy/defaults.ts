@@ -1,4 +1,4 @@
-/** What a Policy gives to HelmOps that do not say it themselves. Pure. */
+/** The defaults of a Policy for HelmOps. Pure. */
 import type { HelmOp } from "@flotilla/shared/api";
 import type { MergedPolicy } from "./merge-policies.ts";
 

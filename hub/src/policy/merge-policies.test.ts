@@ -17,11 +17,11 @@ const nothing: MergedPolicy = {
   allowedChartPatterns: [],
 };
 
-test("no Policy restricts nothing and gives nothing", () => {
+test("without a Policy nothing is restricted or defaulted", () => {
   assert.deepEqual(mergePolicies([]), nothing);
 });
 
-test("a Policy that says nothing restricts nothing, also with nulls and empty texts", () => {
+test("an empty Policy restricts nothing, also with nulls and empty strings", () => {
   const policy = aPolicy("a", {
     allowedServiceAccounts: null,
     helmOp: { defaultServiceAccount: "", allowedChartPatterns: null },
@@ -30,7 +30,7 @@ test("a Policy that says nothing restricts nothing, also with nulls and empty te
   assert.deepEqual(mergePolicies([policy]), { ...nothing, names: ["a"] });
 });
 
-test("switches are ORed, lists are joined, and of defaults the first by name counts", () => {
+test("Booleans are ORed, lists are joined, and the first default by name applies", () => {
   const a = aPolicy("a", {
     requireServiceAccount: true,
     allowedServiceAccounts: ["x", "y"],
@@ -67,7 +67,7 @@ test("switches are ORed, lists are joined, and of defaults the first by name cou
     assert.deepEqual(mergePolicies(order), merged);
 });
 
-test("what a Policy says of GitRepos is none of a HelmOp's", () => {
+test("the GitRepo fields of a Policy do not apply to a HelmOp", () => {
   const policy = aPolicy("a", { gitRepo: { defaultServiceAccount: "git" } });
 
   assert.equal(mergePolicies([policy]).defaultServiceAccount, "");
@@ -78,28 +78,28 @@ const namespaces: readonly (readonly [what: string, fields: Partial<Policy>, for
     ["nothing is required", {}, false],
     ["a ServiceAccount is required", { requireServiceAccount: true }, true],
     [
-      "one is required and namespaces may be made",
+      "one is required and namespaces may be created",
       { requireServiceAccount: true, allowNamespaceCreation: true },
       false,
     ],
   ];
 for (const [what, fields, forbids] of namespaces) {
-  test(`namespaces are ${forbids ? "not " : ""}made where ${what}`, () => {
+  test(`namespaces are ${forbids ? "not " : ""}created when ${what}`, () => {
     assert.equal(forbidsNamespaces(mergePolicies([aPolicy("a", fields)])), forbids);
   });
 }
 
-test("defaults go where a HelmOp says nothing, and the HelmOp itself stays as it is", () => {
+test("defaults fill empty fields, and the HelmOp is not modified", () => {
   const policy = mergePolicies([
     aPolicy("a", { helmOp: { defaultServiceAccount: "deployer", defaultHelmSecretName: "login" } }),
   ]);
-  const silent = aHelmOp({ serviceAccount: "" });
-  const outspoken = aHelmOp({ serviceAccount: "mine", helmSecretName: "my-login" });
+  const unset = aHelmOp({ serviceAccount: "" });
+  const withOwnFields = aHelmOp({ serviceAccount: "mine", helmSecretName: "my-login" });
 
-  const { serviceAccount, helmSecretName } = withDefaults(policy, silent).spec;
+  const { serviceAccount, helmSecretName } = withDefaults(policy, unset).spec;
 
   assert.deepEqual([serviceAccount, helmSecretName], ["deployer", "login"]);
-  assert.equal(silent.spec.serviceAccount, "");
-  assert.equal(withDefaults(policy, outspoken), outspoken);
-  assert.equal(withDefaults(mergePolicies([]), silent), silent);
+  assert.equal(unset.spec.serviceAccount, "");
+  assert.equal(withDefaults(policy, withOwnFields), withOwnFields);
+  assert.equal(withDefaults(mergePolicies([]), unset), unset);
 });

@@ -2,7 +2,7 @@
 import type { Policy } from "@flotilla/shared/api";
 
 export interface MergedPolicy {
-  /** Whose it is, for people; none: nothing is restricted. */
+  /** The names of the Policies, for messages; empty: nothing is restricted. */
   readonly names: readonly string[];
   readonly requireServiceAccount: boolean;
   readonly allowedServiceAccounts: readonly string[];

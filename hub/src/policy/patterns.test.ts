@@ -5,7 +5,7 @@ import { createPatterns } from "./patterns.ts";
 
 const url = "https://charts.example.com/stable";
 
-/** What Go's own regexp says of `^(?:PATTERN)$`. */
+/** What Go's regexp returns for `^(?:PATTERN)$`. */
 const answers: readonly (readonly [pattern: string, text: string, kind: "yes" | "no"])[] = [
   ["https://charts\\.example\\.com/.*", url, "yes"],
   ["https://charts\\.example\\.com", url, "no"],
@@ -34,16 +34,16 @@ for (const [pattern, text, kind] of answers) {
 
 const unusable: readonly (readonly [what: string, pattern: string])[] = [
   ["a group that is not closed", "https://("],
-  ["a group that is not opened, which would get around the anchors", "a)|(?:b"],
-  ["what RE2 does not know: looking ahead", "(?=a)a"],
-  ["what RE2 does not know: back references", "(a)\\1"],
+  ["a group that is not opened, which would escape the anchors", "a)|(?:b"],
+  ["lookahead, which RE2 does not have", "(?=a)a"],
+  ["back references, which RE2 does not have", "(a)\\1"],
   ["a count beyond RE2's own limit", "a{1001}"],
   ["counts within counts beyond RE2's own limit", "(a{100}){100}"],
-  ["more than can be compiled in a moment", "(a?){1000}".repeat(20)],
-  ["more than a pattern may be long", "a".repeat(2_049)],
+  ["a size that takes too long to compile", "(a?){1000}".repeat(20)],
+  ["a length above the limit", "a".repeat(2_049)],
 ];
 for (const [what, pattern] of unusable) {
-  test(`a pattern with ${what} cannot be used, and says so`, () => {
+  test(`a pattern with ${what} is invalid, and the error names the cause`, () => {
     const match = createPatterns().match(pattern, "a");
 
     assert.ok(match.kind === "unusable");
@@ -51,25 +51,25 @@ for (const [what, pattern] of unusable) {
   });
 }
 
-const hungry: readonly (readonly [what: string, pattern: string, text: string])[] = [
+const expensive: readonly (readonly [what: string, pattern: string, text: string])[] = [
   ["nested repetitions", "(a+)+", `${"a".repeat(2_047)}!`],
-  ["alternatives of the same", "(a|a|aa)*", `${"a".repeat(2_047)}!`],
+  ["alternatives of the same text", "(a|a|aa)*", `${"a".repeat(2_047)}!`],
   ["many stars", `${"a*".repeat(100)}b`, "a".repeat(2_048)],
   ["many counts", "(a?){700}a{700}", "a".repeat(2_048)],
   ["a count of groups", "((a{1,30}){1,30})", "a".repeat(2_048)],
 ];
-for (const [what, pattern, text] of hungry) {
-  test(`${what} take no more than a moment`, () => {
+for (const [what, pattern, text] of expensive) {
+  test(`${what} take only milliseconds`, () => {
     const patterns = createPatterns();
 
     const used = cpuMs(() => assert.notEqual(patterns.match(pattern, text).kind, "yes"));
 
-    // About 20 ms here; a backtracking engine would take longer than the universe is old.
+    // About 20 ms here; a backtracking engine would need exponential time.
     assert.ok(used < 2_000, `${used} ms`);
   });
 }
 
-test("patterns and texts that share a border are not taken for each other", () => {
+test("patterns and texts whose concatenation is the same have separate cache entries", () => {
   const patterns = createPatterns();
 
   assert.equal(patterns.match("a", "ab").kind, "no");

@@ -1,9 +1,8 @@
 /**
- * Regular expressions of Policies. Fleet's are Go's (RE2), and so are these: same syntax, same answers, and time that
- * grows with the text and not with its powers, since everything here runs on the one loop that serves the fleet.
- *
- * RE2 alone does not bound the factor: `(a?){1000}` becomes a program of thousands of steps, each of which may be taken
- * for each character. So what is compiled and what is matched has a budget; beyond it a pattern is rejected: it allows nothing.
+ * Regular expressions of Policies. Fleet uses Go's (RE2), and so does this: same syntax, same results, and linear time,
+ * since everything here runs on the one event loop that serves the fleet. RE2 alone does not bound the factor:
+ * `(a?){1000}` compiles to a program of thousands of steps, each of which may run for each character. So compiling and
+ * matching have a budget; a pattern beyond it is rejected and allows nothing.
  */
 import { createLruCache } from "@flotilla/shared/cache";
 import { messageOf } from "@flotilla/shared/errors";

@@ -35,7 +35,7 @@ function recorded(error: AppError, before: Condition | undefined): readonly Even
 }
 
 for (const [what, before, count] of rows) {
-  test(`a violation is ${count === 1 ? "recorded" : "not recorded"} where ${what}`, () => {
+  test(`a violation is ${count === 1 ? "recorded" : "not recorded"} when ${what}`, () => {
     const note: EventNote = {
       type: "Warning",
       reason: "PolicyViolation",
@@ -46,6 +46,6 @@ for (const [what, before, count] of rows) {
   });
 }
 
-test("an error that is no violation has no such event", () => {
+test("no event is recorded for an error that is not a violation", () => {
   assert.deepEqual(recorded(new AppError(hubErrors.HELMOP_INVALID, message), undefined), []);
 });

@@ -22,23 +22,23 @@ interface Row {
 }
 
 const allowed: readonly Row[] = [
-  { what: "anything, by a Policy that says nothing", policy: {} },
+  { what: "anything, when it is empty", policy: {} },
   {
-    what: "no ServiceAccount, where some are allowed and none is required",
+    what: "no ServiceAccount, when some are allowed and none is required",
     policy: { allowedServiceAccounts: ["deployer"] },
   },
   {
-    what: "the ServiceAccount that is allowed",
+    what: "an allowed ServiceAccount",
     policy: { requireServiceAccount: true, allowedServiceAccounts: ["deployer"] },
     spec: { serviceAccount: "deployer" },
   },
   {
-    what: "no ServiceAccount of its own, where all its targets have theirs",
+    what: "no ServiceAccount of the HelmOp, when all its targets have one",
     policy: { requireServiceAccount: true },
     spec: { targets: [{ serviceAccount: "a" }, { doNotDeploy: true }, { serviceAccount: "b" }] },
   },
   {
-    what: "no Secret, where some are allowed",
+    what: "no Secret, when some are allowed",
     policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
   },
   {
@@ -46,21 +46,21 @@ const allowed: readonly Row[] = [
     policy: { helmOp: { allowedHelmRepoPatterns: ["https://[a-z]+\\.example\\.com"] } },
   },
   {
-    what: "a repository that stands there verbatim, though it is no pattern for itself",
+    what: "a repository that is listed verbatim, though it is not a pattern that matches itself",
     policy: { helmOp: { allowedHelmRepoPatterns: ["https://x.example/(a"] } },
     spec: { helm: { ...helm, repo: "https://x.example/(a" } },
   },
   {
-    what: "what one pattern matches, whatever is wrong with another",
+    what: "what one valid pattern matches, when another pattern is invalid",
     policy: { helmOp: { allowedHelmRepoPatterns: ["(", "https://.*"] } },
   },
   {
-    what: "a registry, whose chart field is empty, where charts are restricted",
+    what: "a registry, whose chart field is empty, when charts are restricted",
     policy: { helmOp: { allowedChartPatterns: ["web"] } },
     spec: { helm: { repo: "oci://registry.example.com/db" } },
   },
   {
-    what: "an archive whose address a pattern for charts matches, whatever is said of repositories",
+    what: "an archive whose address a chart pattern matches, when repositories are restricted",
     policy: {
       helmOp: {
         allowedHelmRepoPatterns: [repo],
@@ -81,76 +81,79 @@ describe("a Policy allows", () => {
   }
 });
 
-const refused: readonly (Row & { readonly says: RegExp })[] = [
+const rejected: readonly (Row & { readonly message: RegExp })[] = [
   {
-    what: "no ServiceAccount, where one is required",
+    what: "no ServiceAccount, when one is required",
     policy: { requireServiceAccount: true, allowedServiceAccounts: ["ci", "deployer"] },
-    says: /^serviceAccount is required by Policy but is not set: set spec\.serviceAccount to one of \[ci, deployer\] \(Policy guard\); what is deployed stays/,
+    message:
+      /^serviceAccount is required by Policy but is not set: set spec\.serviceAccount to one of \[ci, deployer\] \(Policy guard\); what is deployed stays/,
   },
   {
-    what: "a target without a ServiceAccount, where others have one",
+    what: "a target without a ServiceAccount, when others have one",
     policy: { requireServiceAccount: true },
     spec: { targets: [{ serviceAccount: "a" }, { clusterName: "x" }] },
-    says: /^serviceAccount is required by Policy but is not set in target target001: /,
+    message: /^serviceAccount is required by Policy but is not set in target target001: /,
   },
   {
     what: "another ServiceAccount",
     policy: { allowedServiceAccounts: ["ci", "deployer"] },
     spec: { serviceAccount: "root" },
-    says: /^disallowed serviceAccount root: root is not in the allowed set \[ci, deployer\]/,
+    message: /^disallowed serviceAccount root: root is not in the allowed set \[ci, deployer\]/,
   },
   {
     what: "another ServiceAccount in a target",
     policy: { allowedServiceAccounts: ["ci"] },
     spec: { serviceAccount: "ci", targets: [{ name: "prod", serviceAccount: "root" }] },
-    says: /^disallowed serviceAccount root in target prod: root is not in/,
+    message: /^disallowed serviceAccount root in target prod: root is not in/,
   },
   {
     what: "another Secret",
     policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
     spec: { helmSecretName: "of-others" },
-    says: /^disallowed helmSecretName of-others: of-others is not in the allowed set \[login\]/,
+    message: /^disallowed helmSecretName of-others: of-others is not in the allowed set \[login\]/,
   },
   {
     what: "another repository",
     policy: { helmOp: { allowedHelmRepoPatterns: ["https://good\\..*"] } },
-    says: /^disallowed helm repo https:\/\/charts\.example\.com\/: .* matches nothing in the allowed set \[https:\/\/good\\\.\.\*\]/,
+    message:
+      /^disallowed helm repo https:\/\/charts\.example\.com\/: .* matches nothing in the allowed set \[https:\/\/good\\\.\.\*\]/,
   },
   {
-    what: "a repository that only begins like an allowed one",
+    what: "a repository that only starts like an allowed one",
     policy: { helmOp: { allowedHelmRepoPatterns: ["https://charts"] } },
-    says: /^disallowed helm repo /,
+    message: /^disallowed helm repo /,
   },
   {
     what: "another repository in a target",
     policy: { helmOp: { allowedHelmRepoPatterns: [repo] } },
     spec: { targets: [{ name: "prod", helm: { repo: "https://evil.example" } }] },
-    says: /^disallowed helm repo https:\/\/evil\.example\/ in target prod: /,
+    message: /^disallowed helm repo https:\/\/evil\.example\/ in target prod: /,
   },
   {
     what: "another chart",
     policy: { helmOp: { allowedChartPatterns: ["db|cache"] } },
-    says: /^disallowed helm chart web: web matches nothing in the allowed set \[db\|cache\]/,
+    message: /^disallowed helm chart web: web matches nothing in the allowed set \[db\|cache\]/,
   },
   {
-    what: "an archive from elsewhere, which has no repo field",
+    what: "an archive at another address, which has no repo field",
     policy: { helmOp: { allowedHelmRepoPatterns: [repo] } },
     spec: { helm: { chart: "https://evil.example/a.tgz" } },
-    says: /^disallowed helm repo https:\/\/evil\.example\/a\.tgz: /,
+    message: /^disallowed helm repo https:\/\/evil\.example\/a\.tgz: /,
   },
   {
-    what: "everything that a pattern which cannot be compiled would have to match",
+    what: "everything, when its only pattern cannot be compiled",
     policy: { helmOp: { allowedHelmRepoPatterns: ["https://good", "https://("] } },
-    says: /^disallowed helm repo .*: policy failed to compile regex "https:\/\/\(": .*missing closing \)/,
+    message:
+      /^disallowed helm repo .*: policy failed to compile regex "https:\/\/\(": .*missing closing \)/,
   },
 ];
-describe("a Policy refuses", () => {
-  for (const { what, policy, spec = {}, says } of refused) {
+describe("a Policy rejects", () => {
+  for (const { what, policy, spec = {}, message } of rejected) {
     test(what, () => {
       const error = violation(policy, aHelmOp(spec));
 
       assert.equal(error?.code, "POLICY_VIOLATION");
-      assert.match(error.message, says);
+      assert.match(error.message, message);
     });
   }
 
@@ -164,18 +167,18 @@ describe("a Policy refuses", () => {
         allowedChartPatterns: ["x"],
       },
     };
-    const steps: readonly (readonly [spec: HelmOp["spec"], says: RegExp])[] = [
+    const steps: readonly (readonly [spec: HelmOp["spec"], message: RegExp])[] = [
       [{ helmSecretName: "a" }, /^serviceAccount is required/],
       [{ helmSecretName: "a", serviceAccount: "b" }, /^disallowed serviceAccount/],
       [{ helmSecretName: "a", serviceAccount: "ci" }, /^disallowed helmSecretName/],
       [{ serviceAccount: "ci" }, /^disallowed helm repo/],
       [{ serviceAccount: "ci", helm: { ...helm, repo: "x" } }, /^disallowed helm chart/],
     ];
-    for (const [spec, says] of steps)
-      assert.match(violation(policy, aHelmOp(spec))?.message ?? "", says);
+    for (const [spec, message] of steps)
+      assert.match(violation(policy, aHelmOp(spec))?.message ?? "", message);
   });
 
-  test("a Bundle in the same way, with its own words", () => {
+  test("a Bundle by the same rules, with a message about Bundles", () => {
     const bundle = aBundle({
       helm,
       helmOpOptions: { helmOpSecretName: "of-others" },
@@ -191,7 +194,7 @@ describe("a Policy refuses", () => {
     );
   });
 
-  test("without showing a password that stands in an address", () => {
+  test("without showing a password in an address", () => {
     const error = violation(
       { helmOp: { allowedHelmRepoPatterns: ["x"] } },
       aHelmOp({ helm: { ...helm, repo: "https://user:hunter2@evil.example/a?token=hunter2" } }),
@@ -201,7 +204,7 @@ describe("a Policy refuses", () => {
     assert.doesNotMatch(error.message, /hunter2/);
   });
 
-  test("with no more of a long list than is read", () => {
+  test("with a truncated list of what is allowed", () => {
     const many = Array.from({ length: 50 }, (_, index) => `account-${index}`);
 
     const error = violation({ allowedServiceAccounts: many }, aHelmOp({ serviceAccount: "x" }));

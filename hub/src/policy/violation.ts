@@ -25,9 +25,9 @@ export function violationOf(
   );
 }
 
-/** What is asked for, and by which of its targets; the object itself is a part without a name. */
+/** What is requested, and by which target; the object itself has no target name. */
 interface Part<T> {
-  readonly asked: T;
+  readonly requested: T;
   readonly target?: string;
 }
 
@@ -35,9 +35,9 @@ function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | unde
   const { requireServiceAccount, allowedServiceAccounts } = policy;
   const [own, ...ofTargets] = accountsOf(helmOp);
   // A target without an account has that of the whole; the whole needs none when all its targets have theirs.
-  const acting = ofTargets.length === 0 ? [own] : ofTargets;
-  const without = acting.filter(({ asked }) => asked === "" && own.asked === "");
-  const [missing] = without.length === acting.length ? [own] : without;
+  const effective = ofTargets.length === 0 ? [own] : ofTargets;
+  const without = effective.filter(({ requested }) => requested === "" && own.requested === "");
+  const [missing] = without.length === effective.length ? [own] : without;
   if (requireServiceAccount && without.length > 0 && missing !== undefined) {
     const where = helmOp.kind === "Bundle" ? " on the Bundle" : "";
     return violation(
@@ -46,12 +46,14 @@ function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | unde
       policy,
     );
   }
-  const wrong = [own, ...ofTargets].find(({ asked }) => !isListed(asked, allowedServiceAccounts));
+  const wrong = [own, ...ofTargets].find(
+    ({ requested }) => !isListed(requested, allowedServiceAccounts),
+  );
   return (
     wrong &&
     violation(
-      `disallowed serviceAccount ${wrong.asked}${inTarget(wrong)}`,
-      `${wrong.asked} is not in the allowed set${listed(allowedServiceAccounts)}`,
+      `disallowed serviceAccount ${wrong.requested}${inTarget(wrong)}`,
+      `${wrong.requested} is not in the allowed set${listed(allowedServiceAccounts)}`,
       policy,
     )
   );
@@ -73,8 +75,8 @@ function sourceViolation(
   patterns: Patterns,
 ): AppError | undefined {
   for (const part of chartsOf(helmOp)) {
-    const { repo, chart } = part.asked;
-    // The address of an archive is where it comes from: without rules of its own it is under those for repositories.
+    const { repo, chart } = part.requested;
+    // The address of an archive is its source: without chart patterns it has to match those for repositories.
     const isArchive = repo === "" && chart.includes("://");
     const source = isArchive && policy.allowedChartPatterns.length === 0 ? chart : repo;
     const problem =
@@ -86,16 +88,16 @@ function sourceViolation(
 
   function patternViolation(
     what: string,
-    asked: string,
+    requested: string,
     allowed: readonly string[],
     part: Part<ChartReference>,
   ): AppError | undefined {
-    if (isListed(asked, allowed)) return undefined;
-    const shown = asked.includes("://") ? describeUrl(asked) : asked;
+    if (isListed(requested, allowed)) return undefined;
+    const shown = requested.includes("://") ? describeUrl(requested) : requested;
     const subject = `disallowed ${what} ${shown}${inTarget(part)}`;
     let unusable: string | undefined;
     for (const pattern of allowed) {
-      const match = patterns.match(pattern, asked);
+      const match = patterns.match(pattern, requested);
       if (match.kind === "yes") return undefined;
       if (match.kind === "unusable")
         unusable ??= `policy failed to compile regex ${JSON.stringify(pattern)}: ${match.why}`;
@@ -123,9 +125,9 @@ function accountsOf({ spec }: HelmOp): readonly [Part<string>, ...Part<string>[]
   const targets = (spec.targets ?? []).flatMap((target, index) =>
     target.doNotDeploy === true
       ? []
-      : [{ asked: target.serviceAccount ?? "", target: target.name || targetName(index) }],
+      : [{ requested: target.serviceAccount ?? "", target: target.name || targetName(index) }],
   );
-  return [{ asked: spec.serviceAccount ?? "" }, ...targets];
+  return [{ requested: spec.serviceAccount ?? "" }, ...targets];
 }
 
 function chartsOf({ spec }: HelmOp): readonly Part<ChartReference>[] {
@@ -134,13 +136,13 @@ function chartsOf({ spec }: HelmOp): readonly Part<ChartReference>[] {
     mayReferenceChart(target)
       ? [
           {
-            asked: chartReferenceOf(target.helm ?? {}, own),
+            requested: chartReferenceOf(target.helm ?? {}, own),
             target: target.name || targetName(index),
           },
         ]
       : [],
   );
-  return [{ asked: own }, ...targets];
+  return [{ requested: own }, ...targets];
 }
 
 function inTarget({ target }: Part<unknown>): string {

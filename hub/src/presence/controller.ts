@@ -16,7 +16,7 @@ export interface PresenceControllerDeps {
   readonly metrics: Registry;
 }
 
-/** Writes which agents of this replica are gone, until `signal` aborts. The informer must have synced. */
+/** Records which agents of this replica are offline, until `signal` aborts. The informer must have synced. */
 export async function runPresenceController(
   { presence, clusters, ...deps }: PresenceControllerDeps,
   signal: AbortSignal,

@@ -18,7 +18,7 @@ describe("a Cluster that is recorded as connected", () => {
   const cases: readonly (readonly [string, Partial<PresenceInput>, PresenceDecision])[] = [
     ["is correct while its stream is connected", { connectedEpoch: 3 }, { kind: "correct" }],
     [
-      "is correct while a stream is connected whose epoch is not in the cache yet",
+      "is correct while the epoch of its connected stream is not in the cache yet",
       { connectedEpoch: 4, ended: { epoch: 3, forMs: 9_000 } },
       { kind: "correct" },
     ],
@@ -44,12 +44,12 @@ describe("a Cluster that is recorded as connected", () => {
     ],
     ["is offline when it has not reconnected", { upForMs: 30_000 }, { kind: "offline" }],
     [
-      "is left to the replica that it is connected to",
+      "is not changed when it is connected to another replica",
       { agent: { connected: true, replica: "hub-1", epoch: 3 }, upForMs: 60_000 },
       { kind: "correct" },
     ],
     [
-      "is left to the leader while this replica does not hold its Lease",
+      "is not changed while this replica does not hold its Lease",
       { ended: { epoch: 3, forMs: 9_000 }, isLeaseHeld: false },
       { kind: "wait", ms: 2_500 },
     ],
@@ -72,7 +72,7 @@ describe("a Cluster that is recorded as offline", () => {
       { kind: "correct" },
     ],
     [
-      "stays so while this replica does not hold its Lease",
+      "is not changed while this replica does not hold its Lease",
       { connectedEpoch: 3, isLeaseHeld: false },
       { kind: "wait", ms: 2_500 },
     ],

@@ -5,7 +5,7 @@ export type PresenceDecision =
   | { readonly kind: "correct" }
   /** The agent is offline. */
   | { readonly kind: "offline" }
-  /** The agent is connected; the leader took this replica for dead. */
+  /** The agent is connected; the leader recorded this replica as dead. */
   | { readonly kind: "connected" }
   /** The agent may still reconnect. */
   | { readonly kind: "wait"; readonly ms: number };
@@ -43,7 +43,7 @@ function decideByStreams(input: PresenceInput): PresenceDecision {
       ? { kind: "connected" }
       : { kind: "correct" };
   if (agent.connected !== true || input.hasOpenStream) return { kind: "correct" };
-  // Only a stream that this process saw end is known to have ended.
+  // Only for a stream that ended in this process is the end certain.
   const [sinceMs, untilMs] =
     ended !== undefined && agent.epoch === ended.epoch
       ? [ended.forMs, settleMs]

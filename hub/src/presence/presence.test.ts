@@ -75,7 +75,7 @@ function start({
 }
 
 describe("an agent whose stream has ended", () => {
-  test("is offline since its end, after a moment in which it could have reconnected", async () => {
+  test("is offline since its end, after a delay in which it could have reconnected", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
     await clock.advance(60_000);
@@ -90,7 +90,7 @@ describe("an agent whose stream has ended", () => {
     assert.equal(agent()?.lastSeen, "2026-01-01T00:01:00Z");
   });
 
-  test("is not offline while it reconnects, and is when that fails", async () => {
+  test("stays connected while it reconnects, and is offline when that fails", async () => {
     const { clock, connect, presence, reconcile, agent } = start();
     const epoch = await connect();
     presence.opened(paris);
@@ -104,7 +104,7 @@ describe("an agent whose stream has ended", () => {
     assert.equal(agent()?.connected, false);
   });
 
-  test("and that has connected to another replica is left to that one, also while the watch is behind", async () => {
+  test("and that has connected to another replica is not changed, also while the watch is behind", async () => {
     const { clock, rest, connect, presence, reconcile, agent, write } = start();
     const epoch = await connect();
     presence.closed(paris, epoch);
@@ -120,7 +120,7 @@ describe("an agent whose stream has ended", () => {
 });
 
 describe("an agent that is connected here", () => {
-  test("and is recorded as offline, because this replica was taken for dead, is written back", async () => {
+  test("and is recorded as offline, because this replica seemed dead, is recorded as connected again", async () => {
     const { connect, presence, reconcile, agent, write, enqueued } = start();
     const epoch = await connect();
     const before = agent();
@@ -135,7 +135,7 @@ describe("an agent that is connected here", () => {
     presence.closed(paris, epoch);
   });
 
-  test("is not written back while this replica does not hold its Lease, and no other is served", async () => {
+  test("is not written while this replica does not hold its Lease, and other agents are not either", async () => {
     const { connect, reconcile, agent, write, holdLease } = start();
     await connect();
     write({ ...agent(), connected: false }, true);
@@ -159,7 +159,7 @@ describe("an agent that was connected to the previous process", () => {
     lastSeen: "2025-11-01T00:00:00Z",
   };
 
-  test("has a minute to reconnect, and is offline since that process was", async () => {
+  test("has a minute to reconnect, and is then offline since that process ended", async () => {
     const { clock, reconcile, agent } = start({
       previousRenewTime: "2025-12-24T18:00:00.000000Z",
       agent: recorded,

@@ -1,9 +1,8 @@
 /**
- * The agents connected to this replica, and their record in the Clusters' status. A Cluster is written only when its agent
- * connects or goes offline, or its orphans change; `status.agent` and `status.orphans` have no other writer on this replica.
- *
- * Recording a connection gives its stream an epoch, by compare and swap on the Cluster: of two streams of one cluster,
- * whichever replicas they are on, one has the higher epoch, and its reports are the newer ones.
+ * The agents connected to this replica, and their record in the Clusters' status. A Cluster is written only when its
+ * agent connects or goes offline, or its orphans change; `status.agent` and `status.orphans` have no other writer on
+ * this replica. Recording a connection assigns an epoch to its stream, by compare and swap on the Cluster: of two
+ * streams of one cluster, on any replicas, one has the higher epoch, and its reports are the newer ones.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -41,7 +40,7 @@ export interface PresenceDeps {
 export interface AgentConnection {
   readonly version: string;
   readonly namespace: string;
-  /** Deployments that it has and the hub does not know. */
+  /** Deployments that it has and the hub does not have. */
   readonly orphans: readonly string[];
   /** The highest epoch of its stored reports. */
   readonly reportedEpoch: number;
@@ -78,7 +77,7 @@ interface EndedStream {
   readonly at: number;
 }
 
-/** What this process knows of one cluster's agent. */
+/** What this process observed of one cluster's agent. */
 interface Entry {
   readonly openStreams: number;
   /** Of the stream that is connected. */
@@ -95,7 +94,7 @@ const noEntry: Entry = { openStreams: 0, isDisputed: false };
 
 /** Longer than the longest backoff of agents, and long enough to answer thousands of them. */
 const defaultGraceMs = 60_000;
-/** A lost connection is made again within a second; an agent that stops regularly is Offline within 5 s. */
+/** An agent reconnects within a second; one that stops regularly is Offline within 5 s. */
 const settleMs = 2_500;
 
 export function createPresence(deps: PresenceDeps): Presence {

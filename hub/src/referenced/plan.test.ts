@@ -66,7 +66,7 @@ describe("one referenced object", () => {
 
 describe("the plan for an agent that connects", () => {
   test("has what differs from the inventory, in a stable order", () => {
-    const holdings: readonly ObservedObject[] = [
+    const inventory: readonly ObservedObject[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
       { kind: "Secret", name: "same", digest: "sha256:1" },
       { kind: "Secret", name: "old", digest: "sha256:0" },
@@ -74,7 +74,7 @@ describe("the plan for an agent that connects", () => {
     const named = new Set(["Secret/same", "Secret/old", "ConfigMap/new", "nonsense"]);
 
     assert.deepEqual(
-      planReferencedObjects(holdings, named, () => present),
+      planReferencedObjects(inventory, named, () => present),
       {
         send: [
           { kind: "ConfigMap", name: "new" },
@@ -85,21 +85,26 @@ describe("the plan for an agent that connects", () => {
     );
   });
 
-  test("never withdraws a referenced object, whatever is known of the workspace", () => {
+  test("never withdraws a referenced object, whatever is cached of the workspace", () => {
     const key = fc.constantFrom("Secret/a", "Secret/b", "ConfigMap/a");
     const source = fc.constantFrom(unknown, absent, present);
     fc.assert(
-      fc.property(fc.uniqueArray(key), fc.uniqueArray(key), source, (heldKeys, names, known) => {
-        const holdings = heldKeys.flatMap((held) => parseObjectRef(held) ?? []);
-        const named = new Set(names);
+      fc.property(
+        fc.uniqueArray(key),
+        fc.uniqueArray(key),
+        source,
+        (inventoryKeys, names, known) => {
+          const inventory = inventoryKeys.flatMap((key) => parseObjectRef(key) ?? []);
+          const named = new Set(names);
 
-        const { withdraw: gone } = planReferencedObjects(holdings, named, () => known);
+          const { withdraw: withdrawn } = planReferencedObjects(inventory, named, () => known);
 
-        assert.deepEqual(
-          gone.map(formatObjectRef),
-          heldKeys.filter((held) => !named.has(held)).toSorted(),
-        );
-      }),
+          assert.deepEqual(
+            withdrawn.map(formatObjectRef),
+            inventoryKeys.filter((key) => !named.has(key)).toSorted(),
+          );
+        },
+      ),
     );
   });
 });

@@ -2,7 +2,7 @@
 import type { ObjectRef, ObservedObject } from "@flotilla/proto";
 import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
 
-/** What is known of an object of the workspace. */
+/** The cached state of an object of the workspace. */
 export type ReferencedSource =
   /** Not read yet. */
   | { readonly kind: "unknown" }

@@ -10,8 +10,8 @@ import {
   watchReferences,
 } from "./references.ts";
 
-const naming = (...supplies: readonly string[]) =>
-  aDeployment("paris", { spec: { referencedObjects: [...supplies] } });
+const naming = (...references: readonly string[]) =>
+  aDeployment("paris", { spec: { referencedObjects: [...references] } });
 
 describe("the references of a BundleDeployment", () => {
   const cases: readonly (readonly [
@@ -22,13 +22,13 @@ describe("the references of a BundleDeployment", () => {
     readonly string[],
   ])[] = [
     [
-      "comes with it",
+      "added with it",
       undefined,
       naming("Secret/a", "ConfigMap/b"),
       ["Secret/a", "ConfigMap/b"],
       [],
     ],
-    ["goes with it", naming("Secret/a"), undefined, [], ["Secret/a"]],
+    ["removed with it", naming("Secret/a"), undefined, [], ["Secret/a"]],
     [
       "changes with it",
       naming("Secret/a", "Secret/b"),
@@ -36,9 +36,9 @@ describe("the references of a BundleDeployment", () => {
       ["Secret/c"],
       ["Secret/a"],
     ],
-    ["stays while it is only being deleted", naming("Secret/a"), naming("Secret/a"), [], []],
-    ["is nothing when it names nothing", undefined, aDeployment("paris"), [], []],
-    ["is nothing when it is no key", undefined, naming("nonsense"), [], []],
+    ["stay while it is only being deleted", naming("Secret/a"), naming("Secret/a"), [], []],
+    ["are empty when it references nothing", undefined, aDeployment("paris"), [], []],
+    ["are empty when its reference is no key", undefined, naming("nonsense"), [], []],
   ];
   for (const [what, before, after, added, dropped] of cases) {
     test(what, () => {
@@ -51,28 +51,28 @@ describe("the references of a BundleDeployment", () => {
     });
   }
 
-  test("are watched in the workspace of its cluster, as often as they are referenced", () => {
-    let tell: (change: Change<BundleDeployment>) => void = () => undefined;
-    const said: string[] = [];
+  test("are watched in the workspace of its cluster, once for each reference", () => {
+    let notify: (change: Change<BundleDeployment>) => void = () => undefined;
+    const calls: string[] = [];
     watchReferences(
       {
         onChange: (listener) => {
-          tell = listener;
+          notify = listener;
           return () => undefined;
         },
       },
       {
-        watch: (namespace, ref) => void said.push(`+ ${namespace} ${formatObjectRef(ref)}`),
-        unwatch: (namespace, ref) => void said.push(`- ${namespace} ${formatObjectRef(ref)}`),
+        watch: (namespace, ref) => void calls.push(`+ ${namespace} ${formatObjectRef(ref)}`),
+        unwatch: (namespace, ref) => void calls.push(`- ${namespace} ${formatObjectRef(ref)}`),
       },
     );
 
-    tell({ key: "1", after: naming("Secret/a") });
-    tell({ key: "2", after: naming("Secret/a") });
-    tell({ key: "1", before: naming("Secret/a") });
+    notify({ key: "1", after: naming("Secret/a") });
+    notify({ key: "2", after: naming("Secret/a") });
+    notify({ key: "1", before: naming("Secret/a") });
 
     const line = `${workspace} Secret/a`;
-    assert.deepEqual(said, [`+ ${line}`, `+ ${line}`, `- ${line}`]);
+    assert.deepEqual(calls, [`+ ${line}`, `+ ${line}`, `- ${line}`]);
   });
 });
 
@@ -85,7 +85,7 @@ describe("cluster info", () => {
     spec: { templateValues: { size: 3 } },
   });
 
-  test("is the name, labels, annotations and template values", () => {
+  test("has the name, labels, annotations and template values", () => {
     assert.deepEqual(clusterInfoOf(paris), {
       namespace: workspace,
       name: "paris",
@@ -102,7 +102,7 @@ describe("cluster info", () => {
     });
   });
 
-  test("changes with those, and with nothing else", () => {
+  test("changes with those fields only", () => {
     const { metadata, spec } = paris;
 
     assert.equal(isClusterInfoChange(undefined, paris), true);

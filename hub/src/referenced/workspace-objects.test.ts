@@ -42,10 +42,10 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
   const objects = createWorkspaceObjects({ rest, clock, log: silentLog() });
   const changes: string[] = [];
-  let heard = (): void => undefined;
+  let notified = (): void => undefined;
   objects.onChange((where, ref) => {
     changes.push(`${where} ${formatObjectRef(ref)}`);
-    heard();
+    notified();
   });
   const stop = new AbortController();
   const running = objects.run(stop.signal);
@@ -63,7 +63,7 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
     async untilChanges(count: number): Promise<void> {
       while (changes.length < count)
         await new Promise<void>((resolve) => {
-          heard = resolve;
+          notified = resolve;
         });
     },
     requests: () => server.requests.map(({ kind, path }) => `${kind} ${path}`),
@@ -75,7 +75,7 @@ function passwordOf(known: WorkspaceObject): string | undefined {
 }
 
 describe("referenced objects", () => {
-  test("are known once they were read, whether they exist or not", async (t) => {
+  test("are known after they were read, whether they exist or not", async (t) => {
     const { objects } = await setUp(t, (server) => server.put(secrets, secret("b25l")));
     objects.watch(namespace, source);
     objects.watch(namespace, other);
@@ -90,7 +90,7 @@ describe("referenced objects", () => {
     assert.deepEqual(absent, { kind: "absent" });
   });
 
-  test("notify when they differ, and not for a resourceVersion alone", async (t) => {
+  test("notify about changes other than the resourceVersion", async (t) => {
     const { server, objects, changes, untilChanges } = await setUp(t);
     objects.watch(namespace, source);
     await untilChanges(1);
@@ -129,7 +129,7 @@ describe("referenced objects", () => {
     });
   });
 
-  test("cost one more request when they are referenced after they were listed", async (t) => {
+  test("cause one more request when they are referenced after they were listed", async (t) => {
     const { objects, requests } = await setUp(t, (server) => {
       server.put(secrets, secret("b25l"));
       server.put(secrets, secret("dHdv", { name: "other" }));

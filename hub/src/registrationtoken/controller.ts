@@ -13,7 +13,7 @@ import { tokenReconciler } from "./reconcile.ts";
 import { countTokenUses } from "./uses.ts";
 
 export interface TokenControllerDeps {
-  /** Refuses writes once the leadership is lost. */
+  /** Rejects writes after the leadership is lost. */
   readonly rest: KubeRest;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly tokens: Pick<Informer<ClusterRegistrationToken>, "store" | "onChange">;

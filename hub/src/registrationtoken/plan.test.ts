@@ -76,7 +76,7 @@ describe("a registration token", () => {
     assert.deepEqual(plan, { kind: "delete", expires: "2026-01-02T00:00:00Z" });
   });
 
-  test("needs no write when everything is in place", () => {
+  test("needs no write when everything is up to date", () => {
     const known = token(undefined, { secretName: "first" });
 
     const plan = planToken({

@@ -35,7 +35,7 @@ function start(cached: ClusterRegistrationToken, ...later: ClusterRegistrationTo
 }
 
 describe("a client whose Cluster was removed", () => {
-  test("is recorded in its token, whose other fields stay", async () => {
+  test("is recorded in its token, and other fields stay", async () => {
     const { remember, statusOnServer } = start(aToken({ uses: 3, removedClients: ["b"] }));
 
     await remember();
@@ -60,8 +60,8 @@ describe("a client whose Cluster was removed", () => {
   });
 
   test("of a token that was deleted or created again is not recorded", async () => {
-    const anew = { ...aToken(), metadata: { ...aToken().metadata, uid: "v" } };
-    const { kube, remember, statusOnServer } = start(anew);
+    const recreated = { ...aToken(), metadata: { ...aToken().metadata, uid: "v" } };
+    const { kube, remember, statusOnServer } = start(recreated);
 
     await remember("u");
 
@@ -79,10 +79,10 @@ describe("a client whose Cluster was removed", () => {
 
   const remembered = { removedClients: [clientDigest("gone")] };
   const cases: readonly (readonly [string, ClusterRegistrationToken, string, boolean])[] = [
-    ["does not come back with that token", aToken(remembered), "gone", true],
-    ["leaves the token to others", aToken(remembered), "other", false],
+    ["cannot use that token again", aToken(remembered), "gone", true],
+    ["does not use up the token for others", aToken(remembered), "other", false],
     [
-      "ends a token that was for its Cluster alone",
+      "expires a token that was for its Cluster alone",
       aToken(remembered, { clusterName: "one" }),
       "other",
       true,

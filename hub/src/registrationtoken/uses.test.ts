@@ -31,7 +31,7 @@ function start(...there: readonly Cluster[]) {
   const store = createStore<Cluster>();
   for (const cluster of there) store.set(cluster);
   let listener: (change: Change<Cluster>) => void = () => undefined;
-  const tell = (change: Change<Cluster> | undefined) => change && listener(change);
+  const notify = (change: Change<Cluster> | undefined) => change && listener(change);
   const uses = countTokenUses({
     rest: kube,
     tokens,
@@ -49,9 +49,9 @@ function start(...there: readonly Cluster[]) {
     kube,
     clock,
     uses,
-    add: (cluster: Cluster) => tell(store.set(cluster)),
-    remove: (cluster: Cluster) => tell(store.remove(cluster)),
-    told: () => kube.peek(clusterRegistrationTokens, token.metadata)?.status?.uses,
+    add: (cluster: Cluster) => notify(store.set(cluster)),
+    remove: (cluster: Cluster) => notify(store.remove(cluster)),
+    storedUses: () => kube.peek(clusterRegistrationTokens, token.metadata)?.status?.uses,
   };
 }
 
@@ -65,28 +65,32 @@ describe("the uses of a token", () => {
   });
 
   test("are written at once for the first, and in a few writes for thousands", async () => {
-    const { kube, clock, uses, add, told } = start();
+    const { kube, clock, uses, add, storedUses } = start();
 
     add(enrolled("c0"));
     await clock.advance(0);
-    assert.equal(told(), 1);
+    assert.equal(storedUses(), 1);
     for (let index = 1; index < 5_000; index += 1) add(enrolled(`c${index}`));
     await clock.advance(1_000);
 
-    assert.equal(told(), 5_000);
+    assert.equal(storedUses(), 5_000);
     assert.ok(kube.writes.length <= 3, kube.writes.join());
     await uses.stop();
   });
 
-  test("are counted after a start, and fall with Clusters that are deleted or use another token", async () => {
-    const { uses, clock, add, remove, told } = start(enrolled("a"), enrolled("b"), enrolled("c"));
+  test("are counted after a start, and decrease with Clusters that are deleted or use another token", async () => {
+    const { uses, clock, add, remove, storedUses } = start(
+      enrolled("a"),
+      enrolled("b"),
+      enrolled("c"),
+    );
     await clock.advance(1_000);
-    assert.equal(told(), 3);
+    assert.equal(storedUses(), 3);
 
     remove(enrolled("a"));
     add(enrolled("b", "another"));
     await uses.stop();
 
-    assert.equal(told(), 1);
+    assert.equal(storedUses(), 1);
   });
 });

@@ -19,32 +19,32 @@ describe("a replica", () => {
       { kind: "expired", forMs: 25_000 },
     ],
     [
-      "whose Lease was not renewed for a moment less has not",
+      "whose Lease is one millisecond short of its duration has not expired",
       { observedAt: 75_001 },
       { kind: "unknown", waitMs: 1 },
     ],
     [
-      "without a Lease has as long from the start of the watch",
+      "without a Lease has one duration from the start of the watch",
       { observedAt: undefined, watchingSince: 90_000 },
       { kind: "unknown", waitMs: 15_000 },
     ],
     [
-      "that nobody ever heard of is gone after that",
+      "that never had a Lease has expired after that",
       { observedAt: undefined, watchingSince: 70_000 },
       { kind: "expired", forMs: 30_000 },
     ],
     [
-      "has the whole time again from when we could hear again",
+      "has a full duration from when the watch works again",
       { observedAt: 10_000, watchingSince: 99_000 },
       { kind: "unknown", waitMs: 24_000 },
     ],
     [
-      "is not judged while we do not hear even ourselves",
+      "has not expired while the watch does not deliver our own renewals",
       { observedAt: 10_000, ownObservedAt: 85_000 },
       { kind: "unknown", waitMs: 7_000 },
     ],
     [
-      "is not judged before we have heard ourselves",
+      "has not expired before the watch delivered our own renewal",
       { observedAt: 10_000, ownObservedAt: undefined, watchingSince: undefined },
       { kind: "unknown", waitMs: 7_000 },
     ],

@@ -1,8 +1,7 @@
 /**
- * Whether the Lease of a replica has expired, by the local monotonic clock since its last observed change. Pure.
- *
- * Time counts only while the watch works, which the renewals of our own Lease show, because they arrive by the same watch. So
- * neither an API server that was down nor a process that was frozen makes other replicas look dead.
+ * Whether the Lease of a replica has expired, by the local monotonic clock since its last observed change. Pure. Time
+ * counts only while the watch works, which the renewals of our own Lease show, because they arrive on the same watch.
+ * So neither an unavailable API server nor a frozen process makes other replicas seem dead.
  */
 import type { ReplicaLeaseTimes } from "./lease.ts";
 

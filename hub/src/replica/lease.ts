@@ -1,8 +1,7 @@
 /**
- * The Lease by which a replica of the hub shows that it is alive, and its agents with it. Pure.
- *
- * An agent can take 18 s to notice that its replica does not answer, before it connects to another one; no agent may be recorded
- * as offline before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
+ * The Lease by which a replica of the hub shows that it is alive, and its agents with it. Pure. An agent can take 18 s
+ * to notice that its replica does not respond, before it connects to another one; no agent may be recorded as offline
+ * before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
  */
 import { createHash } from "node:crypto";
 import { hubReplicaLabel, hubVersionAnnotation } from "@flotilla/shared/api/names";

@@ -13,7 +13,7 @@ import { createReplicas } from "./replicas.ts";
 
 const namespace = "flotilla-system";
 
-/** A leader `hub-0` that has listened for a while, and another replica `hub-1`. */
+/** A leader `hub-0` whose watch has worked for a while, and another replica `hub-1`. */
 async function setUp() {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
@@ -57,7 +57,7 @@ async function setUp() {
     other,
     watchDelivers,
     reconcile: (replica: string) => reconcile(replica, aContext()),
-    /** Time passes in which the watch works. */
+    /** Advances the clock while the watch works. */
     async passes(ms: number): Promise<void> {
       for (let passed = 0; passed < ms; passed += 1_000) {
         await clock.advance(1_000);
@@ -68,7 +68,7 @@ async function setUp() {
       members.saw(rest.put(clusters, aCluster(name, { status: { agent } })));
     },
     agentOf: (name: string) => rest.peek(clusters, { namespace: workspace, name })?.status?.agent,
-    /** Somebody else writes it, and the watch is behind. */
+    /** Another client writes it, and the watch is behind. */
     write: (name: string, agent: ClusterAgent) =>
       void rest.put(clusters, aCluster(name, { status: { agent } })),
     async end() {
@@ -127,7 +127,7 @@ describe("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("that have connected to another replica are left to that one, also while the watch is behind", async () => {
+  test("that have connected to another replica are not changed, also while the watch is behind", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
     hub.connect("rome", ofOther);
@@ -145,7 +145,7 @@ describe("the agents of another replica", () => {
 
   test("are offline also when the replica never had a Lease", async () => {
     const hub = await setUp();
-    const agent = { ...ofOther, replica: "hub-gone-for-years" };
+    const agent = { ...ofOther, replica: "hub-deleted-long-ago" };
     hub.connect("paris", agent);
 
     await hub.passes(25_000);
@@ -162,11 +162,11 @@ describe("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("get the whole time again after a gap of the watch", async () => {
+  test("have a full duration again after a gap of the watch", async () => {
     const hub = await setUp();
     hub.connect("paris", ofOther);
     hub.other.kill();
-    // The API server is away for all, or this process is frozen.
+    // The API server is unavailable for all, or this process is frozen.
     await hub.clock.advance(60_000);
 
     assert.equal((await hub.reconcile("hub-1")).kind, "requeue");
@@ -180,7 +180,7 @@ describe("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("of this replica are left to its own controller, whatever the Lease says", async () => {
+  test("of this replica are not changed here, whatever the state of its Lease", async () => {
     const hub = await setUp();
     const agent = { ...ofOther, replica: "hub-0" };
     hub.connect("paris", agent);
@@ -192,7 +192,7 @@ describe("the agents of another replica", () => {
     await hub.end();
   });
 
-  test("cost one write each, once", async () => {
+  test("cause one write each", async () => {
     const hub = await setUp();
     const names = Array.from({ length: 200 }, (_, index) => `c${index}`);
     for (const name of names) hub.connect(name, ofOther);
@@ -211,7 +211,7 @@ describe("the agents of another replica", () => {
 });
 
 describe("the Lease of a replica", () => {
-  test("costs ten requests a minute at most", async () => {
+  test("causes ten requests a minute at most", async () => {
     const hub = await setUp();
     hub.other.kill();
     const before = hub.rest.writes.length;
@@ -272,14 +272,14 @@ describe("the Lease of a replica", () => {
     assert.equal(
       hub.rest.peek(leases, { namespace, name: "flotilla-hub-replica-hub-1" }),
       lease,
-      "nobody gives back what is not theirs",
+      "is not released by a process that does not hold it",
     );
     await hub.end();
   });
 
-  test("survives failures of the API server, and is not held after its expiry", async () => {
+  test("survives failures of the API server, and expires without renewal", async () => {
     const hub = await setUp();
-    hub.rest.failNext(...Array.from({ length: 60 }, () => new Error("away")));
+    hub.rest.failNext(...Array.from({ length: 60 }, () => new Error("unavailable")));
 
     await hub.passes(25_000);
     assert.equal(hub.own.lease.isHeld, true);

@@ -22,7 +22,7 @@ import { lastSeen, writeAgentStatus } from "../presence/index.ts";
 import type { Replicas } from "./replicas.ts";
 
 export interface OrphanedAgentsDeps {
-  /** Refuses writes once the leadership is lost. */
+  /** Rejects writes after the leadership is lost. */
   readonly rest: KubeRest;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly replicas: Replicas;
@@ -94,7 +94,7 @@ export function orphanedAgentsReconciler(
     if (count > 0)
       log.warn(
         { replica, agents: count },
-        "replica has lost its Lease; recorded its agents as offline",
+        "Lease of a replica expired; recorded its agents as offline",
       );
     if (lease === undefined) return done();
     const waitMs = deleteAfterMs - expiry.forMs;

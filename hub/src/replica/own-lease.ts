@@ -36,7 +36,7 @@ export interface ReplicaLeaseDeps {
 export interface ReplicaLease {
   /** The last renewal of the previous process of the same name, RFC 3339; absent if there was none. */
   readonly previousRenewTime?: string;
-  /** Whether the Lease is still held, by the local clock. */
+  /** Whether the Lease is held now, by the local clock. */
   readonly isHeld: boolean;
   /** Renews until `signal` aborts or another process takes the name. Never rejects. */
   renew(signal: AbortSignal): Promise<void>;
@@ -93,7 +93,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
       if (!isConflict(thrown) && !isNotFound(thrown)) throw thrown;
       const found = await rest.get(leases, ref, options);
       const holder = holderOf(found);
-      // Deleted by a leader that took this replica for dead, or written by our own request that seemed to fail.
+      // Deleted by a leader that recorded this replica as dead, or written by our own request that seemed to fail.
       if (holder === undefined || holder === identity) current = await acquire(found);
       else {
         isLost = true;

@@ -20,7 +20,7 @@ export interface Replicas {
   expiryOf(replica: string): LeaseExpiry;
   /** Its Lease from the cache. */
   leaseOf(replica: string): Lease | undefined;
-  /** The names of all that have a Lease, also an expired one. */
+  /** The names of all replicas with a Lease, also an expired one. */
   names(): readonly string[];
   /** How many hold their Lease, this one included. */
   alive(): number;
@@ -51,7 +51,7 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
     for (const listener of listeners) listener(replica);
   });
 
-  /** A replica whose Lease was deleted may be alive: it gets as long as one that does not renew. */
+  /** A replica whose Lease was deleted may be alive: it expires like one that does not renew. */
   function forgetDeleted(now: number): void {
     const kept = new Set(leases.store.list().map(replicaOf));
     for (const [replica, at] of observedAt)

@@ -28,12 +28,16 @@ const slotMs = slotAfter(slotOffset(own.repo, "hub"), intervalMs, Date.UTC(2026,
 const lastPollTime = new Date(slotMs - intervalMs).toISOString();
 const timeOf = (ms: number) => new Date(ms).toISOString();
 const moment = { nowMs: slotMs, hub: "hub" };
-/** The attempt of this generation, with what is given. */
+/** The attempt of this generation, with these fields. */
 const attempt = (changes: ResolutionStatus = {}): ResolutionStatus => ({
   observedGeneration: 1,
   ...changes,
 });
-const retry = attempt({ failures: 4, error: "refused", nextAttemptTime: timeOf(slotMs) });
+const retry = attempt({
+  failures: 4,
+  error: "connection refused",
+  nextAttemptTime: timeOf(slotMs),
+});
 
 const kept: AttemptInputs = {
   helmOp: aHelmOp(),
@@ -59,23 +63,23 @@ const cases: readonly (readonly [
   flags: Flags | "none",
   sharing?: Sharing,
 ])[] = [
-  ["all is pinned and nothing is polled", kept, "none"],
-  ["before the next attempt", { ...polled, moment: early }, "none"],
+  ["pins for all charts and no polling", kept, "none"],
+  ["a time before the next attempt", { ...polled, moment: early }, "none"],
   [
-    "the first poll accepts no answer of others",
+    "a first poll, which shares no responses",
     { ...polled, state: { pins, attempt: attempt() } },
     { poll: true },
     {},
   ],
-  ["a poll at its slot", polled, { poll: true }, { since: 999_500 }],
+  ["a poll at its slot, which shares responses", polled, { poll: true }, { since: 999_500 }],
   [
-    "a poll after its slot accepts answers since the slot",
+    "a poll after its slot, which shares responses since the slot",
     { ...polled, moment: { ...moment, nowMs: slotMs + 250 } },
     { poll: true },
     { since: 999_250 },
   ],
   [
-    "a poll with a chart without a pin accepts no answer of others for it",
+    "a poll of a chart without a pin, which shares no responses",
     { ...polled, state: { ...polled.state, pins: [] }, moment: { ...moment, nowMs: slotMs + 250 } },
     { poll: true },
     {},
@@ -166,12 +170,12 @@ const cases: readonly (readonly [
     "none",
   ],
   [
-    "a new generation of what is pinned and not due",
+    "a new generation with pins that is not due",
     { ...polled, helmOp: aHelmOp({ pollingInterval: "5m" }, { generation: 2 }), moment: early },
     "none",
   ],
   [
-    "a schedule far in the future, of a clock that was corrected since",
+    "a schedule far in the future, after a clock was corrected",
     {
       ...kept,
       state: { pins: [], attempt: { ...retry, nextAttemptTime: "2099-01-01T00:00:00Z" } },
@@ -190,7 +194,7 @@ const cases: readonly (readonly [
     "none",
   ],
   [
-    "an agent that cannot fetch a pin that was looked up just now",
+    "an agent that cannot fetch a pin that was just resolved",
     {
       ...kept,
       isFetchFailing: true,
@@ -200,7 +204,7 @@ const cases: readonly (readonly [
   ],
 ];
 for (const [what, inputs, flags, sharing] of cases) {
-  test(`an attempt: ${what}`, () => {
+  test(`the attempt with ${what}`, () => {
     const plan = planAttempt(inputs);
 
     const { poll, follow, checkPins } = plan;
@@ -215,7 +219,7 @@ for (const [what, inputs, flags, sharing] of cases) {
 }
 
 describe("a HelmOp with charts of two repositories", () => {
-  test("accepts of each what others got since that repository's own slot", () => {
+  test("uses shared responses of each repository since that repository's slot", () => {
     const slots = [own, foreign].map(({ repo }) =>
       slotUpTo(slotOffset(repo, "hub"), intervalMs, slotMs),
     );
@@ -228,8 +232,8 @@ describe("a HelmOp with charts of two repositories", () => {
   });
 });
 
-const passing = new AppError(chartErrors.INDEX_FETCH, "refused");
-const lasting = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
+const retryable = new AppError(chartErrors.INDEX_FETCH, "connection refused");
+const terminal = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
 
 describe("the state after an attempt", () => {
   const plan = (changes: Partial<AttemptPlan> = {}): AttemptPlan => ({
@@ -247,15 +251,19 @@ describe("the state after an attempt", () => {
     moment,
   });
 
-  test("that failed has the error, the number of failures and the time of the next one", () => {
+  test("that failed has the error, the number of failures and the time of the next attempt", () => {
     const inputs = { ...kept, credentialsVersion: "7", state: { pins: [], attempt: retry } };
 
-    const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
+    const { attempt } = stateAfter(
+      inputs,
+      plan(),
+      ended({ error: retryable, isPinned: false }, []),
+    );
 
     assert.deepEqual(attempt, {
       observedGeneration: 1,
       failures: 5,
-      error: "refused",
+      error: "connection refused",
       nextAttemptTime: timeOf(slotMs + 16_000).replace(".000Z", "Z"),
       credentialsVersion: "7",
     });
@@ -265,7 +273,11 @@ describe("the state after an attempt", () => {
     const helmOp = aHelmOp({}, { generation: 2 });
     const inputs = { ...kept, helmOp, state: { pins: [], attempt: retry } };
 
-    const { attempt } = stateAfter(inputs, plan(), ended({ error: passing, isPinned: false }, []));
+    const { attempt } = stateAfter(
+      inputs,
+      plan(),
+      ended({ error: retryable, isPinned: false }, []),
+    );
 
     assert.deepEqual([attempt.observedGeneration, attempt.failures], [2, 1]);
   });
@@ -286,22 +298,26 @@ describe("the state after an attempt", () => {
     assert.equal(state.attempt.nextAttemptTime, timeOf(next).replace(".000Z", "Z"));
   });
 
-  test("that was requested and failed stays open", () => {
-    const failed = ended({ error: passing, isPinned: true });
+  test("that was requested and failed keeps the request open", () => {
+    const failed = ended({ error: retryable, isPinned: true });
 
     const { attempt } = stateAfter(kept, plan({ poll: true, follow: true }), failed);
 
     assert.deepEqual([attempt.requestFailed, attempt.failures], [true, 1]);
   });
 
-  test("that only looked up pins again leaves the schedule as it was", () => {
-    const failed = ended({ error: passing, isPinned: true });
+  test("that only resolved pinned versions again keeps the schedule", () => {
+    const failed = ended({ error: retryable, isPinned: true });
     const inputs = { ...polled, isFetchFailing: true };
 
     const state = stateAfter(inputs, plan({ checkPins: true }), failed);
 
     assert.deepEqual(state.attempt, polled.state.attempt);
-    assert.deepEqual(state.pinCheck, { time: timeOf(slotMs), count: 1, error: "refused" });
+    assert.deepEqual(state.pinCheck, {
+      time: timeOf(slotMs),
+      count: 1,
+      error: "connection refused",
+    });
   });
 
   test("that found other pins ends the checks of the old ones", () => {
@@ -316,7 +332,7 @@ describe("the state after an attempt", () => {
 });
 
 describe("the state without an attempt", () => {
-  test("stays as it is within a generation", () => {
+  test("is unchanged within a generation", () => {
     assert.deepEqual(withoutAttempt({ ...polled, moment: early }), {
       ...polled.state,
       pins: pins.slice(0, 1),
@@ -330,12 +346,12 @@ describe("the state without an attempt", () => {
 
     assert.deepEqual(withoutAttempt({ ...polled, helmOp, state, moment: early }).attempt, {
       observedGeneration: 2,
-      error: "refused",
+      error: "connection refused",
       nextAttemptTime: timeOf(slotMs).replace(".000Z", "Z"),
     });
   });
 
-  test("of a new generation that is not polled has no error of the old spec", () => {
+  test("of a new generation without polling has no error of the old spec", () => {
     const helmOp = aHelmOp({}, { generation: 2 });
 
     const { attempt } = withoutAttempt({ ...kept, helmOp, state: { pins, attempt: retry } });
@@ -343,7 +359,7 @@ describe("the state without an attempt", () => {
     assert.deepEqual(attempt, { observedGeneration: 2 });
   });
 
-  test("has no pin check once all agents can fetch", () => {
+  test("has no pin check when all agents can fetch", () => {
     const pinCheck = { time: lastPollTime, count: 3 };
     const state = { ...kept.state, pinCheck };
 
@@ -370,9 +386,11 @@ const failed = (error: AppError, isPinned: boolean, failures = 1): LastAttempt =
 });
 
 const busyError = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 90_000 });
-const longBusy = new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs: 50 * 60_000 });
+const rateLimited = new RepositoryError(chartErrors.INDEX_FETCH, "429", {
+  retryAfterMs: 50 * 60_000,
+});
 
-test("a Retry-After of a repository is respected, for an hour at most", () => {
+test("respects a Retry-After of a repository for at most an hour", () => {
   const answer = (retryAfterMs?: number) => ({
     error: new RepositoryError(chartErrors.INDEX_FETCH, "429", { retryAfterMs }),
     isPinned: true,
@@ -381,46 +399,51 @@ test("a Retry-After of a repository is respected, for an hour at most", () => {
   assert.equal(retryAfter(answer(90_000), nowMs), nowMs + 90_000);
   assert.equal(retryAfter(answer(1e12), nowMs), nowMs + 60 * 60_000);
   assert.equal(retryAfter(answer(), nowMs), undefined);
-  assert.equal(retryAfter({ error: passing, isPinned: true }, nowMs), undefined);
+  assert.equal(retryAfter({ error: retryable, isPinned: true }, nowMs), undefined);
 });
 
 const delays = [
-  ["that went well, without polling", once, good, undefined],
-  ["that went well, with polling", following, good, nextSlotMs],
-  ["that led to no chart at all", once, failed(passing, false), 1_000],
-  ["the third that led to no chart at all", once, failed(passing, false, 3), 4_000],
-  ["the hundredth that led to no chart at all", once, failed(passing, false, 100), 300_000],
-  ["that cannot recover by itself", following, failed(lasting, false), undefined],
+  ["that succeeded, without polling", once, good, undefined],
+  ["that succeeded, with polling", following, good, nextSlotMs],
+  ["that resolved no chart", once, failed(retryable, false), 1_000],
+  ["that failed the third time to resolve a chart", once, failed(retryable, false, 3), 4_000],
   [
-    "that led to no chart, of a repository with a Retry-After",
+    "that failed the hundredth time to resolve a chart",
+    once,
+    failed(retryable, false, 100),
+    300_000,
+  ],
+  ["that cannot recover by itself", following, failed(terminal, false), undefined],
+  [
+    "that resolved no chart, with a Retry-After of the repository",
     once,
     failed(busyError, false),
     90_000,
   ],
   [
-    "a poll that failed, of a repository with a Retry-After",
+    "a poll that failed, with a Retry-After of the repository",
     following,
-    failed(longBusy, true),
+    failed(rateLimited, true),
     slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs + 50 * 60_000) -
       nowMs,
   ],
-  ["a poll that failed", following, failed(passing, true), nextSlotMs],
+  ["a poll that failed", following, failed(retryable, true), nextSlotMs],
   [
     "that was requested and that failed",
     once,
-    { ...failed(passing, true), isRequested: true },
+    { ...failed(retryable, true), isRequested: true },
     1_000,
   ],
   [
     "that was requested, with polling",
     following,
-    { ...failed(passing, true), isRequested: true },
+    { ...failed(retryable, true), isRequested: true },
     1_000,
   ],
   [
     "that was requested and that cannot recover by itself",
     once,
-    { ...failed(lasting, true), isRequested: true },
+    { ...failed(terminal, true), isRequested: true },
     undefined,
   ],
 ] as const;

@@ -1,9 +1,8 @@
 /**
- * When the source of an object's charts is asked, and what the status keeps of it. Pure.
- *
- * All that one attempt leaves to the next is a `ResolutionState`, which is a part of the object's status: a new leader
- * continues the same schedule. `nextAttemptTime` is the schedule; before it the source is asked only when the spec has
- * changed, somebody requests it, or other credentials may mend a failure.
+ * When a request to the source of an object's charts is made, and what the status keeps of it. Pure. The result of an
+ * attempt is a `ResolutionState`, which is a part of the object's status: a new leader continues the same schedule.
+ * `nextAttemptTime` is the schedule; before it a request is made only when the spec has changed, a user requests it, or
+ * new credentials may resolve a failure.
  */
 import type { ChartPin, HelmOp, PinCheck, ResolutionStatus } from "@flotilla/shared/api";
 import { RepositoryError } from "@flotilla/shared/source";
@@ -40,13 +39,13 @@ export interface AttemptInputs {
 }
 
 export interface AttemptPlan {
-  /** Whether the source is asked at all. */
+  /** Whether a request to the source is made. */
   readonly isDue: boolean;
   /** Also for charts that have a pin. */
   readonly poll: boolean;
-  /** Whatever is found is pinned: somebody requested it. */
+  /** The result is pinned, whatever it is: a user requested it. */
   readonly follow: boolean;
-  /** The pinned versions are looked up again. */
+  /** The pinned versions are resolved again. */
   readonly checkPins: boolean;
   readonly sharingOf: (reference: ChartReference) => Sharing;
 }
@@ -54,12 +53,12 @@ export interface AttemptPlan {
 /** A retry accepts answers that others got in this last part of its delay. */
 const sharedPartOfRetry = 1 / 8;
 
-/** A poll accepts answers from shortly before its slot: two clocks never agree to the millisecond. */
+/** A poll accepts responses from shortly before its slot: two clocks never agree to the millisecond. */
 const slotToleranceMs = 500;
 const slotTolerancePart = 0.1;
 
 /** The longest delay that a Retry-After of a repository is granted. */
-const longestAskedMs = 60 * 60_000;
+const maxRetryAfterMs = 60 * 60_000;
 
 export function planAttempt(inputs: AttemptInputs): AttemptPlan {
   const { helmOp, state, open, moment } = inputs;
@@ -112,7 +111,7 @@ function scheduleOf({ helmOp, state, moment }: AttemptInputs): Schedule {
 }
 
 function longestDelayMs(helmOp: HelmOp): number {
-  return longestAskedMs + 2 * wholeSeconds(pollingIntervalMs(helmOp) ?? 0);
+  return maxRetryAfterMs + 2 * wholeSeconds(pollingIntervalMs(helmOp) ?? 0);
 }
 
 /** Which answers of a source, that others got, are recent enough. */
@@ -185,7 +184,7 @@ export function stateAfter(
   };
 }
 
-/** The state where the source is not asked: the schedule of a new generation begins, and old pin checks end. */
+/** The state without a request to the source: the schedule of a new generation starts, and old pin checks end. */
 export function withoutAttempt({
   helmOp,
   state,
@@ -245,11 +244,11 @@ export function nextAttemptMs(
   }
 }
 
-/** The time before which the repository asked not to be asked again (Retry-After), ms since 1970. */
+/** The repository's Retry-After, ms since 1970. */
 export function retryAfter(failure: ChartResolution["failure"], nowMs: number): number | undefined {
   const error = failure?.error;
   return error instanceof RepositoryError && error.retryAfterMs !== undefined
-    ? nowMs + Math.min(error.retryAfterMs, longestAskedMs)
+    ? nowMs + Math.min(error.retryAfterMs, maxRetryAfterMs)
     : undefined;
 }
 

@@ -20,7 +20,7 @@ const ownPem = "-----BEGIN CERTIFICATE-----\nown\n-----END CERTIFICATE-----";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Objects of namespaces, each known as soon as it is named. */
+/** Objects of namespaces, each known as soon as it is referenced. */
 function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
   const contents = new Map(Object.entries(present));
   const named: string[] = [];
@@ -69,8 +69,8 @@ const rancher = {
   "cattle-system Secret/tls-ca-additional": { "ca-additional.pem": "more" },
 };
 
-describe("how the hub accesses what a HelmOp asks for", () => {
-  test("is that of everybody where no Secret is named", async () => {
+describe("the hub's access to the chart source of a HelmOp", () => {
+  test("uses no credentials without a Secret", async () => {
     const { access } = setUp();
 
     const { settingsFor, caBundle } = await access.of(aHelmOp());
@@ -79,7 +79,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     assert.equal(caBundle, undefined);
   });
 
-  test("is with the Secret of its own namespace, and with its own switch", async () => {
+  test("uses the Secret of its namespace, and its own insecureSkipTLSVerify", async () => {
     const { access } = setUp({
       [`${workspace} Secret/login`]: { ...login, insecureSkipVerify: "true" },
       "other Secret/login": { username: "foreign", password: "foreign" },
@@ -92,7 +92,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     assert.deepEqual(strict.settingsFor(source), login);
   });
 
-  test("trusts Rancher's authorities where the Secret names none", async () => {
+  test("trusts Rancher's authorities when the Secret has none", async () => {
     const { access, contents } = setUp({ ...rancher, [`${workspace} Secret/login`]: login });
 
     const { settingsFor, caBundle } = await access.of(withSecret("login"));
@@ -104,13 +104,13 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     assert.deepEqual(own.settingsFor(source), { ...login, caPem: ownPem });
   });
 
-  test("does without Rancher's authorities where those may not be read", async () => {
+  test("works without Rancher's authorities when the hub may not read them", async () => {
     const { access } = setUp({ "cattle-system Secret/tls-ca": listFailure(403) });
 
     assert.equal((await access.of(aHelmOp())).caBundle, undefined);
   });
 
-  test("is not known while Rancher's authorities cannot be read, so that no cluster loses them for that", async () => {
+  test("fails while Rancher's authorities cannot be read, so that no cluster loses them", async () => {
     const { access, contents } = setUp({ "cattle-system Secret/tls-ca": listFailure(500) });
 
     await assert.rejects(access.of(aHelmOp()), {
@@ -124,21 +124,21 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     assert.deepEqual([caBundle, version], [pem, "v0"]);
   });
 
-  const refused: readonly (readonly [string, Texts | Error | undefined, RegExp])[] = [
+  const rejected: readonly (readonly [string, Texts | Error | undefined, RegExp])[] = [
     [
       "is missing",
       undefined,
       /^could not read Helm auth from secret: there is no Secret fleet-default\/login; retrying as soon as it is created$/,
     ],
     [
-      "is half-filled",
+      "has a username and no password",
       { username: "me" },
       /^could not read Helm auth from secret: Secret fleet-default\/login: username is set in the secret, but password isn't$/,
     ],
-    ["may not be read", new Error("403"), /^could not read Helm auth from secret: 403$/],
+    ["forbidden", new Error("403"), /^could not read Helm auth from secret: 403$/],
   ];
-  for (const [what, texts, message] of refused) {
-    test(`is rejected in Fleet's words when the Secret ${what}, and is watched for a change`, async () => {
+  for (const [what, texts, message] of rejected) {
+    test(`is rejected with Fleet's message when the Secret ${what}, and watches the Secret`, async () => {
       const { access, contents } = setUp(
         texts === undefined ? {} : { [`${workspace} Secret/login`]: texts },
       );
@@ -154,7 +154,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     });
   }
 
-  test("has a version of the Secrets' resource versions", async () => {
+  test("has a version derived from the Secrets' resource versions", async () => {
     const { access, contents } = setUp({
       [`${workspace} Secret/login`]: login,
       [`${workspace} Secret/next`]: { ...login, password: "next" },
@@ -170,7 +170,7 @@ describe("how the hub accesses what a HelmOp asks for", () => {
     assert.deepEqual(seen, ["v0", "v0", "v1", "v1", "v2", "v2 v3", "v3"]);
   });
 
-  test("has followed what it depends on, for as long as it does", async () => {
+  test("watches the Secrets that it depends on until it is forgotten", async () => {
     const { access, named } = setUp({ [`${workspace} Secret/login`]: login });
     const always = [...named];
 

@@ -18,8 +18,8 @@ import type { WorkspaceObjects } from "../referenced/index.ts";
 
 export interface ChartAccess {
   /**
-   * Throws HELM_SECRET_UNUSABLE, in Fleet's words. From then on the Secret is watched for this object, until `forget`.
-   * `authorities`: trusted instead of Rancher's, as PEM.
+   * Throws HELM_SECRET_UNUSABLE, with Fleet's message. From then on the Secret is watched for this object, until
+   * `forget`. `authorities`: trusted instead of Rancher's, as PEM.
    */
   of(helmOp: HelmOp, authorities?: string): Promise<SourceAccess>;
   /** The keys of the objects whose access depends on a Secret. */

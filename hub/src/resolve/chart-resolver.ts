@@ -1,4 +1,4 @@
-/** Resolves the charts of one object as its state says, for HelmOps and for Bundles that were applied by hand. */
+/** Resolves the charts of one object by its state, for HelmOps and for Bundles that were applied by hand. */
 import type { BundleDeployment, HelmOp } from "@flotilla/shared/api";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -33,7 +33,7 @@ export interface ResolveInputs {
   readonly state: ResolutionState;
   readonly open: Requests;
   readonly access: SourceAccess;
-  /** Called when the source is about to be asked for a chart without a pin. */
+  /** Called before the first request to the source for a chart without a pin. */
   readonly onUnknown?: () => void;
 }
 
@@ -46,7 +46,7 @@ export interface Resolved {
 }
 
 export interface ChartResolver {
-  /** Asks the source where it is due, and gives the state from then on. */
+  /** Makes the requests to the source that are due, and returns the new state. */
   resolve(
     inputs: ResolveInputs,
     context: Pick<ReconcileContext, "signal" | "withoutWorker">,

@@ -31,7 +31,7 @@ const cases: readonly (readonly [
   chosen: "known" | "fresh",
   note?: RegExp,
 ])[] = [
-  ["a first pin is taken", undefined, httpPin("1.2.3"), "fresh"],
+  ["a first pin is used", undefined, httpPin("1.2.3"), "fresh"],
   ["a newer version is followed", httpPin("1.2.3"), httpPin("1.2.4"), "fresh"],
   ["a release after its prerelease is followed", httpPin("1.2.3-rc.1"), httpPin("1.2.3"), "fresh"],
   [
@@ -42,16 +42,16 @@ const cases: readonly (readonly [
   ],
   ["the same bytes at another address change nothing", httpPin("1.2.3"), moved, "known"],
   [
-    "the same version with other bytes is told and not followed",
+    "the same version with other bytes is reported and not followed",
     httpPin("1.2.3"),
     httpPin("1.2.3", digestB),
     "known",
     /1\.2\.3 was published again with other bytes \(sha256:b+ instead of sha256:a+\)/,
   ],
-  ["a digest that appears is taken", httpPin("1.2.3", null), httpPin("1.2.3"), "fresh"],
+  ["a digest that appears is used", httpPin("1.2.3", null), httpPin("1.2.3"), "fresh"],
   ["a digest that disappears stays", httpPin("1.2.3"), httpPin("1.2.3", null), "known"],
   [
-    "an older version is told and not followed",
+    "an older version is reported and not followed",
     httpPin("1.2.3"),
     httpPin("1.2.2"),
     "known",
@@ -86,13 +86,13 @@ const cases: readonly (readonly [
     "known",
   ],
   [
-    "another layer under the same tag is told and not followed",
+    "another layer under the same tag is reported and not followed",
     oci("1.2.3", digestA),
     oci("1.2.3", digestB),
     "known",
     /other bytes/,
   ],
-  ["another archive is taken", archive, otherArchive, "fresh"],
+  ["another archive is used", archive, otherArchive, "fresh"],
 ];
 
 for (const [what, known, fresh, chosen, note] of cases) {
@@ -105,18 +105,18 @@ for (const [what, known, fresh, chosen, note] of cases) {
   });
 }
 
-test("what nothing holds on to is let go, for other bytes and for an older version", () => {
+test("a pin that is not kept is replaced, by other bytes and by an older version", () => {
   const known = httpPin("1.2.3");
   for (const fresh of [httpPin("1.2.3", digestB), httpPin("1.2.2")]) {
     assert.deepEqual(choosePin(known, fresh, "none"), { pin: fresh });
   }
 });
 
-test("the same bytes at another address are followed once somebody could not get them", () => {
+test("the same bytes at another address are followed after an agent could not fetch them", () => {
   assert.deepEqual(choosePin(httpPin("1.2.3"), moved, "unfetchable"), { pin: moved });
 });
 
-test("other bytes are not followed because somebody could not get the known ones", () => {
+test("other bytes are not followed when an agent could not fetch the known ones", () => {
   const known = httpPin("1.2.3");
   assert.equal(choosePin(known, httpPin("1.2.3", digestB), "unfetchable").pin, known);
   assert.equal(choosePin(known, httpPin("1.2.3", null), "unfetchable").pin, known);

@@ -1,23 +1,23 @@
-/** What to do with a pin that a repository now gives for what was pinned before. Pure. */
+/** Decides between a known pin and the one that its repository has now. Pure. */
 import { archiveDigest, describePin, type Pin } from "@flotilla/shared/source";
 import { compareVersions, parseVersion } from "@flotilla/shared/version";
 
 export interface PinChoice {
   readonly pin: Pin;
-  /** What a person should know of it, where the repository's answer was not simply followed. */
+  /** A remark for the user, when the repository's new pin was not simply followed. */
   readonly note?: string;
 }
 
 /**
- * How firmly a known pin is kept: `firm`; `unfetchable`: an agent cannot fetch it; `none`: somebody requested whatever is found, or
- * it cannot be fetched and no cluster runs it.
+ * How firmly a known pin is kept: `firm`; `unfetchable`: an agent cannot fetch it; `none`: a user requested a new one,
+ * or it cannot be fetched and no cluster runs it.
  */
 export type PinTrust = "firm" | "unfetchable" | "none";
 
 /**
  * A newer version is followed. The same version with other bytes is not, nor is an older one: it means that a version
  * was withdrawn or that an index was only half published, and what is deployed still satisfies the constraint. The same
- * bytes at another address are of no interest until somebody cannot get them: an index may give new addresses every time.
+ * bytes at another address are ignored until an agent cannot fetch them: an index may give new addresses every time.
  */
 export function choosePin(known: Pin | undefined, fresh: Pin, trust: PinTrust = "firm"): PinChoice {
   if (

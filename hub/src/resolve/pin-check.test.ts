@@ -14,7 +14,7 @@ function failed(reason: string, observedGeneration = 1): BundleDeployment {
 
 const failing = failed("ChartNotFetched");
 
-test("an agent cannot fetch a chart while it reports so for the content that it has now", () => {
+test("an agent cannot fetch a chart while it reports so for its current content", () => {
   assert.equal(isFetchFailing(failing), true);
   assert.equal(isFetchFailing(failed("Error")), false);
   assert.equal(isFetchFailing(failed("ChartNotFetched", 0)), false);
@@ -23,16 +23,16 @@ test("an agent cannot fetch a chart while it reports so for the content that it 
 
 describe("a change of a deployment", () => {
   const cases = [
-    ["that begins to fail", aDeployment("paris"), failing, true],
+    ["that starts to fail", aDeployment("paris"), failing, true],
     ["that fails when it is first seen", undefined, failing, true],
-    ["that goes on failing", failing, failing, false],
+    ["that continues to fail", failing, failing, false],
     ["that recovers", failing, aDeployment("paris"), true],
-    ["that fails otherwise now", failing, failed("Error"), true],
+    ["that fails for another reason", failing, failed("Error"), true],
     ["that fails otherwise", aDeployment("paris"), failed("Error"), false],
-    ["that is gone", failing, undefined, true],
+    ["that is deleted", failing, undefined, true],
   ] as const;
   for (const [what, before, after, isChange] of cases)
-    test(`${what} ${isChange ? "matters" : "does not matter"}`, () => {
+    test(`${what} ${isChange ? "enqueues" : "does not enqueue"} its HelmOp`, () => {
       const change = { key: "x/web", ...(before && { before }), ...(after && { after }) };
       assert.equal(isFetchFailureChange(change), isChange);
     });
@@ -49,11 +49,11 @@ describe("the source of a pin that cannot be fetched is read again", () => {
   for (const [what, check, ms] of cases)
     test(what, () => assert.equal(nextCheckMs(check, nowMs), ms));
 
-  test("in time although the clock was set back since", () => {
+  test("in time although the clock was set back", () => {
     assert.equal(nextCheckMs(last(1), nowMs - 3_600_000), 4_000);
   });
 
-  test("each time later", () => {
+  test("with backoff", () => {
     assert.deepEqual(pinCheckAfter(last(2), nowMs, undefined), { time, count: 3 });
   });
 });

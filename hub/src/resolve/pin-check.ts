@@ -1,8 +1,9 @@
 /**
- * Pins that an agent cannot fetch: the source is read again, since its index may have been corrected. However many agents
- * fail, and however often, the source is read ever less often. Pure.
+ * Pins that an agent cannot fetch: the source is read again, since its index may have been corrected. The source is
+ * read with backoff, independent of the number of failing agents. Pure.
  */
 import type { BundleDeployment, PinCheck } from "@flotilla/shared/api";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Change } from "@flotilla/shared/kube/cache";
@@ -10,8 +11,7 @@ import { archiveDigest, type Pin } from "@flotilla/shared/source";
 import { chartNotFetched } from "../summary/index.ts";
 
 /** A little less than an agent waits before it retries. */
-const firstDelayMs = 4_000;
-const longestDelayMs = 5 * 60_000;
+const checkBackoff = { firstMs: 4_000, longestMs: 5 * 60_000 };
 
 /** Whether the agent cannot fetch the chart of the content that the BundleDeployment names now. */
 export function isFetchFailing({ metadata, status }: BundleDeployment): boolean {
@@ -42,7 +42,7 @@ export function isCheckDue(last: PinCheck | undefined, nowMs: number): boolean {
 /** Milliseconds until the source may be read again; at most the longest delay, whatever the clock was. */
 export function nextCheckMs(last: PinCheck | undefined, nowMs: number): number {
   if (last === undefined) return 0;
-  const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(last.count - 1, 10));
+  const delayMs = backoffDelayMs(checkBackoff, last.count);
   return Math.min(delayMs, Date.parse(last.time) + delayMs - nowMs);
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tells the pins that the hub resolved from those that somebody wrote into a HelmOp's Bundle. A pin names an address, so
- * whoever could write one could have a chart deployed from where a Policy forbids (docs/adr/0014).
+ * Distinguishes the pins that the hub resolved from those that a user wrote into a HelmOp's Bundle. A pin has an
+ * address, so a user who could write one could deploy a chart from an address that a Policy forbids (docs/adr/0014).
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Bundle, ChartPin } from "@flotilla/shared/api";
@@ -8,14 +8,14 @@ import { canonicalJson } from "@flotilla/shared/json";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 
 export interface PinSigner {
-  /** The same Bundle, its pins sealed. */
+  /** The same Bundle with the HMAC of its pins. */
   signed(bundle: Bundle): Bundle;
-  /** The pins of a Bundle; undefined unless they are sealed for it. */
+  /** The pins of a Bundle; undefined unless they have a valid HMAC for it. */
   pinsOf(bundle: Bundle): readonly ChartPin[] | undefined;
 }
 
 export function createPinSigner(key: Uint8Array): PinSigner {
-  /** For one Bundle alone: what is sealed in one namespace is of no use in another. */
+  /** For one Bundle alone: pins that were signed in one namespace are invalid in another. */
   function signatureOf({ namespace, name }: ObjectMeta, pins: readonly ChartPin[]): Buffer {
     return createHmac("sha256", key)
       .update(canonicalJson([namespace, name, pins]))
@@ -31,9 +31,11 @@ export function createPinSigner(key: Uint8Array): PinSigner {
     },
     pinsOf({ metadata, spec }) {
       const { pins = [], pinSignature = "" } = spec.helmOpOptions ?? {};
-      const wanted = signatureOf(metadata, pins);
+      const expected = signatureOf(metadata, pins);
       const given = Buffer.from(pinSignature, "base64");
-      return given.length === wanted.length && timingSafeEqual(given, wanted) ? pins : undefined;
+      return given.length === expected.length && timingSafeEqual(given, expected)
+        ? pins
+        : undefined;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What becomes of a pin when its repository says something else at the next poll, read from a real server. */
+/** What happens to a pin when its repository has another answer at the next poll, read from a real server. */
 import assert from "node:assert/strict";
 import { accessTo, type Pin } from "@flotilla/shared/source";
 import {
@@ -17,7 +17,7 @@ import { choosePin, type PinChoice } from "./choose-pin.ts";
 const one = "1".repeat(64);
 const other = "2".repeat(64);
 
-/** Polls what stands in `answers` one after the other; the last choice is what counts. */
+/** Polls the responses in `answers` in order; returns the first and the last pin. */
 async function polled(
   kind: "http" | "oci",
   answers: readonly Respond[],
@@ -50,7 +50,7 @@ function versionOf(pin: Pin): string {
 }
 
 describe("a re-packaged version (the same version, another digest)", () => {
-  test("of an HTTP repository is said, and what is deployed keeps its pin", async () => {
+  test("of an HTTP repository is reported, and what is deployed keeps its pin", async () => {
     const { first, last } = await polled("http", [
       index({ version: "1.2.3", digest: one }),
       index({ version: "1.2.3", digest: other }),
@@ -63,9 +63,9 @@ describe("a re-packaged version (the same version, another digest)", () => {
     );
   });
 
-  test("of a registry, its tag moved, is said, and what is deployed keeps its pin", async () => {
+  test("of a registry, whose tag moved, is reported, and what is deployed keeps its pin", async () => {
     const { first, last } = await polled("oci", [
-      registryOf({ "1.2.3": testChart("as it was") }),
+      registryOf({ "1.2.3": testChart("restored") }),
       registryOf({ "1.2.3": testChart("packed again") }),
     ]);
 
@@ -73,7 +73,7 @@ describe("a re-packaged version (the same version, another digest)", () => {
     assert.match(last.note ?? "", /^version 1\.2\.3 was published again with other bytes/);
   });
 
-  test("is of no interest any more once there is a newer one", async () => {
+  test("is no longer reported when there is a newer version", async () => {
     const { last } = await polled("http", [
       index({ version: "1.2.3", digest: one }),
       index({ version: "1.2.3", digest: other }),
@@ -97,7 +97,7 @@ describe("a withdrawn version", () => {
       registryOf({ "1.2.0": testChart("old") }),
     ],
   ] as const) {
-    test(`(${kind}) stays deployed, and the older best match is said and not followed`, async () => {
+    test(`(${kind}) stays deployed, and the older best match is reported and not followed`, async () => {
       const { first, last } = await polled(kind, [before, after]);
 
       assert.equal(versionOf(first), "1.3.0");
@@ -114,7 +114,7 @@ describe("a half-published index", () => {
   const older = { version: "1.2.0", digest: other };
   const newer = { version: "1.3.0", digest: one };
 
-  test("that lacks the newest version for a while is not followed back, and the next newer is", async () => {
+  test("that lacks the newest version for a while is not followed to an older one", async () => {
     const { last } = await polled("http", [
       index(newer, older),
       index(older),
@@ -124,7 +124,7 @@ describe("a half-published index", () => {
     assert.deepEqual([versionOf(last.pin), last.note], ["1.4.0", undefined]);
   });
 
-  test("that was cut off between two entries is not followed back", async () => {
+  test("that was truncated between two entries is not followed to an older one", async () => {
     const whole = indexText({ web: [older, newer] });
     const half = whole.slice(0, whole.lastIndexOf("  - apiVersion"));
     const { first, last } = await polled("http", [
@@ -148,9 +148,12 @@ describe("an index without digests", () => {
 
   test("that gets digests is followed to them, and one that loses them is not", async () => {
     const gained = await polled("http", [index("1.2.3"), index({ version: "1.2.3", digest: one })]);
-    const lost = await polled("http", [index({ version: "1.2.3", digest: one }), index("1.2.3")]);
+    const withoutDigest = await polled("http", [
+      index({ version: "1.2.3", digest: one }),
+      index("1.2.3"),
+    ]);
 
     assert.equal(gained.last.pin.kind === "http" && gained.last.pin.digest, `sha256:${one}`);
-    assert.equal(lost.last.pin, lost.first);
+    assert.equal(withoutDigest.last.pin, withoutDigest.first);
   });
 });

@@ -7,7 +7,7 @@ const offset = fc.nat({ max: 2 ** 32 - 1 });
 const intervalMs = fc.integer({ min: 1, max: 7 * 24 * 3_600_000 });
 const timeMs = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
 
-test("every time lies between two moments that are one interval apart", () => {
+test("each time is between two slots that are one interval apart", () => {
   fc.assert(
     fc.property(offset, intervalMs, timeMs, (at, interval, time) => {
       const [last, next] = [slotUpTo(at, interval, time), slotAfter(at, interval, time)];
@@ -18,7 +18,7 @@ test("every time lies between two moments that are one interval apart", () => {
   );
 });
 
-test("the moment after a moment is the next one, and that up to a moment is itself", () => {
+test("the slot after a slot is the next one, and the slot up to a slot is the slot itself", () => {
   fc.assert(
     fc.property(offset, intervalMs, timeMs, (at, interval, time) => {
       const slot = slotAfter(at, interval, time);
@@ -28,7 +28,7 @@ test("the moment after a moment is the next one, and that up to a moment is itse
   );
 });
 
-test("the moments of a longer interval are among those of one that divides it", () => {
+test("the slots of a longer interval are among those of an interval that divides it", () => {
   fc.assert(
     fc.property(offset, timeMs, fc.integer({ min: 1, max: 100 }), (at, time, times) => {
       const long = slotAfter(at, 60_000 * times, time);
@@ -37,7 +37,7 @@ test("the moments of a longer interval are among those of one that divides it", 
   );
 });
 
-test("an address has one offset however it is spelt", () => {
+test("an address has one offset in all its spellings", () => {
   const known = slotOffset("https://charts.example.com/stable", "hub");
   for (const repo of [" https://charts.example.com/stable/", "https://Charts.example.com/stable//"])
     assert.equal(slotOffset(repo, "hub"), known);

@@ -1,11 +1,9 @@
 /**
- * The moments at which repositories are polled. Pure.
- *
- * A repository has an offset of its own, and is polled whenever the time is that offset and a whole number of intervals.
- * So all HelmOps that follow it with the same interval do so at the same moment and share one answer, shorter intervals
- * fall together with longer ones that they divide, different repositories are spread over the whole interval, and which
- * moment comes next is known without remembering anything. The offset is another one for each hub: a repository that is
- * used by many must not be polled by all of them in the same second.
+ * The times at which repositories are polled. Pure. A repository has an offset of its own, and is polled whenever the
+ * time is that offset plus a whole number of intervals. So all HelmOps of a repository with the same interval are
+ * polled at the same time and share one response, longer intervals coincide with shorter ones that divide them,
+ * different repositories are spread over the whole interval, and the next time can be computed without state. The
+ * offset differs for each hub: a repository with many users must not be polled by all of them in the same second.
  */
 
 /** The status keeps times in whole seconds, so a shorter interval would always seem to be over. */

@@ -20,12 +20,12 @@ describe("a HelmOp", () => {
     ["with the interval 0", { pollingInterval: "0" }, false],
     ["with the interval 0s", { pollingInterval: "0s" }, false],
     ["with an interval below zero", { pollingInterval: "-5m" }, false],
-    ["with an interval that is none", { pollingInterval: "5 minutes" }, false],
+    ["with an invalid interval", { pollingInterval: "5 minutes" }, false],
     ["that is suspended", { pollingInterval: "5m", suspend: true }, false],
     ["without a chart", { pollingInterval: "5m", helm: null }, false],
     ["with a fixed version", { pollingInterval: "5m", helm: { ...helm, version: "1.2.3" } }, false],
     [
-      "with a version that begins with v",
+      "with a version that starts with v",
       { pollingInterval: "5m", helm: { ...helm, version: "v1.2.3" } },
       true,
     ],
@@ -45,7 +45,7 @@ describe("a HelmOp", () => {
       true,
     ],
     [
-      "with a fixed version, and a constraint where nothing is deployed",
+      "with a fixed version, and a constraint in a target that deploys nothing",
       {
         pollingInterval: "5m",
         helm: { ...helm, version: "1.2.3" },
@@ -84,14 +84,14 @@ describe("the next poll", () => {
     });
   });
 
-  test("is at once when the time of the last one cannot be read", () => {
+  test("is at once when the time of the last one is invalid", () => {
     assert.deepEqual(planPoll(helmOp, { lastAt: "yesterday", failures: 0 }, at(startMs)), {
       kind: "due",
       isFirst: true,
     });
   });
 
-  test("is due at its time, however often that is asked, and whoever did the last one", () => {
+  test("is due at its time, however often that is computed, and by any leader", () => {
     const inMs = delayMs(0);
     const history = { lastAt: start, failures: 0 };
 
@@ -108,7 +108,7 @@ describe("the next poll", () => {
     assert.equal(delayMs(0, "10m", helm.repo, startMs + first), 10 * minuteMs);
   });
 
-  test("is at the same moment for all HelmOps of a repository, whenever they were polled last", () => {
+  test("is at the same time for all HelmOps of a repository, with any time of the last poll", () => {
     const next = startMs + delayMs(0);
     for (let lastMs = startMs; lastMs < next; lastMs += 7_000)
       assert.equal(lastMs + delayMs(0, "10m", helm.repo, lastMs), next);
@@ -126,33 +126,33 @@ describe("the next poll", () => {
     );
   });
 
-  test("falls together with that of a longer interval", () => {
+  test("coincides with that of a longer interval", () => {
     const long = startMs + delayMs(0, "1h");
     assert.equal(long + delayMs(0, "10m", helm.repo, long - 1_000) - 1_000, long);
   });
 
-  test("comes after twice the time with each failure after the first", () => {
+  test("is delayed twice as long with each failure after the first", () => {
     const first = startMs + delayMs(0, "30s");
     const delays = [1, 2, 3, 4].map((failures) => delayMs(failures, "30s", helm.repo, first));
     assert.deepEqual(delays, [30_000, 60_000, 120_000, 240_000]);
   });
 
-  test("is never later than a quarter of an hour because of failures", () => {
+  test("is delayed by failures for at most 15 minutes", () => {
     const slot = startMs + delayMs(0, "1m");
     assert.equal(delayMs(50, "1m", helm.repo, slot), 15 * minuteMs);
   });
 
-  test("keeps an interval that is longer than that, however many failures there were", () => {
+  test("keeps a longer interval than that, with any number of failures", () => {
     assert.equal(delayMs(50, "2h"), delayMs(0, "2h"));
   });
 
-  test("is never twice in the same second, as times are kept in whole seconds", () => {
+  test("is never twice in the same second, as times have whole seconds", () => {
     for (const interval of ["5ms", "1s", "1.4s"])
       for (const lastMs of [startMs, startMs + 1_000])
         assert.equal(delayMs(0, interval, helm.repo, lastMs), 1_000);
   });
 
-  test("is at once after the clock went far ahead or back, and at its time when it went back a little", () => {
+  test("is at once after the clock was set far ahead or back, and at its time when it was set back a little", () => {
     const history = { lastAt: start, failures: 0 };
     assert.equal(planPoll(helmOp, history, at(startMs + 1e9)).kind, "due");
     assert.equal(planPoll(helmOp, history, at(startMs - 1e9)).kind, "due");

@@ -1,9 +1,9 @@
 /**
- * When a HelmOp's repository is asked again. Pure.
- *
- * The time of the last attempt is in the HelmOp's status, so a restart of the hub polls nobody before their time.
+ * When a HelmOp's repository is polled again. Pure. The time of the last attempt is in the HelmOp's status, so a
+ * restart of the hub starts no poll before its time.
  */
 import type { HelmOp } from "@flotilla/shared/api";
+import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { isStaticVersion } from "@flotilla/shared/version";
 import { type ChartReference, chartReferences } from "../frontend/index.ts";
@@ -25,11 +25,11 @@ export interface PollHistory {
   readonly lastAt: string | undefined;
   /** Attempts that failed since the last that did not. */
   readonly failures: number;
-  /** The repository asked to be left alone until then, ms since 1970. */
+  /** The repository's Retry-After, ms since 1970. */
   readonly notBeforeMs?: number | undefined;
 }
 
-/** The present, and whose it is. */
+/** The current time, and the hub. */
 export interface Moment {
   readonly nowMs: number;
   /** Names the hub. */
@@ -53,7 +53,10 @@ export function planPoll(
   return inMs <= 0 ? { kind: "due", isFirst: false } : { kind: "later", inMs };
 }
 
-/** The part of the time after a failed attempt in which none is made, so that the next comes after twice the time. */
+/**
+ * The part of the interval after a failed attempt without another one, so that the next one comes after twice the
+ * interval.
+ */
 function skippedMs(everyMs: number, failures: number): number {
   if (failures <= 1) return 0;
   const doubled = everyMs * (2 ** Math.min(failures - 1, maxDoublings) - 1);
@@ -80,10 +83,9 @@ export function mayChange({ chart, version }: ChartReference): boolean {
 }
 
 /** Retries start after one second and double up to five minutes. */
-const firstRetryMs = 1_000;
-const longestRetryMs = 5 * 60_000;
+const retryBackoff = { firstMs: 1_000, longestMs: 5 * 60_000 };
 
 /** The delay before the next attempt after this many failures in a row. */
 export function retryMs(failures: number): number {
-  return Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(Math.max(failures, 1) - 1, 10));
+  return backoffDelayMs(retryBackoff, failures);
 }

@@ -13,7 +13,7 @@ import {
 } from "./requests.ts";
 
 const polled: HelmOp["spec"] = { pollingInterval: "5m" };
-const asked = { [reconcileRequestAnnotation]: "one" };
+const requested = { [reconcileRequestAnnotation]: "one" };
 const pushed = { [pollRequestAnnotation]: "push" };
 
 const cases: readonly (readonly [
@@ -23,18 +23,18 @@ const cases: readonly (readonly [
   handled: HandledRequests,
   open: Requests,
 ])[] = [
-  ["nothing asked", {}, {}, {}, {}],
-  ["asked for the first time", {}, asked, {}, { reconcile: "one" }],
-  ["asked with another value", {}, asked, { reconcile: "zero" }, { reconcile: "one" }],
-  ["handled", {}, asked, { reconcile: "one" }, {}],
-  ["asked with nothing", {}, { [reconcileRequestAnnotation]: "" }, { reconcile: "one" }, {}],
-  ["the annotation taken away", {}, {}, { reconcile: "one" }, {}],
-  ["asked while suspended", { suspend: true }, asked, {}, {}],
+  ["no request", {}, {}, {}, {}],
+  ["the first request", {}, requested, {}, { reconcile: "one" }],
+  ["a request with another value", {}, requested, { reconcile: "zero" }, { reconcile: "one" }],
+  ["handled", {}, requested, { reconcile: "one" }, {}],
+  ["an empty request", {}, { [reconcileRequestAnnotation]: "" }, { reconcile: "one" }, {}],
+  ["a removed annotation", {}, {}, { reconcile: "one" }, {}],
+  ["a request while suspended", { suspend: true }, requested, {}, {}],
   ["pushed", polled, pushed, {}, { poll: "push" }],
   ["pushed and handled", polled, pushed, { poll: "push" }, {}],
-  ["pushed where nothing is polled", {}, pushed, {}, {}],
+  ["a push without polling", {}, pushed, {}, {}],
   ["pushed while suspended", { ...polled, suspend: true }, pushed, {}, {}],
-  ["both", polled, { ...asked, ...pushed }, {}, { reconcile: "one", poll: "push" }],
+  ["both", polled, { ...requested, ...pushed }, {}, { reconcile: "one", poll: "push" }],
 ];
 for (const [what, spec, annotations, handled, open] of cases) {
   test(`${what}: ${JSON.stringify(open)} is open`, () => {
@@ -42,7 +42,7 @@ for (const [what, spec, annotations, handled, open] of cases) {
   });
 }
 
-test("reads what was handled from the status", () => {
+test("reads the handled requests from the status", () => {
   const handled = { reconcile: "one", poll: "push" };
   const status = { lastHandledReconcileAt: "one", lastHandledPollRequest: "push" };
   assert.deepEqual(handledOf(status), handled);

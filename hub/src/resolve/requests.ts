@@ -12,7 +12,7 @@ export interface HandledRequests {
 }
 
 export interface Requests {
-  /** Somebody requests it: all charts are resolved again, and whatever is found is pinned. */
+  /** A user requests it: all charts are resolved again, and the result is pinned. */
   readonly reconcile?: string;
   /** A chart was pushed: a poll is due. */
   readonly poll?: string;
@@ -52,8 +52,8 @@ const longestMs = 10_000;
 const keptRequests = 256;
 
 /**
- * When each request was first seen, on the monotonic clock. One value is often set on many HelmOps at once: all of them accept
- * the answer that the first one gets. A cache: without it a source is asked once more.
+ * When each request was first seen, on the monotonic clock. One value is often set on many HelmOps at once: all of them
+ * accept the response that the first one gets. A cache: without it one more request is made.
  */
 export function createRequestTimes(clock: Pick<Clock, "monotonic">): (value: string) => number {
   const seenAt = createLruCache<number>(keptRequests);

@@ -12,27 +12,27 @@ import { describe, test } from "vitest";
 import { aHelmOp, digestB, httpPin } from "../testing/index.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 
-interface Asked {
+interface ChartRequest {
   readonly reference: string;
   readonly access: RepositoryAccess;
 }
 
-/** A repository that answers each version as it was told to. */
+/** A repository with a configured response for each version. */
 function resolverOf(
   answers: Readonly<Record<string, Pin | Error>>,
   problems: readonly string[] = [],
 ) {
-  const asked: Asked[] = [];
+  const requests: ChartRequest[] = [];
   const resolver: Resolver = {
     resolve(_source, reference, access) {
-      asked.push({ reference, access });
+      requests.push({ reference, access });
       const answer = answers[reference];
       return answer === undefined || answer instanceof Error
-        ? Promise.reject(answer ?? new Error(`nobody should ask for ${reference}`))
+        ? Promise.reject(answer ?? new Error(`unexpected request for ${reference}`))
         : Promise.resolve({ pin: answer, problems });
     },
   };
-  return { asked, resolver };
+  return { requests, resolver };
 }
 
 const { signal } = new AbortController();
@@ -43,11 +43,11 @@ const own = { repo, chart: "web", version: "~1.2" };
 const ownPin: ChartPin = { ...own, pin: httpPin("1.2.3") };
 const other = { ...own, version: "^2" };
 const twoVersions: HelmOp["spec"] = { targets: [{ helm: { version: "^2" } }] };
-const unreachable = new AppError(chartErrors.INDEX_FETCH, "get the index: refused");
+const unreachable = new AppError(chartErrors.INDEX_FETCH, "get the index: connection refused");
 
-describe("resolving what a HelmOp asks for", () => {
-  test("asks for each chart once, with the HelmOp's settings", async () => {
-    const { asked, resolver } = resolverOf({ "~1.2": httpPin("1.2.3"), "^2": httpPin("2.0.0") });
+describe("chart resolution of a HelmOp", () => {
+  test("requests each chart once, with the HelmOp's settings", async () => {
+    const { requests, resolver } = resolverOf({ "~1.2": httpPin("1.2.3"), "^2": httpPin("2.0.0") });
 
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(twoVersions),
@@ -61,14 +61,14 @@ describe("resolving what a HelmOp asks for", () => {
       pins: [ownPin, { ...other, pin: httpPin("2.0.0") }],
     });
     const access = { origin: repo, insecureSkipVerify: true };
-    assert.deepEqual(asked, [
+    assert.deepEqual(requests, [
       { reference: "~1.2", access },
       { reference: "^2", access },
     ]);
   });
 
-  test("asks only for what has no pin between two polls", async () => {
-    const { asked, resolver } = resolverOf({ "^2": httpPin("2.0.0") });
+  test("requests only charts without a pin between two polls", async () => {
+    const { requests, resolver } = resolverOf({ "^2": httpPin("2.0.0") });
 
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp(twoVersions),
@@ -80,12 +80,12 @@ describe("resolving what a HelmOp asks for", () => {
 
     assert.deepEqual(result.pins, [ownPin, { ...other, pin: httpPin("2.0.0") }]);
     assert.deepEqual(
-      asked.map(({ reference }) => reference),
+      requests.map(({ reference }) => reference),
       ["^2"],
     );
   });
 
-  test("drops pins that nothing asks for any more", async () => {
+  test("drops pins without a chart reference", async () => {
     const result = await resolveCharts(resolverOf({}).resolver, {
       helmOp: aHelmOp(),
       known: [{ ...other, pin: httpPin("2.0.0") }, ownPin],
@@ -97,7 +97,7 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(result.pins, [ownPin]);
   });
 
-  test("a poll asks for everything and follows what is newer", async () => {
+  test("requests all charts at a poll and follows newer versions", async () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.4") });
 
     const result = await resolveCharts(resolver, {
@@ -111,7 +111,7 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(result, { pins: [{ ...own, pin: httpPin("1.2.4") }] });
   });
 
-  test("a poll that finds other bytes keeps the pin and says so", async () => {
+  test("keeps the pin when a poll finds other bytes, and reports it", async () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", digestB) });
 
     const result = await resolveCharts(resolver, {
@@ -127,8 +127,8 @@ describe("resolving what a HelmOp asks for", () => {
     assert.match(note, /published again/);
   });
 
-  test("a pin in doubt has its own version looked up, and is let go when it is useless", async () => {
-    const { asked, resolver } = resolverOf({ "1.2.3": httpPin("1.2.3", digestB) });
+  test("requests the pinned version of a pin that an agent cannot fetch, and replaces an unusable pin", async () => {
+    const { requests, resolver } = resolverOf({ "1.2.3": httpPin("1.2.3", digestB) });
     const request = {
       helmOp: aHelmOp(),
       known: [ownPin],
@@ -137,21 +137,21 @@ describe("resolving what a HelmOp asks for", () => {
       signal,
     };
 
-    const useless = await resolveCharts(resolver, { ...request, isUseless: () => true });
+    const replaced = await resolveCharts(resolver, { ...request, isUseless: () => true });
     const running = await resolveCharts(resolver, { ...request, isUseless: () => false });
 
-    assert.deepEqual(useless, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }] });
+    assert.deepEqual(replaced, { pins: [{ ...own, pin: httpPin("1.2.3", digestB) }] });
     assert.deepEqual(
       running.pins.map(({ pin, note = "" }) => [pin, note.includes("published again")]),
       [[ownPin.pin, true]],
     );
     assert.deepEqual(
-      asked.map(({ reference }) => reference),
+      requests.map(({ reference }) => reference),
       ["1.2.3", "1.2.3"],
     );
   });
 
-  test("what is wrong with a version that can be used all the same is noted", async () => {
+  test("notes problems of a version that can be used", async () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", null) }, ["1.2.3 has no digest"]);
 
     const { pins } = await resolveCharts(resolver, {
@@ -165,7 +165,7 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(pins, [{ ...own, pin: httpPin("1.2.3", null), note: "1.2.3 has no digest" }]);
   });
 
-  test("what was noted holds until the repository is asked again, and as long as the chart is reference", async () => {
+  test("keeps a note until the next request, while the chart is referenced", async () => {
     const noted = { ...ownPin, note: "published again" };
     const known = [noted, { ...other, pin: httpPin("2.0.0"), note: "not reference any more" }];
     const request = { helmOp: aHelmOp(), known, settingsFor, signal };
@@ -185,7 +185,7 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(polled.pins, [ownPin]);
   });
 
-  test("a failed poll keeps the pin and tells the failure", async () => {
+  test("keeps the pin when a poll fails, and reports the failure", async () => {
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
       helmOp: aHelmOp(),
       known: [ownPin],
@@ -198,14 +198,14 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(result.failure, { error: unreachable, isPinned: true });
   });
 
-  test("that the hub ends meanwhile is no failure of a chart", async () => {
+  test("does not report an abort by the hub as a failure of the chart", async () => {
     const { resolver } = resolverOf({ "~1.2": unreachable });
     const request = { helmOp: aHelmOp(), known: [ownPin], poll: true, settingsFor };
 
     await assert.rejects(resolveCharts(resolver, { ...request, signal: ended }), unreachable);
   });
 
-  test("of several failures, that of a chart without a pin comes first", async () => {
+  test("reports first the failure of a chart without a pin", async () => {
     const second = new AppError(chartErrors.CHART_NOT_FOUND, "no such chart");
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable, "^2": second }).resolver, {
       helmOp: aHelmOp(twoVersions),
@@ -219,8 +219,8 @@ describe("resolving what a HelmOp asks for", () => {
     assert.deepEqual(result.failure, { error: second, isPinned: false });
   });
 
-  test("a target that names no source is told as a failure, and asks nobody", async () => {
-    const { asked, resolver } = resolverOf({});
+  test("reports a target without a source as a failure, without a request", async () => {
+    const { requests, resolver } = resolverOf({});
 
     const result = await resolveCharts(resolver, {
       helmOp: aHelmOp({ targets: [{ helm: { repo: "oci://registry.example.com/web" } }] }),
@@ -232,6 +232,6 @@ describe("resolving what a HelmOp asks for", () => {
 
     assert.equal(result.failure?.error.code, "CHART_SOURCE_INVALID");
     assert.equal(result.failure.isPinned, false);
-    assert.deepEqual(asked, []);
+    assert.deepEqual(requests, []);
   });
 });

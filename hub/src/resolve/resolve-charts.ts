@@ -18,7 +18,7 @@ export interface ChartResolution {
 }
 
 export interface ResolveRequest {
-  /** Whatever is found is pinned, regardless of the known pin. */
+  /** The result is pinned, regardless of the known pin. */
   readonly follow?: boolean;
   /** Which earlier answers of a source are accepted; by default none. */
   readonly sharingOf?: (reference: ChartReference) => Sharing;
@@ -28,11 +28,11 @@ export interface ResolveRequest {
   readonly poll: boolean;
   readonly settingsFor: SourceAccess["settingsFor"];
   /**
-   * Present when an agent cannot fetch a pin: the pinned versions are looked up again, and no others. Says of a pin whether
-   * no cluster runs it.
+   * Present when an agent cannot fetch a pin: only the pinned versions are resolved again. Whether no cluster runs a
+   * pin.
    */
   readonly isUseless?: (pin: Pin) => boolean;
-  /** Errors after the end of the process or its leadership are thrown: they say nothing of a chart. */
+  /** Errors after the end of the process or its leadership are thrown: they are not about a chart. */
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ export async function resolveCharts(
   const failures = results.flatMap(({ error, pin }) =>
     error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
   );
-  // A chart without any pin keeps the HelmOp from being accepted: it comes first.
+  // A HelmOp with an unpinned chart is not accepted: report it first.
   const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
   return {
     pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),

@@ -14,24 +14,24 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Incoming<unknown>>> =
 
 describe("messages of agents", () => {
   for (const [name, decode] of Object.entries(decoders)) {
-    test(`with ${name} never ends in a decoder that throws, whatever it is`, () => {
+    test(`with ${name} of any bytes never throw in the decoder`, () => {
       const seen = new Set<string>();
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-          const came = decode(Buffer.from(bytes));
+          const received = decode(Buffer.from(bytes));
 
-          seen.add(came.kind);
-          if (came.kind === "undecodable") assert.ok(isPrintable(came.why), came.why);
+          seen.add(received.kind);
+          if (received.kind === "undecodable") assert.ok(isPrintable(received.why), received.why);
         }),
       );
       assert.deepEqual([...seen].toSorted(), ["message", "undecodable"]);
     });
 
-    test(`with ${name} and cannot be read is refused with why`, () => {
-      const came = decode(Buffer.from("ffffffffffff", "hex"));
+    test(`with ${name} that cannot be decoded are rejected with the cause`, () => {
+      const received = decode(Buffer.from("ffffffffffff", "hex"));
 
       assert.throws(
-        () => decoded(came),
+        () => decoded(received),
         (thrown) =>
           thrown instanceof WireError &&
           /^the message of 6 bytes cannot be decoded: [a-z]+/.test(thrown.message),
@@ -41,17 +41,17 @@ describe("messages of agents", () => {
 
   test("are decoded to what was sent", () => {
     const { requestSerialize } = service.Renew;
-    const said = { certificateRequest: Buffer.from("request") };
+    const sent = { certificateRequest: Buffer.from("request") };
 
-    const came = incoming.Renew.requestDeserialize(requestSerialize(said));
+    const received = incoming.Renew.requestDeserialize(requestSerialize(sent));
 
-    assert.deepEqual(decoded(came), said);
+    assert.deepEqual(decoded(received), sent);
   });
 
   for (const name of ["Enroll", "Renew"] as const) {
-    test(`with ${name} in more than 256 KiB is refused with its size and what is allowed`, () => {
+    test(`with ${name} above 256 KiB are rejected with their size and the limit`, () => {
       const most = 256 * 1024;
-      // Of a field that nobody knows, which is read and dropped.
+      // An unknown field, which is read and dropped.
       const padded = (bytes: number): Buffer => {
         const head = Buffer.from([0x7a, 0, 0, 0]);
         const length = bytes - head.length;

@@ -5,49 +5,53 @@ import { Registry } from "prom-client";
 import { test } from "vitest";
 import { createRejections } from "./rejections.ts";
 
-test("every rejection is counted, and logged once a minute for each peer and reason", async () => {
+test("counts every rejection, and logs it once a minute for each peer and reason", async () => {
   const lines: string[] = [];
   const metrics = new Registry();
   const clock = createFakeClock();
   const log = Object.assign(silentLog(), {
     warn: (_: object, message: string) => void lines.push(message),
   });
-  const refusals = createRejections({ metrics, clock, log });
-  const refuse = (who: string, reason: "protocol_violation" | "renewal_rate") =>
-    refusals.rejected(who, { reason, fields: { cluster: who }, message: "refused" });
+  const rejections = createRejections({ metrics, clock, log });
+  const reject = (who: string, reason: "protocol_violation" | "renewal_rate") =>
+    rejections.rejected(who, { reason, fields: { cluster: who }, message: "connection refused" });
 
   for (let times = 0; times < 1_000; times += 1)
-    refuse("fleet-default/paris", "protocol_violation");
-  refuse("fleet-default/paris", "renewal_rate");
-  refuse("fleet-default/rome", "protocol_violation");
+    reject("fleet-default/paris", "protocol_violation");
+  reject("fleet-default/paris", "renewal_rate");
+  reject("fleet-default/rome", "protocol_violation");
   assert.equal(lines.length, 3);
   await clock.advance(61_000);
-  refuse("fleet-default/paris", "protocol_violation");
+  reject("fleet-default/paris", "protocol_violation");
 
   assert.equal(lines.length, 4);
-  const told = await metrics.getSingleMetricAsString("flotilla_hub_rejected_total");
-  assert.match(told, /reason="protocol_violation"\} 1002/);
-  assert.match(told, /reason="renewal_rate"\} 1$/m);
+  const counted = await metrics.getSingleMetricAsString("flotilla_hub_rejected_total");
+  assert.match(counted, /reason="protocol_violation"\} 1002/);
+  assert.match(counted, /reason="renewal_rate"\} 1$/m);
 });
 
-test("a failure of the hub is logged once a minute for each Cluster, and not counted as a rejection", async () => {
+test("logs a failure of the hub once a minute for each Cluster, and does not count it as a rejection", async () => {
   const lines: object[] = [];
   const metrics = new Registry();
   const clock = createFakeClock();
   const log = Object.assign(silentLog(), {
     warn: (fields: object, message: string) => void lines.push({ ...fields, message }),
   });
-  const refusals = createRejections({ metrics, clock, log });
+  const rejections = createRejections({ metrics, clock, log });
   const failed = (cluster: string, thrown: Error): void =>
-    refusals.failed(cluster, thrown, { fields: { cluster }, message: "not welcomed" });
+    rejections.failed(cluster, thrown, { fields: { cluster }, message: "registration failed" });
 
   for (let times = 0; times < 100; times += 1)
-    failed("fleet-default/paris", new Error("the API server is away"));
+    failed("fleet-default/paris", new Error("the API server is unavailable"));
   failed("fleet-default/rome", new Error("no"));
 
   assert.deepEqual(lines, [
-    { cluster: "fleet-default/paris", err: "the API server is away", message: "not welcomed" },
-    { cluster: "fleet-default/rome", err: "no", message: "not welcomed" },
+    {
+      cluster: "fleet-default/paris",
+      err: "the API server is unavailable",
+      message: "registration failed",
+    },
+    { cluster: "fleet-default/rome", err: "no", message: "registration failed" },
   ]);
   assert.doesNotMatch(
     await metrics.getSingleMetricAsString("flotilla_hub_rejected_total"),

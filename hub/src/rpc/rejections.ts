@@ -32,11 +32,11 @@ export interface Rejection {
 }
 
 export interface Rejections {
-  /** `peer`: the Cluster, or the address where no Cluster is known. */
+  /** `peer`: the Cluster, or the address if the Cluster is unknown. */
   rejected(peer: string, rejection: Rejection): void;
   /** Counts one that is logged elsewhere. */
   count(reason: RejectionReason): void;
-  /** A failure of the hub: no rejection, but logged as seldom. */
+  /** A failure of the hub: not a rejection, but logged at the same rate. */
   failed(peer: string, thrown: unknown, failure: Omit<Rejection, "reason">): void;
 }
 

@@ -8,7 +8,7 @@ import { describe, it } from "vitest";
 import { createPublisher } from "./publisher.ts";
 
 interface Status {
-  readonly says: string;
+  readonly text: string;
 }
 
 interface Ship extends KubeObject {
@@ -26,12 +26,12 @@ const ref = { namespace: "sea", name: "argo" };
 const key = keyOf(ref);
 const written = `replace ships ${key}`;
 
-/** A ship in the API server and in the cache. What its status should say is set by the test; `!` makes it a verdict. */
+/** A ship in the API server and in the cache. A test sets its desired status; `!` makes it urgent. */
 function start(options: { readonly concurrency?: number; readonly others?: number } = {}) {
   const kube = createMemoryApiServer();
   const clock = createFakeClock();
   const store = createStore<Ship>();
-  const wanted = new Map<string, string>();
+  const desired = new Map<string, string>();
   const settled: string[] = [];
   const launch = (name: string) =>
     store.set(kube.put(ships, { metadata: { namespace: "sea", name } }));
@@ -42,41 +42,42 @@ function start(options: { readonly concurrency?: number; readonly others?: numbe
     resource: ships,
     store,
     rollUp: (ship) => {
-      const says = wanted.get(ship.metadata.name);
-      return says === undefined ? undefined : { says };
+      const text = desired.get(ship.metadata.name);
+      return text === undefined ? undefined : { text };
     },
-    isUrgent: (_before, after) => after.says.endsWith("!"),
+    isUrgent: (_before, after) => after.text.endsWith("!"),
     onSettled: (name) => settled.push(name),
     clock,
     log: silentLog(),
     ...(options.concurrency !== undefined && { concurrency: options.concurrency }),
   });
 
-  /** Says something new of a ship. */
-  const say = (says: string, name = ref.name): void => {
-    wanted.set(name, says);
+  /** Changes the desired status of a ship. */
+  const setDesired = (text: string, name = ref.name): void => {
+    desired.set(name, text);
     writer.refresh(`sea/${name}`);
   };
-  const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.says;
-  return { kube, clock, store, wanted, settled, writer, say, stored };
+  const stored = (name = ref.name) => kube.peek(ships, { namespace: "sea", name })?.status?.text;
+  return { kube, clock, store, desired, settled, writer, setDesired, stored };
 }
 
 describe("a status writer", () => {
-  it("writes a verdict at once", () => {
-    const { kube, say } = start();
+  it("writes an urgent status at once", async () => {
+    const { kube, setDesired } = start();
 
-    say("ready!");
+    setDesired("ready!");
+    await settle();
 
     assert.deepEqual(kube.writes, [written]);
   });
 
-  it("writes progress after a second, once for all that came in it", async () => {
-    const { kube, clock, say, stored } = start();
+  it("writes other changes after a second, several in one write", async () => {
+    const { kube, clock, setDesired, stored } = start();
 
-    say("one");
+    setDesired("one");
     await clock.advance(500);
-    say("two");
-    say("three");
+    setDesired("two");
+    setDesired("three");
     await clock.advance(499);
     assert.deepEqual(kube.writes, []);
     await clock.advance(1);
@@ -85,169 +86,171 @@ describe("a status writer", () => {
     assert.equal(stored(), "three");
   });
 
-  it("writes progress with the verdict that comes in time", async () => {
-    const { kube, clock, say, stored } = start();
+  it("writes pending changes together with an urgent one", async () => {
+    const { kube, clock, setDesired, stored } = start();
 
-    say("installing");
+    setDesired("installing");
     await clock.advance(300);
-    say("ready!");
+    setDesired("ready!");
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, [written]);
     assert.equal(stored(), "ready!");
   });
 
-  it("remembers nothing of an object that is gone: one of its name is written at once", async () => {
-    const { kube, store, writer, say } = start();
-    for (const says of ["1!", "2!", "3!", "4!", "5!"]) {
-      say(says);
+  it("keeps no state of a deleted object: a new one of its name is written at once", async () => {
+    const { kube, store, writer, setDesired } = start();
+    for (const text of ["1!", "2!", "3!", "4!", "5!"]) {
+      setDesired(text);
       await settle();
     }
-    const gone = store.get(key);
-    assert.ok(gone !== undefined);
-    store.remove(gone);
+    const deleted = store.get(key);
+    assert.ok(deleted !== undefined);
+    store.remove(deleted);
     writer.refresh(key);
 
     store.set(kube.put(ships, { metadata: { ...ref, uid: "another" } }));
-    say("6!");
+    setDesired("6!");
+    await settle();
 
     assert.equal(kube.writes.length, 6);
   });
 
-  it("writes nothing when progress is undone before it is told", async () => {
-    const { kube, clock, wanted, writer, say } = start();
-    say("ready!");
+  it("writes nothing when a change is reverted before it is written", async () => {
+    const { kube, clock, desired, writer, setDesired } = start();
+    setDesired("ready!");
     await settle();
 
-    say("changing");
-    say("ready!");
+    setDesired("changing");
+    setDesired("ready!");
     await clock.advance(5_000);
-    wanted.delete(ref.name);
+    desired.delete(ref.name);
     writer.refresh(key);
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, [written]);
   });
 
-  it("writes five verdicts at once, then one a second, and always the last one", async () => {
-    const { kube, clock, say, stored } = start();
-    const says = async (count: number, first: number): Promise<void> => {
+  it("writes five urgent statuses at once, then one a second, and always the last one", async () => {
+    const { kube, clock, setDesired, stored } = start();
+    const text = async (count: number, first: number): Promise<void> => {
       for (let index = first; index < first + count; index += 1) {
-        say(`${index}!`);
+        setDesired(`${index}!`);
         await settle();
       }
     };
 
-    await says(8, 0);
+    await text(8, 0);
     assert.equal(kube.writes.length, 5);
     assert.equal(stored(), "4!");
     await clock.advance(1_000);
     assert.equal(kube.writes.length, 6);
     assert.equal(stored(), "7!");
 
-    await says(3, 8);
+    await text(3, 8);
     assert.equal(kube.writes.length, 6);
     await clock.advance(1_000);
     assert.equal(kube.writes.length, 7);
     assert.equal(stored(), "10!");
   });
 
-  it("has five verdicts again after it was quiet", async () => {
-    const { kube, clock, say } = start();
+  it("writes five urgent statuses at once again after a while", async () => {
+    const { kube, clock, setDesired } = start();
     for (let index = 0; index < 5; index += 1) {
-      say(`${index}!`);
+      setDesired(`${index}!`);
       await settle();
     }
     await clock.advance(10_000);
 
     for (let index = 5; index < 12; index += 1) {
-      say(`${index}!`);
+      setDesired(`${index}!`);
       await settle();
     }
 
     assert.equal(kube.writes.length, 10);
   });
 
-  it("has one write of an object on its way, and then writes what came meanwhile", async () => {
-    const { kube, say, stored } = start();
-    const letThrough = kube.hold();
+  it("has one write of an object in flight, and then writes the changes since then", async () => {
+    const { kube, setDesired, stored } = start();
+    const unblock = kube.hold();
 
-    say("one!");
-    say("two!");
-    say("three!");
+    setDesired("one!");
+    await settle();
+    setDesired("two!");
+    setDesired("three!");
     await settle();
     assert.equal(kube.writes.length, 1);
-    letThrough();
+    unblock();
     await settle();
 
     assert.equal(kube.writes.length, 2);
     assert.equal(stored(), "three!");
   });
 
-  it("has no more writes on their way than it may", async () => {
-    const { kube, say, stored } = start({ concurrency: 2, others: 5 });
-    const letThrough = kube.hold();
+  it("limits the writes in flight", async () => {
+    const { kube, setDesired, stored } = start({ concurrency: 2, others: 5 });
+    const unblock = kube.hold();
 
-    for (let index = 0; index < 5; index += 1) say("ready!", `other-${index}`);
+    for (let index = 0; index < 5; index += 1) setDesired("ready!", `other-${index}`);
     await settle();
     assert.equal(kube.writes.length, 2);
-    letThrough();
+    unblock();
     await settle();
 
     assert.equal(kube.writes.length, 5);
     assert.equal(stored("other-4"), "ready!");
   });
 
-  it("writes nothing that is there already, and says that it is settled", async () => {
-    const { kube, settled, say } = start();
-    say("ready!");
+  it("writes nothing that is already stored, and reports it as settled", async () => {
+    const { kube, settled, setDesired } = start();
+    setDesired("ready!");
     await settle();
 
-    say("ready!");
+    setDesired("ready!");
 
     assert.deepEqual(kube.writes, [written]);
     assert.deepEqual(settled, [key, key]);
   });
 
-  it("says that an object is settled that is not there, or of which nothing can be told", () => {
+  it("reports an object as settled that does not exist, or that has no status", () => {
     const { kube, settled, writer } = start();
 
-    writer.refresh("sea/nobody");
+    writer.refresh("sea/unknown");
     writer.refresh(key);
 
-    assert.deepEqual(settled, ["sea/nobody", key]);
+    assert.deepEqual(settled, ["sea/unknown", key]);
     assert.deepEqual(kube.writes, []);
   });
 
-  it("decides again about the newest object when somebody else was faster", async () => {
-    const { kube, say } = start();
+  it("computes the status of the newest object again after a conflict", async () => {
+    const { kube, setDesired } = start();
     kube.put(ships, { metadata: { ...ref, labels: { new: "label" } } });
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
 
     assert.deepEqual(kube.writes, [written, written]);
     const ship = kube.peek(ships, ref);
     assert.deepEqual(ship?.metadata.labels, { new: "label" });
-    assert.equal(ship.status?.says, "ready!");
+    assert.equal(ship.status?.text, "ready!");
   });
 
-  it("writes nothing when somebody else wrote the same", async () => {
-    const { kube, settled, say } = start();
-    kube.put(ships, { metadata: ref, status: { says: "ready!" } });
+  it("writes nothing when another client wrote the same", async () => {
+    const { kube, settled, setDesired } = start();
+    kube.put(ships, { metadata: ref, status: { text: "ready!" } });
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
 
     assert.deepEqual(kube.writes, [written]);
     assert.deepEqual(settled, [key]);
   });
 
-  it("is not settled by conflicts, however many: it tries again", async () => {
-    const { kube, clock, settled, say, stored } = start();
+  it("is not settled by conflicts, however many: it retries", async () => {
+    const { kube, clock, settled, setDesired, stored } = start();
     kube.failNext(conflict(), conflict(), conflict());
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
     assert.equal(kube.writes.length, 3);
     assert.deepEqual(settled, []);
@@ -257,11 +260,11 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key]);
   });
 
-  it("tries a failed write again with a growing delay, until it is stored", async () => {
-    const { kube, clock, settled, say, stored } = start();
+  it("retries a failed write with backoff, until it is stored", async () => {
+    const { kube, clock, settled, setDesired, stored } = start();
     kube.failNext(serverError(), serverError(), serverError());
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
     const delays: number[] = [];
     while (clock.waiting().length > 0) {
@@ -276,11 +279,11 @@ describe("a status writer", () => {
     assert.deepEqual(settled, [key]);
   });
 
-  it("never waits longer than half a minute for the next try", async () => {
-    const { kube, clock, say } = start();
+  it("never waits longer than half a minute for the next retry", async () => {
+    const { kube, clock, setDesired } = start();
     kube.failNext(...Array.from({ length: 20 }, serverError));
 
-    say("ready!");
+    setDesired("ready!");
     for (let index = 0; index < 15; index += 1) {
       await clock.advance(clock.waiting()[0] ?? 0);
       assert.ok((clock.waiting()[0] ?? 0) <= 30_000);
@@ -288,11 +291,11 @@ describe("a status writer", () => {
     assert.equal(clock.waiting()[0], 30_000);
   });
 
-  it("gives up an object that is gone", async () => {
-    const { kube, clock, settled, say } = start();
+  it("drops a deleted object", async () => {
+    const { kube, clock, settled, setDesired } = start();
     await kube.delete(ships, ref);
 
-    say("ready!");
+    setDesired("ready!");
     await settle();
 
     assert.deepEqual(settled, [key]);
@@ -301,7 +304,7 @@ describe("a status writer", () => {
 });
 
 describe("a flush", () => {
-  it("is over at once when nothing waits", async () => {
+  it("resolves at once when nothing is pending", async () => {
     const { kube, writer } = start();
 
     await writer.flush();
@@ -309,10 +312,10 @@ describe("a flush", () => {
     assert.deepEqual(kube.writes, []);
   });
 
-  it("writes what waits, and is over when it is stored", async () => {
-    const { kube, clock, writer, say, stored } = start({ others: 1 });
-    say("installing");
-    say("installing", "other-0");
+  it("writes what is pending, and resolves when it is stored", async () => {
+    const { kube, clock, writer, setDesired, stored } = start({ others: 1 });
+    setDesired("installing");
+    setDesired("installing", "other-0");
 
     await writer.flush();
 
@@ -321,15 +324,15 @@ describe("a flush", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  it("waits for what is on its way, and for what came meanwhile, tokens or not", async () => {
-    const { kube, writer, say, stored } = start();
+  it("waits for writes in flight and for later changes, also without tokens", async () => {
+    const { kube, writer, setDesired, stored } = start();
     for (let index = 0; index < 4; index += 1) {
-      say(`${index}!`);
+      setDesired(`${index}!`);
       await settle();
     }
-    const letThrough = kube.hold();
-    say("last but one!");
-    say("last");
+    const unblock = kube.hold();
+    setDesired("last but one!");
+    setDesired("last");
     let isOver = false;
 
     const flushed = writer.flush().then(() => {
@@ -337,28 +340,28 @@ describe("a flush", () => {
     });
     await settle();
     assert.equal(isOver, false);
-    letThrough();
+    unblock();
     await flushed;
 
     assert.equal(stored(), "last");
   });
 
-  it("takes no marks any more", async () => {
-    const { kube, clock, writer, say } = start();
+  it("ignores objects that are enqueued later", async () => {
+    const { kube, clock, writer, setDesired } = start();
     await writer.flush();
 
-    say("ready!");
+    setDesired("ready!");
     await clock.advance(5_000);
 
     assert.deepEqual(kube.writes, []);
   });
 
-  it("gives up what cannot be written, and does not call it settled", async () => {
-    const { kube, clock, settled, writer, say } = start({ others: 1 });
+  it("drops what cannot be written, and does not report it as settled", async () => {
+    const { kube, clock, settled, writer, setDesired } = start({ others: 1 });
     kube.failNext(...Array.from({ length: 9 }, serverError));
-    say("ready!");
+    setDesired("ready!");
     await settle();
-    say("installing", "other-0");
+    setDesired("installing", "other-0");
 
     await writer.flush();
 
@@ -369,7 +372,7 @@ describe("a flush", () => {
 });
 
 describe("a published status", () => {
-  /** The status is what is published, rolled up with the number of the ships that are there. */
+  /** The status has what was published, and the number of ships. */
   function publishing() {
     const kube = createMemoryApiServer();
     const clock = createFakeClock();
@@ -380,8 +383,8 @@ describe("a published status", () => {
       resource: ships,
       store,
       rollUp: ({ status }) =>
-        status && { says: status.says.replace(/ of .*/, ` of ${store.size}`) },
-      isUrgent: (_before, after) => after.says.startsWith("!"),
+        status && { text: status.text.replace(/ of .*/, ` of ${store.size}`) },
+      isUrgent: (_before, after) => after.text.startsWith("!"),
       clock,
       log: silentLog(),
     });
@@ -393,21 +396,21 @@ describe("a published status", () => {
     return { kube, clock, store, publisher, ship };
   }
 
-  it("is the one to decide by until it is written, and is rolled up when it is", async () => {
+  it("is used until it is written, and is summarized when it is", async () => {
     const { kube, clock, publisher, ship } = publishing();
     assert.equal(publisher.current(ship()), undefined);
 
-    publisher.publish(ship(), { says: "one of ?" });
-    assert.deepEqual(publisher.current(ship()), { says: "one of ?" });
+    publisher.publish(ship(), { text: "one of ?" });
+    assert.deepEqual(publisher.current(ship()), { text: "one of ?" });
     await clock.advance(1_000);
 
-    assert.deepEqual(kube.peek(ships, ref)?.status, { says: "one of 1" });
-    assert.deepEqual(publisher.current(ship()), { says: "one of 1" });
+    assert.deepEqual(kube.peek(ships, ref)?.status, { text: "one of 1" });
+    assert.deepEqual(publisher.current(ship()), { text: "one of 1" });
   });
 
-  it("is that of its object, not of a new one of the same name", () => {
+  it("belongs to its object, not to a new one of the same name", () => {
     const { kube, store, publisher, ship } = publishing();
-    publisher.publish(ship(), { says: "old" });
+    publisher.publish(ship(), { text: "old" });
     store.remove(ship());
     const metadata = { ...ref, uid: "second", resourceVersion: "99" };
 
@@ -416,14 +419,14 @@ describe("a published status", () => {
     assert.equal(publisher.current(ship()), undefined);
   });
 
-  it("survives a conflict, after which it is rolled up again", async () => {
+  it("survives a conflict, after which it is summarized again", async () => {
     const { kube, publisher, ship } = publishing();
     kube.failNext(conflict());
 
-    publisher.publish(ship(), { says: "!now" });
+    publisher.publish(ship(), { text: "!now" });
     await settle();
     await settle();
 
-    assert.deepEqual(kube.peek(ships, ref)?.status, { says: "!now" });
+    assert.deepEqual(kube.peek(ships, ref)?.status, { text: "!now" });
   });
 });

@@ -1,13 +1,9 @@
 /**
- * Publishes the status of one kind of object, level-triggered and sparingly.
- *
- * `publish` sets what a reconcile decided, `refresh` says that inputs of the roll-up changed. The status is rolled up when it
- * is written, from what is known then, so a hundred calls may end in one write. A status that is published and not written
- * yet is a write-behind cache: losing it is the same as a crash before the write, after which the reconcile decides it again.
- *
- * Each object has a token bucket (`burst`, one more token each `refillMs`): an urgent change is written while there are
- * tokens, everything else waits up to `refillMs`, and the last state is always written. There is never more than one write of
- * an object in flight.
+ * Publishes the status of one kind of object, level-triggered and with few writes. `publish` sets what a reconcile
+ * decided, `refresh` announces changed inputs of the summary. The summary is computed when the status is written, so a
+ * hundred calls may end in one write. A status that is published and not written yet is a write-behind cache: losing it
+ * is the same as a crash before the write, after which the reconcile decides it again. `write-queue.ts` decides when it
+ * is written.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -22,7 +18,8 @@ import {
   refOf,
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import type { Clock, Timer } from "@flotilla/shared/time";
+import type { Clock } from "@flotilla/shared/time";
+import { createWriteQueue } from "./write-queue.ts";
 
 export interface WithStatus<S> extends KubeObject {
   readonly status?: S | undefined;
@@ -55,32 +52,17 @@ export interface Publisher<S, T extends WithStatus<S>> {
   publish(object: T, status: S): void;
   /** Inputs of the roll-up changed. */
   refresh(key: ObjectKey): void;
-  /** The same for changes that come by the thousand: the roll-up runs within `refillMs`. */
+  /** The same for changes that arrive by the thousand: the summary is computed within `refillMs`. */
   refreshLater(key: ObjectKey): void;
   /**
-   * Takes nothing new, writes what waits, and resolves when no write is in flight. What cannot be written now is dropped: an
-   * API server that does not answer, or a leadership that is lost, must not keep a process from ending.
+   * Stops accepting objects, writes what is pending, and resolves when no write is in flight. What cannot be written
+   * now is dropped: neither an unavailable API server nor a lost leadership may keep a process from ending.
    */
   flush(): Promise<void>;
 }
 
 /** Attempts of a write that conflicts, before the backoff. */
 const mostAttempts = 3;
-
-const longestBackoffMs = 30_000;
-
-interface Entry {
-  tokens: number;
-  /** Monotonic, ms. */
-  refilledAt: number;
-  writing: boolean;
-  /** Something changed while a write was in flight. */
-  isDirty: boolean;
-  queued: boolean;
-  failures: number;
-  timer: Timer | undefined;
-  timerAt: number;
-}
 
 /** A published status that is not written yet, and the object that it is for: a new object of the same name has none. */
 interface Published<S> {
@@ -91,33 +73,21 @@ interface Published<S> {
 export function createPublisher<S, T extends WithStatus<S>>(
   options: PublisherOptions<S, T>,
 ): Publisher<S, T> {
-  const { rest, resource, store, rollUp, isUrgent, clock, log } = options;
-  const burst = options.burst ?? 5;
-  const refillMs = options.refillMs ?? 1_000;
-  const concurrency = options.concurrency ?? 32;
-  const entries = new Map<ObjectKey, Entry>();
+  const { rest, resource, store, log } = options;
   const published = new Map<ObjectKey, Published<S>>();
-  const waiting: ObjectKey[] = [];
-  let active = 0;
-  /** Set once nothing new is taken; resolved when no write is in flight. */
-  let flushed: PromiseWithResolvers<void> | undefined;
-
-  function entryOf(key: ObjectKey): Entry {
-    const known = entries.get(key);
-    if (known !== undefined) return known;
-    const fresh: Entry = {
-      tokens: burst,
-      refilledAt: clock.monotonic(),
-      writing: false,
-      isDirty: false,
-      queued: false,
-      failures: 0,
-      timer: undefined,
-      timerAt: 0,
-    };
-    entries.set(key, fresh);
-    return fresh;
-  }
+  const queue = createWriteQueue({
+    pending,
+    write,
+    onSettled(key) {
+      published.delete(key);
+      options.onSettled?.(key);
+    },
+    exists: (key) => store.get(key) !== undefined,
+    clock: options.clock,
+    burst: options.burst ?? 5,
+    refillMs: options.refillMs ?? 1_000,
+    concurrency: options.concurrency ?? 32,
+  });
 
   function current(object: T): S | undefined {
     const waiting = published.get(keyOf(object));
@@ -126,151 +96,61 @@ export function createPublisher<S, T extends WithStatus<S>>(
       : object.status;
   }
 
-  function publish(object: T, status: S): void {
-    const key = keyOf(object);
-    published.set(key, { uid: object.metadata.uid, status });
-    refresh(key);
-  }
-
-  function desired(object: T | undefined): S | undefined {
+  /** The status to write; undefined when the object has it, or does not exist. */
+  function changedStatus(object: T | undefined): S | undefined {
     if (object === undefined) return undefined;
     const status = current(object);
-    return rollUp(status === undefined ? object : { ...object, status });
+    const next = options.rollUp(status === undefined ? object : { ...object, status });
+    return isDeepStrictEqual(object.status, next) ? undefined : next;
   }
 
-  function refresh(key: ObjectKey): void {
-    if (flushed !== undefined) return;
-    const entry = entryOf(key);
-    if (entry.writing) entry.isDirty = true;
-    else if (!entry.queued) check(key, entry);
-  }
-
-  function refreshLater(key: ObjectKey): void {
-    if (flushed !== undefined) return;
-    const entry = entryOf(key);
-    if (entry.writing) entry.isDirty = true;
-    else if (!entry.queued) later(key, entry, refillMs);
-  }
-
-  /** Decides whether there is something to write, and when. */
-  function check(key: ObjectKey, entry: Entry): void {
+  function pending(key: ObjectKey): "nothing" | "progress" | "urgent" {
     const object = store.get(key);
-    const next = desired(object);
-    if (object === undefined || next === undefined || isDeepStrictEqual(object.status, next)) {
-      settle(key, entry);
-      return;
-    }
-    refill(entry);
-    const isDue = flushed !== undefined || (entry.tokens >= 1 && isUrgent(object.status, next));
-    if (isDue) enqueue(key, entry);
-    else later(key, entry, refillMs);
+    const next = changedStatus(object);
+    if (next === undefined) return "nothing";
+    return options.isUrgent(object?.status, next) ? "urgent" : "progress";
   }
 
-  function settle(key: ObjectKey, entry: Entry): void {
-    published.delete(key);
-    entry.timer?.cancel();
-    entry.timer = undefined;
-    refill(entry);
-    // A full bucket is the state of an object that was never written: nothing to remember, nor of one that is gone.
-    const isFresh = entry.tokens >= burst && entry.failures === 0;
-    if (isFresh || store.get(key) === undefined) entries.delete(key);
-    options.onSettled?.(key);
-  }
-
-  function refill(entry: Entry): void {
-    const gained = Math.floor((clock.monotonic() - entry.refilledAt) / refillMs);
-    if (gained <= 0) return;
-    entry.tokens = Math.min(burst, entry.tokens + gained);
-    entry.refilledAt += gained * refillMs;
-  }
-
-  function later(key: ObjectKey, entry: Entry, delayMs: number): void {
-    const at = clock.monotonic() + delayMs;
-    if (entry.timer !== undefined && entry.timerAt <= at) return;
-    entry.timer?.cancel();
-    entry.timerAt = at;
-    entry.timer = clock.setTimeout(() => {
-      entry.timer = undefined;
-      if (!entry.writing && !entry.queued) enqueue(key, entry);
-    }, delayMs);
-  }
-
-  function enqueue(key: ObjectKey, entry: Entry): void {
-    entry.timer?.cancel();
-    entry.timer = undefined;
-    entry.queued = true;
-    waiting.push(key);
-    pump();
-  }
-
-  function pump(): void {
-    while (active < concurrency) {
-      const key = waiting.shift();
-      if (key === undefined) return;
-      const entry = entryOf(key);
-      entry.queued = false;
-      entry.writing = true;
-      active += 1;
-      void write(key, entry).finally(() => {
-        active -= 1;
-        entry.writing = false;
-        const again = entry.isDirty;
-        entry.isDirty = false;
-        if (entry.failures === 0) {
-          if (again) check(key, entry);
-          else settle(key, entry);
-        } else if (flushed === undefined) {
-          later(key, entry, Math.min(longestBackoffMs, 100 * 2 ** entry.failures));
-        }
-        pump();
-        if (active === 0) flushed?.resolve();
-      });
-    }
-  }
-
-  /** Never rejects: what failed is seen from `failures`. */
-  async function write(key: ObjectKey, entry: Entry): Promise<void> {
-    entry.tokens -= 1;
-    let object = store.get(key);
+  async function write(key: ObjectKey): Promise<boolean> {
     try {
-      for (let attempt = 1; ; attempt += 1) {
-        const next = desired(object);
-        if (object === undefined || next === undefined || isDeepStrictEqual(object.status, next))
-          break;
-        try {
-          store.wrote(
-            await rest.replace(resource, { ...object, status: next }, { subresource: "status" }),
-          );
-          break;
-        } catch (thrown) {
-          if (!isConflict(thrown) || attempt === mostAttempts) throw thrown;
-          // The object was written since our cache saw it: read it and roll up again.
-          object = await rest.get(resource, refOf(key));
-        }
-      }
-      entry.failures = 0;
+      await replace(key);
     } catch (thrown) {
-      if (isNotFound(thrown)) {
-        entry.failures = 0;
-        return;
-      }
-      entry.failures = Math.min(entry.failures + 1, 10);
+      if (isNotFound(thrown)) return true;
       log.warn(
         { kind: resource.kind, key, err: AppError.from(thrown).message },
-        flushed === undefined ? "status update failed, retrying" : "status update failed, dropped",
+        queue.isFlushing ? "status update failed, dropped" : "status update failed, retrying",
       );
+      return false;
+    }
+    return true;
+  }
+
+  async function replace(key: ObjectKey): Promise<void> {
+    let object = store.get(key);
+    for (let attempt = 1; ; attempt += 1) {
+      const next = changedStatus(object);
+      if (object === undefined || next === undefined) return;
+      try {
+        const desired = { ...object, status: next };
+        store.wrote(await rest.replace(resource, desired, { subresource: "status" }));
+        return;
+      } catch (thrown) {
+        if (!isConflict(thrown) || attempt === mostAttempts) throw thrown;
+        // The object was written since our cache saw it: read it and roll up again.
+        object = await rest.get(resource, refOf(key));
+      }
     }
   }
 
-  function flush(): Promise<void> {
-    if (flushed !== undefined) return flushed.promise;
-    flushed = Promise.withResolvers();
-    for (const [key, entry] of entries) {
-      if (entry.timer !== undefined) enqueue(key, entry);
-    }
-    if (active === 0) flushed.resolve();
-    return flushed.promise;
-  }
-
-  return { current, publish, refresh, refreshLater, flush };
+  return {
+    current,
+    publish(object, status) {
+      const key = keyOf(object);
+      published.set(key, { uid: object.metadata.uid, status });
+      queue.refresh(key);
+    },
+    refresh: (key) => queue.refresh(key),
+    refreshLater: (key) => queue.refreshLater(key),
+    flush: () => queue.flush(),
+  };
 }

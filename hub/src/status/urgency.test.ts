@@ -33,12 +33,12 @@ const cases: readonly (readonly [before: string, after: string, isUrgentChange: 
   ["Unknown Progressing", "False Error", true],
 ];
 for (const [before, after, expected] of cases) {
-  test(`${after} after ${before} ${expected ? "is" : "is no"} news`, () => {
+  test(`${after} after ${before} ${expected ? "is" : "is not"} urgent`, () => {
     assert.equal(isUrgentChange(condition(before), condition(after)), expected);
   });
 }
 
-test("another message of the same failure is no news", () => {
+test("another message of the same failure is not urgent", () => {
   const failure: Condition = { type: "Ready", status: "False", reason: "Error", message: "a" };
 
   assert.equal(isUrgentChange(failure, { ...failure, message: "b" }), false);

@@ -1,6 +1,6 @@
 /**
- * Which change of a condition is written at once. A new result is; progress may wait for the result, which most often comes
- * within a second and then saves the write. Pure.
+ * Which change of a condition is written at once. A new result is; progress may wait for the result, which mostly
+ * follows within a second and then saves the write. Pure.
  */
 import type { Condition } from "@flotilla/shared/api";
 

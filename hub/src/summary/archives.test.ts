@@ -20,7 +20,7 @@ function countsOf(deployments: readonly BundleDeployment[]) {
 }
 
 describe("an index without digests", () => {
-  test("is told when clusters got different archives, with how many got which", () => {
+  test("is reported when clusters got different archives, with their numbers", () => {
     const counts = countsOf([
       running("paris", "s-1", digestB),
       running("rome", "s-1", digestA),
@@ -33,7 +33,7 @@ describe("an index without digests", () => {
     );
   });
 
-  test("is told when targets with other values got different archives of the same chart", () => {
+  test("is reported when targets with other values got different archives of the same chart", () => {
     const counts = countsOf([running("paris", "s-1", digestA), running("rome", "s-2", digestB)]);
     const unchecked = { "s-1": address, "s-2": address };
 
@@ -43,7 +43,7 @@ describe("an index without digests", () => {
     );
   });
 
-  test("that gives another archive each time is told in few words", () => {
+  test("with another archive for each request is reported in a short message", () => {
     const counts = countsOf(
       Array.from({ length: 500 }, (_, at) =>
         running(`c${at}`, "s-1", `sha256:${String(at).padStart(64, "0")}`),
@@ -56,7 +56,7 @@ describe("an index without digests", () => {
     assert.ok(text.length < 600);
   });
 
-  const quiet: readonly (readonly [
+  const unreported: readonly (readonly [
     what: string,
     deployments: readonly BundleDeployment[],
     unchecked: readonly (readonly [string, string])[],
@@ -67,12 +67,12 @@ describe("an index without digests", () => {
       [["s-1", address]],
     ],
     [
-      "while some still run what was deployed before",
+      "while some still run an earlier version",
       [running("paris", "s-0", digestB), running("rome", "s-1", digestA)],
       [["s-1", address]],
     ],
     [
-      "when targets have charts of their own",
+      "when targets have different charts",
       [running("paris", "s-1", digestA), running("rome", "s-2", digestB)],
       [
         ["s-1", address],
@@ -80,18 +80,14 @@ describe("an index without digests", () => {
       ],
     ],
     [
-      "where a digest was checked",
+      "when a digest was checked",
       [running("paris", "s-1", digestA), running("rome", "s-1", digestB)],
       [],
     ],
-    [
-      "before anything is reported",
-      [running("paris", "s-1"), running("rome", "")],
-      [["s-1", address]],
-    ],
+    ["before any report", [running("paris", "s-1"), running("rome", "")], [["s-1", address]]],
   ];
-  for (const [what, deployments, unchecked] of quiet) {
-    test(`is not spoken of ${what}`, () => {
+  for (const [what, deployments, unchecked] of unreported) {
+    test(`is not reported ${what}`, () => {
       assert.equal(
         differingArchives(countsOf(deployments).of(bundle), Object.fromEntries(unchecked)),
         undefined,
@@ -99,7 +95,7 @@ describe("an index without digests", () => {
     });
   }
 
-  test("is not spoken of any more once the clusters agree again", () => {
+  test("is no longer reported when the clusters agree again", () => {
     const counts = countsOf([running("paris", "s-1", digestA), running("rome", "s-1", digestB)]);
 
     counts.count(bundle, running("rome", "s-1", digestB), -1);

@@ -1,6 +1,6 @@
 /**
- * Which chart archives the clusters of a Bundle have installed, by the content that they run. Where a source gives no
- * digest each agent takes what it gets, and here is seen whether all got the same.
+ * Which chart archives the clusters of a Bundle have installed, by the content that they run. If a source has no digest
+ * each agent installs what it downloads, and this detects different archives. Pure.
  */
 import type { BundleDeployment } from "@flotilla/shared/api";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
@@ -9,7 +9,7 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 export type Archives = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 export interface ArchiveCounts {
-  /** A BundleDeployment of a Bundle came (1) or went (-1). */
+  /** A BundleDeployment of a Bundle was added (1) or removed (-1). */
   count(bundle: ObjectKey, deployment: BundleDeployment, by: 1 | -1): void;
   of(bundle: ObjectKey): Archives;
 }
@@ -38,8 +38,8 @@ export function createArchiveCounts(): ArchiveCounts {
 }
 
 /**
- * What a person has to know when clusters got different archives from one address; undefined when they did not.
- * `unchecked` has the address by content, for contents whose chart has no digest to be checked against.
+ * The remark when clusters got different archives from one address; undefined when they did not. `unchecked` has the
+ * address by content, for contents whose chart has no digest to be verified with.
  */
 export function differingArchives(
   archives: Archives,

@@ -23,7 +23,7 @@ function ready(cluster: string, bundle = "web"): BundleDeployment {
   return aDeployment(cluster, { bundle, status });
 }
 
-/** A aggregate as data that can be compared: without what is zero or empty. */
+/** An aggregate as comparable data: without zeros and empty fields. */
 function plain({ states, total, resources, deployments, helmOps }: Aggregate) {
   const filled = (counts: Readonly<Record<string, number>>) =>
     Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
@@ -39,7 +39,7 @@ function plain({ states, total, resources, deployments, helmOps }: Aggregate) {
   };
 }
 
-/** The objects of a Bundle as data: where each of them is in which state. */
+/** The objects of a Bundle as data: the state of each in each cluster. */
 function plainObjects({ objects }: BundleAggregate) {
   return {
     ready: [...objects.ready],
@@ -83,7 +83,7 @@ function recount(
   };
 }
 
-/** The same from all deployments of a Bundle at once, in whatever order. */
+/** The same from all deployments of a Bundle at once, in any order. */
 function recountObjects(deployments: readonly BundleDeployment[]) {
   const found = new Map<string, Map<string, string[]>>();
   for (const deployment of deployments) {
@@ -104,8 +104,8 @@ function recountObjects(deployments: readonly BundleDeployment[]) {
   };
 }
 
-describe("running totals", () => {
-  test("are nothing for what was never heard of", () => {
+describe("the aggregates", () => {
+  test("are empty for unknown keys", () => {
     const aggregates = createDeploymentAggregates();
 
     assert.deepEqual(plain(aggregates.ofBundle("a/b")), recount([]));
@@ -125,7 +125,7 @@ describe("running totals", () => {
     );
   });
 
-  test("move a deployment that was labelled as another Bundle's", () => {
+  test("move a deployment whose label was changed to another Bundle", () => {
     const aggregates = createDeploymentAggregates();
     const before = ready("paris");
     const after = { ...before, metadata: ready("paris", "shop").metadata };
@@ -190,7 +190,7 @@ describe("running totals", () => {
     }),
     { nil: undefined },
   );
-  /** What becomes of one of the deployments: it is changed (or made), or it goes. */
+  /** One deployment is created, changed or deleted. */
   const step = fc.record({
     cluster: fc.constantFrom(...names.cluster),
     bundle: fc.constantFrom(...names.bundle),
@@ -201,7 +201,7 @@ describe("running totals", () => {
     status,
   });
 
-  test("are what a recount gives, after any changes", () => {
+  test("equal a recount after any changes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const aggregates = createDeploymentAggregates();
@@ -229,17 +229,17 @@ describe("running totals", () => {
         }
 
         const all = [...known.values()].map(({ deployment }) => deployment);
-        const isAway = (deployment: BundleDeployment) =>
+        const isOfflineNow = (deployment: BundleDeployment) =>
           known.get(keyOf(deployment))?.isOffline === true;
         const stateIn = (deployment: BundleDeployment) =>
-          isAway(deployment) ? stateWhileOffline(stateOf(deployment)) : stateOf(deployment);
+          isOfflineNow(deployment) ? stateWhileOffline(stateOf(deployment)) : stateOf(deployment);
         for (const name of names.bundle) {
           const key = `${workspace}/${name}`;
           const own = all.filter((deployment) => bundleKeyOf(deployment) === key);
           assert.deepEqual(plain(aggregates.ofBundle(key)), recount(own, stateIn));
           assert.deepEqual(
             [...aggregates.ofBundle(key).offline],
-            own.filter(isAway).map(keyOf).sort(),
+            own.filter(isOfflineNow).map(keyOf).sort(),
           );
           assert.deepEqual(plainObjects(aggregates.ofBundle(key)), recountObjects(own));
         }

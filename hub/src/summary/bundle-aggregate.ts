@@ -35,7 +35,7 @@ export interface Aggregate {
   readonly versions: ReadonlyMap<string, number>;
 }
 
-/** Of offline clusters the states count that `stateWhileOffline` gives. */
+/** Offline clusters count with the state of `stateWhileOffline`. */
 export interface BundleAggregate extends Aggregate {
   readonly objects: ObjectAggregate;
   /** Keys of all BundleDeployments in offline clusters, whatever their state. */
@@ -43,7 +43,7 @@ export interface BundleAggregate extends Aggregate {
 }
 
 export interface DeploymentAggregates {
-  /** What counts of one BundleDeployment changed; absent before it was made and after it is gone. */
+  /** The counted fields of one BundleDeployment changed; absent before its creation and after its deletion. */
   change(before: Counted | undefined, after: Counted | undefined): void;
   /** By the key of the Bundle. */
   ofBundle(key: ObjectKey): BundleAggregate;
@@ -75,7 +75,7 @@ export interface Counted {
   readonly key: ObjectKey;
   readonly bundle: ObjectKey;
   readonly cluster: string;
-  /** As it was reported. */
+  /** The reported state. */
   readonly state: BundleState;
   readonly resources: ResourceCounts | undefined;
   readonly isHelmOps: boolean;
@@ -100,7 +100,7 @@ const noObjects: ObjectStates = new Map();
 /** That of a Bundle that went nowhere. */
 export const emptyAggregate: BundleAggregate = newBundleAggregate();
 
-/** The version that most have installed, of several the first by its text; "" when nobody has one. */
+/** The version that most have installed, of equally frequent ones the first by its text; "" when none has one. */
 export function commonVersion({ versions }: Aggregate): string {
   let common: readonly [version: string, count: number] = ["", 0];
   for (const [version, count] of versions) {
@@ -153,7 +153,7 @@ export function createDeploymentAggregates(): DeploymentAggregates {
   };
 }
 
-/** Adds the numbers of one to totals, or takes them away. */
+/** Adds the counts of one to totals, or subtracts them. */
 export function addCounts(
   totals: Record<keyof ResourceCounts, number>,
   counts: ResourceCounts,

@@ -10,7 +10,7 @@ import { countStore } from "./count-store.ts";
 
 const status = { appliedDeploymentID: digestA, ready: true };
 
-/** The BundleDeployment as it is at one version. */
+/** The BundleDeployment at one version. */
 function at(resourceVersion: string, deploymentID: string): BundleDeployment {
   const spec = { deploymentID, stagedDeploymentID: deploymentID };
   const deployment = aDeployment("paris", { status });
@@ -20,8 +20,10 @@ function at(resourceVersion: string, deploymentID: string): BundleDeployment {
 function setUp() {
   const store = createStore<BundleDeployment>();
   const aggregates = createDeploymentAggregates();
-  const away = new Set<ObjectKey>();
-  const count = countStore(store, aggregates, (deployment) => away.has(clusterKeyOf(deployment)));
+  const offlineClusters = new Set<ObjectKey>();
+  const count = countStore(store, aggregates, (deployment) =>
+    offlineClusters.has(clusterKeyOf(deployment)),
+  );
   const watched = (deployment: BundleDeployment): void => {
     store.set(deployment);
     count(keyOf(deployment));
@@ -34,11 +36,11 @@ function setUp() {
     const { offline: keys, states } = aggregates.ofBundle(`${workspace}/web`);
     return { clusters: keys.size, unknown: states.Offline };
   };
-  return { store, count, watched, states, away, offline };
+  return { store, count, watched, states, offlineClusters, offline };
 }
 
 describe("counting a store", () => {
-  test("counts a write at once, and not what the watch is behind with", () => {
+  test("counts our own write at once, and ignores a stale watch event", () => {
     const { store, count, watched, states } = setUp();
     watched(at("1", digestA));
     assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
@@ -54,7 +56,7 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
   });
 
-  test("no longer counts what it wrote and somebody took away before the watch told of it", () => {
+  test("removes our own write from the counts when the object was deleted before its watch event", () => {
     const { store, count, states } = setUp();
     const written = at("3", digestB);
     store.wrote(written);
@@ -66,11 +68,11 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 0, ready: 0, waiting: 0 });
   });
 
-  test("counts anew what is in a cluster that comes or goes", () => {
-    const { store, count, watched, states, away, offline } = setUp();
+  test("counts the deployments of a cluster again when the cluster is created or deleted", () => {
+    const { store, count, watched, states, offlineClusters, offline } = setUp();
     watched(at("1", digestA));
 
-    away.add(`${workspace}/paris`);
+    offlineClusters.add(`${workspace}/paris`);
     count(keyOf(at("1", digestA)));
     assert.deepEqual(states(), { total: 1, ready: 1, waiting: 0 });
     assert.deepEqual(offline(), { clusters: 1, unknown: 0 });
@@ -79,12 +81,12 @@ describe("counting a store", () => {
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 0 });
     assert.deepEqual(offline(), { clusters: 1, unknown: 1 });
 
-    away.clear();
+    offlineClusters.clear();
     count(keyOf(at("2", digestB)));
     assert.deepEqual(states(), { total: 1, ready: 0, waiting: 1 });
     assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
 
-    away.add(`${workspace}/paris`);
+    offlineClusters.add(`${workspace}/paris`);
     count(keyOf(at("2", digestB)));
     store.remove(at("2", digestB));
     count(keyOf(at("2", digestB)));
@@ -92,7 +94,7 @@ describe("counting a store", () => {
     assert.deepEqual(offline(), { clusters: 0, unknown: 0 });
   });
 
-  test("counts once however often it is called, and nothing that is gone", () => {
+  test("counts a deployment once, however often it is called, and no deleted one", () => {
     const { store, count, watched, states } = setUp();
     const deployment = at("1", digestA);
     watched(deployment);

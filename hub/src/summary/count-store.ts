@@ -1,6 +1,6 @@
 /**
- * Keeps the aggregates equal to a store of BundleDeployments, our own writes included: a status that is rolled up between a
- * write and its watch event must not count the BundleDeployment as it was before, when it was ready.
+ * Keeps the aggregates equal to a store of BundleDeployments, our own writes included: a status that is computed
+ * between a write and its watch event must not count the state before the write.
  */
 import type { BundleDeployment } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -8,8 +8,8 @@ import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Counted, type DeploymentAggregates, toCounted } from "./bundle-aggregate.ts";
 
 /**
- * The result is to be called with the key of each BundleDeployment that was written or has changed, or whose cluster has
- * connected or disconnected. Level-triggered.
+ * Call the result with the key of each BundleDeployment that was written or has changed, or whose cluster has connected
+ * or disconnected. Level-triggered.
  */
 export function countStore(
   store: Store<BundleDeployment>,
@@ -21,9 +21,9 @@ export function countStore(
   return (key) => {
     const before = counted.get(key);
     const deployment = store.get(key);
-    const isAway = deployment !== undefined && isOffline(deployment);
-    if (before?.deployment === deployment && before?.isOffline === isAway) return;
-    const after = deployment && toCounted(deployment, isAway);
+    const isOfflineNow = deployment !== undefined && isOffline(deployment);
+    if (before?.deployment === deployment && before?.isOffline === isOfflineNow) return;
+    const after = deployment && toCounted(deployment, isOfflineNow);
     aggregates.change(before, after);
     if (after === undefined) counted.delete(key);
     else counted.set(key, after);

@@ -7,7 +7,7 @@ import { deploymentMessage, stateOf, stateWhileOffline } from "./deployment-stat
 const applied = { appliedDeploymentID: digestA };
 const failed = { conditions: [{ type: "Deployed", status: "False" }] } as const;
 
-describe("a deployment in a cluster of which nothing is heard", () => {
+describe("a deployment in an offline cluster", () => {
   const cases: Readonly<Record<BundleState, BundleState>> = {
     Ready: "Ready",
     OutOfSync: "OutOfSync",
@@ -32,15 +32,15 @@ describe("the state of a deployment", () => {
     staged: string,
     state: BundleState,
   ])[] = [
-    ["of which nothing was reported", undefined, digestA, "WaitApplied"],
+    ["without a report", undefined, digestA, "WaitApplied"],
     [
-      "that runs something older",
+      "that runs an earlier content",
       { appliedDeploymentID: digestB, ready: true },
       digestA,
       "WaitApplied",
     ],
     [
-      "that runs something older and could not be changed",
+      "that runs an earlier content and could not be upgraded",
       { appliedDeploymentID: digestB, ready: true, ...failed },
       digestA,
       "ErrApplied",
@@ -52,22 +52,27 @@ describe("the state of a deployment", () => {
       "ErrApplied",
     ],
     ["that is installed and not ready", { ...applied, ready: false }, digestA, "NotReady"],
-    ["that is installed, with no word about ready", applied, digestA, "NotReady"],
+    ["that is installed, without a Ready condition", applied, digestA, "NotReady"],
     [
-      "that is ready and has a change waiting",
+      "that is ready and has a pending change",
       { ...applied, ready: true, nonModified: false },
       digestB,
       "OutOfSync",
     ],
     [
-      "that is not ready and has a change waiting",
+      "that is not ready and has a pending change",
       { ...applied, ready: false },
       digestB,
       "NotReady",
     ],
-    ["that somebody changed", { ...applied, ready: true, nonModified: false }, digestA, "Modified"],
-    ["that is as it should be", { ...applied, ready: true, nonModified: true }, digestA, "Ready"],
-    ["that is ready, with no word about changes", { ...applied, ready: true }, digestA, "Ready"],
+    ["that was modified", { ...applied, ready: true, nonModified: false }, digestA, "Modified"],
+    [
+      "that is ready and not modified",
+      { ...applied, ready: true, nonModified: true },
+      digestA,
+      "Ready",
+    ],
+    ["that is ready, without a Monitored condition", { ...applied, ready: true }, digestA, "Ready"],
   ];
   for (const [what, status, stagedDeploymentID, state] of cases) {
     test(`${what} is ${state}`, () => {
@@ -76,18 +81,26 @@ describe("the state of a deployment", () => {
   }
 });
 
-describe("what a person is told of a deployment", () => {
+describe("the message about a deployment", () => {
   const no = (type: string, message: string) => ({ type, status: "False", message }) as const;
   const cases = [
-    ["nothing when nothing is known", undefined, ""],
-    ["nothing of conditions that hold", [{ type: "Ready", status: "True", message: "fine" }], ""],
+    ["is empty without conditions", undefined, ""],
     [
-      "why it could not be deployed, before why it is not ready",
+      "is empty when all conditions are True",
+      [{ type: "Ready", status: "True", message: "fine" }],
+      "",
+    ],
+    [
+      "is why it could not be deployed, before why it is not ready",
       [no("Ready", "waiting"), no("Deployed", "no chart")],
       "no chart",
     ],
-    ["why it is not ready", [no("Ready", "0 of 2 ready")], "0 of 2 ready"],
-    ["the next that says something", [no("Deployed", ""), no("Ready", "waiting")], "waiting"],
+    ["is why it is not ready", [no("Ready", "0 of 2 ready")], "0 of 2 ready"],
+    [
+      "is of the next condition with a message",
+      [no("Deployed", ""), no("Ready", "waiting")],
+      "waiting",
+    ],
   ] as const;
   for (const [what, conditions, message] of cases) {
     test(what, () => {

@@ -13,8 +13,8 @@ export function stateOf({ spec, status }: BundleDeployment): BundleState {
 }
 
 /**
- * The state that counts while its cluster is offline. Ready stays ready as of then, and what the hub holds back is known;
- * everything else is unknown, and nothing fails because a cluster is offline.
+ * The state that counts while its cluster is offline. Ready and pending changes are kept as of then; everything else is
+ * unknown, and nothing fails because a cluster is offline.
  */
 export function stateWhileOffline(state: BundleState): BundleState {
   switch (state) {
@@ -36,6 +36,6 @@ export function deploymentMessage(deployment: BundleDeployment): string {
   }
   return "";
 }
-/** The reason of Deployed where the chart could not be fetched as it was pinned, so that the source is read again. */
+/** The reason of Deployed when the pinned chart could not be fetched, so that the source is read again. */
 
 export const chartNotFetched = "ChartNotFetched";

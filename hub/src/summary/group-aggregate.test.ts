@@ -57,13 +57,13 @@ function recount(
 ) {
   const states = noStates();
   const resources = noResources();
-  const wanted = group?.spec.selector?.matchLabels;
+  const matchLabels = group?.spec.selector?.matchLabels;
   const own = clusters
     .filter(
       ({ metadata }) =>
-        wanted !== undefined &&
-        wanted !== null &&
-        Object.entries(wanted).every(([name, value]) => metadata.labels?.[name] === value),
+        matchLabels !== undefined &&
+        matchLabels !== null &&
+        Object.entries(matchLabels).every(([name, value]) => metadata.labels?.[name] === value),
     )
     .map((cluster) => [keyOf(cluster), members.get(cluster.metadata.name) ?? member()] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -87,8 +87,8 @@ function recount(
   };
 }
 
-describe("the totals of a group", () => {
-  test("are nothing for a group without a selector", () => {
+describe("the aggregates of a group", () => {
+  test("are empty for a group without a selector", () => {
     const aggregates = createGroupAggregates(() => member({ Ready: 1 }));
     const group = aGroup("none", undefined);
     aggregates.groupChanged(keyOf(group), group, [aCluster("paris")]);
@@ -96,7 +96,7 @@ describe("the totals of a group", () => {
     assert.deepEqual(plain(aggregates.of(keyOf(group))), recount(group, [], new Map()));
   });
 
-  test("tell only the groups that a report changes, and none when it changes nothing", () => {
+  test("notify only groups that a report changes, and none when it changes nothing", () => {
     let now = member({ Ready: 1 });
     const aggregates = createGroupAggregates(() => now);
     const eu = aGroup("eu", { region: "eu" });
@@ -110,7 +110,7 @@ describe("the totals of a group", () => {
     assert.equal(aggregates.of(keyOf(eu)).states.NotReady, 1);
   });
 
-  test("tell the group that a cluster left and the one that it came to", () => {
+  test("notify the group that a cluster left and the one that it joined", () => {
     const aggregates = createGroupAggregates(() => member({ Ready: 1 }));
     const groups = [aGroup("eu", { region: "eu" }), aGroup("us", { region: "us" })];
     const inRegion = (region: string) => aCluster("c", { metadata: { labels: { region } } });
@@ -152,7 +152,7 @@ describe("the totals of a group", () => {
     }),
   );
 
-  test("are what a recount gives, after any changes", () => {
+  test("equal a recount after any changes", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const clusters = new Map<string, Cluster>();

@@ -36,15 +36,15 @@ export interface Member {
 }
 
 export interface GroupAggregates {
-  /** Computes the members of a group; undefined when it is gone. */
+  /** Computes the members of a group; undefined after its deletion. */
   groupChanged(key: ObjectKey, group: ClusterGroup | undefined, clusters: readonly Cluster[]): void;
-  /** Computes the groups of a cluster; undefined when it is gone. Gives the groups whose aggregates changed. */
+  /** Computes the groups of a cluster; undefined after its deletion. Returns the groups whose aggregates changed. */
   clusterChanged(
     key: ObjectKey,
     cluster: Cluster | undefined,
     groups: readonly ClusterGroup[],
   ): readonly ObjectKey[];
-  /** Counts a cluster again in its groups. Gives the groups whose aggregates changed. */
+  /** Counts a cluster again in its groups. Returns the groups whose aggregates changed. */
   recount(cluster: Cluster): readonly ObjectKey[];
   of(key: ObjectKey): GroupAggregate;
 }

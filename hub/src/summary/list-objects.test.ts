@@ -85,7 +85,7 @@ describe("the objects of a HelmOp", () => {
     ]);
   });
 
-  test("have no namespace where they have none", () => {
+  test("of cluster scope have no namespace", () => {
     const node = { apiVersion: "v1", kind: "Node", name: "n" };
 
     const [listed] = rolledUp([inCluster("paris", { resources: [node] })]).resources;
@@ -110,14 +110,14 @@ describe("the objects of a HelmOp", () => {
       { state: "Missing", error: true, message: "deployment.apps shop/web is missing" },
     ],
     [
-      "that somebody changed",
+      "that are modified",
       { modifiedStatus: [{ ...web, patch: "{}" }] },
       { state: "Modified", error: true, message: "deployment.apps shop/web was modified {}" },
     ],
-    ["that is not ready, without a word", { nonReadyStatus: [web] }, { state: "NotReady" }],
+    ["that are not ready, without a message", { nonReadyStatus: [web] }, { state: "NotReady" }],
   ];
   for (const [what, status, expected] of reasons) {
-    test(`${what} say so`, () => {
+    test(`${what} have that state`, () => {
       const [listed] = rolledUp([inCluster("paris", status)]).resources;
       const { state, error, transitioning, message } = listed ?? {};
 
@@ -128,7 +128,7 @@ describe("the objects of a HelmOp", () => {
     });
   }
 
-  test("name ten clusters at most in each state, and say that there are more", () => {
+  test("name at most ten clusters in each state, and that there are more", () => {
     const many = Array.from({ length: 26 }, (_, n) => String.fromCharCode(97 + n));
 
     const [listed] = rolledUp(many.map((name) => inCluster(name, { resources: [web] }))).resources;
@@ -140,7 +140,7 @@ describe("the objects of a HelmOp", () => {
     );
   });
 
-  test("are those that are not ready where not all fit, in their order all the same", () => {
+  test("are those that are not ready when the list is full, in the same order", () => {
     const resources = Array.from({ length: maxResources }, (_, n) => ({
       ...config,
       name: `c${n + 100}`,
@@ -156,7 +156,7 @@ describe("the objects of a HelmOp", () => {
     );
   });
 
-  test("take 32 KiB at most, however long their names and messages are", () => {
+  test("take 32 KiB at most, with names and messages of any length", () => {
     const long = "n".repeat(250);
     const clusters = Array.from({ length: 12 }, (_, n) =>
       inCluster(`c${n}-${"x".repeat(40)}`, {
@@ -175,7 +175,7 @@ describe("the objects of a HelmOp", () => {
     assert.ok(JSON.stringify(resources).length <= 32 * 1024);
   });
 
-  test("are the same, in the same order and in bounds, whatever the order of the reports", () => {
+  test("are the same, in the same order and in bounds, for any order of the reports", () => {
     const object = fc.record({
       apiVersion: fc.constantFrom("v1", "apps/v1"),
       kind: fc.constantFrom("Pod", "Service"),
@@ -236,7 +236,7 @@ describe("the objects by cluster", () => {
     assert.equal(clusters[`${workspace}/c49`]?.notReady, 1);
   });
 
-  test("leave out a cluster of which nothing is known yet", () => {
+  test("exclude a cluster without a report", () => {
     assert.deepEqual(rolledUp([aDeployment("paris")]).clusters, {});
   });
 });

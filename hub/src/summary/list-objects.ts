@@ -40,7 +40,7 @@ const stateTexts = {
   ready: "Ready",
 } as const satisfies Record<ResourceStateName, string>;
 
-/** By kind, namespace and name. Where not all fit, those come first that are not ready somewhere. */
+/** By kind, namespace and name. If not all fit, those that are not ready somewhere have precedence. */
 export function listObjects(objects: ObjectAggregate, lookUp: LookUp): readonly ListedObject[] {
   const unready = objects.unready.first(maxResources);
   const ids = [...unready, ...objects.ready.first(maxResources - unready.length)];
@@ -101,7 +101,7 @@ function describe(id: ObjectId, objects: ObjectAggregate, lookUp: LookUp): Liste
   };
 }
 
-/** What the first deployment of the worst state says of it. */
+/** The message of the first deployment in the worst state. */
 function reasonOf(
   id: ObjectId,
   key: ObjectKey | undefined,

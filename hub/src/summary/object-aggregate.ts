@@ -16,7 +16,7 @@ export interface ObjectAggregate {
 export type ObjectStates = ReadonlyMap<ObjectId, ResourceStateName>;
 
 export interface MutableObjectAggregate extends ObjectAggregate {
-  /** One BundleDeployment changed; an empty map before it was made and after it is gone. */
+  /** One BundleDeployment changed; an empty map before its creation and after its deletion. */
   change(deployment: ObjectKey, before: ObjectStates, after: ObjectStates): void;
 }
 

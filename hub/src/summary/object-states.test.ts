@@ -7,8 +7,8 @@ import { idOf, nameOfId, objectCounts, objectStates } from "./object-states.ts";
 const pod = { apiVersion: "v1", kind: "Pod", namespace: "shop", name: "a" };
 const applied = { appliedDeploymentID: digestA, ready: true };
 
-function stateOfPod(status: BundleDeploymentStatus, wanted = digestA): string | undefined {
-  const spec = { deploymentID: wanted, stagedDeploymentID: wanted };
+function stateOfPod(status: BundleDeploymentStatus, desiredId = digestA): string | undefined {
+  const spec = { deploymentID: desiredId, stagedDeploymentID: desiredId };
   return objectStates(aDeployment("paris", { status: { ...applied, ...status }, spec })).get(
     idOf(pod),
   );
@@ -20,22 +20,22 @@ describe("the state of an object", () => {
     status: BundleDeploymentStatus,
     state: string | undefined,
   ])[] = [
-    ["that is not there", {}, undefined],
+    ["that does not exist", {}, undefined],
     ["that is listed without a state", { resources: [pod] }, "ready"],
     ["that is in progress", { resources: [{ ...pod, state: "in-progress" }] }, "notReady"],
     ["that failed", { resources: [{ ...pod, state: "failed" }] }, "notReady"],
-    ["that cannot be seen", { resources: [{ ...pod, state: "unknown" }] }, "unknown"],
+    ["that cannot be read", { resources: [{ ...pod, state: "unknown" }] }, "unknown"],
     ["that is missing", { resources: [{ ...pod, state: "missing" }] }, "missing"],
-    ["that is among those not ready alone", { nonReadyStatus: [pod] }, "notReady"],
+    ["that is only listed as not ready", { nonReadyStatus: [pod] }, "notReady"],
     [
-      "that is among those not ready since it cannot be seen",
+      "that is listed as not ready because it cannot be read",
       { nonReadyStatus: [{ ...pod, summary: { state: "unknown" } }] },
       "unknown",
     ],
-    ["that is missing beyond the list", { modifiedStatus: [{ ...pod, missing: true }] }, "missing"],
-    ["that should not be there", { modifiedStatus: [{ ...pod, delete: true }] }, "orphaned"],
+    ["that is missing but not listed", { modifiedStatus: [{ ...pod, missing: true }] }, "missing"],
+    ["that should not exist", { modifiedStatus: [{ ...pod, delete: true }] }, "orphaned"],
     [
-      "that somebody changed",
+      "that was modified",
       { resources: [pod], modifiedStatus: [{ ...pod, patch: "{}" }] },
       "modified",
     ],
@@ -46,7 +46,7 @@ describe("the state of an object", () => {
     });
   }
 
-  test("that is ready of what was wanted before is that it waits", () => {
+  test("that is ready in an earlier content is Waiting", () => {
     assert.equal(stateOfPod({ resources: [pod] }, digestB), "waitApplied");
     assert.equal(stateOfPod({ resources: [{ ...pod, state: "failed" }] }, digestB), "notReady");
   });
@@ -65,12 +65,12 @@ describe("the counts of objects", () => {
   };
   const status = { ...applied, resourceCounts };
 
-  test("are what the agent counted", () => {
+  test("are those of the agent", () => {
     assert.deepEqual(objectCounts(aDeployment("paris", { status })), resourceCounts);
     assert.equal(objectCounts(aDeployment("paris")), undefined);
   });
 
-  test("have what is ready of something older as waiting", () => {
+  test("count ready objects of an earlier content as waiting", () => {
     const spec = { deploymentID: digestB, stagedDeploymentID: digestB };
 
     assert.deepEqual(objectCounts(aDeployment("paris", { status, spec })), {
@@ -81,7 +81,7 @@ describe("the counts of objects", () => {
   });
 });
 
-test("the name of an object is had back from its id", () => {
+test("the name of an object is parsed from its id", () => {
   assert.deepEqual(nameOfId(idOf(pod)), pod);
   assert.deepEqual(nameOfId(idOf({ kind: "Node", name: "n", apiVersion: "v1" })), {
     apiVersion: "v1",

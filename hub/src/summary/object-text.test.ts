@@ -6,7 +6,7 @@ const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name
 const node = { apiVersion: "v1", kind: "Node", name: "n" };
 
 describe("an object in one line", () => {
-  const cases: readonly (readonly [told: string, expected: string])[] = [
+  const cases: readonly (readonly [text: string, expected: string])[] = [
     [
       nonReadyText({ ...web, summary: { state: "in-progress", message: ["0 of 2 ready"] } }),
       "deployment.apps shop/web: 0 of 2 ready",
@@ -25,14 +25,14 @@ describe("an object in one line", () => {
     ],
     [modifiedText(web), "deployment.apps shop/web was modified"],
   ];
-  for (const [told, expected] of cases) {
+  for (const [text, expected] of cases) {
     test(expected, () => {
-      assert.equal(told, expected);
+      assert.equal(text, expected);
     });
   }
 });
 
-test("a text is cut, and no character in half", () => {
+test("a long text is truncated between characters", () => {
   assert.equal(cutText("abc", 5), "abc");
   assert.equal(cutText("ab\u{1F6A2}c", 3), "ab");
 });

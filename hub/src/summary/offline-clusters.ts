@@ -1,4 +1,4 @@
-/** The offline clusters of a Bundle: what is known of them is as of when they were last connected. Pure. */
+/** The offline clusters of a Bundle, with their last state. Pure. */
 import {
   type BundleDeployment,
   type Cluster,
@@ -41,7 +41,7 @@ export function offlineFields({ total, first }: OfflineClusters): {
   return total === 0 ? {} : { offlineClusterCount: total, offlineClusters: first };
 }
 
-/** What is to be known although all is ready. */
+/** Remarks when all is ready. */
 export function offlineRemark({ total, first }: OfflineClusters): readonly string[] {
   if (total === 0) return [];
   const named = first

@@ -30,7 +30,7 @@ export interface BundleRollUp {
   readonly offline: OfflineClusters;
 }
 
-/** What a status says of how many deployments there should be. */
+/** The number of desired deployments in a status. */
 export type DesiredCounts = Pick<BundleStatus, "targets" | "summary">;
 
 /** `key`: undefined where nothing is deployed. */

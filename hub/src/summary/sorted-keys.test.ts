@@ -4,7 +4,7 @@ import { describe, test } from "vitest";
 import { createSortedKeys } from "./sorted-keys.ts";
 
 describe("sorted keys", () => {
-  test("are what a set that is sorted anew has, after any additions and deletions", () => {
+  test("equal a newly sorted set after any additions and deletions", () => {
     const step = fc.record({ key: fc.nat({ max: 60 }).map(String), isAdded: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), fc.nat({ max: 20 }), (steps, count) => {
@@ -25,7 +25,7 @@ describe("sorted keys", () => {
     );
   });
 
-  test("stay in order when there are many, whatever the order in which they come and go", () => {
+  test("stay in order when there are many, with any order of changes", () => {
     const names = Array.from({ length: 3_000 }, (_, index) => `c${String(index).padStart(4, "0")}`);
     // 1,009 and 3,000 have no common divisor: another order of all of them.
     const shuffled = names.map((_, index) => names[(index * 1_009) % names.length] ?? "");

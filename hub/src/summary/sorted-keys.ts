@@ -10,7 +10,7 @@ export interface SortedKeys extends Iterable<string> {
 }
 
 export interface MutableSortedKeys extends SortedKeys {
-  /** Nothing happens when it is there already. */
+  /** Does nothing when the key exists already. */
   add(key: string): void;
   /** Nothing happens when it is not there. */
   delete(key: string): void;

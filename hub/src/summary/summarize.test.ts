@@ -45,19 +45,19 @@ function summaryOf(
 }
 
 describe("a summary", () => {
-  test("of nothing counts nothing", () => {
+  test("is empty without deployments", () => {
     assert.deepEqual(summaryOf({}), { ready: 0, desiredReady: 0 });
   });
 
-  test("names only the states that there are", () => {
+  test("has only the states that occur", () => {
     assert.deepEqual(summaryOf({ a: readyStatus, b: readyStatus }), { ready: 2, desiredReady: 2 });
   });
 
-  test("counts targets without a deployment as pending and as wanted", () => {
+  test("counts targets without a deployment as pending and desired", () => {
     assert.deepEqual(summaryOf({ a: readyStatus }, 3), { pending: 3, ready: 1, desiredReady: 4 });
   });
 
-  test("names what is not ready, the worst state first, with what it says", () => {
+  test("lists what is not ready with its message, the worst state first", () => {
     assert.deepEqual(
       summaryOf({ rome: notReady("0 of 2 ready"), oslo: undefined, paris: failed("no chart") }),
       {
@@ -75,7 +75,7 @@ describe("a summary", () => {
     );
   });
 
-  test("names ten at most, always the same ones, whatever the order in which they came", () => {
+  test("lists ten at most, always the same ones, for any order of the changes", () => {
     const names = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
     const clusters = (order: readonly string[]) =>
       Object.fromEntries(
@@ -93,7 +93,7 @@ describe("a summary", () => {
     }
   });
 
-  test("cuts a long message, and no character in half", () => {
+  test("truncates a long message between characters", () => {
     const [named] =
       summaryOf({ a: failed(`${"x".repeat(511)}\u{1F6A2}${"y".repeat(50)}`) }).nonReadyResources ??
       [];
@@ -101,7 +101,7 @@ describe("a summary", () => {
     assert.equal(named?.message, "x".repeat(511));
   });
 
-  test("names four objects of a deployment at most, in short and without patches", () => {
+  test("lists four objects of a deployment at most, in short form and without patches", () => {
     const object = (name: string) => ({ apiVersion: "v1", kind: "Pod", name });
     const names = ["a", "b", "c", "d", "e"];
     const [named] =
@@ -127,7 +127,7 @@ describe("a summary", () => {
     );
   });
 
-  test("leaves out what is gone by now, and counts it still", () => {
+  test("does not list deleted deployments that it still counts", () => {
     const aggregates = createDeploymentAggregates();
     aggregates.change(undefined, toCounted(aDeployment("paris")));
 
@@ -164,7 +164,7 @@ describe("the message of Ready", () => {
     assert.equal(readyMessage(summaryOf({ a: readyStatus }), "Cluster"), "");
   });
 
-  test("counts each state and gives an example with what it says", () => {
+  test("counts each state and has an example with its message", () => {
     const summary = summaryOf(
       { paris: failed("no chart"), oslo: undefined, rome: notReady("0 of 2 ready") },
       2,
@@ -177,7 +177,7 @@ describe("the message of Ready", () => {
     );
   });
 
-  test("goes on with further objects, each told once and in order", () => {
+  test("lists further objects, each once and in order", () => {
     const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
     const status: BundleDeploymentStatus = {
       ...notReady("deployment.apps shop/web: 0 of 2 ready"),

@@ -1,4 +1,7 @@
-/** From totals to what a person reads: the summary, the display and the Ready message. Pure; the wording is Fleet's. */
+/**
+ * The readable parts of a status, from aggregates: the summary, the display and the Ready message. Pure; the wording is
+ * Fleet's.
+ */
 import {
   type BundleDeployment,
   type BundleState,
@@ -63,8 +66,8 @@ export function worstState(summary: BundleSummary): BundleState | "" {
 }
 
 /**
- * What is not ready and why: `NotReady(1) [Cluster fleet-default/paris: deployment.apps web/web: 0 of 2 ready]`.
- * `kind` is the word for what `nameOf` named.
+ * What is not ready and why: `NotReady(1) [Cluster fleet-default/paris: deployment.apps web/web: 0 of 2 ready]`. `kind`
+ * is the noun for the name that `nameOf` returns.
  */
 export function readyMessage(summary: BundleSummary, kind: "Bundle" | "Cluster"): string {
   const sentences = bundleStates.flatMap((state) => {
@@ -117,7 +120,7 @@ function namedDeployments({
         name: nameOf(deployment),
         bundleState: state,
         ...(message !== "" && { message }),
-        // Of what nobody can see now a person needs no list of objects; the BundleDeployment keeps it.
+        // The state of objects in an offline cluster is not known; the BundleDeployment keeps the last one.
         ...(state !== "Offline" && namedObjects(deployment)),
       });
     }
@@ -125,17 +128,17 @@ function namedDeployments({
   return named;
 }
 
-/** What is known of a deployment in a cluster of which nothing is heard. */
+/** The last known state of a deployment in an offline cluster. */
 function unheardText(deployment: BundleDeployment, since: string): string {
   if (since === "") return "no agent has connected yet";
   const { version = "", appliedDeploymentID = "" } = deployment.status ?? {};
   const known = [appliedDeploymentID === "" ? "" : version, stateOf(deployment)].filter(Boolean);
   const message = deploymentMessage(deployment);
-  const text = `no agent connected since ${since}; known then: ${known.join(" ")}`;
+  const text = `no agent connected since ${since}; last known state: ${known.join(" ")}`;
   return cutText(message === "" ? text : `${text}, ${message}`, messageChars);
 }
 
-/** All of them in words, those first that nobody has to do anything about: `3 ready, 1 failing, 2 offline`. */
+/** All of them as text, those first that need no action: `3 ready, 1 failing, 2 offline`. */
 export function countsText(summary: BundleSummary): string {
   const { ready, errApplied = 0, modified = 0, notReady = 0, offline = 0 } = summary;
   const { waitApplied = 0, outOfSync = 0, pending = 0 } = summary;

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { type TargetCluster, type TargetCriteria, type TargetGroup, targetFor } from "./match.ts";
 
-// A CRD of Fleet's lets any operator through.
-const unheardOf = "Like" as "In";
+// A CRD of Fleet accepts any operator.
+const unknownOperator = "Like" as "In";
 
 const cluster: TargetCluster = {
   name: "paris",
@@ -21,7 +21,7 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
   ["its display name in Rancher", { clusterName: "Paris 1" }, true],
   ["another name", { clusterName: "rome" }, false],
   ["an empty selector", { clusterSelector: {} }, true],
-  ["no criteria at all", {}, false],
+  ["no criteria", {}, false],
   [
     "empty names and null selectors",
     { clusterName: "", clusterSelector: null, clusterGroup: "" },
@@ -61,8 +61,8 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
     false,
   ],
   [
-    "an operator that does not exist",
-    { clusterSelector: { matchExpressions: [{ key: "region", operator: unheardOf }] } },
+    "an unknown operator",
+    { clusterSelector: { matchExpressions: [{ key: "region", operator: unknownOperator }] } },
     false,
   ],
   ["a group that it is in", { clusterGroup: "prod" }, true],
@@ -70,12 +70,12 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
   ["a group without a selector", { clusterGroup: "empty" }, false],
   ["a group selector", { clusterGroupSelector: { matchLabels: { tier: "silver" } } }, true],
   [
-    "a group and a group selector that hold for different groups only",
+    "a group and a group selector that match different groups only",
     { clusterGroup: "prod", clusterGroupSelector: { matchLabels: { tier: "silver" } } },
     false,
   ],
   [
-    "a name and a selector of which one fails",
+    "a name and a selector, one of which does not match",
     { clusterName: "paris", clusterSelector: { matchLabels: { env: "dev" } } },
     false,
   ],
@@ -87,7 +87,7 @@ for (const [what, target, matches] of cases) {
   });
 }
 
-test("the first target that matches wins", () => {
+test("the first target that matches is used", () => {
   const first = { clusterSelector: {}, note: 1 };
 
   assert.equal(
@@ -100,7 +100,7 @@ test("the first target that matches wins", () => {
   );
 });
 
-test("a cluster whose first match says doNotDeploy gets nothing, whatever matches later", () => {
+test("a cluster whose first matching target has doNotDeploy gets nothing from later targets", () => {
   assert.equal(
     targetFor(
       cluster,

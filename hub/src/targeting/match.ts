@@ -1,7 +1,9 @@
-/** Which clusters a Bundle goes to, and by which of its targets. Pure; the rules are Fleet's (first match wins). */
+/**
+ * Which clusters a Bundle is deployed to, and by which of its targets. Pure; the rules are Fleet's (first match wins).
+ */
 import { type LabelSelector, selects } from "@flotilla/shared/api";
 
-/** What is asked of a cluster; all that is given must hold. Nothing given matches nothing. */
+/** The criteria for a cluster; all given ones must match. No criteria match nothing. */
 export interface TargetCriteria {
   readonly clusterName?: string | null | undefined;
   readonly clusterSelector?: LabelSelector | null | undefined;
@@ -42,13 +44,13 @@ function matches(
   groups: readonly TargetGroup[],
 ): boolean {
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
-  const asksGroup = isGiven(clusterGroup) || isGiven(clusterGroupSelector);
-  if (!isGiven(clusterName) && !asksGroup && !isGiven(clusterSelector)) return false;
+  const hasGroupCriteria = isGiven(clusterGroup) || isGiven(clusterGroupSelector);
+  if (!isGiven(clusterName) && !hasGroupCriteria && !isGiven(clusterSelector)) return false;
 
   if (isGiven(clusterName) && !isCalled(cluster, clusterName)) return false;
   if (isGiven(clusterSelector) && !selects(clusterSelector, cluster.labels)) return false;
-  // What is asked of groups must hold for one and the same group.
-  return !asksGroup || groups.some((group) => groupMatches(cluster, group, target));
+  // All criteria for groups must match the same group.
+  return !hasGroupCriteria || groups.some((group) => groupMatches(cluster, group, target));
 }
 
 function groupMatches(cluster: TargetCluster, group: TargetGroup, target: TargetCriteria): boolean {
@@ -68,7 +70,7 @@ export function isMember(cluster: TargetCluster, group: TargetGroup): boolean {
   return group.selector !== undefined && selects(group.selector, cluster.labels);
 }
 
-/** Nulls and empty texts ask for nothing. */
+/** Nulls and empty strings are no criteria. */
 export function isGiven<V>(value: V | null | undefined): value is V {
   return value !== undefined && value !== null && value !== "";
 }

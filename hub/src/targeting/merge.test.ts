@@ -27,7 +27,7 @@ describe("options of a target over those of the Bundle", () => {
   ])[] = [
     ["nothing changes nothing", {}, {}],
     ["a text replaces", { namespace: "target" }, { namespace: "target" }],
-    ["an empty text does not replace", { namespace: "", defaultNamespace: null }, {}],
+    ["an empty string does not replace", { namespace: "", defaultNamespace: null }, {}],
     ["createNamespace false replaces", { createNamespace: false }, { createNamespace: false }],
     ["createNamespace null does not replace", { createNamespace: null }, {}],
     ["a number replaces", { forceSyncGeneration: 4 }, { forceSyncGeneration: 4 }],
@@ -38,7 +38,7 @@ describe("options of a target over those of the Bundle", () => {
       { correctDrift: { force: true } },
     ],
     [
-      "deleteNamespace counts in a target too",
+      "deleteNamespace applies in a target too",
       { deleteNamespace: true },
       { deleteNamespace: true },
     ],
@@ -48,12 +48,12 @@ describe("options of a target over those of the Bundle", () => {
       { namespaceLabels: { owner: "a", team: "b", tier: "gold" } },
     ],
     [
-      "annotations of the namespace come where the Bundle has none",
+      "annotations of the namespace apply when the Bundle has none",
       { namespaceAnnotations: { team: "b" } },
       { namespaceAnnotations: { team: "b" } },
     ],
     [
-      "what is copied is merged by kind and name",
+      "downstream resources are merged by kind and name",
       {
         downstreamResources: [
           { kind: "secret", name: "a" },
@@ -84,7 +84,7 @@ describe("options of a target over those of the Bundle", () => {
       },
     ],
     [
-      "Helm options come where the Bundle has none",
+      "Helm options apply when the Bundle has none",
       { helm: { chart: "web" } },
       { helm: { chart: "web" } },
     ],
@@ -135,10 +135,10 @@ describe("Helm options of a target over those of the Bundle", () => {
     ["a release name replaces", { releaseName: "shop" }, { releaseName: "shop" }],
     ["a timeout replaces", { timeoutSeconds: 60 }, { timeoutSeconds: 60 }],
     ["a timeout of 0 does not replace", { timeoutSeconds: 0 }, {}],
-    ["a timeout below 0 takes the Bundle's away", { timeoutSeconds: -1 }, { timeoutSeconds: 0 }],
+    ["a timeout below 0 removes the Bundle's", { timeoutSeconds: -1 }, { timeoutSeconds: 0 }],
     ["values are merged", { values: { b: 2 } }, { values: { a: 1, b: 2 } }],
     [
-      "maxHistory and skipSchemaValidation count in a target too",
+      "maxHistory and skipSchemaValidation apply in a target too",
       { maxHistory: 9, skipSchemaValidation: true },
       { maxHistory: 9, skipSchemaValidation: true },
     ],
@@ -177,12 +177,12 @@ describe("Helm options of a target over those of the Bundle", () => {
   });
 });
 
-describe("what a target says of look-ups in templates", () => {
+describe("disableLookup of a target", () => {
   const cases = [
-    ["counts where the Bundle says nothing", undefined, false, false],
-    ["counts not where it says nothing", false, undefined, false],
+    ["applies when the Bundle has none", undefined, false, false],
+    ["does not apply when it is unset", false, undefined, false],
     ["forbids what the Bundle allows", false, true, true],
-    ["allows nothing that the Bundle forbids", true, false, true],
+    ["cannot allow what the Bundle forbids", true, false, true],
   ] as const;
   for (const [what, base, over, merged] of cases) {
     test(what, () => {

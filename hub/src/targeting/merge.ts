@@ -1,8 +1,8 @@
 /**
  * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are
- * Fleet's: a scalar of the target wins when it is not empty, switches are ORed, values are merged deeply, lists of things
- * with a name are merged by that name. What Fleet leaves out of a target without a word (`maxHistory`,
- * `skipSchemaValidation`, `deleteNamespace`, the namespace's labels) counts here like the rest.
+ * Fleet's: a scalar of the target wins when it is not empty, Booleans are ORed, values are merged deeply, lists of
+ * named items are merged by that name. The fields that Fleet ignores in a target (`maxHistory`, `skipSchemaValidation`,
+ * `deleteNamespace`, the namespace's labels) apply here like the rest.
  */
 import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api";
 import { mergeValues } from "@flotilla/shared/values";
@@ -55,7 +55,7 @@ function mergeHelm(
       repo: over.repo,
       version: over.version,
       releaseName: over.releaseName,
-      // Below zero takes the Bundle's own away.
+      // A value below zero removes the Bundle's.
       timeoutSeconds:
         timeoutSeconds !== undefined && timeoutSeconds < 0 ? undefined : timeoutSeconds,
       force: either(base.force, over.force),
@@ -94,7 +94,7 @@ function mergeTexts(
   return base && over ? { ...base, ...over } : (over ?? base ?? undefined);
 }
 
-/** Entries of the same identity are replaced where they stand, others follow. */
+/** Entries of the same identity are replaced in their position, others are appended. */
 function mergeLists<T>(
   base: readonly T[] | null | undefined,
   over: readonly T[] | null | undefined,
@@ -122,6 +122,6 @@ function filled<T extends object>(
   const kept = Object.entries(options).filter(
     ([, value]) => value !== undefined && value !== null && value !== "" && value !== 0,
   );
-  // Object.entries forgets the keys' types; nothing was added.
+  // Object.entries loses the keys' types; nothing was added.
   return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined | null> };
 }

@@ -23,11 +23,11 @@ const cases: readonly (readonly [
   targets: readonly TargetCriteria[],
   hints: readonly string[],
 ])[] = [
-  ["a selector that nothing matches", [{ clusterSelector: { matchLabels: { env: "x" } } }], []],
+  ["a selector that matches nothing", [{ clusterSelector: { matchLabels: { env: "x" } } }], []],
   ["a group that has members", [{ clusterGroup: "prod" }], []],
   ["no targets", [], ["it has no targets"]],
   [
-    "a group that there is not",
+    "a group that does not exist",
     [{ clusterGroup: "europe" }],
     ["there is no ClusterGroup europe in the namespace shop"],
   ],
@@ -42,21 +42,21 @@ const cases: readonly (readonly [
     ["ClusterGroup bare has no selector, so no cluster belongs to it"],
   ],
   [
-    "a group whose selector means nothing",
+    "a group with an invalid selector",
     [{ clusterGroup: "broken" }],
     [
       "the selector of ClusterGroup broken cannot be used: In for the label a has no values to compare with",
     ],
   ],
   [
-    "a cluster that there is not",
+    "a cluster that does not exist",
     [{ clusterName: "pairs" }],
     ["there is no Cluster pairs in the namespace shop"],
   ],
   [
-    "a target that asks for nothing",
+    "a target without criteria",
     [{ clusterName: "", clusterSelector: null }],
-    ["a target that asks for nothing matches nothing: {clusterSelector: {}} means every cluster"],
+    ["a target without criteria matches nothing: {clusterSelector: {}} means every cluster"],
   ],
   [
     "the same thing in several targets, once",
@@ -65,12 +65,12 @@ const cases: readonly (readonly [
   ],
 ];
 for (const [what, targets, hints] of cases) {
-  test(`${what}: ${hints.join() || "nothing to say"}`, () => {
+  test(`${what}: ${hints.join() || "no hint"}`, () => {
     assert.deepEqual(hintsFor(targets), hints);
   });
 }
 
-test("without clusters that comes first, and not which of them are missing", () => {
+test("a namespace without clusters has that hint before those about missing ones", () => {
   assert.deepEqual(
     hintsFor([{ clusterName: "paris" }, { clusterGroup: "prod" }], { clusters: [] }),
     [
@@ -79,7 +79,7 @@ test("without clusters that comes first, and not which of them are missing", () 
   );
 });
 
-test("a group without members is nothing to speak of where other targets match", () => {
+test("an empty group has no hint when other targets match", () => {
   const targets = [{ clusterGroup: "trial" }, { clusterGroup: "europe" }];
 
   assert.deepEqual(hintsFor(targets, { matchesAny: true }), [
@@ -87,7 +87,7 @@ test("a group without members is nothing to speak of where other targets match",
   ]);
 });
 
-test("a long list is cut", () => {
+test("a long list is truncated", () => {
   const targets = Array.from({ length: 50 }, (_, at) => ({ clusterGroup: `g${at}` }));
 
   assert.equal(hintsFor(targets).length, 3);

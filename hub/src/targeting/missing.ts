@@ -1,4 +1,7 @@
-/** What targets ask for that is not there: most often a slip of the pen, sometimes something that comes later. Pure. */
+/**
+ * The objects that targets name and that do not exist: mostly a misspelt name, sometimes an object that is created
+ * later. Pure.
+ */
 import {
   isCalled,
   isGiven,
@@ -14,7 +17,7 @@ export interface MissingQuery {
   readonly targets: readonly TargetCriteria[];
   readonly clusters: readonly TargetCluster[];
   readonly groups: readonly TargetGroup[];
-  /** Whether any cluster matches: then a group without members is nothing to speak of. */
+  /** Whether any cluster matches: then a group without members is not reported. */
   readonly matchesAny: boolean;
 }
 
@@ -40,9 +43,7 @@ function missingOf(target: TargetCriteria, query: MissingQuery): readonly string
   const { namespace, clusters, groups, matchesAny } = query;
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
   if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven)) {
-    return [
-      "a target that asks for nothing matches nothing: {clusterSelector: {}} means every cluster",
-    ];
+    return ["a target without criteria matches nothing: {clusterSelector: {}} means every cluster"];
   }
   const hints: string[] = [];
   if (

@@ -19,20 +19,20 @@ const good: readonly (readonly [what: string, selector: LabelSelector])[] = [
   ["the absence of a label", one("env", "DoesNotExist", [])],
 ];
 for (const [what, selector] of good) {
-  test(`${what} can be used`, () => {
+  test(`${what} is valid`, () => {
     assert.equal(selectorProblem(selector), undefined);
   });
 }
 
-// A CRD of Fleet's lets any operator through.
+// A CRD of Fleet accepts any operator.
 const misspelt = "Inn" as Requirement["operator"];
-const bad: readonly (readonly [what: string, selector: LabelSelector, says: RegExp])[] = [
+const bad: readonly (readonly [what: string, selector: LabelSelector, message: RegExp])[] = [
   [
-    "an operator that there is not",
+    "an unknown operator",
     one("env", misspelt, ["prod"]),
     /^the operator "Inn" for the label env is none of In, NotIn, Exists, DoesNotExist$/,
   ],
-  ["nothing to compare with", one("env", "In"), /^In for the label env has no values/],
+  ["no values to compare with", one("env", "In"), /^In for the label env has no values/],
   ["values beside Exists", one("env", "Exists", ["a"]), /^Exists for the label env takes no/],
   ["a label without a name", one("", "Exists"), /^"" cannot be the name of a label$/],
   ["a name with spaces", { matchLabels: { "my env": "a" } }, /^"my env" cannot be the name/],
@@ -42,8 +42,8 @@ const bad: readonly (readonly [what: string, selector: LabelSelector, says: RegE
   ["a value with a slash", { matchLabels: { env: "a/b" } }, /^"a\/b" cannot be the value of/],
   ["such a value among others", one("env", "NotIn", ["a", "b c"]), /^"b c" cannot be the value/],
 ];
-for (const [what, selector, says] of bad) {
-  test(`${what} is named`, () => {
-    assert.match(selectorProblem(selector) ?? "", says);
+for (const [what, selector, message] of bad) {
+  test(`${what} is reported`, () => {
+    assert.match(selectorProblem(selector) ?? "", message);
   });
 }

@@ -19,7 +19,7 @@ export function selectorProblem(selector: LabelSelector): string | undefined {
   return undefined;
 }
 
-/** `operator` is any text: the CRD may be one that somebody else has installed. */
+/** `operator` is any text: the installed CRD may not be ours. */
 function requirementProblem(
   key: string,
   operator: string,

@@ -1,4 +1,4 @@
-/** Requests for certificates, as agents make them and as others do. */
+/** Certificate requests, valid ones of agents and others. */
 import "reflect-metadata";
 import { webcrypto } from "node:crypto";
 import { Pkcs10CertificateRequestGenerator } from "@peculiar/x509";

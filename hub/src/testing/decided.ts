@@ -1,9 +1,9 @@
-/** HelmOps and Bundles with the status that their reconcile decided, before it is rolled up. */
+/** HelmOps and Bundles with the status that their reconcile decided, before it is summarized. */
 import type { Bundle, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
 import { setCondition } from "@flotilla/shared/conditions";
 import { now } from "./objects.ts";
 
-/** What a reconcile decided of a HelmOp. */
+/** What a reconcile decided about a HelmOp. */
 export interface HelmOpDecision extends Partial<HelmOpStatus> {
   /** True, or why it is not accepted; absent while its chart is being resolved. */
   readonly accepted?: true | string;
@@ -40,7 +40,7 @@ export interface BundleDecision {
   readonly targets?: number;
   /** Why it is not accepted. */
   readonly error?: string;
-  /** What is worth knowing although it is. */
+  /** Remarks on an accepted one. */
   readonly notes?: string;
   readonly unchecked?: Readonly<Record<string, string>>;
 }

@@ -1,6 +1,6 @@
+export { aggregated } from "./aggregated.ts";
 export { aCertificateRequest } from "./certificate-requests.ts";
 export { accepted, decidedBundle, decidedHelmOp, type HelmOpDecision } from "./decided.ts";
-export { createTestHelmOps, web } from "./helm-op-loop.ts";
 export { createTestLeader, type TestLeader } from "./leader.ts";
 export {
   aBundle,
@@ -14,9 +14,9 @@ export {
   now,
   workspace,
 } from "./objects.ts";
-export { piecesOf } from "./pieces.ts";
+export { piecesOf } from "./read-series.ts";
 export { deployed } from "./reports.ts";
-export { aggregated } from "./tallied.ts";
 export { createTestCaches } from "./test-caches.ts";
+export { createTestHelmOps, web } from "./test-helm-ops.ts";
 export { openTestSession, type TestSession, testHubId } from "./test-session.ts";
 export { createWatchedStore, type WatchedStore } from "./watched-store.ts";

@@ -1,4 +1,4 @@
-/** The controllers of a leader over an API server in memory. Time and what watches deliver are the test's to move. */
+/** The controllers of a leader on an API server in memory. The test controls the clock and what watches deliver. */
 import type { ObjectRef } from "@flotilla/proto";
 import {
   bundleDeployments,
@@ -40,9 +40,9 @@ export interface TestLeader {
   putSecret(namespace: string, name: string, data: SecretData | undefined): void;
   /** The watches deliver what was written since. */
   deliver(): void;
-  /** The watches deliver, and time passes in small steps. */
+  /** The watches deliver, and the clock advances in small steps. */
   pass(ms: number): Promise<void>;
-  /** The next leader: everything in memory but the informers is lost, statuses that wait to be written included. */
+  /** The next leader: all memory but the informers is lost, pending status writes included. */
   drop(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -56,7 +56,7 @@ export function createTestLeader(resolver: Resolver): TestLeader {
   const caches = createTestCaches();
   const secretsOf = new Map<string, { readonly version: number; readonly data: SecretData }>();
   const listeners = new Set<WorkspaceListener>();
-  /** Compression runs in real time, whatever the clock says. */
+  /** Compression runs in real time, not on the fake clock. */
   const packings = new Set<Promise<unknown>>();
   let lastVersion = 0;
   let running = start();
@@ -77,7 +77,7 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       log,
       hubId: "hub",
       metrics: new Registry(),
-      signer: createPinSigner(Buffer.from("seal")),
+      signer: createPinSigner(Buffer.from("key")),
       contents: createContentStore({
         rest,
         stored: caches.contents.store,

@@ -1,4 +1,4 @@
-/** Objects as tests need them: complete, and with what a test is about. */
+/** Complete objects with the given fields. */
 import {
   apiVersion,
   type Bundle,
@@ -22,7 +22,7 @@ import type { Pin } from "@flotilla/shared/source";
 /** The workspace of all of them. */
 export const workspace = "fleet-default";
 
-/** The time at which statuses are told. */
+/** The `now` of statuses. */
 export const now = "2026-01-01T00:00:00.000Z";
 
 export const digestA = `sha256:${"a".repeat(64)}`;
@@ -74,7 +74,7 @@ export function aBundle(
   };
 }
 
-/** One whose namespace is there, unless another status is given. */
+/** A Cluster that has its namespace, unless another status is given. */
 export function aCluster(
   name: string,
   {

@@ -1,8 +1,8 @@
-/** What agents report, as tests need it. */
+/** Reports of agents. */
 import type { DeploymentState } from "@flotilla/proto";
 import { digestA } from "./objects.ts";
 
-/** The deployment `web` of the cluster `paris` as installed and ready, but for what is given. */
+/** The deployment `web` of the cluster `paris`, installed and ready, with the given fields. */
 export function deployed(changes: Partial<DeploymentState> = {}): DeploymentState {
   return {
     name: "web",

@@ -14,12 +14,12 @@ import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";
 
-export interface Kept {
+export interface StoredReport {
   readonly kind: "report" | "withdrawn";
   readonly name: string;
   readonly uid: string;
   readonly place?: ReportPosition;
-  /** The deployment of that name when it was kept. */
+  /** The deployment of that name when the report was stored. */
   readonly deployment: BundleDeployment | undefined;
 }
 
@@ -28,13 +28,13 @@ export interface TestSession {
   readonly clock: FakeClock;
   /** By name; tests change it. */
   readonly desired: Map<string, BundleDeployment>;
-  readonly kept: readonly Kept[];
+  readonly stored: readonly StoredReport[];
   /** Messages to the agent. */
   readonly sent: readonly WireHubMessage[];
-  /** How the stream was ended by this side: `error` or `end`. */
+  /** How the stream was ended by the hub: `error` or `end`. */
   readonly ends: readonly string[];
-  /** The sentences of those that were errors. */
-  readonly answers: readonly string[];
+  /** The messages of the errors. */
+  readonly errorMessages: readonly string[];
   /** The fields of warnings. */
   readonly warnings: readonly object[];
   readonly metrics: Registry;
@@ -44,22 +44,22 @@ export interface TestSession {
   failReports(): void;
   failRegistration(): void;
   /** Whether the agent reads what is sent. */
-  read(isRead: boolean): void;
+  setReading(isRead: boolean): void;
   /** The agent sends a message. */
-  say(message: Incoming<ReadAgentMessage>): void;
-  /** The connection is lost. */
-  lose(): void;
+  send(message: Incoming<ReadAgentMessage>): void;
+  /** The connection fails. */
+  disconnect(): void;
   /** The agent closes its half of the stream. */
-  finish(): void;
+  endRequests(): void;
 }
 
 export function openTestSession(): TestSession {
   const clock = createFakeClock();
   const desired = new Map<string, BundleDeployment>();
-  const kept: Kept[] = [];
+  const stored: StoredReport[] = [];
   const sent: WireHubMessage[] = [];
   const ends: string[] = [];
-  const answers: string[] = [];
+  const errorMessages: string[] = [];
   const warnings: object[] = [];
   const presence: string[] = [];
   let failsReports = false;
@@ -86,11 +86,11 @@ export function openTestSession(): TestSession {
   stream.sendMetadata = () => undefined;
   stream.on("error", ({ message }) => {
     ends.push("error");
-    answers.push(message);
+    errorMessages.push(message);
   });
 
-  const keep = (entry: Kept): Promise<void> => {
-    kept.push(entry);
+  const store = (entry: StoredReport): Promise<void> => {
+    stored.push(entry);
     return failsReports ? Promise.reject(new Error("not stored")) : Promise.resolve();
   };
   const rest = createMemoryApiServer();
@@ -112,9 +112,9 @@ export function openTestSession(): TestSession {
       objects: { get: () => ({ kind: "absent" }) },
       reports: {
         report: (_, place, { name, uid }) =>
-          keep({ kind: "report", name, uid, place, deployment: desired.get(name) }),
+          store({ kind: "report", name, uid, place, deployment: desired.get(name) }),
         withdrawn: (_, { name, uid }) =>
-          keep({ kind: "withdrawn", name, uid, deployment: desired.get(name) }),
+          store({ kind: "withdrawn", name, uid, deployment: desired.get(name) }),
       },
       authority: {
         trusted,
@@ -137,7 +137,7 @@ export function openTestSession(): TestSession {
       log,
     },
     {
-      // What a session uses of a stream of gRPC is what every stream has.
+      // A session uses only those members of a gRPC stream that every stream has.
       stream: stream as unknown as AgentStream,
       registrations: createSemaphore(1),
       cluster: {
@@ -159,10 +159,10 @@ export function openTestSession(): TestSession {
     session,
     clock,
     desired,
-    kept,
+    stored,
     sent,
     ends,
-    answers,
+    errorMessages,
     warnings,
     metrics,
     presence,
@@ -172,13 +172,13 @@ export function openTestSession(): TestSession {
     failRegistration: () => {
       failsRegistration = true;
     },
-    read(again) {
-      isRead = again;
-      if (again) taken();
+    setReading(reads) {
+      isRead = reads;
+      if (reads) taken();
     },
-    say: (message) => void (isFinished || stream.push(message)),
-    lose: () => void stream.emit("cancelled"),
-    finish() {
+    send: (message) => void (isFinished || stream.push(message)),
+    disconnect: () => void stream.emit("cancelled"),
+    endRequests() {
       if (!isFinished) stream.push(null);
       isFinished = true;
     },

@@ -1,4 +1,4 @@
-/** A store that a test changes itself, and that tells of it as an informer does. */
+/** A store that a test changes itself, and that notifies like an informer. */
 import {
   type ChangeListener,
   createStore,
@@ -9,11 +9,11 @@ import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/ob
 
 export interface WatchedStore<T extends KubeObject>
   extends Pick<Informer<T>, "store" | "onChange"> {
-  /** The watch delivers it. */
+  /** The watch delivers the object. */
   saw(object: T): void;
-  /** The keys of what the watch delivered; our own writes may hide some of it. */
+  /** The keys that the watch delivered; our own writes may hide some of them. */
   keys(): readonly ObjectKey[];
-  /** The watch delivers that it is gone. */
+  /** The watch delivers the deletion. */
   missed(key: ObjectKey): void;
 }
 

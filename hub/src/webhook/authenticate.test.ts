@@ -27,12 +27,12 @@ const cases: readonly (readonly [what: string, proof: Credentials, isRight: bool
   ["a signature without its algorithm", { signature: signed(key).slice(7) }, false],
 ];
 for (const [what, proof, isRight] of cases) {
-  test(`${what} is ${isRight ? "right" : "wrong"}`, () => {
+  test(`${what} is ${isRight ? "accepted" : "rejected"}`, () => {
     assert.equal(isAuthentic(key, proof, body), isRight);
   });
 }
 
-test("an empty key authenticates nobody", () => {
+test("an empty key rejects every request", () => {
   assert.equal(isAuthentic("", { authorization: "" }, body), false);
   assert.equal(isAuthentic("", { authorization: "Bearer " }, body), false);
   assert.equal(isAuthentic("", { signature: signed("") }, body), false);

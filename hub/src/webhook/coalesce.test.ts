@@ -25,7 +25,7 @@ function fixture() {
   };
 }
 
-test("the first runs at once, and a following flood runs once after the interval", async () => {
+test("the first call runs at once, and many following calls run once after the interval", async () => {
   const { clock, runs, request } = fixture();
   await request("a");
   const flood = Promise.all(Array.from({ length: 100 }, () => request("a")));
@@ -39,7 +39,7 @@ test("the first runs at once, and a following flood runs once after the interval
   ]);
 });
 
-test("after an idle interval the next one runs at once", async () => {
+test("after an idle interval the next call runs at once", async () => {
   const { clock, runs, request } = fixture();
   await request("a");
   await clock.advance(1_000);
@@ -47,7 +47,7 @@ test("after an idle interval the next one runs at once", async () => {
   assert.equal(runs.length, 2);
 });
 
-test("keys do not wait for each other", async () => {
+test("keys do not delay each other", async () => {
   const { runs, request } = fixture();
   await Promise.all([request("a"), request("b")]);
   assert.deepEqual(runs, [

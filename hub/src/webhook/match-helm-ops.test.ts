@@ -52,7 +52,7 @@ const cases: readonly (readonly [what: string, push: Push, names: readonly strin
   ["an invalid body", { kind: "invalid" }, []],
 ];
 for (const [what, push, names] of cases) {
-  test(`of a sender that names ${what}: ${names.length} are polled`, () => {
+  test(`a sender that names ${what}: ${names.length} are polled`, () => {
     assert.deepEqual(
       matchHelmOps(push, helmOps).map(({ metadata }) => metadata.name),
       names,
@@ -60,7 +60,7 @@ for (const [what, push, names] of cases) {
   });
 }
 
-test("a thousand repositories and two thousand HelmOps take no more than a moment", () => {
+test("a thousand repositories and two thousand HelmOps are matched in milliseconds", () => {
   const many = Array.from({ length: 2_000 }, (_, at) =>
     polled(`web-${at}`, `oci://registry.example.com/charts/web-${at}`),
   );
@@ -68,6 +68,6 @@ test("a thousand repositories and two thousand HelmOps take no more than a momen
 
   const used = cpuMs(() => assert.equal(matchHelmOps(named(...paths), many).length, 1_000));
 
-  // About 15 ms here; each HelmOp for each repository would be seconds, in which the hub does nothing else.
+  // About 15 ms here; comparing each pair would block the hub for seconds.
   assert.ok(used < 1_000, `${used} ms`);
 });

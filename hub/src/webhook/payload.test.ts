@@ -151,9 +151,9 @@ const cases: readonly (readonly [what: string, body: string, push: Push])[] = [
   ],
   ["a generic sender names nothing", "{}", { kind: "all" }],
   ["an empty body", "", { kind: "all" }],
-  ["it is no JSON", "repository=web", { kind: "invalid" }],
-  ["it is no object", "[1]", { kind: "invalid" }],
-  ["it names something that is no text", body({ repository: 1 }), { kind: "invalid" }],
+  ["it is not JSON", "repository=web", { kind: "invalid" }],
+  ["it is not an object", "[1]", { kind: "invalid" }],
+  ["it has a name that is not a string", body({ repository: 1 }), { kind: "invalid" }],
 ];
 for (const [what, text, expected] of cases) {
   test(`${what}: ${expected.kind}`, () => {

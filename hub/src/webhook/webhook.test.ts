@@ -61,7 +61,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
     return { status: answer.status, text: await answer.text() };
   }
 
-  /** Without saying how long the body is. */
+  /** Without a Content-Length. */
   async function callInParts(parts: readonly string[]): Promise<number | undefined> {
     const sending = request(`http://${server.address}/hooks/${workspace}/registry`, {
       method: "POST",
@@ -74,7 +74,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
     return answer.statusCode;
   }
 
-  /** The names of HelmOps that are marked, with their namespace. */
+  /** The HelmOps with a poll request, with their namespace. */
   function marked(): readonly string[] {
     return ops
       .filter(
@@ -111,7 +111,7 @@ test("a call without a repository requests polls of all HelmOps of its namespace
   assert.equal(values[0], values[1]);
 });
 
-const strangers: readonly (readonly [
+const unauthenticated: readonly (readonly [
   what: string,
   secret: Secret,
   headers: Record<string, string>,
@@ -119,10 +119,10 @@ const strangers: readonly (readonly [
 ])[] = [
   ["a wrong key", hook(), { authorization: "Bearer wrong" }, `${workspace}/registry`],
   ["no key", hook(), {}, `${workspace}/registry`],
-  ["a Secret that is not there", hook(), { authorization }, `${workspace}/other`],
-  ["a namespace that is not there", hook(), { authorization }, "nowhere/registry"],
+  ["a missing Secret", hook(), { authorization }, `${workspace}/other`],
+  ["a missing namespace", hook(), { authorization }, "nowhere/registry"],
   ["the key of another namespace", hook(), { authorization }, "tenant/registry"],
-  ["a Secret for something else", hook("Opaque"), { authorization }, `${workspace}/registry`],
+  ["a Secret of another type", hook("Opaque"), { authorization }, `${workspace}/registry`],
   ["a Secret without a key", hook(webhookSecretType, {}), {}, `${workspace}/registry`],
   [
     "an empty key",
@@ -131,8 +131,8 @@ const strangers: readonly (readonly [
     `${workspace}/registry`,
   ],
 ];
-for (const [what, secret, headers, path] of strangers) {
-  test(`${what} has one and the same answer, and does nothing`, async (t) => {
+for (const [what, secret, headers, path] of unauthenticated) {
+  test(`${what} gets the same response, and has no effect`, async (t) => {
     const { call, marked } = await serve(t, secret);
 
     const answer = await call(push("one"), headers, path);
@@ -153,7 +153,7 @@ test("the Secret is read once for each call", async (t) => {
   assert.deepEqual(rest.reads, Array(2).fill(`secrets ${workspace}/registry`));
 });
 
-test("a repeated delivery does nothing, another one does", async (t) => {
+test("a repeated delivery has no effect, another one does", async (t) => {
   const { rest, clock, call } = await serve(t);
   await call(push("one"));
   assert.deepEqual(await call(push("one")), {
@@ -187,7 +187,7 @@ test("a body that is no notification is rejected, for an authenticated sender", 
   assert.equal((await call("repository=web", {})).status, 401);
 });
 
-test("256 KiB are accepted, and one byte more is not, whether it is announced or not", async (t) => {
+test("256 KiB are accepted, and one byte more is not, with and without Content-Length", async (t) => {
   const { call, callInParts } = await serve(t);
   const body = JSON.stringify({ repository: "charts/web" }).padEnd(256 * 1024, " ");
   assert.equal((await call(body)).status, 202);
@@ -196,7 +196,7 @@ test("256 KiB are accepted, and one byte more is not, whether it is announced or
   assert.equal(await callInParts([body, " "]), 413);
 });
 
-test("a flood is rate limited, and accepted again a moment later", async (t) => {
+test("a flood is rate limited, and accepted again later", async (t) => {
   const { rest, clock, call } = await serve(t);
   const statuses = new Map<number, number>();
   for (let at = 0; at < 80; at += 1) {
@@ -204,7 +204,7 @@ test("a flood is rate limited, and accepted again a moment later", async (t) => 
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
   assert.deepEqual(Object.fromEntries(statuses), { 401: 50, 429: 30 });
-  assert.equal(rest.reads.length, 50, "the API server is not asked for what is turned away");
+  assert.equal(rest.reads.length, 50, "rejected requests cause no request to the API server");
 
   await clock.advance(1_000);
   assert.equal((await call(push("one"))).status, 202);

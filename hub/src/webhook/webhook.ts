@@ -1,9 +1,8 @@
 /**
- * The webhook that registries call after a push: `POST /hooks/<namespace>/<secret>`. It requests polls of the namespace's HelmOps
- * that use the pushed repository, and does nothing else.
- *
- * The key is read from its Secret for each call, so a changed key is valid at once and no replica keeps it. A Secret that is
- * missing, has another type or another key gives the same answer, so that an unauthenticated caller learns nothing.
+ * The webhook that registries call after a push: `POST /hooks/<namespace>/<secret>`. It requests polls of the
+ * namespace's HelmOps that use the pushed repository, and does nothing else. The key is read from its Secret for each
+ * call, so a changed key is valid at once and no replica keeps it. A Secret that is missing, has another type or
+ * another key gets the same response, so that it reveals nothing to an unauthenticated caller.
  */
 
 import type { HelmOp } from "@flotilla/shared/api";
@@ -41,7 +40,7 @@ export interface WebhookAnswer {
 }
 
 export interface Webhook {
-  /** Whether the rate limit allows another call; checked before anything is read. */
+  /** Whether the rate limit allows another call; checked before any request. */
   mayCall(from: string, secret: Required<ObjectRef>): boolean;
   answer(call: WebhookCall): Promise<WebhookAnswer>;
 }

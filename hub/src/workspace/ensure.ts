@@ -22,8 +22,8 @@ export async function ensureWorkspaces(rest: KubeRest): Promise<void> {
 }
 
 /**
- * A HelmOp without targets goes to the group `default` of its workspace. As in Fleet that is the hub's own cluster in
- * `fleet-local`, and nobody elsewhere until somebody makes such a group.
+ * A HelmOp without targets targets the group `default` of its workspace. As in Fleet that is the hub's own cluster in
+ * `fleet-local`; in other workspaces it exists only when a user creates it.
  */
 const localGroup: ClusterGroup = {
   apiVersion,

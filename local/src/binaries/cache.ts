@@ -1,5 +1,5 @@
 /**
- * The cache of programs. The name of an entry has everything that determines its bytes, so another version or build is another
+ * The cache of programs. The name of an entry identifies all inputs of its bytes, so another version or build is another
  * entry. Entries are created atomically.
  */
 import { createHash } from "node:crypto";
@@ -12,7 +12,7 @@ import type { Platform, Tool } from "./tools.ts";
 /** For the error of a full disk. */
 export const spaceNeeded = "building everything needs about 6 GB, keeping it 0.6 GB";
 
-/** The two folders that may hold a tool. The program has the name of the tool, which `ps` shows. */
+/** The two folders that may contain a tool. The program has the name of the tool, which `ps` shows. */
 export interface CacheEntries {
   /** Downloaded from the publisher. */
   readonly downloaded: string;

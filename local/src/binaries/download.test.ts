@@ -10,9 +10,9 @@ const cases: readonly {
   readonly text: string;
   readonly expected: string | undefined;
 }[] = [
-  { name: "the digest alone", text: digest, expected: digest },
+  { name: "only the digest", text: digest, expected: digest },
   {
-    name: "the digest alone, in capitals and with a line end",
+    name: "only the digest, in upper case and with a line end",
     text: `${digest.toUpperCase()}\n`,
     expected: digest,
   },
@@ -28,14 +28,14 @@ const cases: readonly {
     text: `${other}  else.tar.gz\n${digest}  helm.tar.gz\n`,
     expected: digest,
   },
-  { name: "a file that ends with a zero byte", text: `${digest}\0`, expected: digest },
+  { name: "a zero byte at its end", text: `${digest}\0`, expected: digest },
   { name: "only other files", text: `${other}  else.tar.gz\n`, expected: undefined },
-  { name: "a page instead of a checksum", text: "<html>not found</html>", expected: undefined },
-  { name: "nothing", text: "", expected: undefined },
+  { name: "an HTML page", text: "<html>not found</html>", expected: undefined },
+  { name: "no content", text: "", expected: undefined },
 ];
 
 for (const { name, text, expected } of cases) {
-  test(`a checksum file with ${name}`, () => {
+  test(`${expected === undefined ? "finds no digest" : "finds the digest"} in a checksum file with ${name}`, () => {
     assert.equal(parseChecksum(text, "helm.tar.gz"), expected);
   });
 }

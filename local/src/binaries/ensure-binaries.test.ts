@@ -109,21 +109,21 @@ async function cacheOf({ config }: Machine): Promise<readonly string[]> {
   return [...(await read("bin")), ...(await read("staging")), ...(await read("locks"))];
 }
 
-test("downloads a program with the right checksum, and finds it in the cache afterwards", async (t) => {
-  const here = await machine(t, {
+test("downloads a program with a matching checksum, and finds it in the cache afterwards", async (t) => {
+  const host = await machine(t, {
     files: { [kubectlPath]: program, [`${kubectlPath}.sha256`]: sha256(program) },
   });
 
-  const first = await here.ensure(["kubectl"]);
-  const second = await here.ensure(["kubectl"]);
+  const first = await host.ensure(["kubectl"]);
+  const second = await host.ensure(["kubectl"]);
 
   assert.equal(await readFile(first.kubectl, "utf8"), program);
   await access(first.kubectl, 1);
   assert.deepEqual(second, first);
-  assert.equal(here.requests.length, 2);
-  assert.deepEqual(await cacheOf(here), ["kubectl-v1.36.3-linux-amd64"]);
+  assert.equal(host.requests.length, 2);
+  assert.deepEqual(await cacheOf(host), ["kubectl-v1.36.3-linux-amd64"]);
   assert.deepEqual(
-    [...new Set(here.progress.map((one) => one.phase))],
+    [...new Set(host.progress.map((one) => one.phase))],
     ["downloading", "ready", "found"],
   );
 });
@@ -135,14 +135,14 @@ test("unpacks a program from an archive", async (t) => {
   archive.finalize();
   const bytes = gzipSync(await buffer(archive));
   const name = "helm-v4.3.1-linux-amd64.tar.gz";
-  const here = await machine(t, {
+  const host = await machine(t, {
     files: { [name]: bytes, [`${name}.sha256sum`]: `${sha256(bytes)}  ${name}\n` },
   });
 
-  const { helm } = await here.ensure(["helm"]);
+  const { helm } = await host.ensure(["helm"]);
 
   assert.equal(await readFile(helm, "utf8"), program);
-  assert.deepEqual(await cacheOf(here), ["helm-v4.3.1-linux-amd64"]);
+  assert.deepEqual(await cacheOf(host), ["helm-v4.3.1-linux-amd64"]);
 });
 
 const badDownloads: readonly {
@@ -151,12 +151,12 @@ const badDownloads: readonly {
   readonly reason: RegExp;
 }[] = [
   {
-    name: "with a wrong checksum",
+    name: "has a wrong checksum",
     spec: { files: { [kubectlPath]: program, [`${kubectlPath}.sha256`]: sha256("else") } },
     reason: /checksum mismatch: downloaded sha256:[0-9a-f]{64}, .*kubectl\.sha256 has/,
   },
   {
-    name: "that is truncated",
+    name: "is truncated",
     spec: {
       files: {
         [kubectlPath]: program.repeat(100),
@@ -167,35 +167,35 @@ const badDownloads: readonly {
     reason: /download .*kubectl: interrupted after \d+ bytes/,
   },
   {
-    name: "without a checksum file",
+    name: "has no checksum file",
     spec: { files: { [kubectlPath]: program } },
     reason: /kubectl\.sha256: HTTP status 404/,
   },
   {
-    name: "whose checksum file is an HTML page",
+    name: "has an HTML page as checksum file",
     spec: { files: { [kubectlPath]: program, [`${kubectlPath}.sha256`]: "<html>log in</html>" } },
     reason: /no sha256 of kubectl found/,
   },
-  { name: "from a publisher that is not reachable", spec: {}, reason: /ECONNREFUSED/ },
+  { name: "is not reachable", spec: {}, reason: /ECONNREFUSED/ },
 ];
 
 for (const { name, spec, reason } of badDownloads) {
-  test(`builds a program when there is a download ${name}`, async (t) => {
-    const here = await machine(t, { ...spec, go: copyingGo });
+  test(`builds a program if the download ${name}`, async (t) => {
+    const host = await machine(t, { ...spec, go: copyingGo });
 
-    const { kubectl } = await here.ensure(["kubectl"]);
+    const { kubectl } = await host.ensure(["kubectl"]);
 
     assert.match(basename(join(kubectl, "..")), /^kubectl-v1\.36\.3-linux-amd64-[0-9a-f]{12}$/);
-    const building = here.progress.find((one) => one.phase === "building");
+    const building = host.progress.find((one) => one.phase === "building");
     assert.match(building?.detail ?? "", reason);
-    assert.equal((await cacheOf(here)).length, 1, "no staging folder and no lock remain");
+    assert.equal((await cacheOf(host)).length, 1, "no staging folder and no lock remain");
   });
 }
 
-test("one error names all missing programs when there is no download and no Go", async (t) => {
-  const here = await machine(t, {});
+test("names all missing programs in one error without downloads and Go", async (t) => {
+  const host = await machine(t, {});
 
-  await assert.rejects(here.ensure(["helm", "kwok"]), (error) => {
+  await assert.rejects(host.ensure(["helm", "kwok"]), (error) => {
     assert.ok(error instanceof AppError);
     assert.equal(error.code, "BINARY_UNAVAILABLE");
     assert.match(error.message, /helm v4\.3\.1: download http.*ECONNREFUSED/);
@@ -234,37 +234,37 @@ const badBuilds: readonly {
 ];
 
 for (const { name, go, message } of badBuilds) {
-  test(`a build ${name} is one error and leaves no files`, async (t) => {
-    const here = await machine(t, { go });
+  test(`a build ${name} fails with one error and leaves no files`, async (t) => {
+    const host = await machine(t, { go });
 
-    await assert.rejects(here.ensure(["kwok"]), { message });
-    assert.deepEqual(await cacheOf(here), []);
+    await assert.rejects(host.ensure(["kwok"]), { message });
+    assert.deepEqual(await cacheOf(host), []);
   });
 }
 
 test("deletes the staging folder that a killed process left", async (t) => {
-  const here = await machine(t, { go: copyingGo });
-  const { kwok } = await here.ensure(["kwok"]);
+  const host = await machine(t, { go: copyingGo });
+  const { kwok } = await host.ensure(["kwok"]);
   const entry = basename(join(kwok, ".."));
-  const again = await machine(t, { go: copyingGo });
-  await mkdir(join(again.config.cacheDir, "staging", `${entry}.dead`), { recursive: true });
+  const second = await machine(t, { go: copyingGo });
+  await mkdir(join(second.config.cacheDir, "staging", `${entry}.dead`), { recursive: true });
 
-  await again.ensure(["kwok"]);
+  await second.ensure(["kwok"]);
 
-  assert.deepEqual(await cacheOf(again), [entry]);
+  assert.deepEqual(await cacheOf(second), [entry]);
 });
 
 test("two processes build a program once", async (t) => {
-  const here = await machine(t, {
+  const host = await machine(t, {
     go: `echo build >> "$(dirname "$output")/../../builds"; read go_on < "$(dirname "$output")/../../go-on"; ${copyingGo}`,
   });
-  await mkdir(here.config.cacheDir, { recursive: true });
+  await mkdir(host.config.cacheDir, { recursive: true });
   // The build of the first process continues when the second one waits for it.
-  const goOn = join(here.config.cacheDir, "go-on");
+  const goOn = join(host.config.cacheDir, "go-on");
   await promisify(execFile)("mkfifo", [goOn]);
   const code = `
     const { ensureBinaries } = await import(${JSON.stringify(new URL("./ensure-binaries.ts", import.meta.url).href)});
-    const config = ${JSON.stringify({ ...here.config, downloads: false })};
+    const config = ${JSON.stringify({ ...host.config, downloads: false })};
     await ensureBinaries(["kwok"], { config, platform: ${JSON.stringify(platform)}, progress: (one) => console.log(one.phase) });
   `;
   const run = async (): Promise<string> => {
@@ -284,7 +284,7 @@ test("two processes build a program once", async (t) => {
 
   const outputs = await Promise.all([run(), run()]);
 
-  assert.equal(await readFile(join(here.config.cacheDir, "builds"), "utf8"), "build\n");
+  assert.equal(await readFile(join(host.config.cacheDir, "builds"), "utf8"), "build\n");
   assert.deepEqual(outputs.map((one) => one.trim().split("\n").at(-1)).sort(), ["found", "ready"]);
 });
 
@@ -320,9 +320,9 @@ test("Go builds a real program from a pinned module", async (t) => {
   assert.equal(stderr, "v9\n");
 });
 
-test("another build configuration is another entry of the cache", async (t) => {
-  const here = await machine(t, { go: copyingGo });
-  const options = { config: here.config, platform };
+test("a changed build configuration has its own cache entry", async (t) => {
+  const host = await machine(t, { go: copyingGo });
+  const options = { config: host.config, platform };
   const other = { ...tools.kwok, build: { ...tools.kwok.build, ldflags: ["-X main.changed=1"] } };
 
   const first = await ensureBinaries(["kwok"], options);

@@ -11,7 +11,7 @@ import type { ControlPlane } from "./control-plane.ts";
 import { controlPlaneTools } from "./control-plane.ts";
 import { startControlPlane } from "./start-control-plane.ts";
 
-// Shared by most tests; stopped after the last one.
+// Shared by most tests, stopped after the last one.
 const plane = await startTestControlPlane({ onTestFinished: afterAll }, { workloads: true });
 const api = apiFor(plane);
 afterAll(() => api.close());
@@ -164,10 +164,10 @@ test("a restarted cluster has its data and addresses, and a backup of its data c
   });
   const afterRestore = apiFor(restored);
   const old = await afterRestore.call("GET", "/api/v1/namespaces/default/configmaps/old");
-  const lost = await afterRestore.call("GET", "/api/v1/namespaces/default/configmaps/new");
+  const missing = await afterRestore.call("GET", "/api/v1/namespaces/default/configmaps/new");
   await afterRestore.close();
 
-  assert.deepEqual([found.status, old.status, lost.status], [200, 200, 404]);
+  assert.deepEqual([found.status, old.status, missing.status], [200, 200, 404]);
   assert.equal(restored.server, first.server);
   assert.equal(await readFile(restored.kubeconfig, "utf8"), kubeconfig);
 });

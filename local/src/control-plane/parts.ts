@@ -111,7 +111,7 @@ async function whileAlive(
     throw await startError(spec, list, thrown);
   } finally {
     cancel.abort();
-    // Avoid an unhandled rejection of the promise that lost the race.
+    // Avoids an unhandled rejection when the other promise settles first.
     working.catch(() => undefined);
     exited.catch(() => undefined);
   }

@@ -1,6 +1,6 @@
 /**
- * Starts one real control plane: etcd, kube-apiserver, kube-controller-manager, and for workloads kube-scheduler and kwok with a
- * fake node. A start on the same folder gives the same cluster: data, addresses and certificates.
+ * Starts one real control plane: etcd, kube-apiserver, kube-controller-manager, and for workloads kube-scheduler and kwok
+ * with a fake node. A restart on the same folder has the same data, addresses and certificates.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -15,7 +15,7 @@ export async function replaceFile(
 ): Promise<void> {
   const temporary = `${path}.new`;
   await writeFile(temporary, text, options);
-  // A leftover of an interrupted write keeps its mode when it is written again.
+  // The file of an interrupted write keeps its mode when it is written again.
   if (options.mode !== undefined) await chmod(temporary, options.mode);
   await rename(temporary, path);
 }

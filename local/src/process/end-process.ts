@@ -9,8 +9,8 @@ export interface EndOptions {
   readonly graceMs?: number;
 }
 
-/** `gone`: it was not running, or its pid belongs to another process now. */
-export type EndOutcome = "gone" | "ended" | "killed";
+/** `not-running`: there was no such process, or another process reuses its pid. */
+export type EndOutcome = "not-running" | "ended" | "killed";
 
 /**
  * Sends SIGTERM, and after the grace period SIGKILL to the process group. Works for any process of this user, child or not.
@@ -20,18 +20,18 @@ export async function endProcess(
   identity: ProcessIdentity,
   options: EndOptions = {},
 ): Promise<EndOutcome> {
-  if (!(await isAlive(identity))) return "gone";
+  if (!(await isAlive(identity))) return "not-running";
   signal(identity.pid, "SIGTERM");
-  if (await waitUntilGone(identity, options.graceMs ?? 10_000)) return "ended";
+  if (await waitUntilEnded(identity, options.graceMs ?? 10_000)) return "ended";
   // While the group leader is alive, its group id cannot be reused.
   signal(-identity.pid, "SIGKILL");
   signal(identity.pid, "SIGKILL");
-  await waitUntilGone(identity, 5_000);
+  await waitUntilEnded(identity, 5_000);
   return "killed";
 }
 
 /** Whether the process ended within `timeoutMs`. */
-export async function waitUntilGone(
+export async function waitUntilEnded(
   identity: ProcessIdentity,
   timeoutMs: number,
 ): Promise<boolean> {
@@ -47,7 +47,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (thrown) {
-    // ESRCH: it has ended since. EPERM: it stays alive, which the caller sees.
+    // ESRCH: it has ended. EPERM: it keeps running, which the caller detects.
     if (
       !(
         thrown instanceof Error &&

@@ -8,7 +8,7 @@ import { freePort, isPortFree } from "./free-port.ts";
 /** Of 400 random numbers out of 10,000 about eight are equal. */
 const many = 400;
 
-test("no port is reserved twice, not even by another process", async () => {
+test("a port is reserved only once, also across processes", async () => {
   const own = await Promise.all(Array.from({ length: many / 2 }, () => freePort()));
   const module = JSON.stringify(import.meta.resolve("./free-port.ts"));
   const { stdout } = await promisify(execFile)(process.execPath, [

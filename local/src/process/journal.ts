@@ -1,4 +1,4 @@
-/** A file with a record of each started process, so that the next command can end those that a killed one left. */
+/** A file with a record of each started process, so that the next command can end the processes of a killed one. */
 import { appendFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";

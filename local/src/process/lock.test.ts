@@ -31,19 +31,19 @@ async function holder(
 test("waits for a lock that another process holds", async (t) => {
   const dir = await testDir(t);
   const lock = join(dir, "lock");
-  const mark = join(dir, "mark");
+  const marker = join(dir, "marker");
   const { goOn } = await holder(
     t,
     lock,
     `
     await new Promise((resolve) => process.stdin.once("data", resolve));
     process.stdin.destroy();
-    (await import("node:fs")).writeFileSync(${JSON.stringify(mark)}, "done");
+    (await import("node:fs")).writeFileSync(${JSON.stringify(marker)}, "done");
   `,
   );
   const waits: number[] = [];
 
-  const seen = await withLock(lock, () => readFile(mark, "utf8"), {
+  const seen = await withLock(lock, () => readFile(marker, "utf8"), {
     onWait(other) {
       waits.push(other.pid);
       goOn();
@@ -55,31 +55,31 @@ test("waits for a lock that another process holds", async (t) => {
   assert.notEqual(waits[0], process.pid);
 });
 
-test("takes over the lock of a killed process at once", async (t) => {
+test("acquires the lock of a killed process at once", async (t) => {
   const lock = join(await testDir(t), "lock");
   const { exited } = await holder(t, lock, 'process.kill(process.pid, "SIGKILL");');
   await exited;
 
   const waits: number[] = [];
-  const result = await withLock(lock, () => Promise.resolve("mine"), {
+  const result = await withLock(lock, () => Promise.resolve("acquired"), {
     onWait: (other) => waits.push(other.pid),
   });
 
-  assert.equal(result, "mine");
+  assert.equal(result, "acquired");
   assert.deepEqual(waits, []);
 });
 
-test("takes over the lock of a process whose pid was reused", async (t) => {
+test("acquires the lock of a process whose pid was reused", async (t) => {
   const lock = join(await testDir(t), "lock");
   await writeFile(
     lock,
     JSON.stringify({ pid: process.pid, startedAt: "another-boot:1", nonce: "old" }),
   );
 
-  assert.equal(await withLock(lock, () => Promise.resolve("mine")), "mine");
+  assert.equal(await withLock(lock, () => Promise.resolve("acquired")), "acquired");
 });
 
-test("many waiters that see the same dead holder get the lock one at a time", async (t) => {
+test("many waiters for the lock of an ended holder acquire it one at a time", async (t) => {
   const dir = await testDir(t);
   const lock = join(dir, "lock");
   await writeFile(

@@ -1,6 +1,6 @@
 /**
- * A lock between processes: a file with the identity of its holder. When the holder has died, exactly one of the waiting
- * processes takes the lock over.
+ * A lock between processes: a file with the identity of its holder. When the holder has ended, exactly one of the waiting
+ * processes acquires it.
  */
 import { randomUUID } from "node:crypto";
 import { link, mkdir, rename, unlink, writeFile } from "node:fs/promises";
@@ -78,19 +78,19 @@ async function acquire(path: string, options: LockOptions): Promise<LockContent>
 }
 
 /**
- * Takes the lock over from a dead holder. Does so under a lock named after that holder, so that a process that saw the same
- * dead holder cannot remove the lock of its successor.
+ * Acquires the lock of an ended holder, under a lock named after that holder, so that a process that has read the same
+ * holder cannot remove the lock of the next one.
  */
 function takeOver(
   path: string,
-  dead: LockContent,
+  ended: LockContent,
   own: LockContent,
   options: LockOptions,
 ): Promise<boolean> {
   return withLock(
-    `${path}.after-${dead.nonce}`,
+    `${path}.after-${ended.nonce}`,
     async () => {
-      if ((await readLock(path))?.nonce !== dead.nonce) return false;
+      if ((await readLock(path))?.nonce !== ended.nonce) return false;
       const claim = `${path}.${own.nonce}.next`;
       await writeFile(claim, JSON.stringify(own));
       await rename(claim, path);

@@ -1,4 +1,4 @@
-/** Errors of processes: an unexpected exit with the end of the log, and a full disk, which a person can fix at once. */
+/** Errors of processes: an unexpected exit with the end of the log, and a full disk, which the user can fix. */
 import { open } from "node:fs/promises";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { localErrors } from "../errors.ts";

@@ -43,8 +43,8 @@ export async function endInOrder<P extends { readonly layer: number }>(
   processes: readonly P[],
   end: (process: P) => Promise<unknown>,
 ): Promise<void> {
-  const present = [...new Set(processes.map((one) => one.layer))].sort((a, b) => b - a);
-  for (const layer of present) {
+  const usedLayers = [...new Set(processes.map((one) => one.layer))].sort((a, b) => b - a);
+  for (const layer of usedLayers) {
     await Promise.all(processes.filter((one) => one.layer === layer).map(end));
   }
 }

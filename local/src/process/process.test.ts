@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { AppError } from "@flotilla/shared/errors";
 import { test } from "vitest";
 import { testDir } from "../testing/index.ts";
-import { endProcess, waitUntilGone } from "./end-process.ts";
+import { endProcess, waitUntilEnded } from "./end-process.ts";
 import { identityOf, isAlive } from "./identity.ts";
 import { exitError } from "./process-errors.ts";
 import { startReaper } from "./reaper.ts";
@@ -45,7 +45,7 @@ test("kills a process that ignores SIGTERM after the grace period, with its chil
   assert.ok(identity !== undefined && child !== undefined);
 
   assert.equal(await endProcess(identity, { graceMs: 50 }), "killed");
-  assert.equal(await waitUntilGone(child, 5_000), true);
+  assert.equal(await waitUntilEnded(child, 5_000), true);
 });
 
 test("does not end a process that reuses a recorded pid", async (t) => {
@@ -53,11 +53,11 @@ test("does not end a process that reuses a recorded pid", async (t) => {
   t.onTestFinished(() => other.stop());
   const recorded = { pid: other.identity.pid, startedAt: "another-boot:1" };
 
-  assert.equal(await endProcess(recorded), "gone");
+  assert.equal(await endProcess(recorded), "not-running");
   assert.equal(await isAlive(other.identity), true);
 });
 
-test("the identity of a process stays the same while it runs and ends with it", async (t) => {
+test("the identity of a process is stable while it runs, and undefined afterwards", async (t) => {
   const running = await startProcess({ ...sleeper, logFile: join(await testDir(t), "log") });
 
   assert.deepEqual(await identityOf(running.identity.pid), running.identity);
@@ -116,7 +116,7 @@ test("the reaper ends watched processes when its parent is killed", async (t) =>
   });
   await once(child, "exit");
 
-  assert.equal(await waitUntilGone(running.identity, 10_000), true);
+  assert.equal(await waitUntilEnded(running.identity, 10_000), true);
 });
 
 test("a released reaper ends no process", async (t) => {

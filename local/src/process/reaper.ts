@@ -1,6 +1,6 @@
 /**
- * Ends processes when this program ends, even when it is killed and can run no code. The reaper is a child process that reads a
- * pipe; the kernel closes the pipe when this program ends, and then the reaper ends all watched processes by identity.
+ * Ends processes when this program ends, even when it is killed and can run no code. The reaper is a child process that reads
+ * a pipe; the kernel closes the pipe when this program ends, and then the reaper ends all watched processes by identity.
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ export function startReaper(): Reaper {
   child.unref();
   const pipe = child.stdin;
   if ("unref" in pipe && typeof pipe.unref === "function") pipe.unref();
-  // The reaper is a second line of defence: the program goes on without it.
+  // Without a reaper the program still ends its processes when it exits normally.
   child.once("error", () => undefined);
   pipe.on("error", () => undefined);
   return {

@@ -42,7 +42,7 @@ export interface RunningProcess {
   exit(): ProcessExit | undefined;
   /** Ends it. Does nothing when it has exited. */
   stop(options?: EndOptions): Promise<void>;
-  /** Lets this program exit while the process runs on. */
+  /** Allows this program to exit while the process keeps running. */
   detach(): void;
 }
 

@@ -42,13 +42,13 @@ for (const provider of providers) {
     await provider.stop(spec);
     await provider.stop(spec);
 
-    const gone = apiClient(cluster.server, cluster.entry);
-    await assert.rejects(gone.call("GET", "/readyz"));
-    await gone.close();
+    const stopped = apiClient(cluster.server, cluster.entry);
+    await assert.rejects(stopped.call("GET", "/readyz"));
+    await stopped.close();
   });
 }
 
-test("an unavailable provider has a reason and rejects a start", async (t) => {
+test("an unavailable provider reports a reason and rejects a start", async (t) => {
   const kind = kindProvider({ environment: { PATH: "/nowhere" } });
 
   const available = await kind.available();

@@ -1,5 +1,5 @@
 /**
- * Serves the files of one folder over HTTP, with what a polling client needs: ETag, Last-Modified and 304. Only plain
+ * Serves the files of one folder over HTTP, with ETag, Last-Modified and 304 for polling clients. Only plain
  * files directly in the folder are served; a chart repository has no others.
  */
 import { createReadStream } from "node:fs";

@@ -84,7 +84,7 @@ test("charts that are published concurrently are all in the index", async (t) =>
   );
 });
 
-test("a registry keeps a pushed chart and its address over a restart", async (t) => {
+test("a registry keeps its charts and its address after a restart", async (t) => {
   const dir = await testDir(t);
   const registry = await startTestRegistry(t, { dir });
   const to = { registry: { repository: `${registry.oci}/charts`, plainHttp: true } };
@@ -92,11 +92,11 @@ test("a registry keeps a pushed chart and its address over a restart", async (t)
   await publishChart(sampleChartDir("config"), { helm, to, version: "0.1.6" });
   await registry.stop();
 
-  const again = await startTestRegistry(t, { dir });
+  const restarted = await startTestRegistry(t, { dir });
 
-  assert.equal(again.url, registry.url);
+  assert.equal(restarted.url, registry.url);
   const tags: { readonly tags: readonly string[] } = JSON.parse(
-    await fetchText(`${again.url}/v2/charts/config/tags/list`),
+    await fetchText(`${restarted.url}/v2/charts/config/tags/list`),
   );
   assert.deepEqual([...tags.tags].sort(), ["0.1.5", "0.1.6"]);
 });
@@ -132,7 +132,7 @@ test("a registry with TLS and users rejects a push with a wrong password", async
   assert.match(String(answer.headers["www-authenticate"]), /^Basic realm=/);
 });
 
-test("rejects a folder that is no chart with the message of Helm, and publishes nothing", async (t) => {
+test("rejects an invalid chart with Helm's message, and publishes nothing", async (t) => {
   const dir = await testDir(t);
   await writeFile(
     join(dir, "Chart.yaml"),

@@ -21,7 +21,7 @@ export interface RegistrySpec extends Watchers {
   readonly dir: string;
   /** Path of the registry program. */
   readonly binary: string;
-  /** With users every request needs a password, without users none does. */
+  /** With users every request needs a password. */
   readonly users?: readonly RegistryUser[];
   /** Serve HTTPS with a certificate of its own authority. */
   readonly tls?: boolean;

@@ -72,7 +72,7 @@ test("a fleet is running, broken, stale or absent depending on its processes", a
   assert.equal((await stat(paths.state)).mode & 0o777, 0o600);
 });
 
-test("ends the processes in the journal, but no process that reuses a recorded pid", async (t) => {
+test("ends the processes in the journal, but not a process that reuses a recorded pid", async (t) => {
   const paths = fleetPaths(join(await testDir(t), ".flotilla"));
   const etcd = await sleeper(t, paths, "etcd", layers.store);
   const other = await sleeper(t, fleetPaths(join(paths.root, "other")), "other", layers.store);

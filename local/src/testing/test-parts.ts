@@ -1,6 +1,6 @@
 /**
- * Real components for tests: a control plane, a registry, a chart repository. Each has a temporary folder that is deleted after
- * the test, and ends even when the test process is killed.
+ * Real components for tests: a control plane, a registry, a chart repository. Each has a temporary folder that is deleted
+ * after the test, and is ended even when the test process is killed.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -31,7 +31,9 @@ export async function testDir(
   return dir;
 }
 
-/** Starts a control plane that ends with the test. With `{ onTestFinished: afterAll }` as scope it lasts for the whole file. */
+/**
+ * Starts a control plane that ends with the test. With `{ onTestFinished: afterAll }` as scope it lasts for the whole file.
+ */
 export async function startTestControlPlane(
   scope: TestScope,
   spec: Partial<ControlPlaneSpec> & Pick<ControlPlaneSpec, "workloads">,
@@ -93,7 +95,7 @@ export async function startTestChartRepository(
   return repository;
 }
 
-/** The folder of a part that `stop` stops when the test is over: the given one, or one that is removed after that. */
+/** The folder of a component that `stop` stops after the test: `dir`, or a temporary one that is deleted after that. */
 async function dirFor(
   scope: TestScope,
   dir: string | undefined,

@@ -1,4 +1,6 @@
-/** A made-up next version of the contract, derived from fleet.proto, for tests of negotiation and of unknown fields. */
+/**
+ * A fictitious next version of the contract, derived from fleet.proto, for tests of negotiation and of unknown fields.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

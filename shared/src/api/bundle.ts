@@ -149,7 +149,7 @@ const bundleStatusSchema = fields({
   resourceCounts: described(resourceCountsSchema.optional(), "The deployed objects by state."),
   version: plainText("The version of its chart that is rolled out."),
   lastHandledReconcileAt: plainText(
-    "Of a Bundle that was not made for a HelmOp: the value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, whatever came of it.",
+    "Of a Bundle that was not made for a HelmOp: the value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, with or without success.",
   ),
   pins: described(
     z.array(chartPinSchema).optional(),

@@ -16,7 +16,7 @@ import {
 } from "./field.ts";
 import { bundleSummarySchema, resourceCountsSchema } from "./summary.ts";
 
-/** The limit of listed orphans, so that a hub that lost its objects does not write a status of a megabyte. */
+/** The limit of listed orphans: a hub that lost its objects must not write a status of a megabyte. */
 export const maxOrphans = 100;
 
 const freeFormList = z.array(z.record(z.string(), z.unknown())).nullish();

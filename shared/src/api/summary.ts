@@ -163,7 +163,7 @@ export interface DeploymentObservation {
   readonly isReady: boolean;
   /** A newer content waits behind the rollout. */
   readonly isHeldBack: boolean;
-  /** An installed object was changed by somebody else. */
+  /** An installed object was modified in the cluster. */
   readonly isModified: boolean;
 }
 

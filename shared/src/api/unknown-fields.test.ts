@@ -11,9 +11,9 @@ const cases: readonly (readonly [
   spec: unknown,
   unknown: readonly (readonly [path: string, meant?: string])[],
 ])[] = [
-  ["nothing where all is known", { helm, pollingInterval: "5m", targets: [] }, []],
+  ["no field when all are known", { helm, pollingInterval: "5m", targets: [] }, []],
   [
-    "a slip, and the field beside it that was meant",
+    "a misspelt field, and the similar one that was probably meant",
     { helm: { ...helm, vesion: "1.2.3" } },
     [["spec.helm.vesion", "spec.helm.version"]],
   ],
@@ -31,9 +31,9 @@ const cases: readonly (readonly [
       ["spec.clusterSelector", "spec.targets[].clusterSelector"],
     ],
   ],
-  ["a field like no other", { helm, driftwood: {} }, [["spec.driftwood"]]],
+  ["a field without a similar one", { helm, driftwood: {} }, [["spec.driftwood"]]],
   [
-    "what is inside of targets and selectors",
+    "fields inside targets and selectors",
     {
       helm,
       targets: [
@@ -50,7 +50,7 @@ const cases: readonly (readonly [
     ],
   ],
   [
-    "nothing of what is free: values and labels",
+    "no field of free content: values and labels",
     {
       helm: { ...helm, values: { vesion: 1, deep: [{ x: rawNumber("12345678901234567890") }] } },
       labels: { vesion: "1" },
@@ -58,17 +58,21 @@ const cases: readonly (readonly [
     },
     [],
   ],
-  ["names that every object has", { helm, constructor: 1 }, [["spec.constructor"]]],
-  ["nothing in what is not of its type", { helm: "web", targets: {} }, []],
-  ["nothing where there is nothing", null, []],
   [
-    "the beginning of a name without end",
+    "fields with the names of JavaScript's own properties",
+    { helm, constructor: 1 },
+    [["spec.constructor"]],
+  ],
+  ["no field in values of another type", { helm: "web", targets: {} }, []],
+  ["no field without a spec", null, []],
+  [
+    "the beginning of an endless name",
     { helm, ["x".repeat(1_000)]: 1 },
     [[`spec.${"x".repeat(64)}…`]],
   ],
 ];
 for (const [what, spec, unknown] of cases) {
-  test(`of a HelmOp's spec ${what}`, () => {
+  test(`in a HelmOp's spec reports ${what}`, () => {
     const found = unknownFields(helmOpSchemas.spec, spec, "spec");
 
     assert.deepEqual(

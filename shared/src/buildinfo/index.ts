@@ -1,2 +1,2 @@
 export { buildVersion } from "./build-version.ts";
-export { type Skew, type SkewPart, versionSkew } from "./skew.ts";
+export { type Skew, versionSkew } from "./skew.ts";

@@ -25,7 +25,7 @@ describe("an LRU cache", () => {
     assert.deepEqual([cache.get("a"), cache.get("b")], [10, undefined]);
   });
 
-  test("forgets what is deleted, and everything when it is cleared", () => {
+  test("removes what is deleted, and everything when it is cleared", () => {
     const cache = createLruCache<number>(2);
     cache.set("a", 1);
     cache.set("b", 2);

@@ -18,7 +18,7 @@ export function withJitter(delayMs: number, random: number): number {
 
 /** Counts the failures in a row of one loop. */
 export interface Backoff {
-  /** Counts a failure; gives the delay before the next attempt, with jitter. */
+  /** Counts a failure; returns the delay before the next attempt, with jitter. */
   next(): number;
   /** To be called after a success. */
   reset(): void;

@@ -8,5 +8,10 @@ export {
 export { createKeyedMutex } from "./keyed-mutex.ts";
 export { createSemaphore, type Semaphore } from "./semaphore.ts";
 export { createSingleFlight } from "./single-flight.ts";
-export { createKeyedRateLimiter, createTokenBucket, type RateLimits } from "./token-bucket.ts";
+export {
+  createKeyedRateLimiter,
+  createTokenBucket,
+  type RateLimits,
+  type TokenBucket,
+} from "./token-bucket.ts";
 export { createWaker } from "./waker.ts";

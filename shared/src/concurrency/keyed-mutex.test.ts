@@ -29,7 +29,7 @@ describe("a keyed mutex", () => {
     assert.deepEqual(events.slice(3), ["first ends", "second starts", "second ends"]);
   });
 
-  it("continues after work that failed, whose caller alone gets the error", async () => {
+  it("continues after failed work, whose error only its caller gets", async () => {
     const mutex = createKeyedMutex();
 
     const failed = mutex.run("a", () => Promise.reject(new Error("no")));
@@ -39,7 +39,7 @@ describe("a keyed mutex", () => {
     assert.equal(await next, "yes");
   });
 
-  it("gives the work that was queued last, until it has ended", async () => {
+  it("returns the work that was queued last, until it has ended", async () => {
     const mutex = createKeyedMutex();
     assert.equal(mutex.last("a"), undefined);
 
@@ -51,7 +51,7 @@ describe("a keyed mutex", () => {
     assert.equal(mutex.last("a"), undefined);
   });
 
-  it("is idle when all work has ended, what was queued meanwhile included", async () => {
+  it("is idle when all work has ended, including work that was queued meanwhile", async () => {
     const mutex = createKeyedMutex();
     let isIdle = false;
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -1,7 +1,7 @@
 /** Mutual exclusion by key: work on one key runs one after the other, in order; work on different keys runs in parallel. */
 
 export interface KeyedMutex {
-  /** Runs `work` once all work that was queued for the key before has ended, well or not; gives its result. */
+  /** Runs `work` once all work that was queued for the key before has ended, well or not; returns its result. */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
   /** The result of the work that was queued last for the key; `undefined` when none is queued or running. */
   last(key: string): Promise<unknown> | undefined;

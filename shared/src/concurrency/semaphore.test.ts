@@ -3,7 +3,7 @@ import { test } from "vitest";
 import { settle } from "../time/testing/index.ts";
 import { createSemaphore } from "./semaphore.ts";
 
-test("permits go to callers in the order in which they asked, and asking for availability takes none", async () => {
+test("permits are acquired in the order of the calls, and checking availability acquires none", async () => {
   const semaphore = createSemaphore(1);
   const order: string[] = [];
   const log = (what: string) => () => void order.push(what);

@@ -1,4 +1,4 @@
-/** Limits how much runs at the same time. Permits go to callers in the order in which they asked. */
+/** Limits how much runs at the same time. Permits are acquired in the order of the calls. */
 export interface Semaphore {
   /** Resolves with a permit, which is the caller's until `release`. */
   acquire(): Promise<void>;

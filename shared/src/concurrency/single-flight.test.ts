@@ -31,7 +31,7 @@ describe("a single flight", () => {
     assert.equal(await flights.run("a", () => Promise.resolve(1)), 1);
   });
 
-  it("continues when one of two callers has left, and is aborted when both have", async () => {
+  it("continues when one of two callers aborts, and is aborted when both do", async () => {
     const flights = createSingleFlight<number>();
     const [first, second] = [new AbortController(), new AbortController()];
     const given: AbortSignal[] = [];
@@ -56,8 +56,8 @@ describe("a single flight", () => {
     const flights = createSingleFlight<number>();
 
     await assert.rejects(
-      flights.run("a", () => assert.fail("began"), AbortSignal.abort(new Error("gone"))),
-      /gone/,
+      flights.run("a", () => assert.fail("began"), AbortSignal.abort(new Error("caller aborted"))),
+      /caller aborted/,
     );
   });
 });

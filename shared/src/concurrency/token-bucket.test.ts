@@ -4,7 +4,7 @@ import { createFakeClock } from "../time/testing/index.ts";
 import { createKeyedRateLimiter, createTokenBucket } from "./token-bucket.ts";
 
 describe("a token bucket", () => {
-  it("grants a burst, then one token for each part of a second that has passed", () => {
+  it("grants a burst, then tokens at its rate", () => {
     const clock = createFakeClock();
     const bucket = createTokenBucket({ clock, perSecond: 2, burst: 2 });
 
@@ -17,13 +17,13 @@ describe("a token bucket", () => {
     assert.equal(bucket.has(), false);
   });
 
-  it("grants several at once where there are as many", () => {
+  it("grants several tokens at once when it has them", () => {
     const bucket = createTokenBucket({ clock: createFakeClock(), perSecond: 1, burst: 5 });
 
     assert.deepEqual([bucket.take(3), bucket.take(3), bucket.take(2)], [true, false, true]);
   });
 
-  it("reserves tokens that are not there yet, and gives how long to wait for them", () => {
+  it("reserves future tokens, and returns the time until they are available", () => {
     const clock = createFakeClock();
     const bucket = createTokenBucket({ clock, perSecond: 10, burst: 2 });
 
@@ -36,7 +36,7 @@ describe("a token bucket", () => {
     assert.equal(bucket.take(), true);
   });
 
-  it("is full again after a while, and never fuller", () => {
+  it("is full again after a while, and never above its capacity", () => {
     const clock = createFakeClock();
     const bucket = createTokenBucket({ clock, perSecond: 1, burst: 2 });
     assert.equal(bucket.isFull, true);
@@ -62,17 +62,17 @@ describe("a token bucket", () => {
 });
 
 describe("a keyed rate limiter", () => {
-  it("counts each key by itself and forgets the least recently used", () => {
+  it("limits each key separately and evicts the least recently used", () => {
     const clock = createFakeClock();
     const limiter = createKeyedRateLimiter({ clock, perSecond: 1, burst: 1, maxKeys: 2 });
 
     for (const key of ["a", "b", "c"]) assert.equal(limiter.take(key), true);
     assert.equal(limiter.take("c"), false);
     assert.equal(limiter.has("b"), false);
-    assert.equal(limiter.take("a"), true, "a was forgotten");
+    assert.equal(limiter.take("a"), true, "a was evicted");
   });
 
-  it("grants several tokens of a key at once where there are as many", () => {
+  it("grants several tokens of a key at once when it has them", () => {
     const limiter = createKeyedRateLimiter({ clock: createFakeClock(), perSecond: 1, burst: 5 });
 
     assert.deepEqual(

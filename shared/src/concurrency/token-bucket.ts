@@ -2,7 +2,7 @@
 import type { Clock } from "../time/index.ts";
 
 export interface RateLimits {
-  /** How many tokens come back in a second. */
+  /** How many tokens are added in a second. */
   readonly perSecond: number;
   /** How many tokens a full bucket has. */
   readonly burst: number;
@@ -15,7 +15,7 @@ export interface TokenBucket {
   take(tokens?: number): boolean;
   /** Whether there are as many tokens, without taking them. */
   has(tokens?: number): boolean;
-  /** Takes tokens that are not there yet, too; gives how long to wait until they are, ms. */
+  /** Takes tokens that are not there yet, too; returns how long to wait until they are, ms. */
   reserve(tokens?: number): number;
 }
 
@@ -59,7 +59,7 @@ export interface KeyedRateLimiter {
 }
 
 export interface KeyedRateLimiterOptions extends TokenBucketOptions {
-  /** Beyond this many keys the least recently used are forgotten: their buckets are full again. */
+  /** Beyond this many keys the least recently used are evicted: their buckets are full again. */
   readonly maxKeys?: number;
 }
 
@@ -89,7 +89,7 @@ export function createKeyedRateLimiter(options: KeyedRateLimiterOptions): KeyedR
 
 interface TakenTokens {
   readonly fullAt: number;
-  /** 0 when the tokens are there. */
+  /** 0 when the tokens are available. */
   readonly waitMs: number;
 }
 

@@ -6,7 +6,7 @@ import { createWaker } from "./waker.ts";
 describe("a waker", () => {
   const { signal } = new AbortController();
 
-  it("ends a wait before its time", async () => {
+  it("ends a wait before its timeout", async () => {
     const clock = createFakeClock();
     const waker = createWaker(clock);
     const waiting = waker.wait(100, signal);
@@ -17,7 +17,7 @@ describe("a waker", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  it("ends the next wait when there is none yet, and only that", async () => {
+  it("ends the next wait when none has started, and only that one", async () => {
     const clock = createFakeClock();
     const waker = createWaker(clock);
     waker.wake();
@@ -33,7 +33,7 @@ describe("a waker", () => {
     assert.equal(isOver, true);
   });
 
-  it("ends a wait without a time when the signal aborts", async () => {
+  it("ends a wait without a timeout when the signal aborts", async () => {
     const clock = createFakeClock();
     const abort = new AbortController();
     const waiting = createWaker(clock).wait(undefined, abort.signal);

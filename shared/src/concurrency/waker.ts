@@ -1,4 +1,4 @@
-/** Lets one loop sleep until it is woken, a delay has passed or a signal aborts. */
+/** Lets one loop wait until it is woken, a delay has passed or a signal aborts. */
 import type { Clock } from "../time/index.ts";
 
 export interface Waker {

@@ -51,14 +51,14 @@ test("a later generation alone is a change", () => {
   assert.deepEqual(after, { ...ready, observedGeneration: 4, lastUpdateTime: now });
 });
 
-test("the same list comes back when nothing changed", () => {
+test("the same list is returned when nothing changed", () => {
   const before = [ready];
 
   assert.equal(setCondition(before, ready, now), before);
   assert.equal(setConditions(before, [ready, ready], now), before);
 });
 
-test("a reason and a message that are absent are the same as empty ones", () => {
+test("an absent reason and message are the same as empty ones", () => {
   const before: readonly Condition[] = [{ type: "Ready", status: "True" }];
 
   assert.equal(
@@ -84,13 +84,13 @@ test("conditions are ordered by type, in any order of setting", () => {
   ]);
 });
 
-test("conditions of other types stay as they are", () => {
+test("conditions of other types stay unchanged", () => {
   const after = setCondition([ready], { type: "Accepted", status: "True" }, now);
 
   assert.equal(findCondition(after, "Ready"), ready);
 });
 
-test("a message that is too long is cut and says how long it was", () => {
+test("a message that is too long is truncated, and has its original length", () => {
   const [after] = setCondition(
     [],
     { type: "Ready", status: "False", message: "x".repeat(10_000) },
@@ -101,14 +101,14 @@ test("a message that is too long is cut and says how long it was", () => {
   assert.match(after.message, /x … \(10000 characters in all\)$/);
 });
 
-test("a message that is cut and set again is no change", () => {
+test("a truncated message that is set again is no change", () => {
   const desired = { type: "Ready", status: "False", message: "x".repeat(10_000) } as const;
   const before = setCondition([], desired, then);
 
   assert.equal(setCondition(before, desired, now), before);
 });
 
-test("a message is never cut within a character", () => {
+test("a message is never truncated within a character", () => {
   const [after] = setCondition(
     [],
     { type: "Ready", status: "False", message: "🚢".repeat(5_000) },

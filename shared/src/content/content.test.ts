@@ -61,7 +61,11 @@ describe("a change of the content is sent to agents, and", () => {
       ["removed values", withoutValues, true],
       ["forceSyncGeneration", { ...content, forceSyncGeneration: 1 }, true],
       ["createNamespace", { ...content, createNamespace: false }, false],
-      ["how long Helm waits", { ...content, helm: { ...content.helm, timeoutSeconds: 60 } }, false],
+      [
+        "another timeout of Helm",
+        { ...content, helm: { ...content.helm, timeoutSeconds: 60 } },
+        false,
+      ],
       ["atomic", { ...content, helm: { ...content.helm, atomic: true } }, false],
       ["force", { ...content, helm: { ...content.helm, force: true } }, false],
       ["takeOwnership", { ...content, helm: { ...content.helm, takeOwnership: true } }, false],
@@ -76,7 +80,7 @@ describe("a change of the content is sent to agents, and", () => {
       ["another Secret for the source", { ...content, access: { secret: "source" } }, false],
       ["another service account", { ...content, serviceAccount: "deployer" }, false],
       [
-        "templates that render to the same values",
+        "other templates that render to the same values",
         { ...content, templateValues: { replicas: "2" } },
         false,
       ],
@@ -140,7 +144,7 @@ describe("equal contents have equal digests", () => {
 const packed = await packContent(content);
 
 describe("a packed content", () => {
-  test("unpacks to the same content, to the last digit of its numbers", async () => {
+  test("unpacks to the same content, with all digits of its numbers", async () => {
     const values = parseExact('{"big":12345678901234567890,"exact":1.10,"list":[{"a":null}]}');
     const exact = { ...content, values } as DeploymentContent;
 

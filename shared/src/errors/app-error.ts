@@ -1,8 +1,7 @@
 /**
- * The error class of the product, and the catalogues of its codes.
- *
- * Every failure that a person may see has a code from a catalogue (`defineErrors`), which docs/errors.md explains, and says
- * whether a retry without a change can succeed.
+ * The error class of the product, and the catalogues of its codes. Every failure that is shown to users has a code from
+ * a catalogue (`defineErrors`), which docs/errors.md explains, and declares whether a retry without a change can
+ * succeed.
  */
 
 /** One row of a catalogue. */

@@ -4,8 +4,8 @@ import { describe, it } from "vitest";
 import { hasEscapedKey } from "./escaped-keys.ts";
 import { canonicalJson, isRawNumber, parseExact } from "./exact.ts";
 
-/** Each text after the one that V8 takes its key for. */
-const mixedUp: readonly (readonly [earlier: string, text: string, key: string])[] = [
+/** Each text after the one with which V8 confuses its key. */
+const confusedKeys: readonly (readonly [earlier: string, text: string, key: string])[] = [
   [String.raw`{"x\\":1}`, String.raw`{"x\"":2}`, 'x"'],
   [String.raw`{"p":1,"x\\":1}`, String.raw`{"p":1,"x\t":2}`, "x\t"],
   [String.raw`{"h":[],"\\":0}`, String.raw`{"h":1,"\n":2}`, "\n"],
@@ -13,7 +13,7 @@ const mixedUp: readonly (readonly [earlier: string, text: string, key: string])[
 ];
 
 describe("a key with an escape", () => {
-  for (const [earlier, text, key] of mixedUp) {
+  for (const [earlier, text, key] of confusedKeys) {
     it(`is not confused with an earlier one: ${text} after ${earlier}`, () => {
       parseExact(earlier);
       JSON.parse(earlier);
@@ -24,8 +24,8 @@ describe("a key with an escape", () => {
     });
   }
 
-  it("is still confused by JSON.parse itself; once it is not, remove this module", () => {
-    const wrong = mixedUp.filter(([earlier, text, key]) => {
+  it("is still confused by JSON.parse itself; when this fails, remove this module", () => {
+    const wrong = confusedKeys.filter(([earlier, text, key]) => {
       JSON.parse(earlier);
       return Object.keys(Object(JSON.parse(text))).at(-1) !== key;
     });
@@ -33,7 +33,7 @@ describe("a key with an escape", () => {
     assert.ok(wrong.length > 0);
   });
 
-  it("is found at any place, and nothing else is taken for one", () => {
+  it("is found at any position, and nothing else is", () => {
     for (const text of [
       String.raw`{"a\n":1}`,
       String.raw`{"a\"" : 1}`,
@@ -52,7 +52,7 @@ describe("a key with an escape", () => {
       assert.ok(!hasEscapedKey(text), text);
   });
 
-  it("leaves numbers exact and prototypes alone", () => {
+  it("keeps numbers exact and prototypes unchanged", () => {
     const parsed = parseExact(
       String.raw`{"\\":12345678901234567890,"__proto__":{"a\n":1},"\u005f_proto__":2}`,
     );

@@ -20,14 +20,14 @@ describe("parseExact", () => {
     });
   }
 
-  it("gives a JavaScript number for every integer that it can hold", () => {
+  it("returns a JavaScript number for every safe integer", () => {
     assert.deepEqual(
       parseExact("[9007199254740991,-9007199254740991,0,1.5,1e3]"),
       [9007199254740991, -9007199254740991, 0, 1.5, 1000],
     );
   });
 
-  it("leaves strings alone that look like long numbers", () => {
+  it("keeps strings that look like long numbers", () => {
     const text = '{"a":"x:12345678901234567890","b":"[ 12345678901234567890"}';
 
     assert.deepEqual(parseExact(text), JSON.parse(text));
@@ -38,7 +38,7 @@ describe("parseExact", () => {
     assert.throws(() => parseExact(""), SyntaxError);
   });
 
-  it("means the same as JSON.parse", () => {
+  it("equals JSON.parse for other input", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         assert.equal(JSON.stringify(parseExact(text)), JSON.stringify(JSON.parse(text)));
@@ -46,7 +46,7 @@ describe("parseExact", () => {
     );
   });
 
-  it("keeps every integer, at any place", () => {
+  it("keeps every integer, at any position", () => {
     const document = fc.letrec((tie) => ({
       value: fc.oneof({ depthSize: "small" }, fc.bigInt().map(String), tie("array"), tie("object")),
       array: fc.array(tie("value"), { maxLength: 4 }).map((items) => `[${items.join(" ,")}]`),
@@ -87,12 +87,12 @@ describe("canonicalJson", () => {
     assert.equal(isRawNumber({ rawJSON: "1" }), false);
   });
 
-  it("rejects what JSON cannot express", () => {
+  it("rejects values that JSON does not have", () => {
     assert.throws(() => canonicalJson(Number.NaN), /write NaN as JSON/);
     assert.throws(() => canonicalJson(undefined), /write a undefined as JSON/);
   });
 
-  it("means the same as JSON.stringify", () => {
+  it("equals JSON.stringify for other values", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         assert.deepEqual(JSON.parse(canonicalJson(value)), JSON.parse(JSON.stringify(value)));
@@ -100,7 +100,7 @@ describe("canonicalJson", () => {
     );
   });
 
-  it("does not depend on the order in which keys were set", () => {
+  it("does not depend on the order of keys", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).reverse());
@@ -110,7 +110,7 @@ describe("canonicalJson", () => {
     );
   });
 
-  it("is the same again after parsing", () => {
+  it("is unchanged by parsing it", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = canonicalJson(value);

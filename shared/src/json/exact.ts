@@ -1,8 +1,7 @@
 /**
- * JSON whose numbers keep all their digits.
- *
- * An integer beyond 2^53 (an id, a byte count in chart values) would lose digits as a JavaScript number. It becomes a raw JSON
- * value instead, which `JSON.stringify` and `canonicalJson` write as it was read.
+ * JSON whose numbers keep all their digits. An integer beyond 2^53 (an id, a byte count in chart values) would lose
+ * digits as a JavaScript number. It becomes a raw JSON value instead, which `JSON.stringify` and `canonicalJson` write
+ * unchanged.
  */
 import { AppError, commonErrors } from "../errors/index.ts";
 import { decodeKeys, encodeKeys, hasEscapedKey } from "./escaped-keys.ts";
@@ -61,7 +60,7 @@ export function rawNumber(text: string): RawNumber {
   return json.rawJSON(text);
 }
 
-/** JSON with sorted keys and without spaces: equal values give equal texts. Undefined properties are omitted. */
+/** JSON with sorted keys and without spaces: equal values have equal texts. Undefined properties are omitted. */
 export function canonicalJson(value: unknown): string {
   const text = write(value);
   if (text === undefined)

@@ -42,7 +42,7 @@ export function silentLog(): Log {
 /** Often enough for a log that is rotated every day, or of which only the last hour is kept. */
 const repeatEveryMs = 10 * 60_000;
 
-/** Decides which messages of a loop that retries are worth a line. */
+/** Decides which messages of a retrying loop are logged. */
 export interface RepeatFilter {
   /** Whether the message differs from the last one, or the last one is ten minutes old; it counts as logged then. */
   isNew(message: string): boolean;

@@ -16,7 +16,7 @@ const object: ReferencedObjectData = {
 };
 
 describe("a referenced object", () => {
-  test("survives the wire unchanged", async () => {
+  test("is unchanged by encoding and decoding", async () => {
     assert.deepEqual(await unpackReferencedObject(ref, await packReferencedObject(object)), object);
   });
 
@@ -46,7 +46,7 @@ describe("a referenced object", () => {
     );
   });
 
-  test("is referred to by kind and name", () => {
+  test("is referenced by kind and name", () => {
     assert.equal(formatObjectRef(ref), "Secret/source");
     assert.deepEqual(parseObjectRef("Secret/source"), ref);
     for (const key of ["Secret/", "Pod/a", "source", ""]) {
@@ -54,7 +54,7 @@ describe("a referenced object", () => {
     }
   });
 
-  test("cluster info survives the wire unchanged", async () => {
+  test("cluster info is unchanged by encoding and decoding", async () => {
     const info = {
       namespace: "fleet-default",
       name: "paris",

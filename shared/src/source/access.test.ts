@@ -12,7 +12,7 @@ const oci = accessTo(
 );
 
 describe("credentials", () => {
-  const homes: readonly (readonly [access: typeof http, url: string, home: boolean])[] = [
+  const cases: readonly (readonly [access: typeof http, url: string, home: boolean])[] = [
     [http, "https://charts.example.org/other", true],
     [http, "https://charts.example.org:8443/a", false],
     [http, "https://cdn.example.org/a", false],
@@ -21,7 +21,7 @@ describe("credentials", () => {
     [oci, "http://registry-1.docker.io/v2/", true],
     [oci, "https://auth.docker.io/token", false],
   ];
-  for (const [access, url, home] of homes) {
+  for (const [access, url, home] of cases) {
     it(`${home ? "are" : "are not"} for ${url} when they are for ${access.origin}`, () => {
       assert.equal(isHome(access, new URL(url)), home);
       assert.equal(homeAuthorization(access, new URL(url)) !== undefined, home);

@@ -24,7 +24,7 @@ describe("an address", () => {
     ["https://host/web-1.0.0.tgz?token=abc", true],
   ];
   for (const [address, mayHold] of cases) {
-    it(`${mayHold ? "may" : "cannot"} hold a secret: ${JSON.stringify(address)}`, () => {
+    it(`${mayHold ? "may" : "cannot"} contain a secret: ${JSON.stringify(address)}`, () => {
       assert.equal(mayHoldSecret(address), mayHold);
     });
   }
@@ -37,20 +37,15 @@ describe("a chart's address in an index", () => {
     reference: string,
     joined: string | undefined,
   ])[] = [
-    [
-      "absolute stays as it is",
-      "https://r/a",
-      "https://other/x.tgz?y=1",
-      "https://other/x.tgz?y=1",
-    ],
+    ["absolute is unchanged", "https://r/a", "https://other/x.tgz?y=1", "https://other/x.tgz?y=1"],
     ["relative is below the repository", "https://r/a", "x-1.0.0.tgz", "https://r/a/x-1.0.0.tgz"],
-    ["a final slash changes nothing", "https://r/a/", "charts/x.tgz", "https://r/a/charts/x.tgz"],
-    ["rooted is below the host", "https://r/a/", "/b/x.tgz", "https://r/b/x.tgz"],
-    ["up is up", "https://r/a/b", "../x.tgz", "https://r/a/x.tgz"],
-    ["a registry stays a registry", "https://r/a", "oci://reg/p/x:1.0.0", "oci://reg/p/x:1.0.0"],
-    ["the repository's query is kept", "https://r/a?token=t", "x.tgz", "https://r/a/x.tgz?token=t"],
-    ["a plus stays a plus", "https://r/a", "x-1.0.0+b.tgz", "https://r/a/x-1.0.0+b.tgz"],
-    ["nonsense is nothing", "https://r/a", "https://", undefined],
+    ["is the same with a final slash", "https://r/a/", "charts/x.tgz", "https://r/a/charts/x.tgz"],
+    ["starting with a slash is below the host", "https://r/a/", "/b/x.tgz", "https://r/b/x.tgz"],
+    ["with .. is below the parent path", "https://r/a/b", "../x.tgz", "https://r/a/x.tgz"],
+    ["of a registry is unchanged", "https://r/a", "oci://reg/p/x:1.0.0", "oci://reg/p/x:1.0.0"],
+    ["keeps the repository's query", "https://r/a?token=t", "x.tgz", "https://r/a/x.tgz?token=t"],
+    ["keeps a plus", "https://r/a", "x-1.0.0+b.tgz", "https://r/a/x-1.0.0+b.tgz"],
+    ["is undefined when it is invalid", "https://r/a", "https://", undefined],
   ];
   for (const [name, base, reference, joined] of cases) {
     it(name, () => assert.equal(joinAddress(base, reference), joined));

@@ -10,7 +10,7 @@ export function describeUrl(url: URL | string): string {
   return `${parsed.protocol}//${parsed.host}${parsed.pathname}${query}`;
 }
 
-/** Whether an address has a user, a password or a query: what `describeUrl` leaves out. */
+/** Whether an address has a user, a password or a query: what `describeUrl` omits. */
 export function mayHoldSecret(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && (url.username !== "" || url.password !== "" || url.search !== "");

@@ -15,7 +15,7 @@ describe("a HelmOp's chart", () => {
       { kind: "tarball", url: "https://host/charts/x-1.0.0.TGZ" },
     ],
     [
-      "is in a registry when the repo says oci",
+      "is in a registry when the repo has the scheme oci",
       { repo: "OCI://Reg.example.org:5000/charts/x/", version: "1.x" },
       { kind: "oci", repository: "oci://reg.example.org:5000/charts/x" },
     ],
@@ -25,7 +25,7 @@ describe("a HelmOp's chart", () => {
       { kind: "http", repository: "https://charts.example.org/stable?a=b", chart: "x" },
     ],
     [
-      "takes null for nothing",
+      "treats null as empty",
       { repo: null, chart: "http://h/x.tgz", version: null },
       { kind: "tarball", url: "http://h/x.tgz" },
     ],
@@ -46,7 +46,7 @@ describe("a HelmOp's chart", () => {
         { chart: "https://h/x.tgz", version: "1.0.0" },
         /helm.version must be empty/,
       ],
-      ["an archive that is no address", { chart: "x.tgz" }, /helm.chart has to be an address/],
+      ["an archive without a valid address", { chart: "x.tgz" }, /helm.chart has to be an address/],
       ["an archive with a query", { chart: "https://h/x.tgz?a=b" }, /does not end in .tgz/],
       ["a registry with a chart", { repo: "oci://h/p", chart: "x" }, /helm.chart must be empty/],
       ["a registry without a path", { repo: "oci://h" }, /oci:\/\/HOST\/PATH/],
@@ -59,7 +59,7 @@ describe("a HelmOp's chart", () => {
       ["a registry in the wrong field", { chart: "oci://h/p" }, /goes into helm.repo/],
       ["nothing at all", {}, /helm.repo and helm.chart are empty/],
       [
-        "a repo that is no address",
+        "a repo without a valid address",
         { repo: "charts.example.org", chart: "x" },
         /helm.repo has to be an address/,
       ],

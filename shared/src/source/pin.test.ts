@@ -32,7 +32,7 @@ describe("a pin", () => {
     [{ kind: "tarball", url: "https://me:pw@h/x.tgz" }, "https://h/x.tgz", undefined],
   ];
   for (const [pin, shown, expected] of pins) {
-    it(`survives JSON, and is described as ${shown}`, () => {
+    it(`is unchanged by JSON, and is described as ${shown}`, () => {
       assert.deepEqual(pinSchema.parse(JSON.parse(JSON.stringify(pin))), pin);
       assert.equal(describePin(pin), shown);
       assert.equal(archiveDigest(pin), expected);

@@ -56,7 +56,7 @@ export interface ArchivePin {
 
 export type Pin = HttpPin | OciPin | ArchivePin;
 
-/** The digest that the archive must have; undefined when the source gives none. */
+/** The digest that the archive must have; undefined when the source has none. */
 export function archiveDigest(pin: Pin): string | undefined {
   switch (pin.kind) {
     case "http":

@@ -16,8 +16,8 @@ export interface Freshness {
   /** Results of requests that were sent at or after this time, on the monotonic clock of the client. */
   readonly since?: number | undefined;
   /**
-   * Why the request is sent. It is shared with callers of the same trigger only: a request that began before a push to the
-   * registry does not see what was pushed.
+   * Why the request is sent. It is shared with callers of the same trigger only: the response to a request that started
+   * before a push to the registry does not have what was pushed.
    */
   readonly trigger?: string | undefined;
 }
@@ -74,7 +74,7 @@ export interface FetchedArchive {
   readonly sizeBytes: number;
 }
 
-/** Takes the next bytes; resolves when more may come. */
+/** Accepts the next bytes; resolves when more can be accepted. */
 export type WriteChunk = (chunk: Buffer) => Promise<void>;
 
 /** Fetches the bytes of a pin of any kind; as `Source.fetch`. */

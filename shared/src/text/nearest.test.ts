@@ -22,7 +22,7 @@ for (const [name, near] of cases) {
   });
 }
 
-test("several are given nearest first, up to the limit", () => {
+test("several are returned nearest first, up to the limit", () => {
   assert.deepEqual(nearest("web", ["wob", "web-app", "webs", "web", "wab"], 3), [
     "web",
     "wob",

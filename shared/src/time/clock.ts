@@ -1,6 +1,6 @@
 /**
- * Time as a dependency: what waits takes a `Clock`, so that its tests need no real time.
- * Wall time is for what people read; everything that measures or waits uses the monotonic time.
+ * Time as a dependency: code that waits gets a `Clock`, so that its tests need no real time. Wall time is for what
+ * users read; everything that measures or waits uses the monotonic time.
  */
 
 /** A timer that was started; its owner cancels it when it is no longer needed. */
@@ -17,7 +17,7 @@ export interface Clock {
   setTimeout(run: () => void, delayMs: number): Timer;
 }
 
-/** Node turns a longer delay into 1 ms. */
+/** Node replaces a longer delay by 1 ms. */
 const longestDelayMs = 2 ** 31 - 1;
 
 /** The real time. */

@@ -10,7 +10,7 @@ test("times have seconds, milliseconds or microseconds", () => {
   assert.equal(formatMicroTime(epochMs), "2026-01-02T03:04:05.678000Z");
 });
 
-test("times are parsed back, and what is no time is undefined", () => {
+test("times are parsed, and an invalid time is undefined", () => {
   assert.equal(parseTime("2026-01-02T03:04:05Z"), epochMs - 678);
   assert.equal(parseTime(formatMicroTime(epochMs)), epochMs);
   assert.equal(parseTime("yesterday"), undefined);

@@ -4,15 +4,15 @@ import { describe, test } from "vitest";
 import { canonicalJson, parseExact, rawNumber } from "../json/index.ts";
 import { mergeValues, type Values } from "./merge-values.ts";
 
-describe("values over others", () => {
+describe("merging values over others", () => {
   const cases: readonly (readonly [what: string, base: Values, over: Values, merged: Values])[] = [
-    ["maps are merged deeply", { a: { b: 1, c: 2 } }, { a: { c: 3 } }, { a: { b: 1, c: 3 } }],
-    ["a list replaces a list", { a: [1, 2] }, { a: [3] }, { a: [3] }],
-    ["a map replaces a list", { a: [1] }, { a: { b: 1 } }, { a: { b: 1 } }],
-    ["a scalar replaces a map", { a: { b: 1 } }, { a: 1 }, { a: 1 }],
-    ["a null stays, for Helm to remove the default", { a: 1 }, { a: null }, { a: null }],
+    ["merges maps deeply", { a: { b: 1, c: 2 } }, { a: { c: 3 } }, { a: { b: 1, c: 3 } }],
+    ["replaces a list by a list", { a: [1, 2] }, { a: [3] }, { a: [3] }],
+    ["replaces a list by a map", { a: [1] }, { a: { b: 1 } }, { a: { b: 1 } }],
+    ["replaces a map by a scalar", { a: { b: 1 } }, { a: 1 }, { a: 1 }],
+    ["keeps a null, for Helm to remove the default", { a: 1 }, { a: null }, { a: null }],
     [
-      "empty values are values",
+      "treats empty values as values",
       { a: 1, b: 1, c: 1 },
       { a: 0, b: "", c: false },
       { a: 0, b: "", c: false },
@@ -24,13 +24,13 @@ describe("values over others", () => {
     });
   }
 
-  test("a number with more digits than JavaScript holds is a number, not a map", () => {
+  test("treats a number with more digits than a JavaScript number as a number, not a map", () => {
     const merged = mergeValues({ id: rawNumber("12345678901234567890") }, { id: { a: 1 } });
 
     assert.deepEqual(merged, { id: { a: 1 } });
   });
 
-  test("merging supports any names of JSON objects", () => {
+  test("supports any names of JSON objects", () => {
     const values = fc.dictionary(
       fc.oneof(fc.constantFrom("a", "b", "__proto__", "constructor"), fc.string()),
       fc.jsonValue({ depthSize: "small" }),
@@ -44,13 +44,13 @@ describe("values over others", () => {
           new Set(Object.keys(merged)),
           new Set([...Object.keys(base), ...Object.keys(over)]),
         );
-        // Merging the same once more changes nothing, and changes neither of the two.
+        // Merging the same again changes nothing, and modifies neither input.
         assert.equal(canonicalJson(mergeValues(merged, json(over))), canonicalJson(merged));
       }),
     );
   });
 
-  /** As values are after they were read. */
+  /** Values as they are after parsing. */
   function json(values: Values): Values {
     return parseExact(canonicalJson(values)) as Values;
   }

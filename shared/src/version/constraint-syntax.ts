@@ -8,7 +8,7 @@
 /** How a term compares; `=>`, `=<` and `~>` are other spellings, and no operator is `=`. */
 export type Operator = "=" | "!=" | ">" | "<" | ">=" | "<=" | "~" | "^";
 
-/** One comparison as it was written. `suffix` is the pre-release with its `-`, or empty. */
+/** One comparison with its original text. `suffix` is the pre-release with its `-`, or empty. */
 export interface TermText {
   readonly text: string;
   readonly operator: Operator;
@@ -106,7 +106,7 @@ function skipSpaces(text: string, from: number): number {
 
 function expectedTerm(rest: string): string {
   if (rest === "") return "nothing follows the comma";
-  if (rest.startsWith(",")) return "nothing stands before a comma";
+  if (rest.startsWith(",")) return "nothing precedes a comma";
   return `${quote(rest)} is not a version or a comparison`;
 }
 

@@ -16,7 +16,7 @@ function isInvalid(thrown: unknown): boolean {
   return thrown instanceof AppError && thrown.code === "VERSION_CONSTRAINT_INVALID";
 }
 
-/** A text that is a constraint; what is none has its own property. */
+/** A text that is a constraint; invalid texts have their own property. */
 const validGroup = groupText.filter((text) => {
   try {
     return parseConstraint(text).groups.length === 1;
@@ -25,19 +25,19 @@ const validGroup = groupText.filter((text) => {
   }
 });
 
-const refusals: readonly (readonly [text: string, why: string])[] = [
+const rejections: readonly (readonly [text: string, why: string])[] = [
   ["foo", '"foo" is not a version or a comparison'],
   ["", "it is empty"],
   ["1.2.3 ||", 'one side of "||" is empty'],
   [">=1<2", 'a space or a comma is missing before "<2"'],
   ["1.2.3.4", '".4" cannot follow a version'],
-  [">=1,,<2", "nothing stands before a comma"],
+  [">=1,,<2", "nothing precedes a comma"],
   ["1,", "nothing follows the comma"],
   ["^1.2.3-01", '"1.2.3-01" is not a version'],
   ["1".repeat(513), "it is longer than 512 bytes"],
   [Array(33).fill("1").join("||"), "it has more than 32 alternatives"],
 ];
-for (const [text, why] of refusals) {
+for (const [text, why] of rejections) {
   test(`${JSON.stringify(text.slice(0, 20))} is rejected because ${why}`, () => {
     assert.throws(
       () => parseConstraint(text),
@@ -78,7 +78,7 @@ test("a long text with many gaps is rejected at once", { timeout: 2000 }, () => 
   }
 });
 
-test("a version satisfies the constraint that names it", () => {
+test("a version satisfies the constraint with its text", () => {
   const readable = fc
     .oneof(versionText, strictVersionText)
     .filter((text) => parseVersion(text) !== undefined);
@@ -91,7 +91,7 @@ test("a version satisfies the constraint that names it", () => {
   );
 });
 
-test("AND is intersection where both sides accept pre-releases, or neither does", () => {
+test("AND is intersection when both sides accept pre-releases, or neither does", () => {
   fc.assert(
     fc.property(validGroup, validGroup, strictVersionText, (left, right, text) => {
       const [a, b, both] = [left, right, `${left}, ${right}`].map(parseConstraint);
@@ -106,7 +106,7 @@ test("AND is intersection where both sides accept pre-releases, or neither does"
 });
 
 test("OR is union, in any order of its sides", () => {
-  // With spaces: Go takes the "0||0" of "<0||0 - 1" for one number, and so do we.
+  // With spaces: Go parses the "0||0" of "<0||0 - 1" as one number, and so do we.
   fc.assert(
     fc.property(
       fc.array(validGroup, { minLength: 2, maxLength: 4 }),

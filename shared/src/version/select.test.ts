@@ -9,11 +9,11 @@ import { compareVersions, parseVersion } from "./version.ts";
 const available = ["1.0.0", "1.2.0", "2.0.0-rc.1", "v1.1.0", "latest", "0.9"];
 
 function chosen(
-  wanted: string,
+  constraintText: string,
   from: readonly string[] = available,
   kind: "index" | "tags" = "index",
 ): string {
-  const selection = selectVersion(from, wanted, { kind });
+  const selection = selectVersion(from, constraintText, { kind });
   return selection.kind === "found" ? selection.text : selection.kind;
 }
 
@@ -38,7 +38,7 @@ test("a version without an identical text falls back to an equal one", () => {
   assert.equal(chosen("1.1.0"), "v1.1.0");
 });
 
-test("tags have an underscore for the plus of their version", () => {
+test("tags have an underscore instead of the plus of their version", () => {
   const tags = ["1.0.0_b", "1.0.0_a"];
 
   assert.equal(chosen("1.0.0+b", tags, "tags"), "1.0.0_b");
@@ -60,7 +60,7 @@ test("without a match the highest available versions are listed", () => {
   assert.deepEqual(selectVersion([], "", { kind: "tags" }), { kind: "none", highest: [] });
 });
 
-test("what is not a constraint gives its error", () => {
+test("an invalid constraint results in its error", () => {
   const selection = selectVersion(available, "latest", { kind: "tags" });
 
   assert.ok(selection.kind === "invalid");
@@ -80,10 +80,12 @@ test("the selected version satisfies the constraint and no higher one does", () 
   );
 
   fc.assert(
-    fc.property(fc.array(strictVersionText), constraint, (versions, wanted) => {
+    fc.property(fc.array(strictVersionText), constraint, (versions, constraintText) => {
       const read = versions.flatMap((text) => parseVersion(text) ?? []);
-      const satisfying = read.filter((version) => satisfies(parseConstraint(wanted), version));
-      const selection = selectVersion(versions, wanted, { kind: "index" });
+      const satisfying = read.filter((version) =>
+        satisfies(parseConstraint(constraintText), version),
+      );
+      const selection = selectVersion(versions, constraintText, { kind: "index" });
 
       if (selection.kind !== "found") return satisfying.length === 0;
       return (

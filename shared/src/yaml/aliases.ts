@@ -1,4 +1,4 @@
-/** Resolves the aliases of a YAML document, and limits how much of it may come from aliases. */
+/** Resolves the aliases of a YAML document, and limits the share of nodes from aliases. */
 import {
   type Alias,
   isAlias,
@@ -45,8 +45,8 @@ function childrenOf(node: Target): readonly (Node | null)[] {
 }
 
 /**
- * Whether too many decoded nodes come from aliases: nearly all may in a small document, a tenth in a huge one. The limits of
- * Go's parser; without them a few lines of nested aliases exhaust the memory.
+ * Whether too many decoded nodes are from aliases: nearly all may be in a small document, a tenth in a huge one. The
+ * limits of Go's parser; without them a few lines of nested aliases exhaust the memory.
  */
 export function isExcessive(decoded: number, fromAliases: number): boolean {
   if (fromAliases <= 100 || decoded <= 1000) return false;

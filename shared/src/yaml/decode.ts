@@ -42,7 +42,7 @@ export function decodeDocument(root: Node | null): unknown {
     count.decoded++;
     if (followed.size > 0) count.fromAliases++;
     if (isExcessive(count.decoded, count.fromAliases))
-      throw new DecodeError(node, "too much of it comes from aliases");
+      throw new DecodeError(node, "too much of it is from aliases");
     if (++count.depth > maxDepth)
       throw new DecodeError(node, `it is nested deeper than ${maxDepth} levels`);
     const result = step();

@@ -13,7 +13,7 @@ interface Ranged {
   readonly range?: readonly number[] | null | undefined;
 }
 
-/** What is wrong with a text as YAML, and where. The caller that knows the file name turns it into an AppError. */
+/** What is invalid in a text as YAML, and where. The caller that knows the file name turns it into an AppError. */
 export class DecodeError extends Error {
   /** In characters from the start of the text. */
   readonly offset: number;

@@ -11,7 +11,7 @@ for (const name of ["yaml-rows", "yaml-random"]) {
 
     assert.ok(questions.yaml.length > 500);
     assert.deepEqual(
-      yamlDisagreements(questions.yaml, answers.yaml ?? [], { refusals: "same" }),
+      yamlDisagreements(questions.yaml, answers.yaml ?? [], { rejections: "same" }),
       [],
     );
   });
@@ -23,9 +23,9 @@ test("YAML is parsed as Go parses it, and so is the JSON that we write of it", a
   await t.annotate(`FLOTILLA_SEED=${seed}`);
   const message = `with FLOTILLA_SEED=${seed}`;
   const { right, damaged } = randomYaml(seed, 1500);
-  const compare = async (texts: readonly string[], refusals: "same" | "free"): Promise<void> => {
+  const compare = async (texts: readonly string[], rejections: "same" | "free"): Promise<void> => {
     const { yaml = [] } = await oracle.ask({ yaml: texts });
-    assert.deepEqual(yamlDisagreements(texts, yaml, { refusals }), [], message);
+    assert.deepEqual(yamlDisagreements(texts, yaml, { rejections }), [], message);
   };
 
   await compare(right, "same");

@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { AppError } from "../errors/index.ts";
 import { isRawNumber } from "../json/index.ts";
 import { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";
-import { damagedDocument, lenientRows, refusedRows, yamlDocument } from "./testing/index.ts";
+import { damagedDocument, lenientRows, rejectedRows, yamlDocument } from "./testing/index.ts";
 
 const name = "values.yaml";
 
@@ -12,7 +12,7 @@ function read(text: string): unknown {
   return parseHelmYaml(text, { name });
 }
 
-function refusal(text: string): string {
+function rejection(text: string): string {
   try {
     read(text);
   } catch (thrown) {
@@ -57,7 +57,7 @@ test("a negative zero keeps its sign when Helm reads it back", () => {
   assert.equal(toHelmJson(read("a: -0.0\nb: -0")), '{"a":-0.0,"b":0}');
 });
 
-test("of two equal keys the last wins, including merges", () => {
+test("the last of two equal keys is used, including merges", () => {
   assert.deepEqual(read("base: &b {a: 1, c: 3}\nv:\n  a: 2\n  <<: *b\n  c: 4\n  c: 5"), {
     base: { a: 1, c: 3 },
     v: { a: 1, c: 5 },
@@ -68,7 +68,7 @@ test("only the first document is parsed", () => {
   assert.deepEqual(read("a: 1\n---\nb: ["), { a: 1 });
 });
 
-test("nothing but comments is null", () => {
+test("a document of comments is null", () => {
   for (const text of ["", "\n", "# nothing\n", "---\n"]) assert.equal(read(text), null);
 });
 
@@ -79,7 +79,7 @@ test("a key that is special in JavaScript is an ordinary key", () => {
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-const refusals: readonly (readonly [text: string, message: string])[] = [
+const rejections: readonly (readonly [text: string, message: string])[] = [
   ["a: 1\nb: c: d\n", "line 2, column 4: nested mappings are not allowed in compact mappings"],
   ["a:\r\n\tb: 1\n", "line 2, column 1: tabs are not allowed as indentation"],
   ["a: .inf\n", "line 1, column 4: JSON has no such number"],
@@ -93,9 +93,9 @@ const refusals: readonly (readonly [text: string, message: string])[] = [
     "line 1, column 1: it has %YAML 1.2 but Helm reads 1.1 only; remove that line",
   ],
 ];
-for (const [text, message] of refusals) {
+for (const [text, message] of rejections) {
   test(`${JSON.stringify(text)} is rejected with its place: ${message}`, () => {
-    assert.equal(refusal(text), `read values.yaml, ${message}`);
+    assert.equal(rejection(text), `read values.yaml, ${message}`);
   });
 }
 
@@ -118,34 +118,34 @@ test("no error quotes the text", () => {
     `a: b: ${secret}`,
   ];
 
-  for (const text of texts) assert.ok(!refusal(text).includes(secret), refusal(text));
+  for (const text of texts) assert.ok(!rejection(text).includes(secret), rejection(text));
 });
 
-test("texts with one clear meaning are accepted where Go rejects them", () => {
+test("texts with one clear meaning are accepted when Go rejects them", () => {
   assert.deepEqual(
     lenientRows.map((text) => read(`v: ${text}\n`)),
     [{ v: "a/b" }, { v: "😀" }],
   );
 });
 
-for (const text of refusedRows) {
+for (const text of rejectedRows) {
   test(`${JSON.stringify(text)} is rejected, because Helm would read it differently`, () => {
-    assert.match(refusal(`v: ${text}\n`), /^read values\.yaml, line \d+, column \d+: \S/);
+    assert.match(rejection(`v: ${text}\n`), /^read values\.yaml, line \d+, column \d+: \S/);
   });
 }
 
-test("deep nesting and aliases without end are rejected", () => {
+test("deep nesting and endless aliases are rejected", () => {
   const levels = Array.from(
     { length: 9 },
     (_, at) => `a${at + 1}: &a${at + 1} [${Array(9).fill(`*a${at}`).join(", ")}]`,
   );
 
   assert.match(
-    refusal(`a0: &a0 [1, 1]\n${levels.join("\n")}\n`),
-    /too much of it comes from aliases/,
+    rejection(`a0: &a0 [1, 1]\n${levels.join("\n")}\n`),
+    /too much of it is from aliases/,
   );
   for (const depth of [501, 100_000])
-    assert.match(refusal("[".repeat(depth) + "]".repeat(depth)), /nested (too deeply|deeper)/);
+    assert.match(rejection("[".repeat(depth) + "]".repeat(depth)), /nested (too deeply|deeper)/);
 });
 
 test("any text is parsed, or rejected with YAML_INVALID", () => {

@@ -1,8 +1,7 @@
 /**
- * Parses YAML as Helm does, and writes JSON that Helm reads back unchanged.
- *
- * No mode of any npm parser gives the result of Go's sigs.k8s.io/yaml. So the package `yaml` only finds the structure, with
- * every scalar as text, and scalars are resolved as Go does. Results of Go are in shared/golden, and the tests compare.
+ * Parses YAML as Helm does, and writes JSON that Helm reads back unchanged. No mode of any npm parser has the results
+ * of Go's sigs.k8s.io/yaml. So the package `yaml` only finds the structure, with every scalar as text, and scalars are
+ * resolved as Go does. Results of Go are in shared/golden, and the tests compare.
  */
 import { Composer, type Document, isScalar, Parser, type YAMLError } from "yaml";
 import { AppError } from "../errors/index.ts";
@@ -24,7 +23,7 @@ const unsafeInYaml = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
  * Throws YAML_INVALID with `name`, line, column and cause, and never with any of the text.
  */
 export function parseHelmYaml(source: string, { name }: { readonly name: string }): unknown {
-  // The package knows two line breaks, Go's parser all of these.
+  // The package has two line breaks, Go's parser all of these.
   const text = source.replace(/\r\n?|\u0085/g, "\n");
   try {
     const control = forbidden.exec(text);

@@ -20,7 +20,7 @@ export function keyText(key: Exclude<ScalarValue, { kind: "invalid" }>): string 
   }
 }
 
-/** Go's `FormatFloat(x, 'g', -1, 32)`: the fewest digits that give the same 32-bit float, with an exponent from 1e+06 on. */
+/** Go's `FormatFloat(x, 'g', -1, 32)`: the fewest digits for the same 32-bit float, with an exponent from 1e+06 on. */
 function floatText(value: number): string {
   if (Number.isNaN(value)) return ".nan";
   if (!Number.isFinite(value)) return value > 0 ? ".inf" : "-.inf";

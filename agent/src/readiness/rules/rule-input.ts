@@ -4,7 +4,7 @@ import { z } from "zod";
 
 export type ObjectStatus =
   | { readonly kind: "current" }
-  /** May become current without a change. */
+  /** May become current without a change of the spec. */
   | { readonly kind: "inProgress"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string }
   | { readonly kind: "terminating"; readonly message: string };
@@ -67,12 +67,12 @@ export function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
-/** Whether the controller has observed the present generation. */
+/** Whether the controller has observed the current generation. */
 export function isObserved({ generation, status }: RuleInput): boolean {
   return numberOf(status, "observedGeneration") >= generation;
 }
 
-/** The message must stay the same until something changes that matters to people. */
+/** The message must not change with details that do not matter to people. */
 export function inProgress(message: string): ObjectStatus {
   return { kind: "inProgress", message };
 }

@@ -64,7 +64,7 @@ const simple = fc
   .map((parts) => parts.join(""));
 const choice = fc
   .tuple(condition, simple, simple)
-  .map(([asked, yes, no]) => `\${ if ${asked} }${yes}\${ else }${no}\${ end }`);
+  .map(([test, yes, no]) => `\${ if ${test} }${yes}\${ else }${no}\${ end }`);
 const block = fc.oneof(
   fc
     .tuple(simple, fc.constantFrom(".name", ".gone", "$.ClusterName", "len ."))

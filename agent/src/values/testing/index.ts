@@ -1,2 +1,2 @@
 export { templateText } from "./arbitraries.ts";
-export { rowContext, rowFacts, styleRows, valuesRows } from "./rows.ts";
+export { rowClusterInfo, rowContext, styleRows, valuesRows } from "./rows.ts";

@@ -1,8 +1,8 @@
 /** Values with templates, written by hand; the results of Go are in shared/golden. */
 import type { ValuesQuestion } from "@flotilla/shared/version/testing";
 
-/** The cluster info of all of them: nothing in it is a template, whatever it looks like. */
-export const rowFacts = {
+/** The cluster info of all rows. Its strings are never rendered, not even those that look like templates. */
+export const rowClusterInfo = {
   namespace: "fleet-default",
   name: "paris",
   labels: {
@@ -36,11 +36,11 @@ export const rowFacts = {
 
 /** The same, as Fleet passes it to templates. */
 export const rowContext: Readonly<Record<string, unknown>> = {
-  ClusterNamespace: rowFacts.namespace,
-  ClusterName: rowFacts.name,
-  ClusterLabels: rowFacts.labels,
-  ClusterAnnotations: rowFacts.annotations,
-  ClusterValues: rowFacts.templateValues,
+  ClusterNamespace: rowClusterInfo.namespace,
+  ClusterName: rowClusterInfo.name,
+  ClusterLabels: rowClusterInfo.labels,
+  ClusterAnnotations: rowClusterInfo.annotations,
+  ClusterValues: rowClusterInfo.templateValues,
 };
 
 /** Single strings: as a value, as an item of a list, and as a key if possible. */

@@ -42,13 +42,13 @@ for (const crd of crds) {
   });
 
   test(`every field of ${kind} is described`, () => {
-    const silent = nodes
+    const withoutDescription = nodes
       .filter(({ path }) => isFlat || /\.(spec|status)\./.test(path))
       .filter(({ path }) => !/(\[\]|\.\*|\.metadata)$/.test(path))
       .filter(({ path, schema }) => !path.includes(".pin.") && (schema.description ?? "") === "")
       .map(({ path }) => path);
 
-    assert.deepEqual(silent, []);
+    assert.deepEqual(withoutDescription, []);
   });
 
   test(`the rules of ${kind} are for texts of limited length only, within the cost budget of the API server`, () => {
@@ -80,7 +80,7 @@ const validations: readonly (readonly [
   valid: boolean,
 ])[] = [
   [
-    "a HelmOp with what nobody knows yet",
+    "a HelmOp with unknown fields",
     "HelmOp",
     { spec: { helm: { repo: "oci://a/b", novel: 1 }, also: {} } },
     true,
@@ -93,7 +93,7 @@ const validations: readonly (readonly [
   ],
   ["a HelmOp with a number for a version", "HelmOp", { spec: { helm: { version: 1.2 } } }, false],
   [
-    "a HelmOp with a share",
+    "a HelmOp with a percentage",
     "HelmOp",
     { spec: { rolloutStrategy: { maxUnavailable: "10%", partitions: [{ maxUnavailable: 1 }] } } },
     true,
@@ -111,7 +111,7 @@ const validations: readonly (readonly [
     { requireServiceAccount: true, helmOp: { allowedChartPatterns: [] } },
     true,
   ],
-  ["a Policy with a text for a list", "Policy", { allowedServiceAccounts: "deployer" }, false],
+  ["a Policy with a string for a list", "Policy", { allowedServiceAccounts: "deployer" }, false],
   ["a BundleDeployment without a spec", "BundleDeployment", {}, false],
   [
     "a BundleDeployment",

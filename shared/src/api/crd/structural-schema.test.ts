@@ -10,7 +10,7 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
   [
     ["a text", z.string(), { type: "string" }],
     [
-      "a text or null",
+      "a string or null",
       text("A name.", { maxLength: 5 }),
       { type: "string", description: "A name.", maxLength: 5, nullable: true },
     ],
@@ -22,7 +22,7 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
     ],
     ["a choice", z.enum(["a", "b"]), { type: "string", enum: ["a", "b"] }],
     [
-      "a count or a share",
+      "a count or a percentage",
       countOrShare("Many."),
       { description: "Many.", nullable: true, "x-kubernetes-int-or-string": true },
     ],
@@ -32,7 +32,7 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
       { type: "array", maxItems: 3, items: { type: "boolean" } },
     ],
     [
-      "a map of texts",
+      "a map of strings",
       z.record(z.string(), z.string()),
       { type: "object", additionalProperties: { type: "string" } },
     ],
@@ -42,7 +42,7 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
       { type: "object", description: "Any.", nullable: true, ...open },
     ],
     [
-      "an object, which keeps what it does not know",
+      "an object, which keeps unknown fields",
       fields({ a: z.string(), b: z.string().optional() }),
       {
         type: "object",
@@ -52,12 +52,12 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
       },
     ],
     [
-      "an object that is closed",
+      "an object without unknown fields",
       z.strictObject({ a: z.string() }),
       { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
     ],
     [
-      "a union of objects, as one that has the fields of all",
+      "a union of objects, as one object with the fields of all",
       z.discriminatedUnion("kind", [
         z.strictObject({ kind: z.literal("x"), both: z.string(), one: z.string() }),
         z.strictObject({ kind: z.literal("y"), both: z.string() }),
@@ -95,7 +95,7 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
   ];
 
 for (const [what, schema, structural] of cases) {
-  test(`a CRD's schema says ${what}`, () => {
+  test(`the CRD schema of ${what}`, () => {
     assert.deepEqual(structuralSchema(schema), structural);
   });
 }

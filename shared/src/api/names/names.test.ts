@@ -9,7 +9,7 @@ import {
   targetName,
 } from "./names.ts";
 
-// Answers of Fleet's own functions, so that its users' releases and namespaces are found again.
+// Results of Fleet's own functions, so that its users' releases and namespaces are found again.
 const releaseNames: readonly (readonly [bundle: string, release: string])[] = [
   ["web", "web"],
   ["web-shop", "web-shop"],

@@ -17,26 +17,26 @@ const { signal } = new AbortController();
 describe("refreshing", () => {
   it("lists what a half-open watch has missed, calls the listeners, and watches from there", async (t) => {
     const { server, informer, changes } = await follow(t, {
-      objects: ["a", "gone"],
+      objects: ["a", "deleted"],
       prepare: (server) => server.next("watch", openAndStall),
     });
     await server.arrival("watch");
-    server.remove(configMaps, { namespace: "default", name: "gone" });
+    server.remove(configMaps, { namespace: "default", name: "deleted" });
     server.put(configMaps, configMap("new"));
-    assert.deepEqual(namesIn(informer), ["a", "gone"]);
+    assert.deepEqual(namesIn(informer), ["a", "deleted"]);
 
     await informer.refresh(signal);
 
     assert.deepEqual(namesIn(informer), ["a", "new"]);
     assert.deepEqual(
       changes.map(({ key }) => key),
-      ["default/a", "default/gone", "default/new", "default/gone"],
+      ["default/a", "default/deleted", "default/new", "default/deleted"],
     );
     const { request } = await server.opened();
     assert.equal(request.query.get("resourceVersion"), "104");
   });
 
-  it("waits for a list that starts after the call, one for several calls", async (t) => {
+  it("waits for a list that starts after the call, one list for several calls", async (t) => {
     const first = Promise.withResolvers<ServerResponse>();
     const { server, informer } = await follow(t, {
       objects: ["a"],
@@ -73,7 +73,7 @@ describe("refreshing", () => {
     assert.match(listings[1] ?? "", /503|ServiceUnavailable/);
   });
 
-  it("ends without a list when the signal of the caller aborts, or has aborted", async (t) => {
+  it("ends without a list when the signal of the caller aborts", async (t) => {
     const { server, informer, listings } = await follow(t, { objects: ["a"] });
     await server.opened();
     server.next("list", stall);

@@ -16,7 +16,7 @@ import {
 } from "../testing/index.ts";
 
 describe("watching", () => {
-  it("delivers what is added, changed and deleted, with the state before", async (t) => {
+  it("delivers additions, changes and deletions, with the state before", async (t) => {
     const { server, informer, changes, untilChanges } = await follow(t);
     await server.opened();
 
@@ -135,17 +135,17 @@ describe("watching", () => {
   });
 
   for (const { name, fail } of [
-    { name: "was cut", fail: (watch: OpenWatch) => watch.cut() },
+    { name: "was truncated", fail: (watch: OpenWatch) => watch.cut() },
     {
       name: "had a line that is not JSON",
       fail: (watch: OpenWatch) => watch.line('{"type":"MODIFIED","object":{"meta'),
     },
     {
-      name: "had an error in it",
+      name: "contained an error",
       fail: (watch: OpenWatch) => watch.line(errorLine(500, "InternalError")),
     },
   ]) {
-    it(`lists again after a watch that ${name}: the server may have another history`, async (t) => {
+    it(`lists again after a watch that ${name}, because the server may have another history`, async (t) => {
       const { server, clock, informer, untilChanges } = await follow(t, { objects: ["a"] });
       const watch = await server.opened();
 
@@ -163,7 +163,7 @@ describe("watching", () => {
     });
   }
 
-  it("lists again after a shutdown of the server, however soon it is back", async (t) => {
+  it("lists again after a shutdown of the server, also when it restarts at once", async (t) => {
     const { server, clock, informer } = await follow(t, { objects: ["a"] });
     const watch = await server.opened();
     clock.advanceNow(10_000);
@@ -182,7 +182,7 @@ describe("watching", () => {
     assert.equal(next.request.query.get("resourceVersion"), "7");
   });
 
-  it("ends its backoff after cut watches when the server responds to any request", async (t) => {
+  it("ends its backoff after truncated watches when the server responds to any request", async (t) => {
     const { server, rest, clock } = await follow(t, {
       prepare: (prepared) => {
         prepared.next("watch", cutConnection);

@@ -18,7 +18,7 @@ import {
 import { createInformer } from "./informer.ts";
 
 describe("listing", () => {
-  it("has synced when everything is listed and the listeners were called", async (t) => {
+  it("has synced after everything was listed and the listeners were called", async (t) => {
     const { informer, changes } = await follow(t, { objects: ["a", "b"] });
 
     await informer.synced;
@@ -43,18 +43,18 @@ describe("listing", () => {
     assert.equal(informer.store.get("default/a")?.apiVersion, "v1");
   });
 
-  it("delivers a write of ours that a list has not, and its end, but not one that is later", async (t) => {
+  it("delivers our own write that a list does not have, and its end, but not a later one", async (t) => {
     const { informer, server, changes, untilChanges } = await follow(t, { objects: [] });
     await informer.synced;
     const watch = await server.opened();
-    const wrote = (name: string, resourceVersion: string): void => {
+    const putWrite = (name: string, resourceVersion: string): void => {
       const { metadata } = configMap(name);
       informer.store.wrote({ metadata: { ...metadata, resourceVersion } });
     };
 
-    wrote("skipped", "450");
+    putWrite("skipped", "450");
     server.next("list", (response, request) => {
-      wrote("later", "550");
+      putWrite("later", "550");
       answersJson({ metadata: { resourceVersion: "500" }, items: [] })(response, request);
     });
     watch.line(errorLine(410, "Expired"));
@@ -125,12 +125,12 @@ describe("listing", () => {
     assert.deepEqual(delays, [800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
   });
 
-  /** An informer whose list has failed three times, which is to wait for 3.2 s now. */
-  async function followAway(t: TestContext) {
+  /** An informer whose list has failed three times, and that waits for 3.2 s. */
+  async function followUnreachable(t: TestContext) {
     const followed = await follow(t, {
       objects: ["a"],
       prepare: (server) => {
-        // A request that is cut is made once more before it has failed.
+        // A request whose connection is cut is sent once more before it fails.
         for (let count = 0; count < 6; count++) server.next("list", cutConnection);
       },
     });
@@ -147,7 +147,7 @@ describe("listing", () => {
   }
 
   it("ends its backoff from an unreachable server when it responds to any request, and resets it", async (t) => {
-    const { rest, server, clock, informer } = await followAway(t);
+    const { rest, server, clock, informer } = await followUnreachable(t);
     server.next("list", cutConnection);
     server.next("list", cutConnection);
 
@@ -159,8 +159,8 @@ describe("listing", () => {
     await informer.synced;
   });
 
-  it("ends its backoff when the server opens a watch, too", async (t) => {
-    const { rest, server, clock, informer } = await followAway(t);
+  it("also ends its backoff when the server opens a watch", async (t) => {
+    const { rest, server, clock, informer } = await followUnreachable(t);
     const watch = { namespace: "default", resourceVersion: "1", timeoutSeconds: 300 };
 
     const other = rest.watch(configMaps, watch)[Symbol.asyncIterator]();
@@ -172,7 +172,7 @@ describe("listing", () => {
     await other.return?.();
   });
 
-  it("does not end its backoff for a server that takes requests and does not respond", async (t) => {
+  it("does not end its backoff for a server that accepts requests and does not respond", async (t) => {
     const { rest, server, clock } = await follow(t, {
       prepare: (prepared) => {
         for (let count = 0; count < 2; count++) prepared.next("list", stall);
@@ -193,7 +193,7 @@ describe("listing", () => {
     [429, "TooManyRequests"],
   ] as const) {
     it(`does not end its backoff when the server responds with ${code}`, async (t) => {
-      const { rest, server, clock, informer } = await followAway(t);
+      const { rest, server, clock, informer } = await followUnreachable(t);
       const lists = (): number => server.requests.filter(({ kind }) => kind === "list").length;
       const ask = async (): Promise<void> => {
         server.next("get", respondStatus(code, reason));
@@ -207,7 +207,7 @@ describe("listing", () => {
       await ask();
       clock.advanceNow(800);
       assert.equal(await nextDelay(clock), 2400);
-      // In the time that this takes, a list would have arrived.
+      // In this time a list would have arrived.
       for (let times = 0; times < 3; times++) await ask();
       assert.equal(lists(), before);
       clock.advanceNow(2400);
@@ -232,7 +232,7 @@ describe("listing", () => {
 });
 
 describe("the result of a list", () => {
-  it("is reported each time, with the reason when it failed", async (t) => {
+  it("is reported each time, with the error when it failed", async (t) => {
     const { informer, server, clock, listings } = await follow(t, {
       prepare: (prepared) => prepared.next("list", respondStatus(403, "Forbidden")),
     });
@@ -249,8 +249,8 @@ describe("the result of a list", () => {
   });
 });
 
-describe("the end", () => {
-  it("of an informer rejects callers that wait for its first list", async () => {
+describe("stopping", () => {
+  it("an informer rejects callers that wait for its first list", async () => {
     const server = await startHttpApiServer();
     server.next("list", stall);
     const rest = connectKube({ server: server.url, credentials: { kind: "none" } });

@@ -40,7 +40,7 @@ export interface Informer<T extends KubeObject> {
    * Resolves when a list that started after the call is complete and the listeners were called, or when `signal` aborts.
    */
   refresh(signal: AbortSignal): Promise<void>;
-  /** Adds a listener; gives the function that removes it. It is not called for objects that are in the store already. */
+  /** Adds a listener; returns the function that removes it. It is not called for objects that are in the store already. */
   onChange(listener: ChangeListener<T>): () => void;
   /** Lists and watches until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
@@ -54,7 +54,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   const { promise: synced, resolve, reject } = Promise.withResolvers<void>();
   const relists = createRelists();
   let hasSynced = false;
-  // Nobody has to wait for it: its rejection must not end the process.
+  // It may have no awaiting caller: its rejection must not end the process.
   synced.catch(() => undefined);
 
   function notify(change: Change<T> | undefined): void {

@@ -40,7 +40,10 @@ export function isLaterThanList(
     : isLaterVersion(version, listVersion);
 }
 
-/** The response to a write that removed the last finalizer of an object that was being deleted: it is gone. */
+/**
+ * The response to a write that removed the last finalizer of an object that was being deleted: it does not exist any
+ * more.
+ */
 export function isGone(object: KubeObject): boolean {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
   return deletionTimestamp !== undefined && finalizers.length === 0 && !isDeletedLater(object);

@@ -25,7 +25,7 @@ import type { KubeObject, Resource } from "../objects/index.ts";
 
 /** Takes what the reflector delivers, in order. */
 export interface ReflectorSink<T> {
-  /** A list starts; gives the function that takes its objects. */
+  /** A list starts; returns the function that takes its objects. */
   onListStarted(): (listed: Listed<T>) => void;
   /** A list failed; it is retried. */
   onListFailed(failure: AppError): void;
@@ -39,7 +39,7 @@ export interface ReflectorOptions<T extends KubeObject> {
   /** Applied to each object as soon as it arrives. */
   readonly transform: (object: T) => T;
   readonly sink: ReflectorSink<T>;
-  /** Gives a signal that aborts when a relist is requested, whatever the state of the watch; called before each list. */
+  /** Returns a signal that aborts when a relist is requested, whatever the state of the watch; called before each list. */
   readonly relistRequested: () => AbortSignal;
   readonly log: Log;
   readonly clock: Clock;

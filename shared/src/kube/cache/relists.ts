@@ -5,7 +5,7 @@ export interface Relists {
   request(signal: AbortSignal): Promise<void>;
   /** Aborts at the next request. */
   requested(): AbortSignal;
-  /** To be called when a list starts; gives the function to call when its objects are in the store. */
+  /** To be called when a list starts; returns the function to call when its objects are in the store. */
   start(): () => void;
 }
 

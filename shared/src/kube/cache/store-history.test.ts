@@ -6,7 +6,7 @@ import { object, versionOf } from "../testing/index.ts";
 import { defineIndex } from "./object-index.ts";
 import { type Change, createStore, type Store } from "./store.ts";
 
-/** A server that a store follows with a delay, that is written to by us and by others, and restored from backups. */
+/** A server that a store follows with a delay, that we and others write to, and that is restored from backups. */
 type Step =
   | { readonly kind: "ours"; readonly name: string; readonly isDeleting: boolean }
   | { readonly kind: "theirs" | "ourEnd" | "theirEnd" | "read"; readonly name: string }
@@ -56,7 +56,7 @@ describe("a store that lags behind its server", () => {
     { maxLength: 40 },
   );
 
-  it("gives our own writes and what follows them, and ends with the state of the server", () => {
+  it("returns our own writes and later states, and ends with the state of the server", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         runSteps(taken);
@@ -80,7 +80,7 @@ describe("a store that lags behind its server", () => {
     );
   });
 
-  it("shows the final state to a reader that reads after each write and each change", () => {
+  it("has the final state for a reader that reads after each write and each change", () => {
     fc.assert(
       fc.property(steps, (taken) => {
         const seen = new Map<string, string | undefined>();
@@ -96,7 +96,7 @@ describe("a store that lags behind its server", () => {
   });
 });
 
-/** Takes the steps, then delivers everything; gives all changes. `read` is called where a reader would read. */
+/** Takes the steps, then delivers everything; returns all changes. `read` is called where a reader would read. */
 function runSteps(
   steps: readonly Step[],
   read: Reader = () => undefined,
@@ -110,11 +110,11 @@ function runSteps(
   let inFlight: ConfigMap[] = [];
   let replaceAll: ReturnType<typeof store.beginList> | undefined;
   let isListCut = false;
-  /** Until what a restored server has is listed, its versions read like old ones. */
-  let isLost = false;
+  /** Until the objects of a restored server are listed, its versions look like old ones. */
+  let isDisconnected = false;
   /** Our own writes with a response, by uid: the store must have at least this version. */
   const atLeast = new Map<string, number>();
-  /** The uids of what we have ended, and must not see again. */
+  /** The uids of objects that we ended, and that must not be in the store again. */
   const ended = new Set<string>();
   const changes: Change<ConfigMap>[] = [];
 
@@ -124,7 +124,7 @@ function runSteps(
     for (const { key } of recorded) read(store, key);
   }
 
-  function happen(delivery: Delivery): void {
+  function applyDelivery(delivery: Delivery): void {
     // What happens before a list is cut is in it.
     if (replaceAll === undefined || isListCut) undelivered.push(delivery);
   }
@@ -134,23 +134,23 @@ function runSteps(
     const uid = server.get(name)?.metadata.uid ?? `${name}-${++incarnation}`;
     const written = object(name, version, { uid, ...extra });
     server.set(name, written);
-    happen({ type: "set", object: written });
+    applyDelivery({ type: "set", object: written });
     return written;
   }
 
-  /** Takes the object away; gives it as it was. */
+  /** Removes the object; returns its last state. */
   function end(name: string): ConfigMap | undefined {
-    const gone = server.get(name);
-    if (gone === undefined) return undefined;
+    const removed = server.get(name);
+    if (removed === undefined) return undefined;
     server.delete(name);
     version++;
-    const { uid = "" } = gone.metadata;
-    happen({ type: "remove", object: object(name, version, { uid }) });
-    return gone;
+    const { uid = "" } = removed.metadata;
+    applyDelivery({ type: "remove", object: object(name, version, { uid }) });
+    return removed;
   }
 
   function beginList(): void {
-    // What the watch was behind with is skipped.
+    // Events that the watch had not delivered are skipped.
     undelivered.length = 0;
     replaceAll = store.beginList();
     isListCut = false;
@@ -171,7 +171,7 @@ function runSteps(
       assert.ok(replaceAll !== undefined);
       record(replaceAll(delivery.objects, delivery.version));
       replaceAll = undefined;
-      isLost = false;
+      isDisconnected = false;
     }
   }
 
@@ -183,7 +183,7 @@ function runSteps(
     const isEnd =
       response.metadata.deletionTimestamp !== undefined && !response.metadata.finalizers;
     if (isEnd && store.get(key)?.metadata.uid === uid) ended.add(uid);
-    if (!isEnd && !isLost)
+    if (!isEnd && !isDisconnected)
       atLeast.set(uid, Math.max(atLeast.get(uid) ?? 0, Number(resourceVersion)));
     store.wrote(response);
     read(store, key);
@@ -195,7 +195,7 @@ function runSteps(
     inFlight = [];
     atLeast.clear();
     ended.clear();
-    isLost = true;
+    isDisconnected = true;
     beginList();
   }
 
@@ -215,9 +215,9 @@ function runSteps(
         break;
       }
       case "ourEnd": {
-        const gone = end(step.name);
-        if (gone === undefined) break;
-        const { uid = "", resourceVersion } = gone.metadata;
+        const removed = end(step.name);
+        if (removed === undefined) break;
+        const { uid = "", resourceVersion } = removed.metadata;
         inFlight.push(object(step.name, Number(resourceVersion), { uid, deletionTimestamp }));
         break;
       }
@@ -252,13 +252,10 @@ function runSteps(
       const shown = store.get(`ns/${metadata.name}`)?.metadata;
       if (known === undefined) continue;
       assert.equal(shown?.uid, metadata.uid);
-      assert.ok(
-        Number(shown?.resourceVersion) >= known,
-        `${metadata.uid} went back behind ${known}`,
-      );
+      assert.ok(Number(shown?.resourceVersion) >= known, `${metadata.uid} was older than ${known}`);
     }
     for (const shown of store.list()) {
-      assert.ok(!ended.has(shown.metadata.uid ?? ""), `${shown.metadata.uid} came back`);
+      assert.ok(!ended.has(shown.metadata.uid ?? ""), `${shown.metadata.uid} was restored`);
       assert.deepEqual(store.byIndex(byName, shown.metadata.name), [shown]);
     }
   }

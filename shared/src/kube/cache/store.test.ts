@@ -6,7 +6,7 @@ import { byNamespace, defineIndex } from "./object-index.ts";
 import { createStore } from "./store.ts";
 
 describe("a store", () => {
-  it("gives what the watch delivered", () => {
+  it("returns what the watch delivered", () => {
     const store = createStore<ConfigMap>();
 
     assert.deepEqual(store.set(object("a", 1)), { key: "ns/a", after: object("a", 1) });
@@ -21,7 +21,7 @@ describe("a store", () => {
     assert.deepEqual(store.list(), [object("a", 2)]);
   });
 
-  it("gives no change for an event that it has already", () => {
+  it("returns no change for an event that it has already", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
 
@@ -29,7 +29,7 @@ describe("a store", () => {
     assert.equal(store.remove(object("b", 1)), undefined);
   });
 
-  it("finds objects by index while they change", () => {
+  it("keeps its indexes up to date", () => {
     const byLabel = defineIndex<ConfigMap>("label", (one) =>
       Object.values(one.metadata.labels ?? {}),
     );
@@ -60,7 +60,7 @@ describe("a store", () => {
     assert.deepEqual([found(byName, "a"), found(byUid, "b")], [0, 0]);
   });
 
-  it("freezes objects deeply where that is set", () => {
+  it("freezes objects deeply when that is set", () => {
     const store = createStore<ConfigMap>({ freeze: true });
     store.set(object("a", 1));
 
@@ -71,8 +71,8 @@ describe("a store", () => {
   });
 });
 
-describe("a write of ours", () => {
-  it("is what get gives until the watch delivers it", () => {
+describe("our own write", () => {
+  it("is returned by get until the watch delivers it", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
 
@@ -80,7 +80,7 @@ describe("a write of ours", () => {
     const older = store.set(object("a", 3));
 
     assert.equal(versionOf(store.get("ns/a")), "5");
-    // Changes are those of the watch, whatever is laid over.
+    // Changes are those of the watch, without our own writes.
     assert.deepEqual(older, { key: "ns/a", before: object("a", 1), after: object("a", 3) });
     assert.deepEqual(store.set(object("a", 5)), {
       key: "ns/a",
@@ -101,7 +101,7 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "6");
   });
 
-  it("shows a new object before the watch delivers it, in the indexes, too", () => {
+  it("makes a new object visible before the watch delivers it, also in the indexes", () => {
     const byName = defineIndex<ConfigMap>("name", ({ metadata }) => [metadata.name]);
     const store = createStore<ConfigMap>();
     assert.deepEqual(store.byIndex(byName, "a"), []);
@@ -142,10 +142,10 @@ describe("a write of ours", () => {
 
   for (const [what, waiting] of [
     ["a Pod in its grace period", { metadata: { deletionGracePeriodSeconds: 30 } }],
-    ["what another finalizer keeps", { metadata: { finalizers: ["x"] } }],
-    ["a Namespace that is being emptied", { metadata: {}, spec: { finalizers: ["kubernetes"] } }],
+    ["an object with another finalizer", { metadata: { finalizers: ["x"] } }],
+    ["a Namespace that is terminating", { metadata: {}, spec: { finalizers: ["kubernetes"] } }],
   ] as const) {
-    it(`to ${what} leaves it there`, () => {
+    it(`to ${what} keeps it in the store`, () => {
       const store = createStore<KubeObject>();
       const { metadata, ...rest } = object("a", 5, { deletionTimestamp: "2026-01-01T00:00:00Z" });
 
@@ -219,7 +219,7 @@ describe("a write of ours", () => {
 
     assert.equal(versionOf(store.get("ns/a")), "7");
     assert.equal(store.get("ns/b"), undefined);
-    // Whoever looked meanwhile has acted on it.
+    // A reader may have acted on it meanwhile.
     assert.deepEqual(changes, [
       { key: "ns/a", before: object("a", 1), after: object("a", 5) },
       { key: "ns/b", after: object("b", 6) },
@@ -238,7 +238,7 @@ describe("a write of ours", () => {
     ]);
   });
 
-  it("whose response arrives during a list is on top of the list", () => {
+  it("whose response arrives during a list overrides the list", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 1));
     store.set(object("c", 2, { uid: "old" }));
@@ -289,12 +289,12 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "6");
   });
 
-  it("is dropped when the server has lost it", () => {
+  it("is dropped when the server does not have it any more", () => {
     const store = createStore<ConfigMap>();
     store.set(object("a", 100));
     store.wrote(object("b", 101));
 
-    // Restored from a backup, it counts from an earlier version, or from one far ahead.
+    // Restored from a backup, it continues from an earlier version, or from a much later one.
     const changes = store.beginList()([object("a", 100, { uid: "other" })], "60");
 
     assert.deepEqual(store.list(), [object("a", 100, { uid: "other" })]);
@@ -307,7 +307,7 @@ describe("a write of ours", () => {
     assert.equal(versionOf(store.get("ns/a")), "61");
   });
 
-  it("waits for the watch where versions are no integers", () => {
+  it("waits for the watch when versions are not integers", () => {
     const store = createStore<ConfigMap>();
     const odd = object("a", 1, { resourceVersion: "v2" });
 
@@ -318,7 +318,7 @@ describe("a write of ours", () => {
     assert.deepEqual(store.list(), [odd]);
   });
 
-  it("that removed the last finalizer is recognised before the transform, which may drop finalizers", () => {
+  it("that removed the last finalizer is recognised before the transform, which may remove finalizers", () => {
     const store = createStore<ConfigMap>({
       transform: ({ metadata: { finalizers: _, ...metadata }, ...rest }) => ({ ...rest, metadata }),
     });
@@ -329,14 +329,14 @@ describe("a write of ours", () => {
     assert.equal(store.size, 1);
   });
 
-  it("is frozen like what the watch delivers", () => {
+  it("is frozen like objects from the watch", () => {
     const store = createStore<ConfigMap>({ freeze: true });
     store.wrote(object("a", 1));
 
     assert.ok(Object.isFrozen(store.get("ns/a")?.data));
   });
 
-  it("goes through the transform like what the watch delivers", () => {
+  it("is transformed like objects from the watch", () => {
     const store = createStore<ConfigMap>({ transform: ({ data: _, ...rest }) => rest });
 
     store.wrote(object("a", 5));

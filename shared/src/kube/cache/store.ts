@@ -1,8 +1,7 @@
 /**
  * The objects of one kind in memory: as the watch delivers them, with our own writes on top (client-go: MutationCache).
- *
- * The response to a write arrives before the watch delivers the change. Until then `get` gives the response, so that a
- * reconcile never acts on the state before its own write. resourceVersions only grow (`isLaterVersion`), and a watch
+ * The response to a write arrives before the watch delivers the change. Until then `get` returns the response, so that
+ * a reconcile never acts on the state before its own write. resourceVersions only grow (`isLaterVersion`), and a watch
  * delivers them in order: a response that is not later than the last delivery is stale.
  */
 
@@ -34,7 +33,7 @@ export interface Change<T> {
   readonly key: ObjectKey;
   readonly before?: T;
   readonly after?: T;
-  /** It comes from a list, not from a watch: it may be processed with low priority. */
+  /** It is part of a list, not an event of a watch: it may be processed with low priority. */
   readonly isInInitialList?: boolean;
 }
 
@@ -47,8 +46,8 @@ export interface WatchedStore<T extends KubeObject> extends Store<T> {
   set(object: T): Change<T> | undefined;
   remove(object: T): Change<T> | undefined;
   /**
-   * To be called before a list starts: the list has every write whose response has arrived by then, unless the server has lost
-   * it. Gives the function that takes the objects of the list, and its `version`.
+   * To be called before a list starts: the list has every write whose response has arrived by then, unless the server
+   * has lost it. Returns the function that takes the objects of the list, and its `version`.
    */
   beginList(): (listed: readonly T[], version: string) => readonly Change<T>[];
 }

@@ -26,7 +26,7 @@ describe("a request", () => {
     assert.equal(headers["impersonate-group"], "x, y");
   });
 
-  it("of an impersonated client has its user, over the same connections, which outlive it", async (t) => {
+  it("of an impersonated client has its user, and uses the same connections, which stay open after it", async (t) => {
     const config = {
       credentials: { kind: "token", token: "secret" },
       impersonate: { user: "alice", uid: "7", groups: ["x"] },
@@ -56,7 +56,7 @@ describe("a request", () => {
     assert.equal(server.requests[0]?.path, "/k8s/clusters/one/version");
   });
 
-  it("that fails names the request and the server", async (t) => {
+  it("that fails has the request and the server in its error", async (t) => {
     const { rest, server } = await connected(t);
     server.next("get", respondStatus(403, "Forbidden"));
 
@@ -66,7 +66,7 @@ describe("a request", () => {
     });
   });
 
-  it("that fails does not repeat what a server says about a Secret", async (t) => {
+  it("that fails does not repeat a server's message about a Secret", async (t) => {
     const { rest, server } = await connected(t);
     const causes = [
       { field: "data[a]", reason: "FieldValueInvalid", message: 'Invalid value: "hunter2"' },
@@ -119,7 +119,7 @@ describe("a request", () => {
     });
   });
 
-  it("fails without a response within 10 s", async (t) => {
+  it("fails after 10 s without a response", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("write", stall);
 
@@ -133,7 +133,7 @@ describe("a request", () => {
     });
   });
 
-  it("takes a response that arrived in time and is read late, by a process that was frozen", async (t) => {
+  it("returns a response that arrived in time and is read late, by a process that was frozen", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("get", (response) => {
       // With the other timers, after which the process reads.
@@ -146,7 +146,7 @@ describe("a request", () => {
     assert.deepEqual(await rest.get(configMaps, ref), settings);
   });
 
-  it("has its own timeout where it is set, and sends it to the server", async (t) => {
+  it("has its own timeout when it is set, and sends it to the server", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.next("write", stall);
 
@@ -199,7 +199,7 @@ describe("a request", () => {
     );
   });
 
-  it("waits for the Retry-After of a busy server and is sent again, where it is idempotent", async (t) => {
+  it("waits for the Retry-After of a busy server and is sent again when it is idempotent", async (t) => {
     const { rest, server, clock } = await connected(t);
     server.put(configMaps, settings);
     server.next("get", respondStatus(429, "TooManyRequests", { "retry-after": "2" }));

@@ -26,7 +26,7 @@ describe("an object", () => {
     assert.equal(await rest.get(configMaps, ref), undefined);
   });
 
-  it("that exists already, or has changed, is rejected with an error of its own kind", async (t) => {
+  it("that already exists, or has changed, is rejected with an error of its own kind", async (t) => {
     const { rest } = await connected(t);
     const created = await rest.create(configMaps, settings);
     await rest.replace(configMaps, created);

@@ -33,7 +33,7 @@ describe("credentials", () => {
     });
   });
 
-  it("in a file are read again, and at once when they were rejected", async (t) => {
+  it("in a file are read again, and at once after they were rejected", async (t) => {
     const path = join(await directory(t), "token");
     await writeFile(path, "one\n");
     const source = sourceOf({ kind: "token-file", path });
@@ -57,7 +57,7 @@ describe("credentials", () => {
     assert.equal(source.rejected(await source.current()), false);
   });
 
-  it("survive that their file is missing for a moment", async (t) => {
+  it("stay in use when their file is missing for a moment", async (t) => {
     const path = join(await directory(t), "token");
     await writeFile(path, "one");
     const source = sourceOf({ kind: "token-file", path });
@@ -74,7 +74,7 @@ describe("credentials", () => {
 });
 
 describe("a credential plugin", () => {
-  /** A plugin that runs this script, which finds the count of its runs in $RUN. */
+  /** A plugin that runs this script, which gets the count of its runs in $RUN. */
   async function plugin(t: TestContext, script: string): Promise<ExecPlugin> {
     const path = await directory(t);
     const count = `echo x >> runs; RUN=$(wc -l < runs | tr -d ' ')`;
@@ -123,7 +123,7 @@ describe("a credential plugin", () => {
     assert.equal(await authorization(source), "Bearer run-2");
   });
 
-  it("can give a client certificate, and gets the cluster in its environment", async (t) => {
+  it("can return a client certificate, and gets the cluster in its environment", async (t) => {
     const status = `{"clientCertificateData":"CERT","clientKeyData":"KEY"}`;
     const exec = await plugin(
       t,
@@ -149,7 +149,7 @@ describe("a credential plugin", () => {
       message: /: it printed neither status.token nor/,
     },
   ]) {
-    it(`that ${name} is named, without what it printed`, async (t) => {
+    it(`that ${name} is reported, without its output`, async (t) => {
       const exec = await plugin(t, script);
 
       await assert.rejects(async () => await sourceOf({ kind: "exec", exec }).current(), {
@@ -159,7 +159,7 @@ describe("a credential plugin", () => {
     });
   }
 
-  it("that is missing is named with its install hint", async (t) => {
+  it("that is missing is reported with its install hint", async (t) => {
     const exec = { ...(await plugin(t, "")), command: "./missing" };
 
     await assert.rejects(async () => await sourceOf({ kind: "exec", exec }).current(), {

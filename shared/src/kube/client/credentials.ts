@@ -117,7 +117,7 @@ function cached(
       return pending;
     },
     rejected(identity) {
-      // Rejected twice in a row: fetching again at once gives the same.
+      // Rejected twice in a row: fetching again at once has the same result.
       if (identity === rejected) return false;
       rejected = identity;
       return true;

@@ -13,7 +13,7 @@ function start(highWaterMark = 2) {
 }
 
 describe("an event buffer", () => {
-  it("gives events in order, to a reader that comes first or last", async () => {
+  it("returns events in order, to a reader that starts first or last", async () => {
     const { buffer } = start();
     const waiting = buffer.next();
 
@@ -38,7 +38,7 @@ describe("an event buffer", () => {
     assert.deepEqual(calls, ["full", "drained"]);
   });
 
-  it("gives what was pushed, then the error once, then the end", async () => {
+  it("returns what was pushed, then the error once, then the end", async () => {
     const { buffer } = start();
     buffer.push(1);
     buffer.end(new Error("broken"));
@@ -49,7 +49,7 @@ describe("an event buffer", () => {
     assert.deepEqual(await buffer.next(), { done: true, value: undefined });
   });
 
-  it("fails or ends a reader that waits", async () => {
+  it("fails or ends a waiting reader", async () => {
     const [failing, ending] = [start().buffer, start().buffer];
     const [failed, ended] = [failing.next(), ending.next()];
 
@@ -60,7 +60,7 @@ describe("an event buffer", () => {
     assert.deepEqual(await ended, { done: true, value: undefined });
   });
 
-  it("drops what was not read when it is discarded", async () => {
+  it("drops unread events when it is discarded", async () => {
     const { buffer } = start();
     buffer.push(1);
 

@@ -46,7 +46,7 @@ async function load(t: TestContext, parts: Parts, options: { readonly context?: 
 }
 
 describe("a kubeconfig", () => {
-  it("gives the current context", async (t) => {
+  it("has the current context", async (t) => {
     const config = await load(t, { context: "namespace: mine", user: "token: secret" });
 
     assert.deepEqual(config, {
@@ -57,14 +57,14 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("gives the requested context", async (t) => {
+  it("has the requested context", async (t) => {
     const config = await load(t, { user: "token: secret" }, { context: "anonymous" });
 
     assert.equal(config.context, "anonymous");
     assert.deepEqual(config.credentials, { kind: "none" });
   });
 
-  it("reads files relative to itself, and inline data", async (t) => {
+  it("has files relative to itself, and inline data", async (t) => {
     const path = await directory(t);
     await mkdir(join(path, "pki"));
     await writeFile(join(path, "pki", "ca.crt"), pem);
@@ -82,7 +82,7 @@ describe("a kubeconfig", () => {
     assert.deepEqual(config.credentials, { kind: "token-file", path: join(path, "pki", "token") });
   });
 
-  it("reads the other options of a connection", async (t) => {
+  it("has the other options of a connection", async (t) => {
     const config = await load(t, {
       cluster:
         'insecure-skip-tls-verify: true, tls-server-name: other.test, proxy-url: "http://proxy.test:3128"',
@@ -96,7 +96,7 @@ describe("a kubeconfig", () => {
     assert.deepEqual(config.impersonate, { user: "you", uid: "7", groups: ["a", "b"] });
   });
 
-  it("reads a credential plugin, with its environment", async (t) => {
+  it("has a credential plugin, with its environment", async (t) => {
     const exec =
       "exec: {apiVersion: client.authentication.k8s.io/v1, command: ./login, args: [--now], env: [{name: A, value: b}], provideClusterInfo: true, installHint: get it}";
     const { credentials } = await load(t, { user: exec });
@@ -116,13 +116,13 @@ describe("a kubeconfig", () => {
 
   for (const { name, parts, context, message } of [
     {
-      name: "a context that is not there",
+      name: "a context that does not exist",
       parts: {},
       context: "two",
       message: /contexts: there is no context "two"/,
     },
     {
-      name: "a server that is no URL",
+      name: "a server that is not a URL",
       parts: { cluster: 'server: "nope"' },
       message: /clusters\[c\].cluster: server: it is not a URL/,
     },
@@ -132,12 +132,12 @@ describe("a kubeconfig", () => {
       message: /server: it is neither https nor http/,
     },
     {
-      name: "data that is no PEM",
+      name: "data that is not PEM",
       parts: { cluster: "certificate-authority-data: AAAA" },
       message: /certificate-authority-data: it is not PEM in base64/,
     },
     {
-      name: "a file that is not there",
+      name: "a file that does not exist",
       parts: { cluster: "certificate-authority: nope.crt" },
       message: /certificate-authority: read .*nope.crt: ENOENT/,
     },
@@ -157,17 +157,17 @@ describe("a kubeconfig", () => {
       message: /users\[u\].user.exec: command: it is not set/,
     },
     {
-      name: "a plugin that asks questions",
+      name: "an interactive plugin",
       parts: { user: "exec: {apiVersion: v1, command: x, interactiveMode: Always}" },
       message: /interactiveMode: .*without a terminal/,
     },
     {
-      name: "a provider of old",
+      name: "a legacy auth provider",
       parts: { user: "auth-provider: {name: gcp}" },
       message: /auth-provider: .*use an exec plugin/,
     },
     {
-      name: "a contradiction",
+      name: "contradictory fields",
       parts: {
         cluster: `insecure-skip-tls-verify: true, certificate-authority-data: ${Buffer.from(pem).toString("base64")}`,
       },
@@ -187,7 +187,7 @@ describe("a kubeconfig", () => {
     });
   }
 
-  it("that is not YAML is rejected with a message that quotes nothing of it", async (t) => {
+  it("that is not YAML is rejected with a message that does not quote it", async (t) => {
     const path = join(await directory(t), "config");
     await writeFile(path, 'users:\n- {token: "hunter2\n');
 
@@ -198,7 +198,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("that does not exist, or is no mapping, is rejected", async (t) => {
+  it("that does not exist, or is not a mapping, is rejected", async (t) => {
     const path = join(await directory(t), "config");
 
     await assert.rejects(loadKubeconfig({ path }), {

@@ -15,7 +15,7 @@ function start() {
 }
 
 describe("the next response", () => {
-  it("wakes all callers that wait, once", async () => {
+  it("wakes all waiting callers, once", async () => {
     const { responses, woken, wait } = start();
     const waiting = [wait("a"), wait("b")];
 
@@ -43,7 +43,7 @@ describe("the next response", () => {
     assert.deepEqual(woken, ["first", "second"]);
   });
 
-  it("wakes a caller at once when earlier responses found no caller", async () => {
+  it("wakes a caller at once when earlier responses woke none", async () => {
     const { responses, woken, wait } = start();
     responses.notify();
 
@@ -54,7 +54,7 @@ describe("the next response", () => {
     assert.deepEqual(woken, ["late"]);
   });
 
-  it("is not waited for after the signal has aborted, and the 30 s do not start", async () => {
+  it("has no effect after the signal has aborted, and the 30 s do not start", async () => {
     const { responses, woken, wait } = start();
     const stop = new AbortController();
     const aborted = wait("aborted", stop.signal);

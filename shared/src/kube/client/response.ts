@@ -1,4 +1,4 @@
-/** Reads responses of the API server: their JSON, and the errors that they stand for. */
+/** Reads responses of the API server: their JSON, and the errors that they represent. */
 import { parseExact } from "../../json/index.ts";
 import { KubeStatusError } from "./status-error.ts";
 import { badResponse, type HttpResponse } from "./transport.ts";
@@ -21,7 +21,7 @@ export interface RequestInfo {
   /** `get configmaps default/settings`. */
   readonly what: string;
   readonly server: string;
-  /** The objects are Secrets: the server's message may quote them, and is left out. */
+  /** The objects are Secrets: the server's message may quote them, and is omitted. */
   readonly secret?: boolean;
 }
 

@@ -101,7 +101,7 @@ export interface KubeRest {
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<boolean>;
-  /** GET of any other path, such as `/version`; gives the text. */
+  /** GET of any other path, such as `/version`; returns the text. */
   raw(path: string, options?: CallOptions): Promise<string>;
   /**
    * Resolves when the server next responds to any request over these connections, other than with 429 or 5xx, or when

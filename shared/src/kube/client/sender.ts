@@ -197,7 +197,7 @@ function rotateTransports(options: SenderOptions): RotatingTransport {
 
   async function retire(transport: Transport): Promise<void> {
     retired.add(transport);
-    // `close` may come first.
+    // `close` may be emitted first.
     await transport.finish().catch(() => undefined);
     retired.delete(transport);
   }

@@ -16,7 +16,7 @@ export class KubeStatusError extends AppError {
   override readonly name = "KubeStatusError";
   readonly status: number;
   readonly reason: string;
-  /** How long the server asks to wait before the next try. */
+  /** The server's Retry-After. */
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly string[];
 

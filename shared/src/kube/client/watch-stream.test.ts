@@ -9,7 +9,7 @@ import { watchStream } from "./watch-stream.ts";
 
 interface Wire {
   readonly events: AsyncIterator<WatchEvent<KubeObject>>;
-  /** Opens when the first event is asked for. */
+  /** Opens when the first event is read. */
   readonly sink: Promise<StreamSink>;
   readonly calls: readonly string[];
 }
@@ -51,7 +51,7 @@ async function namesOf(wire: Wire): Promise<readonly string[]> {
 }
 
 describe("a watch stream", () => {
-  it("gives the same events wherever the bytes are cut", async () => {
+  it("returns the same events for any split of the bytes", async () => {
     const names = fc.array(fc.string({ unit: "grapheme", minLength: 1 }), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(
@@ -73,7 +73,7 @@ describe("a watch stream", () => {
     );
   });
 
-  it("gives what was received before a failure, then the failure", async () => {
+  it("returns what was received before a failure, then the failure", async () => {
     const wire = open();
     const first = wire.events.next();
     const sink = await wire.sink;
@@ -86,7 +86,7 @@ describe("a watch stream", () => {
     assert.equal((await wire.events.next()).done, true);
   });
 
-  it("gives bookmarks", async () => {
+  it("returns bookmarks", async () => {
     const wire = open();
     const reading = namesOf(wire);
     const sink = await wire.sink;
@@ -113,7 +113,7 @@ describe("a watch stream", () => {
       text: "{",
       expected: /a line of 1 characters that is not JSON/,
     },
-    { name: "a line that is no event", text: "[]", expected: /a line that is not an event/ },
+    { name: "a line that is not an event", text: "[]", expected: /a line that is not an event/ },
     {
       name: "an unknown type",
       text: '{"type":"NEW","object":{"metadata":{}}}',

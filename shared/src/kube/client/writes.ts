@@ -20,7 +20,7 @@ export function writesOver(
   sender: Sender,
   server: string,
 ): Pick<KubeRest, "create" | "replace" | "patch" | "delete"> {
-  /** Gives the object of the response, which has the type of its resource. */
+  /** Returns the object of the response, which has the type of its resource. */
   async function write<T extends KubeObject>(resource: Resource<T>, call: Call): Promise<T> {
     const isSecret = resource.kind === "Secret";
     const response = await sendSuccessfully(sender, server, call, isSecret);

@@ -41,9 +41,9 @@ async function metricValue(
   labels: Readonly<Record<string, string>>,
 ): Promise<number | undefined> {
   const metric = await registry.getSingleMetric(name)?.get();
-  const isWanted = (own: Readonly<Record<string, unknown>>): boolean =>
+  const matches = (own: Readonly<Record<string, unknown>>): boolean =>
     Object.entries(labels).every(([label, value]) => own[label] === value);
-  return metric?.values.find((value) => isWanted(value.labels))?.value;
+  return metric?.values.find((value) => matches(value.labels))?.value;
 }
 
 describe("a controller", () => {
@@ -69,7 +69,7 @@ describe("a controller", () => {
     await running;
   });
 
-  it("reconciles as many keys at a time as it has workers, and never one key twice", async (t) => {
+  it("reconciles as many keys at a time as it has workers, and never one key concurrently", async (t) => {
     let release: (() => void)[] = [];
     const busy: string[] = [];
     const { controller } = start(
@@ -126,7 +126,7 @@ describe("a controller", () => {
     ]);
   });
 
-  it("continues after I/O without a worker has failed, and stops when such I/O has ended", async () => {
+  it("continues after I/O without a worker has failed, and stops after such I/O", async () => {
     const ends: string[] = [];
     const stop = new AbortController();
     const controller = createController({
@@ -176,7 +176,7 @@ describe("a controller", () => {
     assert.deepEqual(retries, [0, 1, 2]);
     controller.enqueue("a");
     await settle();
-    assert.equal(retries.at(-1), 0, "a success forgets the failures");
+    assert.equal(retries.at(-1), 0, "a success resets the failures");
     assert.equal(
       await metricValue(metrics, "controller_runtime_reconcile_total", {
         controller: "test",
@@ -212,7 +212,7 @@ describe("a controller", () => {
     assert.deepEqual(times, [0, 3000, 6000]);
   });
 
-  it("does not retry an error that no retry can fix", async (t) => {
+  it("does not retry a terminal error", async (t) => {
     let runs = 0;
     const { clock, controller } = start(t, async () => {
       runs++;
@@ -228,7 +228,7 @@ describe("a controller", () => {
     assert.equal(runs, 2);
   });
 
-  it("requeues after the delay of the result, and forgets the failures", async (t) => {
+  it("requeues after the delay of the result, and resets the failures", async (t) => {
     const results = [requeueAfter(1000, "waiting"), done()];
     const times: number[] = [];
     const { clock, controller } = start(t, async () => {
@@ -264,7 +264,7 @@ describe("a controller", () => {
     assert.equal(AppError.from(reasons[0]).message, "reconcile a: not finished within 2 s");
   });
 
-  it("stops by aborting what runs, waits for it, and leaves what is queued", async (t) => {
+  it("stops by aborting running reconciles, waits for them, and drops what is queued", async (t) => {
     const events: string[] = [];
     const { controller, end } = start(t, async (key, { signal }) => {
       events.push(`start ${key}`);
@@ -282,7 +282,7 @@ describe("a controller", () => {
     assert.deepEqual(events, ["start a", "end a"]);
   });
 
-  it("logs the fields of a key, as they are when the line is written, and its own name once", async (t) => {
+  it("logs the current fields of a key, and its own name once", async (t) => {
     const lines: string[] = [];
     const controller = createController({
       name: "test",
@@ -313,7 +313,7 @@ describe("a controller", () => {
     for (const line of lines) assert.equal(line.split('"controller":"test"').length, 2, line);
   });
 
-  it("logs a failure as a warning, unless the cache was most likely behind", async (t) => {
+  it("logs a failure as a warning, unless its cause is most likely a stale cache", async (t) => {
     const lines: { readonly level: string; readonly key: string }[] = [];
     const write = (line: string): void => void lines.push(JSON.parse(line));
     const clock = createFakeClock();

@@ -187,8 +187,8 @@ function createRuns(
 const staleRetries = 5;
 
 /**
- * Whether a reconcile most likely failed because it read from a cache that is behind: a conflict is how optimistic concurrency
- * works, what is not found was deleted meanwhile, and what is in a namespace that is being deleted goes with it.
+ * Whether a reconcile most likely failed because its cache is stale: a conflict is how optimistic concurrency works,
+ * what is not found was deleted since, and what is in a namespace that is being deleted is deleted with it.
  */
 function isStale(error: AppError, retries: number): boolean {
   if (isConflict(error) || isNamespaceTerminating(error)) return true;

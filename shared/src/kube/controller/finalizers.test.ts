@@ -10,7 +10,7 @@ const finalizer = "example.com/cleanup";
 const others = "example.com/of-others";
 const ref = { namespace: "ns", name: "a" };
 
-/** An object on the server, and in a store that has seen it and sees nothing more. */
+/** An object on the server, and in a store that has it and receives no more events. */
 function setUp(finalizers: readonly string[], isBeingDeleted = false) {
   const rest = createMemoryApiServer();
   const store = createStore<ConfigMap>();
@@ -24,7 +24,7 @@ function setUp(finalizers: readonly string[], isBeingDeleted = false) {
 }
 
 describe("a finalizer", () => {
-  it("is added beside those of others, in the store at once", async () => {
+  it("is added to those of others, at once also in the store", async () => {
     const { rest, store, object, options } = setUp([others]);
 
     const written = await addFinalizer(options, object);
@@ -36,7 +36,7 @@ describe("a finalizer", () => {
     assert.equal(rest.writes.length, 1, "nothing is written where it is set");
   });
 
-  it("is removed, those of others stay", async () => {
+  it("is removed, and those of others stay", async () => {
     const { rest, store, object, options } = setUp([finalizer, others], true);
 
     await removeFinalizer(options, object);
@@ -47,7 +47,7 @@ describe("a finalizer", () => {
     assert.equal(rest.writes.length, 1, "nothing is written where it is not set");
   });
 
-  it("that was the last is removed with its object, from the store at once", async () => {
+  it("that is the last is removed with its object, at once also from the store", async () => {
     const { rest, store, object, options } = setUp([finalizer], true);
 
     await removeFinalizer(options, object);
@@ -60,7 +60,7 @@ describe("a finalizer", () => {
     ["was being deleted", true],
     ["was not being deleted when it was read", false],
   ] as const)
-    it(`of an object that is gone and ${what} is no error, and the store has it no more`, async () => {
+    it(`of an object that does not exist and ${what} is no error, and the store has it no more`, async () => {
       const { rest, store, object, options } = setUp([finalizer], isBeingDeleted);
       rest.remove(configMaps, ref);
 
@@ -71,7 +71,7 @@ describe("a finalizer", () => {
       assert.equal(store.get(keyOf(ref)), undefined);
     });
 
-  it("is not added to an object that is gone", async () => {
+  it("is not added to an object that does not exist", async () => {
     const { rest, store, object, options } = setUp([]);
     rest.remove(configMaps, ref);
 
@@ -79,7 +79,7 @@ describe("a finalizer", () => {
     assert.equal(store.get(keyOf(ref)), undefined);
   });
 
-  it("is neither added nor removed on the word of an old version", async () => {
+  it("is neither added nor removed with a stale version", async () => {
     const adding = setUp([]);
     adding.rest.put(configMaps, { metadata: { ...ref, finalizers: [others] } });
     const removing = setUp([finalizer], true);
@@ -90,7 +90,7 @@ describe("a finalizer", () => {
     assert.deepEqual(adding.rest.peek(configMaps, ref)?.metadata.finalizers, [others]);
   });
 
-  it("of an object that was deleted and created again is left alone", async () => {
+  it("of an object that was deleted and created again is not changed", async () => {
     const { rest, object, options } = setUp([finalizer], true);
     rest.put(configMaps, { metadata: { ...ref, uid: "another", finalizers: [finalizer] } });
 

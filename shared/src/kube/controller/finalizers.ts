@@ -1,9 +1,8 @@
 /**
- * Adds and removes one finalizer of an object, as controller-runtime's `controllerutil` does.
- *
- * A patch, because others write the object too; with its resourceVersion, so that no finalizer of theirs gets lost. The store
- * gets the result at once, so that the next reconcile does not act on the object of before. An object that is gone is what
- * the removal of a finalizer is for: it is no error.
+ * Adds and removes one finalizer of an object, as controller-runtime's `controllerutil` does. A patch, because others
+ * write the object too; with its resourceVersion, so that no finalizer of theirs gets lost. The store gets the result
+ * at once, so that the next reconcile does not use the previous object. An object that does not exist is what the
+ * removal of a finalizer is for: it is no error.
  */
 import type { Store } from "../cache/index.ts";
 import { isNotFound, type KubeRest } from "../client/index.ts";
@@ -19,8 +18,9 @@ export interface FinalizerOptions<T extends KubeObject> {
 }
 
 /**
- * Adds the finalizer where it is missing; gives the object as it is then, or `undefined` when it is gone: nothing is left
- * to reconcile. Throws a conflict when the object has changed since it was read, also because its deletion has begun.
+ * Adds the finalizer if it is missing; returns the resulting object, or `undefined` when it does not exist: nothing is
+ * left to reconcile. Throws a conflict when the object has changed since it was read, also because its deletion has
+ * started.
  */
 export async function addFinalizer<T extends KubeObject>(
   options: FinalizerOptions<T>,
@@ -32,8 +32,8 @@ export async function addFinalizer<T extends KubeObject>(
 }
 
 /**
- * Removes the finalizer where it is set. Throws a conflict when the object has changed since it was read. Nothing else may be
- * written to the object afterwards: it is gone if this was its last finalizer.
+ * Removes the finalizer if it is set. Throws a conflict when the object has changed since it was read. Nothing else may
+ * be written to the object afterwards: it does not exist any more if this was its last finalizer.
  */
 export async function removeFinalizer<T extends KubeObject>(
   options: FinalizerOptions<T>,
@@ -64,7 +64,7 @@ async function patchFinalizers<T extends KubeObject>(
   } catch (thrown) {
     if (!isNotFound(thrown)) throw thrown;
     const { deletionTimestamp = "1970-01-01T00:00:00Z" } = object.metadata;
-    // The store takes an object that is being deleted and has no finalizers as gone.
+    // To the store, an object that is being deleted and has no finalizers does not exist.
     store.wrote({ ...object, metadata: { ...object.metadata, deletionTimestamp, finalizers: [] } });
     return undefined;
   }

@@ -56,7 +56,7 @@ export interface QueueMetrics {
   retried(): void;
   /** How many keys are in the queue. */
   depth(count: number): void;
-  /** A worker took a key that had been queued for `queuedMs`. */
+  /** A worker got a key that had been queued for `queuedMs`. */
   started(queuedMs: number): void;
   finished(workedMs: number): void;
 }

@@ -17,7 +17,7 @@ export interface RetryLimits {
 
 /** client-go's `RateLimiter`: When, Forget, NumRequeues. */
 export interface RetryRateLimiter {
-  /** Counts a failure; gives the delay before the retry, ms. */
+  /** Counts a failure; returns the delay before the retry, ms. */
   next(key: ObjectKey): number;
   forget(key: ObjectKey): void;
   /** Failures since the key was last forgotten. */

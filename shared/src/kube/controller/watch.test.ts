@@ -25,7 +25,7 @@ function aSource(...names: readonly string[]) {
 }
 
 describe("a watch", () => {
-  test("delivers the keys of what exists, then those of changes, until it is stopped", () => {
+  test("enqueues the keys of what exists, then those of changes, until it is stopped", () => {
     const source = aSource("one", "two");
     const keys: string[] = [];
     const stop = startWatches([watch(source, { toKeys: ownKey })], (key) => keys.push(key));
@@ -37,7 +37,7 @@ describe("a watch", () => {
     assert.deepEqual(keys, ["a/one", "a/two", "a/three"]);
   });
 
-  test("replays additions as isInInitialList, and nothing where it is not to", () => {
+  test("replays additions as isInInitialList, unless that is turned off", () => {
     const source = aSource("one");
     const seen: (boolean | undefined)[] = [];
     const predicate = ({ isInInitialList }: Change<KubeObject>) => seen.push(isInInitialList) > 0;
@@ -48,7 +48,7 @@ describe("a watch", () => {
     assert.deepEqual(seen, [true]);
   });
 
-  test("delivers what its predicate lets pass, mapped, by way of its handler", () => {
+  test("enqueues through its handler what its predicate passes and its map function returns", () => {
     const source = aSource();
     const keys: string[] = [];
     const inner = watch(source, {
@@ -64,24 +64,28 @@ describe("a watch", () => {
   });
 });
 
-describe("a change of the spec", () => {
+describe("a spec change", () => {
   const before = anObject("one");
   const cases: readonly (readonly [string, Omit<Change<KubeObject>, "key">, boolean])[] = [
-    ["is a creation", { after: before }, true],
-    ["is a deletion", { before }, true],
-    ["is another generation", { before, after: anObject("one", { generation: 2 }) }, true],
-    ["is another label", { before, after: anObject("one", { labels: { a: "b" } }) }, true],
+    ["includes its creation", { after: before }, true],
+    ["includes its deletion", { before }, true],
+    ["includes a new generation", { before, after: anObject("one", { generation: 2 }) }, true],
+    ["includes a changed label", { before, after: anObject("one", { labels: { a: "b" } }) }, true],
     [
-      "is another annotation",
+      "includes a changed annotation",
       { before, after: anObject("one", { annotations: { a: "b" } }) },
       true,
     ],
     [
-      "is the beginning of its deletion",
+      "includes the start of its deletion",
       { before, after: anObject("one", { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
       true,
     ],
-    ["is no other version", { before, after: anObject("one", { resourceVersion: "2" }) }, false],
+    [
+      "excludes a new resourceVersion alone",
+      { before, after: anObject("one", { resourceVersion: "2" }) },
+      false,
+    ],
   ];
   for (const [what, change, isChange] of cases)
     test(what, () => assert.equal(isSpecChange({ key: "a/one", ...change }), isChange));

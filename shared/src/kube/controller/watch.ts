@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Change, Informer } from "../cache/index.ts";
 import { type KubeObject, keyOf, type ObjectKey } from "../objects/index.ts";
 
-/** Takes the key of an object that is to be reconciled, or whose status is to be rolled up. */
+/** Enqueues the key of an object for its reconciler, or for its status. */
 export type Enqueue = (key: ObjectKey) => void;
 
 export interface Watch {

@@ -10,7 +10,7 @@ function setUp() {
 }
 
 describe("a work queue", () => {
-  it("gives keys in the order in which they were added", async () => {
+  it("returns keys in the order in which they were added", async () => {
     const { queue } = setUp();
     for (const key of ["b", "a", "c"]) queue.add(key);
 
@@ -53,7 +53,7 @@ describe("a work queue", () => {
     assert.equal(queue.length, 0);
   });
 
-  it("gives keys with low priority last", async () => {
+  it("returns keys with low priority last", async () => {
     const { queue } = setUp();
     queue.add("low-1", "low");
     queue.add("low-2", "low");
@@ -131,7 +131,7 @@ describe("a work queue", () => {
     assert.equal(later, 5);
   });
 
-  it("gives what is queued after it was shut down, and takes nothing more", async () => {
+  it("returns what is queued after shutdown, and accepts nothing more", async () => {
     const { clock, queue } = setUp();
     queue.add("a");
     queue.addAfter("b", 100);
@@ -194,7 +194,7 @@ type Step =
   | { readonly kind: "get" }
   | { readonly kind: "advance"; readonly ms: number };
 
-/** The same queue, as simple as it can be said. */
+/** A reference implementation of the same queue. */
 class Model {
   readonly waiting = new Set<string>();
   readonly processing = new Set<string>();
@@ -244,7 +244,7 @@ describe("any use of a work queue", () => {
     fc.record({ kind: fc.constant("advance" as const), ms: fc.integer({ min: 0, max: 30 }) }),
   );
 
-  it("gives exactly the keys that are queued, none to two workers, and loses none", async () => {
+  it("returns exactly the keys that are queued, none to two workers, and loses none", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { clock, queue } = setUp();
@@ -283,7 +283,7 @@ describe("any use of a work queue", () => {
           assert.equal(queue.length, model.waiting.size);
           assert.ok(clock.waiting().length <= 1);
         }
-        // Workers that finish everything see every key that was added for the last time after it was given.
+        // Workers that finish everything get each key again that was added after it was given.
         queue.shutdown();
         for (const busy of [...model.processing]) {
           queue.done(busy);

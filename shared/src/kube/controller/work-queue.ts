@@ -14,12 +14,12 @@ import { createRetryRateLimiter, type RetryLimits } from "./rate-limiter.ts";
 export type Priority = "normal" | "low";
 
 export interface WorkQueue {
-  /** How many keys are queued, without those of `addAfter` and `addRateLimited` whose time has not come. */
+  /** How many keys are queued, without those of `addAfter` and `addRateLimited` that are still delayed. */
   readonly length: number;
   add(key: ObjectKey, priority?: Priority): void;
   /** Adds the key after `delayMs`; of several delays of one key the earliest counts. */
   addAfter(key: ObjectKey, delayMs: number): void;
-  /** Adds the key after a delay that grows with each call until `forget`, and is at least `atLeastMs`; gives the delay. */
+  /** Adds the key after a delay that grows with each call until `forget`, and is at least `atLeastMs`; returns the delay. */
   addRateLimited(key: ObjectKey, atLeastMs?: number): number;
   forget(key: ObjectKey): void;
   /** How often `addRateLimited` was called for the key since it was last forgotten. */
@@ -27,7 +27,7 @@ export interface WorkQueue {
   /** The next key, locked until `done`; `undefined` once the queue is shut down and empty. */
   get(): Promise<ObjectKey | undefined>;
   done(key: ObjectKey): void;
-  /** Takes no more keys and drops the delayed ones; `get` still gives those that are queued. */
+  /** Accepts no more keys and drops the delayed ones; `get` still returns those that are queued. */
   shutdown(): void;
 }
 

@@ -40,7 +40,7 @@ const failed = {
 } as const;
 
 describe("an event", () => {
-  it("names the object, the reason and the reporter", async (t) => {
+  it("has the object, the reason and the reporter", async (t) => {
     const { server, recorder, bodies } = await setUp(t);
 
     recorder.record(object, failed);
@@ -92,7 +92,7 @@ describe("an event", () => {
     });
   });
 
-  it("starts a new series when the last is old, says something else, or is gone", async (t) => {
+  it("starts a new series when the last is old, has another note, or was deleted", async (t) => {
     const { server, clock, recorder } = await setUp(t);
 
     recorder.record(object, failed);
@@ -113,7 +113,7 @@ describe("an event", () => {
     );
   });
 
-  it("of an object without a namespace lives in default", async (t) => {
+  it("of an object without a namespace is created in default", async (t) => {
     const { server, recorder } = await setUp(t);
 
     recorder.record({ ...object, metadata: { name: "x".repeat(253) } }, failed);
@@ -123,7 +123,7 @@ describe("an event", () => {
     assert.equal((JSON.parse(server.requests[0].body) as Event).metadata.name.length, 253);
   });
 
-  it("with a long note is cut to the limit of the API", async (t) => {
+  it("with a long note is truncated to the limit of the API", async (t) => {
     const { recorder, bodies } = await setUp(t);
 
     recorder.record(object, { ...failed, note: "ä".repeat(2000) });
@@ -134,7 +134,7 @@ describe("an event", () => {
     assert.match(note, /^ä+…$/);
   });
 
-  it("that is rejected fails nobody, and the next one is recorded", async (t) => {
+  it("that is rejected causes no failure, and the next one is recorded", async (t) => {
     const { server, recorder, bodies } = await setUp(t);
     server.next("write", respondStatus(403, "Forbidden"));
 

@@ -34,7 +34,7 @@ export interface Acquired {
 
 const backoffMs = { firstMs: 500, longestMs: 5_000 };
 
-/** Gives `undefined` when `signal` aborts first. */
+/** Returns `undefined` when `signal` aborts first. */
 export async function acquireLease(
   options: AcquireOptions,
   signal: AbortSignal,
@@ -73,7 +73,7 @@ export async function acquireLease(
     unsubscribe();
   }
 
-  /** How long until the Lease is free, as far as it was observed here. */
+  /** How long until the Lease is free, as observed by this candidate. */
   function untilFree(lease: Lease | undefined, observedAt: number): number {
     const holder = holderOf(lease);
     if (lease === undefined || holder === undefined || holder === options.identity) return 0;

@@ -48,7 +48,7 @@ async function openElection(t: TestContext): Promise<Election> {
     const stop = new AbortController();
     const { promise: elected, resolve } = Promise.withResolvers<Leadership>();
     const seen: (string | undefined)[] = [];
-    let look = (): void => undefined;
+    let notify = (): void => undefined;
     const ended = runLeaderElection({
       rest,
       namespace: "system",
@@ -61,7 +61,7 @@ async function openElection(t: TestContext): Promise<Election> {
       signal: stop.signal,
       onNewLeader: (leader) => {
         seen.push(leader);
-        look();
+        notify();
       },
       onStartedLeading: async (signal, leadership) => {
         resolve(leadership);
@@ -75,10 +75,10 @@ async function openElection(t: TestContext): Promise<Election> {
       ended,
       sees: (expected: string | undefined) =>
         new Promise<void>((done) => {
-          look = () => {
+          notify = () => {
             if (seen.length > 0 && seen.at(-1) === expected) done();
           };
-          look();
+          notify();
         }),
       stop: () => stop.abort(),
       close: async () => {
@@ -154,12 +154,12 @@ describe("an election", () => {
   it("is won when the leader has not renewed for the duration of the Lease, by the candidate's own clock", async (t) => {
     const { server, clock, join, holder } = await openElection(t);
     // A wall time far in the future does not matter.
-    server.put(leases, lease("gone", "2036-01-01T00:00:00.000000Z"));
+    server.put(leases, lease("previous", "2036-01-01T00:00:00.000000Z"));
     const two = join("two");
-    await two.sees("gone");
+    await two.sees("previous");
 
     await clock.advance(9_999);
-    assert.equal(holder(), "gone");
+    assert.equal(holder(), "previous");
     await clock.advance(1);
     await two.elected;
 
@@ -168,12 +168,12 @@ describe("an election", () => {
 
   it("is won by one of several candidates", async (t) => {
     const { server, clock, join, holder } = await openElection(t);
-    server.put(leases, lease("gone", "2020-01-01T00:00:00.000000Z"));
+    server.put(leases, lease("previous", "2020-01-01T00:00:00.000000Z"));
     const candidates = ["one", "two", "three"].map((identity) => ({
       identity,
       ...join(identity),
     }));
-    await Promise.all(candidates.map(({ sees }) => sees("gone")));
+    await Promise.all(candidates.map(({ sees }) => sees("previous")));
 
     clock.advanceNow(10_000);
     const winner = await Promise.race(
@@ -201,7 +201,7 @@ describe("a leader", () => {
     assert.equal(leadership.remainingMs(), 10_000);
   });
 
-  it("continues when a renewal was executed and its response was lost", async (t) => {
+  it("continues when a renewal was stored and its response was lost", async (t) => {
     const { server, clock, join } = await openElection(t);
     const { elected } = join("one");
     const leadership = await elected;
@@ -235,7 +235,7 @@ describe("a leader", () => {
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST" });
   });
 
-  it("that was frozen does not write when it continues, before it has read anything", async (t) => {
+  it("that was frozen does not write before it has read the Lease again", async (t) => {
     const { server, clock, join } = await openElection(t);
     const { elected, rest } = join("one");
     const leadership = await elected;
@@ -294,7 +294,7 @@ describe("a leader", () => {
     await assert.rejects(one.ended, { code: "LEADERSHIP_LOST", message: /it was deleted/ });
   });
 
-  it("limits the time of writes to that until another replica may lead", async (t) => {
+  it("limits the timeout of writes to the time until another replica may lead", async (t) => {
     const { server, clock, join } = await openElection(t);
     const { elected, rest } = join("one");
     const fenced = fenceWrites(rest, await elected);
@@ -306,7 +306,7 @@ describe("a leader", () => {
     assert.equal(write?.query.get("timeout"), "6000ms");
   });
 
-  it("releases the Lease when its work ends, and ends", async (t) => {
+  it("releases the Lease when its work ends, and stops", async (t) => {
     const { server, holder, join } = await openElection(t);
     const one = join("one");
     await one.elected;

@@ -18,7 +18,7 @@ export interface LeaseWatch {
   observed(): Observed | undefined;
   /** Adds a read; a state that was observed already keeps its time. */
   observe(lease: Lease | undefined): void;
-  /** Gives the function that removes the listener. */
+  /** Returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }

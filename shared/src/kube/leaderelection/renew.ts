@@ -26,7 +26,7 @@ const retryMs = 250;
 const requestShare = 0.6;
 const releaseTimeoutMs = 2_000;
 
-/** Renews `lease` until `stop` aborts or the term is lost; gives the Lease as it was written last. */
+/** Renews `lease` until `stop` aborts or the term is lost; returns the last written Lease. */
 export async function renewLease(
   options: RenewOptions,
   lease: Lease,
@@ -106,9 +106,7 @@ export async function renewLease(
         current = found;
         return true;
       } else
-        term.lose(
-          found === undefined ? "it was deleted" : `its holder is ${holder ?? "nobody"} now`,
-        );
+        term.lose(found === undefined ? "it was deleted" : `its holder is ${holder ?? "none"} now`);
     } catch (error) {
       if (!term.lost.aborted) log.warn({ err: AppError.from(error) }, "lease not read, retrying");
     }

@@ -12,8 +12,8 @@ import type {
 import type { KubeObject, Resource } from "./object.ts";
 
 /**
- * A model of the official client as the JSON that it stands for: readonly, times as RFC 3339 texts, names as in the API. Only
- * the types of that package are used: at run time it would cost 60 to 90 MB of memory.
+ * The JSON that the classes of the official client represent: readonly, times as RFC 3339 texts, names as in the API.
+ * Only the types of that package are used: at run time it would cost 60 to 90 MB of memory.
  */
 export type Json<T> = T extends Date
   ? string

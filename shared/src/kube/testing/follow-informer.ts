@@ -8,7 +8,7 @@ import { type ConfigMap, configMaps } from "../objects/index.ts";
 import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
 import type { Fault } from "./http-faults.ts";
 
-/** How long a request may take, which is no delay of the informer's own. */
+/** The timeout of a request, which is no delay of the informer's own. */
 const requestTimeoutMs = 10_000;
 
 export interface Followed {
@@ -18,7 +18,7 @@ export interface Followed {
   readonly clock: FakeClock;
   readonly informer: Informer<ConfigMap>;
   readonly changes: readonly Change<ConfigMap>[];
-  /** What came of each list. */
+  /** The result of each list. */
   readonly listings: readonly string[];
   /** Resolves after this many changes. */
   untilChanges(count: number): Promise<void>;
@@ -30,7 +30,7 @@ export interface FollowOptions {
   readonly labelSelector?: string;
 }
 
-/** An informer that follows a server of its own; time stands still, and jitter is in the middle. */
+/** An informer that follows a server of its own; the clock is fake, and jitter is in the middle. */
 export async function follow(t: TestContext, options: FollowOptions = {}): Promise<Followed> {
   const server = await startHttpApiServer();
   const clock = createFakeClock();
@@ -91,7 +91,7 @@ export function namesIn(informer: Informer<ConfigMap>): readonly string[] {
     .sort();
 }
 
-/** How long the informer waits before its next try. The timers of requests that are open are longer. */
+/** How long the informer waits before its next attempt. The timers of open requests are longer. */
 export function nextDelay(clock: FakeClock): Promise<number> {
   return clock.timer((delayMs) => delayMs !== requestTimeoutMs && delayMs <= 30_000);
 }

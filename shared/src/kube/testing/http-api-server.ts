@@ -1,4 +1,4 @@
-/** The API server in memory over HTTP, for tests of clients: with faults to inject and watches to steer. */
+/** The API server in memory over HTTP, for tests of clients: with injected faults and controlled watches. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { KubeStatusError } from "../client/index.ts";
@@ -19,13 +19,13 @@ import {
   type Preconditions,
 } from "./object-storage.ts";
 
-/** A watch that is open. */
+/** An open watch. */
 export interface OpenWatch {
   readonly request: SeenRequest;
-  /** Sends one line as it is. */
+  /** Sends one unchanged line. */
   line(text: string): void;
   bookmark(resourceVersion: string): void;
-  /** Ends it properly. */
+  /** Ends it regularly. */
   end(): void;
   /** Cuts the connection in the middle. */
   cut(): void;
@@ -37,15 +37,15 @@ export interface HttpApiServer {
   readonly requests: readonly SeenRequest[];
   /** How many connections were opened so far. */
   readonly connections: number;
-  /** Stores an object without a request and without checks; gives its new resourceVersion. */
+  /** Stores an object without a request and without checks; returns its new resourceVersion. */
   put<T extends KubeObject>(resource: Resource<T>, object: T): string;
   remove(resource: Resource<KubeObject>, ref: ObjectRef): void;
   get(resource: Resource<KubeObject>, ref: ObjectRef): KubeObject | undefined;
   /** Injects a fault into the next request of this kind; several queue up. */
   next(kind: RequestKind, fault: Fault): void;
-  /** The next request of this kind that this function did not give yet. */
+  /** The next request of this kind that this function did not return yet. */
   arrival(kind: RequestKind): Promise<SeenRequest>;
-  /** The next opened watch that this function did not give yet. */
+  /** The next opened watch that this function did not return yet. */
   opened(): Promise<OpenWatch>;
   close(): Promise<void>;
 }
@@ -252,20 +252,20 @@ interface Handoff<V> {
   take(): Promise<V>;
 }
 
-/** Gives values to takers in order; either side may come first. */
+/** Delivers values to readers in order; either side may come first. */
 function createHandoff<V>(): Handoff<V> {
   const values: V[] = [];
-  const takers: ((value: V) => void)[] = [];
+  const readers: ((value: V) => void)[] = [];
   return {
     give(value) {
-      const taker = takers.shift();
-      if (taker === undefined) values.push(value);
-      else taker(value);
+      const reader = readers.shift();
+      if (reader === undefined) values.push(value);
+      else reader(value);
     },
     take() {
       const value = values.shift();
       return value === undefined
-        ? new Promise((resolve) => takers.push(resolve))
+        ? new Promise((resolve) => readers.push(resolve))
         : Promise.resolve(value);
     },
   };

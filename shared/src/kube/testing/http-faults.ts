@@ -1,4 +1,4 @@
-/** Faults of an API server, or of what is between it and its client, that a real one has too rarely for a test. */
+/** Faults of an API server, or of the network between it and its client, that are too rare on a real one for a test. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 export type RequestKind = "list" | "watch" | "get" | "write";
@@ -36,7 +36,7 @@ export function respondText(code: number, text: string): Fault {
   };
 }
 
-/** Opens a watch, sends these lines, and ends it properly. */
+/** Opens a watch, sends these lines, and ends it regularly. */
 export function watchLines(...lines: readonly string[]): Fault {
   return (response) => {
     response.writeHead(200, { "content-type": "application/json" });
@@ -44,10 +44,10 @@ export function watchLines(...lines: readonly string[]): Fault {
   };
 }
 
-/** Never responds, and keeps the connection: a peer that vanished. */
+/** Never responds, and keeps the connection: a peer that disappeared. */
 export const stall: Fault = () => undefined;
 
-/** Opens a watch and sends nothing: a connection that is half open. */
+/** Opens a watch and sends nothing: a half-open connection. */
 export const openAndStall: Fault = (response) => {
   response.writeHead(200, { "content-type": "application/json" });
   response.flushHeaders();
@@ -68,7 +68,7 @@ export function respondJson(response: ServerResponse, code: number, body: unknow
   response.end(JSON.stringify(body));
 }
 
-/** A Status object; `name` is set where an object is not found, rather than its kind. */
+/** A Status object; `name` is set when an object is not found, rather than its kind. */
 export function statusOf(code: number, reason: string, name?: string): object {
   return {
     kind: "Status",

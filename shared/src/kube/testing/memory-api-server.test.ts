@@ -9,7 +9,7 @@ import { matchesSelection } from "./selectors.ts";
 const ref = { namespace: "ns", name: "a" };
 
 describe("the API server in memory", () => {
-  it("keeps a deleted object until its finalizers are removed, and takes no new ones", async () => {
+  it("keeps a deleted object until its finalizers are removed, and accepts no new ones", async () => {
     const server = createMemoryApiServer();
     const created = await server.create(configMaps, {
       metadata: { ...ref, finalizers: ["x", "y"] },
@@ -38,7 +38,7 @@ describe("the API server in memory", () => {
     await assert.rejects(server.delete(configMaps, ref, { uid: "another" }), isConflict);
   });
 
-  it("counts generations of the spec, and writes status and the rest apart", async () => {
+  it("counts generations of the spec, and writes status separately", async () => {
     const server = createMemoryApiServer();
     const spec = { replicas: 1, selector: {}, template: {} };
     const written: Deployment = { metadata: ref, spec, status: { replicas: 7 } };

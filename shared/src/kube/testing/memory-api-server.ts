@@ -3,7 +3,12 @@
 import { type KubeRest, KubeStatusError, type WatchEvent } from "../client/index.ts";
 import type { DeleteOptions, ListOptions, WatchOptions } from "../client/rest.ts";
 import { type KubeObject, keyOf, type ObjectRef, type Resource } from "../objects/index.ts";
-import { createObjectStorage, type ObjectEvent, type ObjectPath } from "./object-storage.ts";
+import {
+  createObjectStorage,
+  type ObjectEvent,
+  type ObjectPath,
+  type ObjectStorage,
+} from "./object-storage.ts";
 
 export { conflict, serverError } from "./object-storage.ts";
 
@@ -24,13 +29,13 @@ export interface MemoryApiServer extends KubeRest {
   remove(resource: Resource<KubeObject>, ref: ObjectRef): void;
   /** The next writes fail, one with each of these. */
   failNext(...errors: readonly Error[]): void;
-  /** Writes wait from now on; the function that it gives lets them through again. */
+  /** Blocks writes from now on; returns the function that unblocks them. */
   hold(): () => void;
-  /** Called before each write with its text in `writes`; what it throws fails the write. */
+  /** Called before each write with its text in `writes`; an error that it throws fails the write. */
   beforeWrite: (write: string) => Promise<void> | void;
-  /** Called before each `get` with its text in `reads`; what it throws fails the read. */
+  /** Called before each `get` with its text in `reads`; an error that it throws fails the read. */
   beforeRead: (read: string) => Promise<void> | void;
-  /** Forgets the history of changes: a watch from an older version gets 410 Gone. */
+  /** Compacts the history of changes: a watch from an older version gets 410 Gone. */
   compact(): void;
 }
 
@@ -41,8 +46,7 @@ export function createMemoryApiServer(): MemoryApiServer {
   const failures: Error[] = [];
   let gate: Promise<void> = Promise.resolve();
 
-  /** What a path holds is of the type of its resource: it was stored so. */
-  const typed = <T extends KubeObject>(object: KubeObject): T => object as T;
+  /** An object at a path has the type of its resource: it was stored with it. */
 
   async function write<R>(
     verb: string,
@@ -102,35 +106,7 @@ export function createMemoryApiServer(): MemoryApiServer {
         resourceVersion: String(storage.version),
       });
     },
-    watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions) {
-      const { group, plural } = resource;
-      const { namespace, resourceVersion, signal } = options;
-      const events: ObjectEvent[] = [];
-      let wake: () => void = () => undefined;
-      return (async function* watchEvents(): AsyncGenerator<WatchEvent<T>> {
-        const unsubscribe = storage.subscribe(
-          { group, plural, namespace },
-          options,
-          Number(resourceVersion),
-          (event) => {
-            events.push(event);
-            wake();
-          },
-        );
-        const onAbort = (): void => wake();
-        signal?.addEventListener("abort", onAbort, { once: true });
-        try {
-          while (signal?.aborted !== true) {
-            const event = events.shift();
-            if (event !== undefined) yield { type: event.type, object: typed<T>(event.object) };
-            else await new Promise<void>((resolve) => (wake = resolve));
-          }
-        } finally {
-          unsubscribe();
-          signal?.removeEventListener("abort", onAbort);
-        }
-      })();
-    },
+    watch: (resource, options) => watchEvents(storage, resource, options),
     create: <T extends KubeObject>(resource: Resource<T>, object: T) =>
       write("create", resource, object.metadata, (path) => typed<T>(storage.create(path, object))),
     replace: <T extends KubeObject>(
@@ -162,6 +138,38 @@ export function createMemoryApiServer(): MemoryApiServer {
     close: () => Promise.resolve(),
   };
   return server;
+}
+
+async function* watchEvents<T extends KubeObject>(
+  storage: ObjectStorage,
+  { group, plural }: Resource<T>,
+  options: WatchOptions,
+): AsyncGenerator<WatchEvent<T>> {
+  const { namespace, resourceVersion, signal } = options;
+  const events: ObjectEvent[] = [];
+  let wake: () => void = () => undefined;
+  const collection = { group, plural, namespace };
+  const unsubscribe = storage.subscribe(collection, options, Number(resourceVersion), (event) => {
+    events.push(event);
+    wake();
+  });
+  const onAbort = (): void => wake();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  try {
+    while (signal?.aborted !== true) {
+      const event = events.shift();
+      if (event !== undefined) yield { type: event.type, object: typed<T>(event.object) };
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    unsubscribe();
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** What was put in as a kind comes out as that kind. */
+function typed<T extends KubeObject>(object: KubeObject): T {
+  return object as T;
 }
 
 function pathOf({ group, plural }: Resource<KubeObject>, ref: ObjectRef): ObjectPath {

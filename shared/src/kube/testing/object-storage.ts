@@ -1,8 +1,7 @@
 /**
- * The objects of an API server in memory, with the rules of a real one that our code depends on: resourceVersion and conflicts,
- * uid, generation, finalizers, the status subresource, selectors, and watches with history.
- *
- * Unlike a real one it writes a new version also when nothing changes, and it does not validate.
+ * The objects of an API server in memory, with the rules of a real one that our code depends on: resourceVersion and
+ * conflicts, uid, generation, finalizers, the status subresource, selectors, and watches with history. Unlike a real
+ * one it writes a new version also when nothing changes, and it does not validate.
  */
 import { isDeepStrictEqual } from "node:util";
 import { KubeStatusError } from "../client/index.ts";
@@ -47,16 +46,16 @@ export interface ObjectStorage {
   create(path: ObjectPath, object: KubeObject): KubeObject;
   replace(path: ObjectPath, object: KubeObject, part: WritePart): KubeObject;
   patch(path: ObjectPath, patch: PatchBody, part: WritePart): KubeObject;
-  /** Gives the object as it was left; `undefined` when there was none. */
+  /** Returns the last state of the object; `undefined` when there was none. */
   delete(path: ObjectPath, preconditions: Preconditions): KubeObject | undefined;
-  /** Calls `listener` with all events after `version`, past and future; gives the function that ends it. */
+  /** Calls `listener` with all events after `version`, past and future; returns the function that ends it. */
   subscribe(
     path: CollectionPath,
     selection: ObjectSelection,
     version: number,
     listener: (event: ObjectEvent) => void,
   ): () => void;
-  /** Forgets all events so far: a watch from an older version gets 410 Gone. */
+  /** Compacts all events so far: a watch from an older version gets 410 Gone. */
   compact(): void;
 }
 
@@ -67,7 +66,7 @@ interface LoggedEvent {
   readonly after: KubeObject | undefined;
 }
 
-/** When objects are deleted: no test depends on the moment. */
+/** The deletion time of objects: no test depends on it. */
 const deletedAt = "2026-01-01T00:00:00Z";
 
 export function createObjectStorage(startVersion = 0): ObjectStorage {
@@ -91,7 +90,7 @@ export function createObjectStorage(startVersion = 0): ObjectStorage {
     for (const subscriber of subscribers) subscriber(event);
   }
 
-  /** Stores an object, or removes it when its deletion has nothing left to wait for. */
+  /** Stores an object, or removes it when it is being deleted and has no finalizers. */
   function store(path: ObjectPath, object: KubeObject): KubeObject {
     const before = find(path);
     version += 1;
@@ -191,7 +190,7 @@ export function createObjectStorage(startVersion = 0): ObjectStorage {
   };
 }
 
-/** What a watch with this selection delivers: an object that begins or ceases to match is added or deleted. */
+/** What a watch with this selection delivers: an object that starts or ceases to match is added or deleted. */
 function eventFor(
   { before, after, version }: LoggedEvent,
   selection: ObjectSelection,
@@ -231,7 +230,7 @@ function withoutStatus(object: KubeObject): KubeObject {
   return others;
 }
 
-/** Wherever a uid or a version is given, it has to be that of the object. */
+/** A given uid or version has to be that of the object. */
 function checkPreconditions(current: KubeObject, { uid, resourceVersion }: Preconditions): void {
   const { metadata } = current;
   if (
@@ -247,7 +246,7 @@ function patched(current: KubeObject, patch: PatchBody): KubeObject {
   return patch.type === "json" ? current : mergePatch(current, patch.body);
 }
 
-/** RFC 7386. What a merge patch makes of an object is for its author to know. */
+/** RFC 7386. The author of a merge patch is responsible for the type of its result. */
 function mergePatch<T>(target: T, patch: unknown): T {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) return patch as T;
   const result = new Map<string, unknown>(Object.entries(target ?? {}));

@@ -13,17 +13,20 @@ export function matchesSelection(
 ): boolean {
   const fields = { "metadata.name": metadata.name, "metadata.namespace": metadata.namespace ?? "" };
   return (
-    requirementsOf(labelSelector).every((one) => meets(metadata.labels ?? {}, one)) &&
-    requirementsOf(fieldSelector).every((one) => meets(fields, one))
+    requirementsOf(labelSelector).every((one) => matchesRequirement(metadata.labels ?? {}, one)) &&
+    requirementsOf(fieldSelector).every((one) => matchesRequirement(fields, one))
   );
 }
 
-/** Cut at the commas that are not inside of parentheses. */
+/** Splits at the commas that are not inside parentheses. */
 function requirementsOf(selector: string): readonly string[] {
   return selector.split(/,(?![^(]*\))/).filter((text) => text.trim() !== "");
 }
 
-function meets(values: Readonly<Record<string, string>>, requirement: string): boolean {
+function matchesRequirement(
+  values: Readonly<Record<string, string>>,
+  requirement: string,
+): boolean {
   const set = /^\s*(\S+)\s+(in|notin)\s+\(([^)]*)\)\s*$/.exec(requirement);
   if (set !== null) {
     const [, key = "", operator, list = ""] = set;

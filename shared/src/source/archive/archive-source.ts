@@ -1,6 +1,6 @@
 /**
- * Archives at a fixed HTTP address (`.tgz`): a source without versions. Its pin is the address; the digest is known only after
- * the download.
+ * Archives at a fixed HTTP address (`.tgz`): a source without versions. Its pin is the address; the digest can only be
+ * computed after the download.
  */
 import type { ArchiveLocation, ArchivePin, Source } from "../index.ts";
 import { type Exchanger, fetchByUrl } from "../transport/index.ts";

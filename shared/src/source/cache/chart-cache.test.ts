@@ -203,16 +203,16 @@ describe("a chart that does not match its pin", () => {
       "CHART_DOWNLOAD",
       /the connection was closed before the response was complete/,
     ],
-    ["is gone", (_, r) => send(r, 404), "CHART_DOWNLOAD", /GET http:.*x.tgz: 404 Not Found/],
+    ["does not exist", (_, r) => send(r, 404), "CHART_DOWNLOAD", /GET http:.*x.tgz: 404 Not Found/],
     [
-      "may not be read",
+      "is forbidden",
       (_, r) => send(r, 403, "pw is no good"),
       "REGISTRY_UNAUTHORIZED",
       /403 Forbidden \(\*\*\* is no good\); the credentials of the Secret do not permit this/,
     ],
   ];
   for (const [name, respond, code, message] of cases) {
-    it(`because it ${name} leaves nothing behind`, async () => {
+    it(`because it ${name} leaves no file`, async () => {
       await using at = await setUp(respond, { maxChartBytes: 200 });
 
       await assert.rejects(at.cache.fetch(pinAt(at.server), accessAt(at.server)), (thrown) => {
@@ -239,7 +239,7 @@ describe("a chart that does not match its pin", () => {
     assert.deepEqual(await at.files(), []);
   });
 
-  it("because a registry sends more bytes than the pin says is not read to its end", async () => {
+  it("because a registry sends more bytes than the pin says is not read completely", async () => {
     const chart = testChart("x");
     await using at = await setUp((_, response) =>
       send(response, 200, Buffer.concat([chart.archive, Buffer.alloc(1000)])),
@@ -279,7 +279,7 @@ describe("the cache of charts", () => {
     });
   });
 
-  it("evicts the least recently used chart, but none that was used a moment ago", async () => {
+  it("evicts the least recently used chart, but none that was just used", async () => {
     const contents = new Map(["a", "b", "c"].map((name) => [name, gzipSync(name.repeat(10))]));
     const size = contents.get("a")?.length ?? 0;
     await using at = await setUp(

@@ -22,7 +22,7 @@ it("a full disk is reported, and no file is left", async (test) => {
   await using client = createTestClient();
   const pin = { kind: "tarball", url: `${server.origin}/x.tgz` } as const;
   const partPath = join(dir, "part");
-  // A link, because what is left of a failed download is removed.
+  // A link, because the partial file of a failed download is removed.
   await symlink("/dev/full", partPath);
 
   await assert.rejects(

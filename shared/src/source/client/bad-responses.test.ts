@@ -1,4 +1,4 @@
-/** Any bad response gives an error with the request and the reason, and does not affect other repositories. */
+/** Any bad response results in an error with the request and the cause, and does not affect other repositories. */
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { accessTo, RepositoryError, type SourceLocation } from "../index.ts";
@@ -14,9 +14,9 @@ import {
 } from "../testing/index.ts";
 
 /** Timeouts longer than any good response takes, and short enough for a test. */
-const patience = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };
+const timeouts = { idleTimeoutMs: 400, indexTimeoutMs: 5_000 };
 
-interface Asked {
+interface RepositoryCase {
   readonly what: string;
   readonly source: (server: TestServer) => SourceLocation;
   readonly constraint: string;
@@ -24,11 +24,11 @@ interface Asked {
   readonly path: RegExp;
   /** The code of a failure that has none of its own. */
   readonly code: string;
-  /** That of a failure below the answers: no connection, no end. */
+  /** The code of a failure without a response: no connection, a timeout. */
   readonly unreachable: string;
 }
 
-const repositories: readonly Asked[] = [
+const repositories: readonly RepositoryCase[] = [
   {
     what: "the index of a repository",
     source: ({ origin }) => ({ kind: "http", repository: origin, chart: "web" }),
@@ -55,98 +55,99 @@ const repositories: readonly Asked[] = [
   },
 ];
 
-interface BadAnswer {
+interface BadResponse {
   readonly name: string;
   readonly respond: Respond;
   /** Instead of the failure's usual code. */
   readonly code?: string;
   readonly isBelow?: true;
-  /** What stands after the address. */
-  readonly says: RegExp;
+  /** The error message after the address. */
+  readonly message: RegExp;
   readonly retryAfterMs?: number;
 }
 
-const badAnswers: readonly BadAnswer[] = [
+const badResponses: readonly BadResponse[] = [
   {
     name: "401",
     respond: (_, response) => send(response, 401, "", { "www-authenticate": 'Basic realm="r"' }),
     code: "REGISTRY_UNAUTHORIZED",
-    says: /^401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
+    message:
+      /^401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
   },
   {
     name: "403",
     respond: (_, response) => send(response, 403, "not for you\nsecond line"),
     code: "REGISTRY_UNAUTHORIZED",
-    says: /^403 Forbidden \(not for you\); no credentials are set/,
+    message: /^403 Forbidden \(not for you\); no credentials are set/,
   },
   {
     name: "429 with Retry-After in seconds",
     respond: (_, response) => send(response, 429, "", { "retry-after": "90" }),
     code: "REGISTRY_RATE_LIMITED",
-    says: /^429 Too Many Requests; the server asks to retry in 90 s$/,
+    message: /^429 Too Many Requests; the server asks to retry in 90 s$/,
     retryAfterMs: 90_000,
   },
   {
-    name: "429 with a Retry-After that is none",
+    name: "429 with an invalid Retry-After",
     respond: (_, response) => send(response, 429, "", { "retry-after": "soon" }),
     code: "REGISTRY_RATE_LIMITED",
-    says: /^429 Too Many Requests$/,
+    message: /^429 Too Many Requests$/,
   },
   {
-    name: "500 with a page",
+    name: "500 with an HTML page",
     respond: (_, response) => send(response, 500, "<html><body>oops</body></html>"),
-    says: /^500 Internal Server Error$/,
+    message: /^500 Internal Server Error$/,
   },
   {
     name: "503 with Retry-After",
     respond: (_, response) => send(response, 503, "down", { "retry-after": "7" }),
-    says: /^503 Service Unavailable \(down\); the server asks to retry in 7 s$/,
+    message: /^503 Service Unavailable \(down\); the server asks to retry in 7 s$/,
     retryAfterMs: 7_000,
   },
   {
-    name: "a status that nobody knows",
+    name: "an unknown status",
     respond: (_, response) => send(response, 299),
-    says: /^299$/,
+    message: /^299$/,
   },
   {
-    name: "nothing: it hangs up",
+    name: "a closed connection without a response",
     respond: (_, response) => void response.destroy(),
     isBelow: true,
-    says: /^the connection was closed before the response was complete$/,
+    message: /^the connection was closed before the response was complete$/,
   },
   {
-    name: "nothing: it stays silent",
+    name: "no response",
     respond: () => undefined,
     isBelow: true,
-    says: /^the server accepted the connection, but did not respond$/,
+    message: /^the server accepted the connection, but did not respond$/,
   },
   {
-    name: "half an response, and hangs up",
+    name: "a closed connection after half a response",
     respond: (_, response) => {
       response.writeHead(200, { "content-length": "1000" });
       response.write('{"tags": [', () => response.destroy());
     },
     isBelow: true,
-    says: /^the connection was closed before the response was complete$/,
+    message: /^the connection was closed before the response was complete$/,
   },
   {
-    name: "half an response, and stays silent",
+    name: "half a response without an end",
     respond: (_, response) =>
       void response.writeHead(200, { "content-length": "1000" }).write('{"tags": ['),
     isBelow: true,
-    says: /^the response stopped before its end$/,
+    message: /^the response stopped before its end$/,
   },
   {
-    name: "a redirect in a circle",
+    name: "a redirect loop",
     respond: ({ path }, response) => send(response, 302, "", { location: path }),
     isBelow: true,
-    says: /^redirected more than 5 times$/,
+    message: /^redirected more than 5 times$/,
   },
 ];
 
 describe("a good repository beside a bad one", { concurrent: true }, () => {
   for (const { what, source, constraint, path, ...codes } of repositories) {
-    for (const bad of badAnswers) {
+    for (const bad of badResponses) {
       it(`is resolved, and the bad one is reported, when ${what} is ${bad.name}`, async () => {
         await using broken = await startTestServer(bad.respond);
         await using good = await startTestServer((request, response) =>
@@ -154,7 +155,7 @@ describe("a good repository beside a bad one", { concurrent: true }, () => {
             ? send(response, 200, indexText({ web: ["1.0.0"] }))
             : registryOf({ "1.0.0": testChart("good") })(request, response),
         );
-        await using client = createTestClient(patience);
+        await using client = createTestClient(timeouts);
         const resolve = (server: TestServer) => {
           const from = source(server);
           return client.resolve(from, constraint, accessTo(from, { plainHttp: true }));
@@ -169,7 +170,7 @@ describe("a good repository beside a bad one", { concurrent: true }, () => {
         const [, address = "", reason = ""] = /^GET (\S+): (.*)$/.exec(error.message) ?? [];
         assert.ok(address.startsWith(broken.origin), error.message);
         assert.match(address, path);
-        assert.match(reason, bad.says);
+        assert.match(reason, bad.message);
         assert.equal(
           error.code,
           bad.code ?? (bad.isBelow === true ? codes.unreachable : codes.code),
@@ -197,7 +198,7 @@ describe("a list of 10,000 tags in pages", () => {
   };
   const manifests = registryOf({ "1.0.9999": testChart("last") });
 
-  it("is read to its end, where the newest tag is", async () => {
+  it("is read completely, to the newest tag at its end", async () => {
     await using server = await startTestServer((request, response) =>
       request.path.includes("/tags/") ? page(request, response) : manifests(request, response),
     );
@@ -210,7 +211,7 @@ describe("a list of 10,000 tags in pages", () => {
     assert.equal(server.seen.length, tags.length / pageSize + 1);
   });
 
-  it("is not complete when one page is missing, because an older version would be selected", async () => {
+  it("is an error when one page is missing, because an older version would be selected", async () => {
     await using server = await startTestServer((request, response) =>
       request.path.endsWith("last=5000") ? send(response, 500) : page(request, response),
     );

@@ -24,16 +24,10 @@ describe("the error for a constraint that no version satisfies", () => {
     constraint: string,
     versions: readonly string[],
     highest: readonly string[],
-    says: RegExp,
+    message: RegExp,
   ])[] = [
-    [
-      "says that there are none",
-      "^2",
-      [],
-      [],
-      /for traefik-\^2: GET .*index\.yaml lists no versions$/,
-    ],
-    ["names the only one", "^2", ["1.0.0"], ["1.0.0"], /lists one version, 1\.0\.0$/],
+    ["lists none", "^2", [], [], /for traefik-\^2: GET .*index\.yaml lists no versions$/],
+    ["lists the only one", "^2", ["1.0.0"], ["1.0.0"], /lists one version, 1\.0\.0$/],
     [
       "names the highest",
       "^2",
@@ -49,13 +43,16 @@ describe("the error for a constraint that no version satisfies", () => {
       /found for traefik: .*one version, 2\.0\.0-rc\.1; a prerelease is chosen only by a constraint that names one/,
     ],
   ];
-  for (const [what, constraint, versions, highest, says] of cases) {
+  for (const [what, constraint, versions, highest, message] of cases) {
     test(what, () => {
-      assert.match(noSuchVersion(location, constraint, listing(versions), highest).message, says);
+      assert.match(
+        noSuchVersion(location, constraint, listing(versions), highest).message,
+        message,
+      );
     });
   }
 
-  test("names the skipped entries of an index", () => {
+  test("lists the skipped entries of an index", () => {
     const skipped = { ...listing([]), problems: ["entry 2 of traefik has no version"] };
 
     assert.match(
@@ -64,7 +61,7 @@ describe("the error for a constraint that no version satisfies", () => {
     );
   });
 
-  test("speaks of tags for a registry", () => {
+  test("calls versions of a registry tags", () => {
     const oci = { kind: "oci", repository: "oci://r.example.com/web" } as const;
 
     assert.equal(

@@ -43,22 +43,22 @@ const versions: readonly (readonly [form: string, constraint: string, version: s
   ["an empty version, the newest release", "", "1.2.0+b.1"],
   ["a star, the newest release", "*", "1.2.0+b.1"],
   ["a static version", "1.1.0", "1.1.0"],
-  ["a static version with build metadata", "1.2.0+b.1", "1.2.0+b.1"],
-  ["a static version without its build metadata", "1.2.0", "1.2.0+b.1"],
+  ["a fixed version with build metadata", "1.2.0+b.1", "1.2.0+b.1"],
+  ["a fixed version without its build metadata", "1.2.0", "1.2.0+b.1"],
   ["a static prerelease", "2.0.0-rc.1", "2.0.0-rc.1"],
-  ["a static version that has a v in the repository", "1.0.5", "v1.0.5"],
+  ["a fixed version that has a v in the repository", "1.0.5", "v1.0.5"],
   ["a version with a v", "v1.0.5", "v1.0.5"],
   ["a version with a v that has none in the repository", "v1.1.0", "1.1.0"],
-  ["a version of two numbers", "0.9", "0.9"],
+  ["a version with two numbers", "0.9", "0.9"],
   ["two numbers that are a range", "1.0", "v1.0.5"],
   ["a constraint", "~1.1", "1.1.0"],
   ["a constraint of several terms", ">=1.0.0, <1.1", "v1.0.5"],
   ["a constraint of alternatives", "3.x || <1", "0.9"],
   ["a constraint with a v", "^v1.1", "1.2.0+b.1"],
-  ["a range of two ends", "1.0 - 1.1", "1.1.0"],
+  ["a range with two ends", "1.0 - 1.1", "1.1.0"],
   ["a constraint that names a prerelease", ">=2.0.0-0", "2.0.0-rc.1"],
-  ["a constraint that a prerelease alone would satisfy", "^2", "CHART_VERSION_NOT_FOUND"],
-  ["a version that is not there", "9.9.9", "CHART_VERSION_NOT_FOUND"],
+  ["a constraint that only a prerelease would satisfy", "^2", "CHART_VERSION_NOT_FOUND"],
+  ["a version that does not exist", "9.9.9", "CHART_VERSION_NOT_FOUND"],
   ["an invalid constraint", "newest", "VERSION_CONSTRAINT_INVALID"],
   ["spaces alone", " ", "VERSION_CONSTRAINT_INVALID"],
 ];
@@ -100,19 +100,19 @@ describe("an archive at an address", () => {
   });
 });
 
-describe("an index that points elsewhere", () => {
+describe("an index with an address", () => {
   const elsewhere: readonly (readonly [name: string, url: string, pinned: string | RegExp])[] = [
     ["another host", "https://cdn.example.com/web.tgz", "https://cdn.example.com/web.tgz"],
     ["another path of its own host", "/files/web.tgz", "/files/web.tgz"],
     [
       "an address that is not HTTP",
       "file:///etc/passwd",
-      /is at file:\/\/\/etc\/passwd, want https/,
+      /is at file:\/\/\/etc\/passwd, must be at https/,
     ],
     [
       "a registry without a tag",
       "oci://r.example.com/web",
-      /want https:\/\/, http:\/\/ or oci:\/\/HOST\/PATH:TAG/,
+      /must be at https:\/\/, http:\/\/ or oci:\/\/HOST\/PATH:TAG/,
     ],
   ];
   for (const [name, url, pinned] of elsewhere) {

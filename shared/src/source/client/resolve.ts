@@ -77,7 +77,7 @@ export function noSuchVersion(
   );
 }
 
-/** An empty version asks for the newest release. */
+/** An empty version selects the newest release. */
 function describeLocation(location: SourceLocation, version: string): string {
   switch (location.kind) {
     case "http":

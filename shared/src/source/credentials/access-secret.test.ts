@@ -13,8 +13,8 @@ const oci: SourceLocation = { kind: "oci", repository: "oci://registry.example.c
 const hub: SourceLocation = { kind: "oci", repository: "oci://docker.io/library/x" };
 const tarball: SourceLocation = { kind: "tarball", url: "https://files.example.com/x.tgz" };
 const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
-const planted = "hunter2-planted";
-const basic = { username: "me", password: planted };
+const secretText = "hunter2-planted";
+const basic = { username: "me", password: secretText };
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -26,7 +26,7 @@ function read(texts: Texts | undefined, options: Partial<AccessSecretOptions> = 
 }
 
 const docker = (auths: unknown): Texts => ({ ".dockerconfigjson": JSON.stringify({ auths }) });
-const auth = Buffer.from(`me:${planted}`).toString("base64");
+const auth = Buffer.from(`me:${secretText}`).toString("base64");
 
 describe("the Secret of a repository", () => {
   const cases: readonly (readonly [
@@ -35,7 +35,7 @@ describe("the Secret of a repository", () => {
     Partial<AccessSecretOptions>,
     AccessSettings,
   ])[] = [
-    ["no settings for no Secret", undefined, {}, {}],
+    ["no settings without a Secret", undefined, {}, {}],
     ["no settings for an empty Secret", {}, {}, {}],
     [
       "all of Fleet's keys",
@@ -96,14 +96,19 @@ describe("the Secret of a repository", () => {
       {},
     ],
     [
-      "docker's old address of Docker Hub",
+      "docker's legacy address of Docker Hub",
       docker({ "https://index.docker.io/v1/": { auth } }),
       { source: hub },
       basic,
     ],
-    ["docker's hosts with a star", docker({ "*.example.com": { auth } }), { source: oci }, basic],
     [
-      "docker's hosts with a star within a label",
+      "docker's hosts with a wildcard",
+      docker({ "*.example.com": { auth } }),
+      { source: oci },
+      basic,
+    ],
+    [
+      "docker's hosts with a wildcard within a label",
       docker({ "r*i*y.exam*.com": { auth } }),
       { source: oci },
       basic,
@@ -148,33 +153,33 @@ describe("the Secret of a repository", () => {
   }
 
   const rejected: readonly (readonly [Texts, string])[] = [
-    [{ username: planted }, "username is set in the secret, but password isn't"],
-    [{ password: planted, username: "" }, "password is set in the secret, but username isn't"],
-    [{ "tls.crt": planted }, "tls.crt is set in the secret, but tls.key isn't"],
-    [{ "tls.key": planted }, "tls.key is set in the secret, but tls.crt isn't"],
+    [{ username: secretText }, "username is set in the secret, but password isn't"],
+    [{ password: secretText, username: "" }, "password is set in the secret, but username isn't"],
+    [{ "tls.crt": secretText }, "tls.crt is set in the secret, but tls.key isn't"],
+    [{ "tls.key": secretText }, "tls.key is set in the secret, but tls.crt isn't"],
     [
-      { cacerts: planted },
+      { cacerts: secretText },
       "cacerts of the secret has no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
     ],
     [
-      { "ca.crt": planted },
+      { "ca.crt": secretText },
       "ca.crt of the secret has no certificate in PEM form (-----BEGIN CERTIFICATE-----)",
     ],
     [
-      { ...basic, bearerToken: planted },
+      { ...basic, bearerToken: secretText },
       "username and bearerToken are set in the secret: only one of them can be used",
     ],
     [
-      { ".dockerconfigjson": planted },
+      { ".dockerconfigjson": secretText },
       ".dockerconfigjson of the secret is not JSON with `auths` by host",
     ],
-    [docker([planted]), ".dockerconfigjson of the secret is not JSON with `auths` by host"],
+    [docker([secretText]), ".dockerconfigjson of the secret is not JSON with `auths` by host"],
     [
-      docker({ "charts.example.com": { auth: planted } }),
+      docker({ "charts.example.com": { auth: secretText } }),
       "the entry for charts.example.com in .dockerconfigjson of the secret has an auth that is not base64 of username:password",
     ],
     [
-      docker({ "charts.example.com": { username: planted } }),
+      docker({ "charts.example.com": { username: secretText } }),
       "the entry for charts.example.com in .dockerconfigjson of the secret has neither auth, nor username and password, nor a token",
     ],
   ];

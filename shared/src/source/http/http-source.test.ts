@@ -6,7 +6,7 @@ const indexUrl = "https://charts.example.com/index.yaml";
 
 describe("the error for a chart that the index does not have", () => {
   const many = Array.from({ length: 20 }, (_, at) => `other-${at}`);
-  const cases: readonly (readonly [what: string, names: readonly string[], says: RegExp])[] = [
+  const cases: readonly (readonly [what: string, names: readonly string[], expected: RegExp])[] = [
     ["counts an empty index", [], /lists 0 charts$/],
     ["names the only chart", ["web"], /lists 1 chart: web$/],
     ["names a few charts", ["web", "db"], /lists 2 charts: web, db$/],
@@ -15,15 +15,15 @@ describe("the error for a chart that the index does not have", () => {
       [...many, "traefik", "traefik-mesh", "tra-la"],
       /lists 23 charts, those with a similar name are traefik, traefik-mesh, tra-la$/,
     ],
-    ["counts many charts of which none is similar", many, /lists 20 charts$/],
+    ["counts many charts when none is similar", many, /lists 20 charts$/],
   ];
-  for (const [what, names, says] of cases) {
+  for (const [what, names, expected] of cases) {
     test(what, () => {
       const { code, message } = noSuchChart("traefick", { indexUrl, names });
 
       assert.equal(code, "CHART_NOT_FOUND");
       assert.match(message, /^no chart named traefick found: GET https:\/\/charts\.example\.com/);
-      assert.match(message, says);
+      assert.match(message, expected);
     });
   }
 });

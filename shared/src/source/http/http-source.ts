@@ -64,7 +64,7 @@ export function createHttpSource(deps: HttpSourceDeps): Source<HttpLocation, Htt
     if (repository === undefined || tag === undefined || parseOciName(repository) === undefined) {
       throw new AppError(
         chartErrors.INDEX_INVALID,
-        `${what} is at ${describeUrl(url ?? "")}, want https://, http:// or oci://HOST/PATH:TAG`,
+        `${what} is at ${describeUrl(url ?? "")}, must be at https://, http:// or oci://HOST/PATH:TAG`,
       );
     }
     const pinned = await deps.pinTag(repository, tag.replaceAll("+", "_"), request);

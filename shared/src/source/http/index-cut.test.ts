@@ -8,7 +8,7 @@ import { readChartEntries } from "./index-entry.ts";
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The parts of the charts, when the text arrives in blocks of this size; undefined when it is not cut. */
+/** The parts of the charts, when the text arrives in blocks of this size; undefined when it is not split. */
 function cut(text: string, pieceBytes = 7): ReadonlyMap<string, Uint8Array> | undefined {
   const whole = bytes(text);
   const charts = new Map<string, Uint8Array>();
@@ -22,13 +22,13 @@ function cut(text: string, pieceBytes = 7): ReadonlyMap<string, Uint8Array> | un
   for (; isPlain && added < whole.length; added += pieceBytes)
     isPlain = cutter.add(whole.subarray(added, added + pieceBytes));
   isPlain = isPlain && cutter.finish();
-  // In any case no byte of the text is lost.
+  // No byte of the text is lost.
   if (!isPlain) all.push(cutter.rest());
   assert.deepEqual(Buffer.concat(all), Buffer.from(whole.subarray(0, added)));
   return isPlain ? charts : undefined;
 }
 
-/** The entries of each part; undefined when the text is not cut. */
+/** The entries of each part; undefined when the text is not split. */
 function readCut(text: string): ReadonlyMap<string, readonly string[] | undefined> | undefined {
   const charts = cut(text);
   if (charts === undefined) return undefined;
@@ -41,7 +41,7 @@ function readCut(text: string): ReadonlyMap<string, readonly string[] | undefine
 
 const entry = (version: string): string => `- name: x\n    version: ${version}\n    urls: [x.tgz]`;
 
-describe("cutting an index", () => {
+describe("splitting an index", () => {
   it("finds the lines of each chart", () => {
     const cut = readCut(indexText({ alpine: ["1.10", "1.9.0"], "b-2": ["0.1.0"] }));
 
@@ -76,7 +76,7 @@ describe("cutting an index", () => {
       `annotations:\n  x: y\nentries:\n  x:\n  ${entry("1.0.0")}\npublicKeys:\n- abc\napiVersion: v1\n`,
     ],
     [
-      "text that looks like keys",
+      "values that look like keys",
       `apiVersion: v1\nentries:\n  x:\n  - name: x\n    description: |\n      entries:\n        y:\n\n      z: 1\n    version: 1.0.0\n`,
     ],
     [

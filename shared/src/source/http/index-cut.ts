@@ -5,7 +5,7 @@
  */
 
 export interface IndexCutter {
-  /** The next bytes. False once the text turns out not to have the plain layout. */
+  /** The next bytes. False when the text does not have the plain layout. */
   add(bytes: Uint8Array): boolean;
   /** The end of the text. False when it does not have the plain layout. */
   finish(): boolean;

@@ -44,7 +44,7 @@ export function parseChartBlock(name: string, block: Uint8Array): ChartEntries |
   }
   if (!isMap(root) || Object.keys(root).length !== 1 || !(name in root)) return undefined;
   const value = root[name];
-  // Text instead of a list may be the inside of a string that began in another block.
+  // Text instead of a list may be the inside of a string that started in another block.
   if (!Array.isArray(value) && value !== "" && value !== null && value !== "null" && value !== "~")
     return undefined;
   return readChartEntries(name, value);
@@ -55,7 +55,7 @@ function parseText(text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      // YAML may begin with a brace too; for a text that is neither, YAML's message is the better one.
+      // YAML may start with a brace too; for a text that is neither, YAML's message is the better one.
     }
   }
   try {

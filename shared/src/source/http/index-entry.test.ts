@@ -36,12 +36,12 @@ describe("the entries of a chart", () => {
     ["a list", [], /not a map/],
     ["no version", { name: "x", urls: [] }, /has no version/],
     ["a number for a version", { ...good, version: 1.1 }, /not text/],
-    ["a version that is none", { ...good, version: "latest" }, /has the version "latest"/],
+    ["an invalid version", { ...good, version: "latest" }, /has the version "latest"/],
     ["no name", { version: "1.0.0", urls: [] }, /has no valid name of a chart/],
     ["a name with a slash", { ...good, name: "../x" }, /has no valid name of a chart/],
   ];
   for (const [name, raw, problem] of broken) {
-    it(`skip ${name}, and nothing else`, () => {
+    it(`exclude ${name}, and no other entry`, () => {
       const { entries, problems } = readChartEntries("x", [
         good,
         raw,

@@ -112,7 +112,7 @@ export function partOf(index: PackedIndex, at: number): PackedPart {
 export function readPart(part: PackedPart): ChartEntries | undefined {
   const unpacked = inflateRawSync(part.bytes);
   if (part.form === "lines") return parseChartBlock(part.name, unpacked);
-  // Written by the packer above, so the shape is known.
+  // Written by the packer above, so its shape is certain.
   return JSON.parse(unpacked.toString("utf8")) as ChartEntries;
 }
 

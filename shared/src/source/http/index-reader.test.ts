@@ -47,7 +47,7 @@ for (const [where, options] of [
   describe(`an index that is parsed ${where}`, () => {
     for (const parseAll of [false, true]) {
       it(
-        `is ${parseAll ? "parsed whole" : "cut"}`,
+        `is ${parseAll ? "parsed as a whole" : "split"}`,
         withReader(options, async (reader) => {
           assert.deepEqual(await versionsOf(reader, text, parseAll), [
             ["1.1.0", "1.0.0"],
@@ -58,7 +58,7 @@ for (const [where, options] of [
     }
 
     it(
-      "says what is wrong with it",
+      "reports what is invalid",
       withReader(options, async (reader) => {
         await assert.rejects(packed(reader, "<html>"), /it is a web page/);
         assert.deepEqual(await versionsOf(reader, text, false), [["1.1.0", "1.0.0"], ["3.0.0"]]);
@@ -71,7 +71,7 @@ describe("an index of an unusual layout", () => {
   const late = `${text}extra: {flow: style}\n? complex\n: key\n`;
 
   it(
-    "is parsed whole, also when that is seen late",
+    "is parsed as a whole, also when that is detected late",
     withReader({ inlineBytes: 0 }, async (reader) => {
       const index = await packed(reader, late);
 
@@ -94,7 +94,7 @@ describe("an index of an unusual layout", () => {
 
 describe("the worker thread of indexes", () => {
   it(
-    "stays while an index is being received, and parses several at once",
+    "runs while an index is being received, and parses several at once",
     withReader({ inlineBytes: 0, idleMs: 0 }, async (reader) => {
       const [one, other] = [reader.begin({ parseAll: false }), reader.begin({ parseAll: false })];
       const bytes = new TextEncoder().encode(text);

@@ -23,7 +23,7 @@ export interface IndexReaderOptions {
 
 /** An index that is being received. Every error says what is wrong with its text. */
 export interface IndexIntake {
-  /** The next bytes, which must not change afterwards. Resolves when more may come. */
+  /** The next bytes, which must not change afterwards. Resolves when more can be accepted. */
   add(bytes: Uint8Array): Promise<void>;
   finish(): Promise<PackedIndex>;
   /** Discards it. No effect after `finish`. */
@@ -39,7 +39,7 @@ export interface IndexReader {
   close(): Promise<void>;
 }
 
-/** Bytes that are sent to the worker thread at once. One such block may be on its way. */
+/** Bytes that are sent to the worker thread at once. One such block may be in flight. */
 const blockBytes = 1024 * 1024;
 
 export function createIndexReader(options: IndexReaderOptions = {}): IndexReader {
@@ -50,7 +50,7 @@ export function createIndexReader(options: IndexReaderOptions = {}): IndexReader
     maxHeapMegabytes = 2048,
     maxWholeBytes = 64 * 1024 * 1024,
   } = options;
-  const inTurn = createTurns();
+  const runQueued = createRunQueue();
   let thread: IndexThread | undefined;
   let lastIntake = 0;
 
@@ -71,12 +71,12 @@ export function createIndexReader(options: IndexReaderOptions = {}): IndexReader
       const id = ++lastIntake;
       return createIntake(
         { id, options: { parseAll, maxWholeBytes }, inlineBytes },
-        { running, inTurn },
+        { running, runQueued },
       );
     },
     async read(index, at) {
       const part = partOf(index, at);
-      if ((index.sizes[at] ?? 0) < inlineBytes) return inTurn(() => readPart(part));
+      if ((index.sizes[at] ?? 0) < inlineBytes) return runQueued(() => readPart(part));
       // Copied: a view would be sent with its whole buffer.
       const task = { kind: "read", part: { ...part, bytes: part.bytes.slice() } } as const;
       const reply = await running().run(task);
@@ -87,20 +87,20 @@ export function createIndexReader(options: IndexReaderOptions = {}): IndexReader
   };
 }
 
-type InTurn = <T>(work: () => T) => Promise<T>;
+type RunQueued = <T>(work: () => T) => Promise<T>;
 
-/** Runs work in this thread, one piece in each turn of the event loop: many charts may be read at once. */
-function createTurns(): InTurn {
+/** Runs work in this thread, one piece in each iteration of the event loop: many charts may be read at once. */
+function createRunQueue(): RunQueued {
   let last = Promise.resolve();
   return async (work) => {
     const before = last;
-    const turn = Promise.withResolvers<void>();
-    last = turn.promise;
+    const ended = Promise.withResolvers<void>();
+    last = ended.promise;
     await before;
     try {
       return work();
     } finally {
-      setImmediate(turn.resolve);
+      setImmediate(ended.resolve);
     }
   };
 }
@@ -113,7 +113,7 @@ interface Intake {
 
 function createIntake(
   { id, options, inlineBytes }: Intake,
-  { running, inTurn }: { readonly running: () => IndexThread; readonly inTurn: InTurn },
+  { running, runQueued }: { readonly running: () => IndexThread; readonly runQueued: RunQueued },
 ): IndexIntake {
   let chunks: Uint8Array[] = [];
   let bufferedBytes = 0;
@@ -155,7 +155,7 @@ function createIntake(
     },
     async finish() {
       if (thread === undefined) {
-        return await inTurn(() => {
+        return await runQueued(() => {
           const packer = createIndexPacker(options);
           for (const chunk of chunks) packer.add(chunk);
           return packer.finish();

@@ -70,7 +70,7 @@ describe("an HTTP repository", () => {
     );
   });
 
-  it("serves results and failures from the cache when they are fresh enough", async () => {
+  it("uses cached results and failures that are fresh enough", async () => {
     let status = 200;
     await using server = await startTestServer((_, response) => send(response, status, index));
     const clock = createFakeClock();
@@ -98,7 +98,7 @@ describe("an HTTP repository", () => {
     assert.equal(server.seen.length, 3);
   });
 
-  it("is fetched again for a trigger, although another request is under way", async () => {
+  it("is fetched again for a trigger while an older request is in flight", async () => {
     const pending: (() => void)[] = [];
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let text = index;
@@ -253,19 +253,19 @@ describe("an index", () => {
       /^GET http:\/\/127.*\/index.yaml: invalid index: it is a web page/,
     ],
     [
-      "cut off in a quote",
+      "truncated in a quote",
       (_, response) => send(response, 200, `${index}  "x`),
       "INDEX_INVALID",
       /it is not YAML/,
     ],
     [
-      "too large, as announced",
+      "too large by its Content-Length",
       (_, response) => send(response, 200, "x".repeat(5001)),
       "INDEX_TOO_LARGE",
       /larger than 4.9 KiB/,
     ],
     [
-      "too large once it is unpacked",
+      "too large after decompression",
       (_, response) =>
         send(response, 200, gzipSync("x".repeat(5001)), { "content-encoding": "gzip" }),
       "INDEX_TOO_LARGE",
@@ -292,7 +292,7 @@ describe("an index", () => {
     ],
   ];
   for (const [name, respond, code, message] of answers) {
-    it(`that is ${name} gives an error for it`, async () => {
+    it(`that is ${name} results in an error`, async () => {
       await using server = await startTestServer(respond);
       await using client = createTestClient({ maxIndexBytes: 5000 });
 
@@ -318,7 +318,7 @@ describe("an index", () => {
     });
   });
 
-  it("is not read on when all callers have aborted", async () => {
+  it("is not read further when all callers have aborted", async () => {
     const given = new AbortController();
     await using server = await startTestServer((_, response) => {
       response.on("close", () => given.abort());

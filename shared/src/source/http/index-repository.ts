@@ -146,7 +146,7 @@ export function createIndexRepository(
   };
 }
 
-/** Fetches an index, conditionally when it is known, and parses it when it has changed. */
+/** Fetches an index, conditionally when a version of it is cached, and parses it when it has changed. */
 async function load(
   deps: IndexRepositoryDeps,
   options: IndexRepositoryOptions,
@@ -180,7 +180,7 @@ interface ParseOptions {
   readonly maxBytes: number;
 }
 
-/** Parses an index while it arrives; one with the digest of the known one is not parsed again. */
+/** Parses an index while it arrives; one with the digest of the cached one is not parsed again. */
 async function parse(
   reader: IndexReader,
   response: Exchange,

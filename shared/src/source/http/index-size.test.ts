@@ -1,4 +1,4 @@
-/** An index of 200 MB is rejected, and never in memory as a whole, in any encoding. */
+/** An index of 200 MB is rejected, and never completely in memory, in any encoding. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { Readable } from "node:stream";
@@ -21,9 +21,9 @@ function block(at: number): Buffer {
 interface Sending {
   readonly headers: Readonly<Record<string, string>>;
   readonly pack?: true;
-  /** The most of it that may leave the server, in blocks. */
+  /** How much of it may leave the server, in blocks. */
   readonly sentAtMost: number;
-  /** How much larger the process may become, server and all. */
+  /** How much the process may grow, with the server. */
   readonly grownAtMostMb: number;
 }
 
@@ -46,7 +46,7 @@ const ways: readonly (readonly [name: string, sending: Sending])[] = [
 
 describe("an index of 200 MB", () => {
   for (const [name, { headers, pack, sentAtMost, grownAtMostMb }] of ways) {
-    it(`that arrives ${name} is rejected without being in memory as a whole`, async () => {
+    it(`that arrives ${name} is rejected without being completely in memory`, async () => {
       let sent = 0;
       const before = process.memoryUsage.rss();
       let most = before;

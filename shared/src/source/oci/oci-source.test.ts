@@ -77,7 +77,7 @@ describe("an OCI repository", () => {
     );
   });
 
-  it("serves tags and manifests from the cache when they are fresh enough", async () => {
+  it("uses cached tags and manifests that are fresh enough", async () => {
     await using server = await startTestServer(registryOf(charts));
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
@@ -98,7 +98,7 @@ describe("an OCI repository", () => {
     ]);
   });
 
-  it("costs one HEAD request when the tag still points to the same manifest", async () => {
+  it("makes one HEAD request when the tag still points to the same manifest", async () => {
     const served = { ...charts };
     await using server = await startTestServer((request, response) =>
       registryOf(served)(request, response),
@@ -118,7 +118,7 @@ describe("an OCI repository", () => {
     assert.equal(pin.kind === "oci" && pin.manifestDigest, served["1.0.0"].manifestDigest);
   });
 
-  it("is asked once for all callers at the same time", async () => {
+  it("gets one request for all callers at the same time", async () => {
     await using server = await startTestServer(registryOf(charts));
     await using client = createTestClient();
     const [source, access] = at(server.host);
@@ -186,7 +186,7 @@ describe("the response of a registry", () => {
     ],
     ["nothing", registryOf({}), "CHART_VERSION_NOT_FOUND", /lists no tags/],
     [
-      "only tags that are no versions",
+      "only tags that are not versions",
       registryOf({ latest: testChart("x") }),
       "CHART_VERSION_NOT_FOUND",
       /lists one tag, which is not a version/,
@@ -204,7 +204,7 @@ describe("the response of a registry", () => {
       /is a list of images, not a Helm chart/,
     ],
     [
-      "another manifest than the header says",
+      "another manifest than its header declares",
       registryOf({ "9.9.9": { ...image, manifestDigest: digestOf("other") } }),
       "CHART_DIGEST_MISMATCH",
       /manifest digest mismatch: downloaded sha256:[0-9a-f]{64}, the header says sha256:/,
@@ -226,7 +226,7 @@ describe("the response of a registry", () => {
     ],
   ];
   for (const [name, respond, code, message] of answers) {
-    it(`may be ${name}`, async () => {
+    it(`may have ${name}`, async () => {
       await using server = await startTestServer(respond);
       await using client = createTestClient();
       const [source, access] = at(server.host);

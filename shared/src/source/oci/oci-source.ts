@@ -1,6 +1,6 @@
 /**
- * Charts of OCI registries: versions from tags, pins from manifests. A tag that still points to the known manifest costs one
- * HEAD request, which registries do not count against their limits.
+ * Charts of OCI registries: versions from tags, pins from manifests. A tag that still points to the cached manifest
+ * costs one HEAD request, which registries do not count against their limits.
  */
 import type { Clock } from "../../time/index.ts";
 import {

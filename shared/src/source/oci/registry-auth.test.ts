@@ -13,10 +13,10 @@ import {
 } from "../testing/index.ts";
 
 const charts = registryOf({ "1.0.0": testChart("one") });
-const me: AccessSettings = { username: "me", password: "pw", plainHttp: true };
+const credentials: AccessSettings = { username: "me", password: "pw", plainHttp: true };
 
 /** A registry that accepts only the token `accepted`, and refers other requests to a token service. */
-function guarded(tokenService: () => string, accepted = "Bearer t1"): Respond {
+function requiringToken(tokenService: () => string, accepted = "Bearer t1"): Respond {
   return (request, response) => {
     if (request.headers.authorization === accepted) return charts(request, response);
     const challenge = `Bearer realm="${tokenService()}",service="reg, istry",scope="repository:charts/x:pull"`;
@@ -39,12 +39,12 @@ describe("a registry with a token service", () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t1","expires_in":300}'),
     );
-    await using server = await startTestServer(guarded(() => `${tokens.origin}/token?x=1`));
+    await using server = await startTestServer(requiringToken(() => `${tokens.origin}/token?x=1`));
     const clock = createFakeClock();
     await using client = createTestClient({ clock });
 
-    await client.list(...at(server, me));
-    await client.list(...at(server, me));
+    await client.list(...at(server, credentials));
+    await client.list(...at(server, credentials));
 
     assert.equal(tokens.seen.length, 1);
     assert.equal(
@@ -58,7 +58,7 @@ describe("a registry with a token service", () => {
     );
 
     await clock.advance(300_000);
-    await client.list(...at(server, me));
+    await client.list(...at(server, credentials));
     assert.equal(tokens.seen.length, 2);
   });
 
@@ -66,7 +66,7 @@ describe("a registry with a token service", () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"access_token":"t1"}'),
     );
-    await using server = await startTestServer(guarded(() => tokens.origin));
+    await using server = await startTestServer(requiringToken(() => tokens.origin));
     await using client = createTestClient();
 
     await client.list(...at(server, { plainHttp: true }));
@@ -74,13 +74,13 @@ describe("a registry with a token service", () => {
     assert.equal(tokens.seen[0]?.headers.authorization, undefined);
   });
 
-  it("is asked once for a token that several requests need", async () => {
+  it("gets one request for a token that several requests need", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t1"}'),
     );
-    await using server = await startTestServer(guarded(() => tokens.origin));
+    await using server = await startTestServer(requiringToken(() => tokens.origin));
     await using client = createTestClient();
-    const [source, access] = at(server, me);
+    const [source, access] = at(server, credentials);
 
     await Promise.all(
       ["1.0.0", "*", "1.x"].map((constraint) => client.resolve(source, constraint, access)),
@@ -93,7 +93,7 @@ describe("a registry with a token service", () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"access_token":"t1"}'),
     );
-    await using server = await startTestServer(guarded(() => tokens.origin));
+    await using server = await startTestServer(requiringToken(() => tokens.origin));
     await using client = createTestClient();
 
     await client.list(...at(server, { identityToken: "i1", plainHttp: true }));
@@ -110,7 +110,9 @@ describe("a registry with a token service", () => {
   });
 
   it("is sent a configured bearer token, without a request to the token service", async () => {
-    await using server = await startTestServer(guarded(() => "http://127.0.0.1:1", "Bearer fixed"));
+    await using server = await startTestServer(
+      requiringToken(() => "http://127.0.0.1:1", "Bearer fixed"),
+    );
     await using client = createTestClient();
 
     await client.list(...at(server, { bearerToken: "fixed", plainHttp: true }));
@@ -121,14 +123,14 @@ describe("a registry with a token service", () => {
     assert.equal(server.seen.length, 2);
   });
 
-  it("that rejects the token is asked once, and the error has its message", async () => {
+  it("that rejects the token gets one request, and the error has its message", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t2"}'),
     );
-    await using server = await startTestServer(guarded(() => tokens.origin));
+    await using server = await startTestServer(requiringToken(() => tokens.origin));
     await using client = createTestClient();
 
-    await assert.rejects(client.list(...at(server, me)), {
+    await assert.rejects(client.list(...at(server, credentials)), {
       code: "REGISTRY_UNAUTHORIZED",
       message:
         /401 Unauthorized \(UNAUTHORIZED: authentication required\); the credentials of the Secret are not accepted/,
@@ -165,12 +167,12 @@ describe("a registry with a token service", () => {
     ["limits the rate", (_, r) => send(r, 429), "REGISTRY_RATE_LIMITED", /429/],
   ];
   for (const [name, respond, code, message] of services) {
-    it(`that ${name} gives an error for it`, async () => {
+    it(`that ${name} results in an error`, async () => {
       await using tokens = await startTestServer(respond);
-      await using server = await startTestServer(guarded(() => tokens.origin));
+      await using server = await startTestServer(requiringToken(() => tokens.origin));
       await using client = createTestClient();
 
-      await assert.rejects(client.list(...at(server, me)), (thrown) => {
+      await assert.rejects(client.list(...at(server, credentials)), (thrown) => {
         assert.ok(thrown instanceof Error && "code" in thrown);
         assert.equal(thrown.code, code);
         assert.match(thrown.message, message);
@@ -181,9 +183,9 @@ describe("a registry with a token service", () => {
   }
 
   it("is not sent credentials over HTTP, except on this machine", async () => {
-    await using server = await startTestServer(guarded(() => "http://tokens.example.org/"));
+    await using server = await startTestServer(requiringToken(() => "http://tokens.example.org/"));
     await using client = createTestClient();
-    const { plainHttp: _, ...secure } = me;
+    const { plainHttp: _, ...secure } = credentials;
 
     await assert.rejects(client.list(...at(server, secure)), {
       code: "REGISTRY_UNAUTHORIZED",
@@ -204,8 +206,8 @@ describe("a registry with basic authentication", () => {
     await using server = await startTestServer(basic);
     await using client = createTestClient();
 
-    await client.list(...at(server, me));
-    await client.list(...at(server, me));
+    await client.list(...at(server, credentials));
+    await client.list(...at(server, credentials));
 
     assert.equal(server.seen.length, 3);
   });
@@ -214,7 +216,7 @@ describe("a registry with basic authentication", () => {
     await using server = await startTestServer(basic);
     await using client = createTestClient();
 
-    await assert.rejects(client.list(...at(server, { ...me, password: "no" })), {
+    await assert.rejects(client.list(...at(server, { ...credentials, password: "no" })), {
       message: /credentials of the Secret are not accepted/,
     });
     assert.equal(server.seen.length, 2);
@@ -227,7 +229,7 @@ describe("a registry with basic authentication", () => {
   it("is not sent the credentials of another host", async () => {
     await using server = await startTestServer(basic);
     await using client = createTestClient();
-    const [source, access] = at(server, me);
+    const [source, access] = at(server, credentials);
 
     await assert.rejects(
       client.list(source, { ...access, origin: "oci://elsewhere.example.org" }),

@@ -1,4 +1,6 @@
-/** Requests to OCI registries: HTTPS or, on this machine, HTTP; and authentication when the registry asks for it. */
+/**
+ * Requests to OCI registries: HTTPS or, on this machine, HTTP; and authentication after a challenge of the registry.
+ */
 
 import { createLruCache } from "../../cache/index.ts";
 import { AppError, type ErrorKind } from "../../errors/index.ts";

@@ -44,7 +44,7 @@ export async function listTags(
   }
 }
 
-/** The address in `Link: <…>; rel="next"`, relative to where the header came from. */
+/** The address in `Link: <…>; rel="next"`, relative to the request that returned the header. */
 export function nextPage(response: Pick<Exchange, "url" | "headerValues">): URL | undefined {
   for (const header of response.headerValues("link")) {
     for (const [, target = "", parameters = ""] of header.matchAll(/<([^>]*)>([^<]*)/g)) {

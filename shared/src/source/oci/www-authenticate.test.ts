@@ -43,7 +43,7 @@ describe("a WWW-Authenticate header", () => {
     it(`${header} is parsed`, () => assert.deepEqual(read(header), challenges));
   }
 
-  it("survives formatting and parsing", () => {
+  it("is unchanged by formatting and parsing", () => {
     const word = fc.stringMatching(/^[A-Za-z][A-Za-z0-9-]{0,8}$/);
     const challenge = fc.record({
       scheme: word.map((text) => text.toLowerCase()),

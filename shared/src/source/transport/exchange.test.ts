@@ -134,10 +134,10 @@ describe("a request", () => {
   });
 
   it("is sent once more when the server closed the idle connection", async () => {
-    let fallen = false;
+    let hasFailed = false;
     await using server = await startTestServer((_, response) => {
-      if (fallen) return send(response, 200, index);
-      fallen = true;
+      if (hasFailed) return send(response, 200, index);
+      hasFailed = true;
       response.socket?.destroy();
     });
     await using client = createTestClient();
@@ -173,11 +173,11 @@ describe("a request through a proxy with TLS", () => {
     const proxy = createServer().on("connect", (request, socket: Socket) => {
       connects.push(request);
       const [host, port] = (request.url ?? "").split(":");
-      const onward = connect(Number(port), host, () => {
+      const upstream = connect(Number(port), host, () => {
         socket.write("HTTP/1.1 200 OK\r\n\r\n");
-        onward.pipe(socket).pipe(onward);
+        upstream.pipe(socket).pipe(upstream);
       });
-      for (const end of [socket, onward]) end.on("error", () => onward.destroy());
+      for (const end of [socket, upstream]) end.on("error", () => upstream.destroy());
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
     t.onTestFinished(() => void proxy.close());

@@ -8,7 +8,7 @@ const cases: readonly (readonly [
   environment: Readonly<Record<string, string>>,
   settings: ProxySettings | undefined,
 ])[] = [
-  ["none when none is set", { NO_PROXY: "example.com", HTTP_PROXY: " " }, undefined],
+  ["empty when none is set", { NO_PROXY: "example.com", HTTP_PROXY: " " }, undefined],
   [
     "both, and the hosts without a proxy",
     { HTTP_PROXY: "http://a:1", HTTPS_PROXY: "https://b:2", NO_PROXY: ".svc,example.com" },

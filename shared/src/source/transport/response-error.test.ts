@@ -44,7 +44,7 @@ describe("an error response", () => {
     assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable");
   });
 
-  it("of another host says that the credentials are not for it", async () => {
+  it("of another host reports that the credentials are not for it", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 403));
 
     const message = await rejectedIndex(
@@ -58,7 +58,7 @@ describe("an error response", () => {
     );
   });
 
-  it("for an archive at another host says so too", async () => {
+  it("for an archive at another host reports that too", async () => {
     await using elsewhere = await startTestServer((_, response) => send(response, 401));
     await using server = await startTestServer((_, response) =>
       send(
@@ -82,7 +82,7 @@ describe("an error response", () => {
     );
   });
 
-  it("of a registry with an unsupported challenge says so", async () => {
+  it("of a registry with an unsupported challenge reports that", async () => {
     await using server = await startTestServer((_, response) =>
       send(response, 401, "", { "www-authenticate": 'Negotiate realm="r"' }),
     );
@@ -91,7 +91,7 @@ describe("an error response", () => {
 
     await assert.rejects(client.resolve(source, "1.x", accessTo(source, login)), {
       message:
-        /401 Unauthorized; the credentials of the Secret were not sent: the server asks for no supported kind of credentials$/,
+        /401 Unauthorized; the credentials of the Secret were not sent: the server offers no supported authentication scheme$/,
     });
   });
 });

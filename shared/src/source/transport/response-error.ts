@@ -65,7 +65,7 @@ function credentialsHint(response: Exchange, access: RepositoryAccess): string {
       ? "; the credentials of the Secret are not accepted"
       : "; the credentials of the Secret do not permit this";
   return isHome(access, response.url)
-    ? "; the credentials of the Secret were not sent: the server asks for no supported kind of credentials"
+    ? "; the credentials of the Secret were not sent: the server offers no supported authentication scheme"
     : "; the credentials of the Secret were not sent: they are for another host";
 }
 

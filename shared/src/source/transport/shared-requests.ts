@@ -9,7 +9,7 @@ import type { Freshness } from "../index.ts";
 
 export interface SharedRequest<T> extends Freshness {
   readonly signal?: AbortSignal | undefined;
-  /** Requests of one key that cannot share a result that is still to come, such as another way to parse it. */
+  /** Requests of one key that cannot share a pending result, such as another way to parse it. */
   readonly variant?: string;
   /** Whether an earlier result serves this caller, when it is fresh enough; by default every result does. */
   readonly accepts?: (result: T) => boolean;

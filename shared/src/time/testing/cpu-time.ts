@@ -1,6 +1,6 @@
-/** What work costs, for tests of what grows with its input. */
+/** Measures CPU time, for tests of work that grows with its input. */
 
-/** The CPU that this process uses for `work`, ms: a busy machine makes it wait, which is not in it. */
+/** The CPU time that this process uses for `work`, ms: waiting for a busy machine is not included. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();

@@ -1,16 +1,16 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test moves. */
 import type { Clock, Timer } from "../index.ts";
 
 export interface FakeClock extends Clock {
-  /** Runs what is due on the way, in order, and lets promises settle after each timer. */
+  /** Runs what is due by then, in order, and lets promises settle after each timer. */
   advance(ms: number): Promise<void>;
   /** As `advance`, without letting promises settle in between. */
   advanceNow(ms: number): void;
-  /** Lets time pass as for a process that was frozen: timers that are due run with the next `advance`. */
+  /** Passes time as for a frozen process: timers that are due run with the next `advance`. */
   freeze(ms: number): void;
-  /** Moves the wall time alone, as a corrected system clock does. */
+  /** Moves only the wall time, as a corrected system clock does. */
   setWallTime(epochMs: number): void;
-  /** How long each waiting timer still has, shortest first. */
+  /** The remaining time of each waiting timer, shortest first. */
   waiting(): readonly number[];
   /** The delay of a waiting timer for which `matches` is true, as soon as there is one. */
   timer(matches?: (delayMs: number) => boolean): Promise<number>;

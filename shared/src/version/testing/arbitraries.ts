@@ -1,12 +1,12 @@
-/** Random versions and constraints, right ones and nearly right ones, for properties and for comparing with Go. */
+/** Random versions and constraints, valid and nearly valid ones, for properties and for comparing with Go. */
 import * as fc from "fast-check";
 
-/** The one most of the time, the other one time in twenty. */
-function mostly<T>(usual: fc.Arbitrary<T>, seldom: fc.Arbitrary<T>): fc.Arbitrary<T> {
+/** The first most of the time, the second one time in twenty. */
+function usually<T>(usual: fc.Arbitrary<T>, seldom: fc.Arbitrary<T>): fc.Arbitrary<T> {
   return fc.oneof({ weight: 19, arbitrary: usual }, { weight: 1, arbitrary: seldom });
 }
 
-const number = mostly(
+const number = usually(
   fc.nat(3).map(String),
   fc.constantFrom(
     "10",
@@ -17,7 +17,7 @@ const number = mostly(
     "18446744073709551616",
   ),
 );
-const identifier = mostly(
+const identifier = usually(
   fc.constantFrom("0", "1", "2", "10", "a", "rc", "beta", "-", "x-1", "A", "1a"),
   fc.constantFrom("01", "18446744073709551616"),
 );
@@ -27,19 +27,19 @@ const identifiers = fc
 const suffix = fc
   .tuple(
     fc.oneof(fc.constant(null), fc.constant(null), identifiers),
-    mostly(fc.constant(null), identifiers),
+    usually(fc.constant(null), identifiers),
   )
   .map(
     ([prerelease, build]) =>
       `${prerelease === null ? "" : `-${prerelease}`}${build === null ? "" : `+${build}`}`,
   );
-const prefix = mostly(fc.constant(""), fc.constant("v"));
+const prefix = usually(fc.constant(""), fc.constant("v"));
 
-/** A version as people write it: mostly three numbers, seldom fewer, seldom with a number or identifier that is invalid. */
+/** A version as users write it: usually three numbers, seldom fewer, seldom with an invalid number or identifier. */
 export const versionText: fc.Arbitrary<string> = fc
   .tuple(
     prefix,
-    mostly(
+    usually(
       fc.array(number, { minLength: 3, maxLength: 3 }),
       fc.array(number, { minLength: 1, maxLength: 4 }),
     ),
@@ -47,7 +47,7 @@ export const versionText: fc.Arbitrary<string> = fc
   )
   .map(([v, parts, rest]) => `${v}${parts.join(".")}${rest}`);
 
-/** A version as the standard has it. */
+/** A version by the standard. */
 export const strictVersionText: fc.Arbitrary<string> = fc
   .tuple(
     fc.nat(3),
@@ -57,7 +57,7 @@ export const strictVersionText: fc.Arbitrary<string> = fc
   )
   .map(([major, minor, patch, rest]) => `${major}.${minor}.${patch}${rest}`);
 
-const wildcard = mostly(fc.constantFrom("x", "X", "*"), fc.constantFrom("xx", "1|2", "|"));
+const wildcard = usually(fc.constantFrom("x", "X", "*"), fc.constantFrom("xx", "1|2", "|"));
 const part = fc.oneof(number, number, number, number, wildcard);
 const partial = fc
   .tuple(prefix, fc.array(part, { minLength: 1, maxLength: 3 }), suffix)
@@ -78,7 +78,7 @@ const operator = fc.constantFrom(
   "^",
 );
 const gap = fc.constantFrom("", "", "", " ", "\t");
-const term = mostly(
+const term = usually(
   fc.tuple(operator, gap, partial).map((pieces) => pieces.join("")),
   fc.tuple(partial, partial).map(([from, to]) => `${from} - ${to}`),
 );
@@ -93,11 +93,11 @@ function joined(
   return fc.tuple(pieces, more).map(([first, rest]) => first + rest.flat().join(""));
 }
 
-/** Terms that stand in one AND group. */
+/** Terms of one AND group. */
 export const groupText: fc.Arbitrary<string> = joined(term, and, 3);
 
 const or = fc.constantFrom("||", " || ", "|| ");
-const noise = fc.constantFrom(
+const randomCharacter = fc.constantFrom(
   " ",
   ",",
   "|",
@@ -121,12 +121,12 @@ const noise = fc.constantFrom(
 
 const alternatives = joined(groupText, or, 3);
 
-/** A constraint as people write it, one in four with a stray character in it. */
+/** A constraint as users write it, one in four with a random character in it. */
 export const constraintText: fc.Arbitrary<string> = fc.oneof(
   alternatives,
   alternatives,
   alternatives,
-  fc.tuple(alternatives, noise, fc.nat()).map(([text, stray, place]) => {
+  fc.tuple(alternatives, randomCharacter, fc.nat()).map(([text, stray, place]) => {
     const at = place % (text.length + 1);
     return text.slice(0, at) + stray + text.slice(at);
   }),

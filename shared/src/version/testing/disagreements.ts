@@ -5,7 +5,7 @@ import { compareVersions, parseVersion, selectVersion } from "../index.ts";
 import { parseStrictVersion } from "../version.ts";
 import type { Answers, Questions, SelectionQuestion } from "./oracle.ts";
 
-/** Gives one line for each input whose result differs. */
+/** Returns one line for each input whose result differs. */
 export function versionDisagreements(questions: Questions, answers: Answers): readonly string[] {
   const { versions, pairs, constraints, selections } = questions;
   const ordered = pairs.map(([a, b]) => [parseVersion(a), parseVersion(b)] as const);
@@ -71,7 +71,7 @@ function matchesOf(text: string, versions: readonly string[]): string {
   }
 }
 
-function chosen({ kind, available, wanted }: SelectionQuestion): string {
-  const selection = selectVersion(available, wanted, { kind });
+function chosen({ kind, available, constraint }: SelectionQuestion): string {
+  const selection = selectVersion(available, constraint, { kind });
   return selection.kind === "found" ? selection.text : "nothing";
 }

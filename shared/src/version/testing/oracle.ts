@@ -1,6 +1,5 @@
 /**
  * Runs the Go program in shared/golden, which is built with the libraries that Helm uses, to get the expected results.
- *
  * Golden files have inputs and results for machines without Go.
  */
 import { execFile } from "node:child_process";
@@ -11,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { AppError } from "../../errors/index.ts";
 
-/** What can be asked, in one go; `constraints` are put to each of `versions`. */
+/** The inputs of one run; each of `constraints` is checked against each of `versions`. */
 export interface Questions {
   readonly versions: readonly string[];
   readonly pairs: readonly (readonly [string, string])[];
@@ -23,7 +22,7 @@ export interface Questions {
   readonly values?: readonly ValuesQuestion[];
 }
 
-/** Values with templates, and the data of these, which is not in the golden files. */
+/** Templates of values, and their data, which are not in the golden files. */
 export interface ValuesQuestion {
   readonly values?: Readonly<Record<string, unknown>>;
   readonly templateValues?: Readonly<Record<string, string>>;
@@ -33,17 +32,17 @@ export interface ValuesQuestion {
 export interface SelectionQuestion {
   readonly kind: "index" | "tags";
   readonly available: readonly string[];
-  readonly wanted: string;
+  readonly constraint: string;
 }
 
 /** One result for each input, in the same order; an area without inputs is absent. */
 export interface Answers {
   readonly versions?: readonly { readonly lenient: string; readonly strict: boolean }[];
   readonly pairs?: readonly number[];
-  /** `matches` has for each version "1", "0", or "-" where it is no version. */
+  /** `matches` has for each version "1", "0", or "-" where it is invalid. */
   readonly constraints?: readonly { readonly error?: string; readonly matches?: string }[];
   readonly selections?: readonly { readonly error?: string; readonly text?: string }[];
-  /** `unstable`: two keys become the same text, and which of them stays is left to chance. */
+  /** `unstable`: two keys become the same text, and which of them stays is random. */
   readonly yaml?: readonly {
     readonly error?: string;
     readonly json?: string;
@@ -70,12 +69,12 @@ export type Oracle =
 /** The folder of the Go program and the golden files. */
 export const goldenDir: string = fileURLToPath(new URL("../../../golden/", import.meta.url));
 
-/** Builds the Go program, where there is Go and its modules can be had. */
+/** Builds the Go program, if Go is installed and its modules are available. */
 export async function buildOracle(): Promise<Oracle> {
   try {
     await run("go", ["mod", "download"]);
   } catch (thrown) {
-    const why = `go is not installed, or its modules cannot be had: ${AppError.from(thrown).message.split("\n", 1).join("")}`;
+    const why = `go is not installed, or its modules are not available: ${AppError.from(thrown).message.split("\n", 1).join("")}`;
     return { kind: "missing", why, [Symbol.asyncDispose]: () => Promise.resolve() };
   }
   const dir = await mkdtemp(join(tmpdir(), "golden-"));
@@ -89,7 +88,7 @@ export async function buildOracle(): Promise<Oracle> {
   };
 }
 
-/** Nothing is written to a command that reads nothing: it may be gone by then, and that would be an error. */
+/** Nothing is written to a command that reads nothing: it may have exited by then, and that would be an error. */
 async function run(command: string, args: readonly string[], input?: string): Promise<string> {
   const running = promisify(execFile)(command, args, { cwd: goldenDir, maxBuffer: 2 ** 28 });
   if (input !== undefined) running.child.stdin?.end(input);

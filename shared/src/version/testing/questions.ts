@@ -1,18 +1,18 @@
-/** Inputs about versions: chosen and random ones. */
+/** Inputs about versions: selected and random ones. */
 import * as fc from "fast-check";
 import { parseVersion } from "../index.ts";
 import { constraintText, groupText, strictVersionText, versionText } from "./arbitraries.ts";
 import type { Questions, SelectionQuestion } from "./oracle.ts";
 import { constraintRows, selectionRows, versionRows } from "./rows.ts";
 
-/** Twelve at most: with more, which of two equal versions Helm takes depends on its sort. */
+/** Twelve at most: with more, which of two equal versions Helm selects depends on its sort. */
 const available = fc.array(strictVersionText, { maxLength: 12 });
 const partialText = fc.constantFrom("^1", "^2", "~1.1", "2.x", "<3", ">=1.0.0-0", "1 - 2", "!=1.1");
 const selection: fc.Arbitrary<SelectionQuestion> = fc.oneof(
   fc.record({
     kind: fc.constant("index" as const),
     available: fc.array(fc.oneof(strictVersionText, versionText), { maxLength: 12 }),
-    wanted: fc.oneof(
+    constraint: fc.oneof(
       strictVersionText,
       partialText,
       constraintText,
@@ -22,11 +22,11 @@ const selection: fc.Arbitrary<SelectionQuestion> = fc.oneof(
   fc.record({
     kind: fc.constant("tags" as const),
     available: available.map((texts) => texts.map((text) => text.replaceAll("+", "_")).sort()),
-    wanted: fc.oneof(strictVersionText, partialText, groupText),
+    constraint: fc.oneof(strictVersionText, partialText, groupText),
   }),
 );
 
-/** All rows; every readable version is compared with every other. */
+/** All rows; every valid version is compared with every other. */
 export function versionRowQuestions(): Questions {
   const readable = versionRows.filter((text) => parseVersion(text) !== undefined);
   return {
@@ -38,7 +38,7 @@ export function versionRowQuestions(): Questions {
   };
 }
 
-/** As many constraints as asked, fewer versions, and all of them put to each other. */
+/** The given number of constraints, fewer versions, and each constraint checked against each version. */
 export function randomVersionQuestions(seed: number, count: number): Questions {
   const draw = <T>(from: fc.Arbitrary<T>, numRuns: number): readonly T[] =>
     fc.sample(from, { seed, numRuns });

@@ -1,7 +1,7 @@
-/** Chosen inputs: where npm's `semver` differs, and the special cases of the Go library. */
+/** Selected inputs: where npm's `semver` differs, and the special cases of the Go library. */
 import type { SelectionQuestion } from "./oracle.ts";
 
-/** Versions that every constraint of the table is put to, and texts that are none. */
+/** Versions that every constraint of the table is checked against, and invalid texts. */
 // biome-ignore format: a table
 export const versionRows: readonly string[] = [
   "0.0.0", "0.0.1", "0.0.3", "0.1.0", "0.1.9", "0.2.3", "0.2.4", "0.3.0", "1.0.0", "1.0.1", "1.1.9", "1.2.0",
@@ -17,7 +17,7 @@ export const versionRows: readonly string[] = [
   "1.2.3-a",
 ];
 
-/** Constraints, and texts that are none. */
+/** Constraints, and invalid texts. */
 // biome-ignore format: a table
 export const constraintRows: readonly string[] = [
   ">=1.0.0,<2.0.0", ">=1.0.0 , <2.0.0", ">=1.0.0 <2.0.0", ">= 1.0.0, < 2.0.0", ">=1,,<2", ",1", "1,", "1, ", " 1 ",
@@ -43,8 +43,8 @@ export const constraintRows: readonly string[] = [
   Array(32).fill("1").join("||"), Array(33).fill("1").join("||"), Array(33).fill("").join("||"), "1 - 2".padEnd(512),
 ];
 
-/** What is asked for, and what there is: an index, or tags. */
-const wantedFrom = {
+/** The requested version, and the available ones of an index or of tags. */
+const selectionInputs = {
   index: {
     available: [
       "1.0.0",
@@ -57,22 +57,21 @@ const wantedFrom = {
       "1.0.0+a",
       "1.0.0+b",
     ],
-    wanted: "|*|1.0.0|1.0.0-rc.1|^1|>=1.0.0-0|v1.0.0|1|3|nonsense|1.0.0+b|1.0.0+c|latest".split(
-      "|",
-    ),
+    constraints:
+      "|*|1.0.0|1.0.0-rc.1|^1|>=1.0.0-0|v1.0.0|1|3|nonsense|1.0.0+b|1.0.0+c|latest".split("|"),
   },
   tags: {
     available: ["1.0.0_a", "1.0.0_b", "2.0.0-rc.1_a", "latest"],
-    wanted: "1.0.0+b|1.0.0|1.0.0+c|^1|*|latest".split("|"),
+    constraints: "1.0.0+b|1.0.0|1.0.0+c|^1|*|latest".split("|"),
   },
 };
 
-/** Versions in a repository, and what is asked for. */
+/** Versions in a repository, and the requested ones. */
 export const selectionRows: readonly SelectionQuestion[] = (["index", "tags"] as const).flatMap(
   (kind) =>
-    wantedFrom[kind].wanted.map((wanted) => ({
+    selectionInputs[kind].constraints.map((constraint) => ({
       kind,
-      available: wantedFrom[kind].available,
-      wanted,
+      available: selectionInputs[kind].available,
+      constraint,
     })),
 );

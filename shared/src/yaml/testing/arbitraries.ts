@@ -73,7 +73,7 @@ export const yamlDocument: fc.Arbitrary<string> = fc
   );
 
 // No backslash: JSON.parse of V8 13.6, once it has seen a key that ends in one, misreads other keys.
-const stray = fc.constantFrom(
+const inserted = fc.constantFrom(
   ...[
     " ",
     "  ",
@@ -102,9 +102,9 @@ const stray = fc.constantFrom(
   ...["%", "@", "---\n", "...\n", "\r", "\r\n", "\u0085", "\ufeff"],
 );
 
-/** A document with something in it that does not belong there. */
+/** A document with a random text inserted. */
 export const damagedDocument: fc.Arbitrary<string> = fc
-  .tuple(yamlDocument, stray, fc.nat())
+  .tuple(yamlDocument, inserted, fc.nat())
   .map(([text, extra, place]) => {
     const at = place % (text.length + 1);
     return text.slice(0, at) + extra + text.slice(at);

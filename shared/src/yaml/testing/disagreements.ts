@@ -7,21 +7,21 @@ import { parseHelmYaml, toHelmJson } from "../index.ts";
 type YamlAnswer = NonNullable<Answers["yaml"]>[number];
 
 /**
- * Compares values, and which texts are read at all; the latter not where `refusals` are "free", for texts that are broken
- * somewhere: finding structure in those is the package's business.
+ * Compares values, and which texts are rejected; the latter not when `rejections` are "free", for texts that are broken
+ * somewhere: finding structure in those is up to the package.
  */
 export function yamlDisagreements(
   texts: readonly string[],
   answers: readonly YamlAnswer[],
-  { refusals }: { readonly refusals: "same" | "free" },
+  { rejections }: { readonly rejections: "same" | "free" },
 ): readonly string[] {
   if (texts.length !== answers.length)
     return [`${texts.length} questions, ${answers.length} answers`];
   return texts.flatMap((text, at) => {
     if (answers[at]?.unstable === true) return [];
-    const ours = readHere(text);
-    const theirs = readThere(answers[at]);
-    const passes = refusals === "free" && (ours === rejected || theirs === rejected);
+    const ours = ourResult(text);
+    const theirs = goResult(answers[at]);
+    const passes = rejections === "free" && (ours === rejected || theirs === rejected);
     return ours === theirs || passes
       ? []
       : [`${JSON.stringify(text)}: ours ${ours}, Go's ${theirs}`];
@@ -30,8 +30,8 @@ export function yamlDisagreements(
 
 const rejected = "rejected";
 
-/** What we make of a text, through the JSON that Helm would get. */
-function readHere(text: string): string {
+/** Our result for a text, through the JSON that Helm would get. */
+function ourResult(text: string): string {
   try {
     return canonicalJson(parseExact(toHelmJson(parseHelmYaml(text, { name: "values.yaml" }))));
   } catch (thrown) {
@@ -40,6 +40,6 @@ function readHere(text: string): string {
   }
 }
 
-function readThere(answer: YamlAnswer | undefined): string {
+function goResult(answer: YamlAnswer | undefined): string {
   return answer?.json === undefined ? rejected : canonicalJson(parseExact(answer.json));
 }

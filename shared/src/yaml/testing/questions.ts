@@ -1,9 +1,9 @@
-/** YAML texts to compare with Go: chosen and random ones. */
+/** YAML texts to compare with Go: selected and random ones. */
 import * as fc from "fast-check";
 import { damagedDocument, scalarDocument, yamlDocument } from "./arbitraries.ts";
 import { brokenDocumentRows, brokenRows, documentRows, keyRows, scalarRows } from "./rows.ts";
 
-/** Every row as a value, as a key where it is one, in a list, and alone. */
+/** Every row as a value, as a key if it is one, in a list, and alone. */
 export function yamlRows(): readonly string[] {
   return [
     ...[...scalarRows, ...brokenRows].map((text) => `v: ${text}\n`),
@@ -15,7 +15,7 @@ export function yamlRows(): readonly string[] {
   ];
 }
 
-/** Right texts, and as many that something was put into. */
+/** Valid texts, and as many with a random insertion. */
 export function randomYaml(
   seed: number,
   count: number,

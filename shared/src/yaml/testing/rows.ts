@@ -1,6 +1,6 @@
 /** YAML texts on which parsers disagree. */
 
-/** Scalars, and what stands in their place, that some reader of YAML takes for something else than another. */
+/** Scalars, and other nodes in their place, that parsers of YAML resolve differently. */
 // biome-ignore format: a table
 export const scalarRows: readonly string[] = [
   "yes", "Yes", "yEs", "on", "off", "y", "N", "true", "TRUE", "tRUE", "null", "Null", "~", "nULL", "<<", "=", "''",
@@ -35,12 +35,12 @@ export const lenientRows: readonly string[] = ['"a\\/b"', '"\\ud83d\\ude00"'];
 
 /** What Go accepts and we reject, because the package finds no structure in it, or another one. */
 // biome-ignore format: a table
-export const refusedRows: readonly string[] = [
+export const rejectedRows: readonly string[] = [
   "[?a]", "[!a, b]", "[a:]", "{a:, b: c}", "a\u2028  b", "[-]", "{}#", '"a\nb"', "[\n1]", "&x a\n*x: 1",
   '"a\\\n\n  b"',
 ];
 
-/** Keys that are no text, and one that JavaScript has its own mind about. */
+/** Keys that are not strings, and one that is special in JavaScript. */
 // biome-ignore format: a table
 export const keyRows: readonly string[] = [
   "yes", "n", "1", "010", "-0", "1.5", "1e9", "1e20", "0.00001", "0.0001", "-1.0", "123456.7", "1234567.0",
@@ -49,7 +49,7 @@ export const keyRows: readonly string[] = [
   "!!str <<", "a b", "1e-46", "0.1", "16777217.0", "3.4028235e38",
 ];
 
-/** Whole documents about merges, anchors, ends of lines and what surrounds a document. */
+/** Whole documents with merges, anchors, line ends and other parts of a document. */
 // biome-ignore format: a table
 export const documentRows: readonly string[] = [
   "", "\n", "# c\n", "---\n", "--- a\n", "---\n---\na: 1\n", "a: 1\n---\n[", "a: 1\n...\n[", "\ufeffa: 1\n",

@@ -1,4 +1,4 @@
-/** What it costs the hub's API server when thousands of agents disconnect at once, and connect again. */
+/** The requests to the hub's API server when thousands of agents disconnect at once, and reconnect. */
 import assert from "node:assert/strict";
 import {
   apiVersion,
@@ -39,7 +39,7 @@ const many = 5_000;
 const apps = ["web", "db", "cache"];
 const disconnectMs = 5_000;
 
-test(`${many} agents that disconnect at once cost a few writes for all that is deployed there`, async () => {
+test(`${many} agents that disconnect at once cause a few status writes for all their deployments`, async () => {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
   const caches = createTestCaches();
@@ -76,7 +76,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
     spec: { selector: {} },
   };
   caches.groups.saw(rest.put(clusterGroups, all));
-  // The statuses alone: none of the controllers runs.
+  // Only the statuses: none of the controllers runs.
   const stop = createControllers({
     rest,
     caches,
@@ -87,7 +87,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
     resolver: {
       resolve: () => Promise.reject(new Error("no source")),
     },
-    signer: createPinSigner(Buffer.from("seal")),
+    signer: createPinSigner(Buffer.from("key")),
     contents: createContentStore({ rest, stored: caches.contents.store, namespace: "hub", clock }),
     events: { record: () => undefined, flush: () => Promise.resolve() },
     objects: {
@@ -123,7 +123,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
   await clock.advance(10_000);
 
   /** One after the other, as their Clusters are written. */
-  async function become(connected: boolean): Promise<Readonly<Record<string, number>>> {
+  async function writesUntil(connected: boolean): Promise<Readonly<Record<string, number>>> {
     deliver();
     const from = rest.writes.length;
     for (const name of names) {
@@ -140,7 +140,7 @@ test(`${many} agents that disconnect at once cost a few writes for all that is d
   }
 
   for (const connected of [false, true]) {
-    const writes = await become(connected);
+    const writes = await writesUntil(connected);
     assert.deepEqual(writes["bundledeployments"], undefined);
     assert.equal(writes["clusters"], many);
     for (const kind of ["helmops", "bundles"])

@@ -9,21 +9,21 @@ import { createDeploymentAggregates, summarize } from "../summary/index.ts";
 import { listOffline } from "../summary/offline-clusters.ts";
 import { workspace } from "./objects.ts";
 
-/** What the status of a HelmOp is told from; of archives and objects nothing was heard. */
+/** The inputs for the status of a HelmOp, without archives and objects. */
 export type Aggregated = Pick<
   HelmOpInputs,
   "summary" | "offline" | "archives" | "resources" | "perClusterResourceCounts"
 > & { readonly aggregate: BundleAggregate };
 
-/** All of them must be of the Bundle `web`; nothing is heard of the clusters in `away`. */
+/** All of them must be of the Bundle `web`; the clusters in `offlineClusters` are offline. */
 export function aggregated(
   deployments: readonly BundleDeployment[],
   pending = 0,
-  away: readonly Cluster[] = [],
+  offlineClusters: readonly Cluster[] = [],
 ): Aggregated {
   const aggregates = createDeploymentAggregates();
   const clusterOf = (deployment: BundleDeployment) =>
-    away.find((cluster) => keyOf(cluster) === clusterKeyOf(deployment));
+    offlineClusters.find((cluster) => keyOf(cluster) === clusterKeyOf(deployment));
   for (const deployment of deployments)
     aggregates.change(undefined, toCounted(deployment, clusterOf(deployment) !== undefined));
   const aggregate = aggregates.ofBundle(`${workspace}/web`);

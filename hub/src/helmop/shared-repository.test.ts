@@ -1,4 +1,4 @@
-/** A thousand HelmOps and one repository, with the real loop and the real client of repositories. */
+/** A thousand HelmOps of one repository, with the real reconciler and repository client. */
 import assert from "node:assert/strict";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import {
@@ -25,19 +25,19 @@ afterAll(() => server[Symbol.asyncDispose]());
 const clock = createFakeClock();
 const client = createTestClient({ clock });
 afterAll(() => client.close());
-const loop = createTestHelmOps(client, clock);
+const helmOps = createTestHelmOps(client, clock);
 const keys = Array.from({ length: many }, (_, at) =>
   keyOf({ namespace: "fleet-default", name: `web-${at}` }),
 );
 
-/** As the workers of a controller do, so many at a time; gives how long until each is due. */
+/** Reconciles with the concurrency of a controller; returns the distinct delays until the next polls. */
 async function reconcileAll(): Promise<ReadonlySet<number>> {
   const delays = new Set<number>();
   const waiting = keys.values();
   await Promise.all(
     Array.from({ length: atATime }, async () => {
       for (const key of waiting) {
-        const next = await loop.reconcile(key);
+        const next = await helmOps.reconcile(key);
         assert.ok(next.kind === "requeue");
         delays.add(next.afterMs);
       }
@@ -46,8 +46,10 @@ async function reconcileAll(): Promise<ReadonlySet<number>> {
   return delays;
 }
 
-/** One interval on; gives how often the repository was asked. */
-async function pollAll(delays: ReadonlySet<number>): Promise<[asked: number, ReadonlySet<number>]> {
+/** Advances the clock by one interval; returns the number of requests to the repository. */
+async function pollAll(
+  delays: ReadonlySet<number>,
+): Promise<[requests: number, ReadonlySet<number>]> {
   assert.equal(delays.size, 1, "all of them are due at the same moment");
   const before = server.seen.length;
   await clock.advance([...delays][0] ?? 0);
@@ -58,39 +60,39 @@ async function pollAll(delays: ReadonlySet<number>): Promise<[asked: number, Rea
 for (const key of keys) {
   const [namespace = "", name = ""] = key.split("/");
   const helm = { repo: server.origin, chart: "web", version: "~1.2" };
-  loop.put(aHelmOp({ helm, pollingInterval: "5m" }, { namespace, name, uid: `uid-${name}` }));
+  helmOps.put(aHelmOp({ helm, pollingInterval: "5m" }, { namespace, name, uid: `uid-${name}` }));
 }
 let delays = await reconcileAll();
 
-test("cost their repository one request in each interval, whether something changed or not", async () => {
-  let asked: number;
-  [asked, delays] = await pollAll(delays);
-  assert.equal(asked, 1);
+test("make one request in each interval, whether the index changed or not", async () => {
+  let requests: number;
+  [requests, delays] = await pollAll(delays);
+  assert.equal(requests, 1);
   assert.notEqual(server.seen.at(-1)?.headers["if-none-match"], undefined, "a conditional one");
 
   versions = ["1.2.3", "1.2.4"];
-  [asked, delays] = await pollAll(delays);
-  assert.equal(asked, 1);
-  assert.ok(keys.every((key) => loop.helmOp(key).status?.version === "1.2.4"));
+  [requests, delays] = await pollAll(delays);
+  assert.equal(requests, 1);
+  assert.ok(keys.every((key) => helmOps.helmOp(key).status?.version === "1.2.4"));
 });
 
-test("cost it one request also while it fails, and while nothing matches", async () => {
-  let asked: number;
+test("make one request also while the repository fails, and while no version matches", async () => {
+  let requests: number;
   status = 500;
-  [asked, delays] = await pollAll(delays);
-  assert.equal(asked, 1);
-  assert.ok(keys.every((key) => loop.helmOp(key).status?.polling?.error?.includes("500")));
+  [requests, delays] = await pollAll(delays);
+  assert.equal(requests, 1);
+  assert.ok(keys.every((key) => helmOps.helmOp(key).status?.polling?.error?.includes("500")));
 
   status = 200;
   versions = ["9.0.0", "9.0.1", "9.0.2"];
-  [asked, delays] = await pollAll(delays);
-  assert.equal(asked, 1);
-  assert.ok(keys.every((key) => loop.helmOp(key).status?.version === "1.2.4"));
+  [requests, delays] = await pollAll(delays);
+  assert.equal(requests, 1);
+  assert.ok(keys.every((key) => helmOps.helmOp(key).status?.version === "1.2.4"));
 });
 
-test("cost it no request when the hub starts anew between two polls", async () => {
+test("make no request when the hub restarts between two polls", async () => {
   const before = server.seen.length;
-  loop.restart();
+  helmOps.restart();
   delays = await reconcileAll();
   assert.equal(server.seen.length, before);
 });

@@ -1,4 +1,4 @@
-/** The reconciler of HelmOps over an API server in memory, with whatever resolver a test has, on a clock that stands still. */
+/** The reconciler of HelmOps on an API server in memory, with a given resolver and a fake clock. */
 import {
   type Bundle,
   type BundleDeployment,
@@ -20,8 +20,8 @@ import { helmOpStatus } from "../helmop/status.ts";
 import { createPatterns } from "../policy/index.ts";
 import { createChartResolver, createPinSigner } from "../resolve/index.ts";
 import { chartNotFetched } from "../summary/index.ts";
+import { aggregated } from "./aggregated.ts";
 import { aDeployment } from "./objects.ts";
-import { aggregated } from "./tallied.ts";
 
 export interface TestHelmOps {
   readonly clock: FakeClock;
@@ -31,16 +31,16 @@ export interface TestHelmOps {
   revoke(policy: Policy): void;
   /** The Bundle of a HelmOp, if it has one. */
   bundle(key: ObjectKey): Bundle | undefined;
-  /** Somebody writes the Bundle of a HelmOp. */
+  /** Another client writes the Bundle of a HelmOp. */
   putBundle(bundle: Bundle): void;
-  /** Whether the agent of the cluster paris reports that it cannot fetch what is pinned for the HelmOp `web`. */
+  /** Whether the agent of the cluster paris reports that it cannot fetch the pinned chart of the HelmOp `web`. */
   fetchFails(isFailing: boolean): void;
-  /** The result of reading credentials, the next times: their version, or an error. */
+  /** The results of the next reads of credentials: their version, or an error. */
   nextAccess(...next: readonly (string | AppError)[]): void;
-  /** One run, after which the status is written. */
+  /** One reconcile, after which the status is written. */
   reconcile(key: ObjectKey, retries?: number): Promise<Result>;
   helmOp(key: ObjectKey): HelmOp;
-  /** As another leader, which has nothing but the objects in the API server. */
+  /** Another leader, which has only the objects in the API server. */
   restart(): void;
 }
 
@@ -82,7 +82,7 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
         flush: () => Promise.resolve(),
       },
       clock,
-      signer: createPinSigner(Buffer.from("seal")),
+      signer: createPinSigner(Buffer.from("key")),
     });
   }
 

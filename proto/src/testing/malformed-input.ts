@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { wireLimits } from "../index.ts";
 
-/** Texts that are no names: control characters, halves of surrogate pairs, direction changes, excessive length. */
-export const oddText: fc.Arbitrary<string> = fc.oneof(
+/** Texts that are not valid names: control characters, lone surrogates, direction changes, excessive length. */
+export const malformedText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }),
   fc.string({ unit: "binary", maxLength: 20 }),
   fc.constantFrom(

@@ -1,0 +1,165 @@
+/** Chooses the clusters of a Bundle, stores their contents, and keeps one BundleDeployment for each. */
+import {
+  type Bundle,
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  type ClusterGroup,
+} from "@flotilla/shared/api";
+import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
+import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
+import type { ContentStore } from "../content/index.ts";
+import type { Deployed } from "./decided-status.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
+import { type DeploymentPlan, planDeployments } from "./plan-deployments.ts";
+
+export interface DeploymentWriterDeps {
+  readonly rest: KubeRest;
+  readonly deployments: Store<BundleDeployment>;
+  readonly clusters: Store<Cluster>;
+  readonly groups: Store<ClusterGroup>;
+  readonly contents: Pick<ContentStore, "ensure">;
+  readonly packer: ContentPacker;
+  /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
+  readonly onWritten: (key: ObjectKey) => void;
+}
+
+/** The result of writing the deployments of a Bundle. */
+export interface Applied extends Omit<Deployed, "version"> {
+  /** A deployment existed that our cache did not have. */
+  readonly isOvertaken: boolean;
+  /** What the targets name that does not exist, as sentences. */
+  readonly missing: readonly string[];
+}
+
+export interface DeploymentWriter {
+  /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
+  apply(bundle: Bundle, signal: AbortSignal): Promise<Applied>;
+  /** Deletes all deployments of a Bundle, also those that our cache does not have. */
+  deleteAll(bundle: Bundle, signal: AbortSignal): Promise<void>;
+}
+
+/** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
+const parallelWrites = 48;
+
+/** Contents without a digest that a status lists. */
+const maxUnchecked = 50;
+
+/** Characters of a label value. */
+const longestLabelValue = 63;
+
+export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWriter {
+  const writes = createSemaphore(parallelWrites);
+
+  return {
+    async apply(bundle, signal) {
+      const namespace = bundle.metadata.namespace ?? "";
+      const { placements, contents, missing } = await matchTargets(
+        bundle,
+        deps.clusters.byIndex(byNamespace, namespace),
+        deps.groups.byIndex(byNamespace, namespace),
+        deps.packer,
+      );
+      await Promise.all(contents.map((content) => deps.contents.ensure(content)));
+      const existing = deps.deployments.byIndex(byBundle, keyOf(bundle));
+      const plan = planDeployments(bundle, placements, existing);
+      const isOvertaken = await write(plan, signal);
+      const unchecked = contents.flatMap((content) =>
+        content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
+      );
+      return {
+        isOvertaken,
+        missing,
+        targets: placements.length,
+        uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
+      };
+    },
+    async deleteAll(bundle, signal) {
+      const deployments = await listDeployments(deps.rest, bundle, signal);
+      await Promise.all(
+        deployments
+          .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+          .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
+      );
+    },
+  };
+
+  /** Whether one that is to be created existed already. */
+  async function write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean> {
+    let isOvertaken = false;
+    await Promise.all([
+      ...plan.create.map((deployment) =>
+        writes.run(async () => {
+          if (!(await create(deployment, signal))) isOvertaken = true;
+        }),
+      ),
+      ...plan.replace.map((deployment) =>
+        writes.run(async () =>
+          written(await deps.rest.replace(bundleDeployments, deployment, { signal })),
+        ),
+      ),
+      ...plan.remove
+        .filter(isOfKnownCluster)
+        .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
+    ]);
+    return isOvertaken;
+  }
+
+  /**
+   * Deployments of a deleted cluster are deleted with that cluster's namespace, which is read from the API server:
+   * after a restore the cache may have a deployment before it has its cluster.
+   */
+  function isOfKnownCluster(deployment: BundleDeployment): boolean {
+    return deps.clusters.get(clusterKeyOf(deployment)) !== undefined;
+  }
+
+  /** False when it existed already: another leader created it, and our cache did not have it. */
+  async function create(deployment: BundleDeployment, signal: AbortSignal): Promise<boolean> {
+    try {
+      written(await deps.rest.create(bundleDeployments, deployment, { signal }));
+      return true;
+    } catch (thrown) {
+      // The namespace was deleted with its cluster.
+      if (isNotFound(thrown)) return true;
+      if (!isAlreadyExists(thrown)) throw thrown;
+    }
+    const existing = await deps.rest.get(bundleDeployments, deployment.metadata, { signal });
+    // A deployment of another Bundle is not changed: ours stays pending.
+    if (existing === undefined || bundleKeyOf(existing) !== bundleKeyOf(deployment)) return true;
+    written(existing);
+    return false;
+  }
+
+  function written(deployment: BundleDeployment): void {
+    deps.deployments.wrote(deployment);
+    deps.onWritten(keyOf(deployment));
+  }
+
+  async function remove(metadata: ObjectMeta, signal: AbortSignal): Promise<void> {
+    await deps.rest.delete(bundleDeployments, metadata, {
+      ...(metadata.uid !== undefined && { uid: metadata.uid }),
+      signal,
+    });
+  }
+}
+
+/** Of all namespaces, from the API server. A Bundle whose name is too long for a label is not accepted, and has none. */
+export async function listDeployments(
+  rest: KubeRest,
+  { metadata: { name, namespace = "" } }: Bundle,
+  signal: AbortSignal,
+): Promise<readonly BundleDeployment[]> {
+  if (Math.max(name.length, namespace.length) > longestLabelValue) return [];
+  const { objects } = await listAll({
+    rest,
+    resource: bundleDeployments,
+    selection: { labelSelector: `${bundleNameLabel}=${name},${bundleNamespaceLabel}=${namespace}` },
+    transform: (deployment) => deployment,
+    signal,
+  });
+  return objects;
+}
