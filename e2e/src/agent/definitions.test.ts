@@ -18,7 +18,7 @@ import { chartArchive } from "../harness/chart-archive.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { clusterRoleFor, roleBindings } from "../harness/rbac.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
-import { waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { waitUntilGone } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 import { stallingChart } from "./failing-charts.ts";
@@ -144,8 +144,8 @@ const runsFor = (name: string): number =>
 test("they and their objects outlive a withdrawn release, and belong to it when it is installed again", async () => {
   await ready("lasting");
   const isSame = await definitionNow("lasting");
-  // The API server serves them after two seconds.
-  await waitForObject(client, thingsOf("lasting"), thing, "served", () => true);
+  // Resolves once the API server serves the kind, which takes it two seconds.
+  await waitUntilGone(client, thingsOf("lasting"), thing);
   const made = await client.create(thingsOf("lasting"), { metadata: thing });
 
   await withdraw("lasting");

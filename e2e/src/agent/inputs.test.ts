@@ -19,7 +19,7 @@ import { afterAll, beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
-import { waitForObject } from "../harness/wait.ts";
+import { waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 
@@ -60,12 +60,14 @@ function waitForGreeting(release: string, greeting: string): Promise<ConfigMap |
   });
 }
 
-function copyThat(
+const copyRef = (namespace: string) => ({ namespace, name: login.name });
+
+function waitForCopy(
   namespace: string,
-  what: string,
-  isDesired: (copy: Secret | undefined) => boolean,
-): Promise<Secret | undefined> {
-  return waitForObject(cluster.client, secrets, { namespace, name: login.name }, what, isDesired);
+  what = "copied",
+  isDesired = (_: Secret) => true,
+): Promise<Secret> {
+  return waitForObject(cluster.client, secrets, copyRef(namespace), what, isDesired);
 }
 
 async function namespace(name: string): Promise<void> {
@@ -146,8 +148,8 @@ test("a Secret of the hub is copied before the release, updated, restored, and d
     data: { username: base64("me"), password: base64("one") },
     labels: { team: "a" },
   });
-  const copy = await copyThat("copied", "copied", (found) => found !== undefined);
-  assert.equal(copy?.type, "kubernetes.io/basic-auth");
+  const copy = await waitForCopy("copied");
+  assert.equal(copy.type, "kubernetes.io/basic-auth");
   assert.deepEqual(copy.metadata.labels, {
     team: "a",
     "fleet.cattle.io/bundledeployment": "copied",
@@ -158,15 +160,15 @@ test("a Secret of the hub is copied before the release, updated, restored, and d
     type: "kubernetes.io/basic-auth",
     data: { username: base64("me"), password: base64("two") },
   });
-  await copyThat("copied", "rotated", (found) => found?.data?.["password"] === base64("two"));
+  await waitForCopy("copied", "rotated", ({ data }) => data?.["password"] === base64("two"));
   await waitForRevision(cluster.client, "copied", 2, "deployed");
 
   await cluster.client.delete(secrets, { namespace: "copied", name: login.name });
-  await copyThat("copied", "there again", (found) => found?.data?.["password"] === base64("two"));
+  await waitForCopy("copied", "there again", ({ data }) => data?.["password"] === base64("two"));
   assert.deepEqual(await releaseHistory(cluster.client, "copied"), ["1 superseded", "2 deployed"]);
 
   await agent.intake.withdraw({ name: "copied", uid: "uid-copied" });
-  await copyThat("copied", "gone", (found) => found === undefined);
+  await waitUntilGone(cluster.client, secrets, copyRef("copied"));
 });
 
 test("values may come from a copied object, also before it is copied", async () => {
@@ -204,15 +206,15 @@ test("two deployments of one namespace share a copy, which is deleted with the l
   await assign("two", { namespace: "shared", downstreamResources: [login] });
   await agent.report(({ name, phase }) => name === "one" && phase === "deployed");
   await agent.report(({ name, phase }) => name === "two" && phase === "deployed");
-  const copy = await copyThat("shared", "copied", (found) => found !== undefined);
+  const copy = await waitForCopy("shared");
 
   await agent.intake.withdraw({ name: "one", uid: "uid-one" });
   await agent.withdrawn("one");
   const kept = await cluster.client.reader.get(secrets, { namespace: "shared", name: login.name });
-  assert.equal(kept?.metadata.uid, copy?.metadata.uid);
+  assert.equal(kept?.metadata.uid, copy.metadata.uid);
 
   await agent.intake.withdraw({ name: "two", uid: "uid-two" });
-  await copyThat("shared", "gone", (found) => found === undefined);
+  await waitUntilGone(cluster.client, secrets, copyRef("shared"));
 });
 
 test("a deployment waits for its dependencies before it reads values that they create", async () => {
@@ -335,12 +337,12 @@ test("a template with a random result runs Helm once, also after a restart of th
 });
 
 test("a copy stays for a deployment that shares it and was not reconciled since the agent started", async () => {
-  const shared = { namespace: "later", copies: [login] };
+  const shared = { namespace: "later", downstreamResources: [login] };
   await assign("early", shared);
   await agent.report(({ name, phase }) => name === "early" && phase === "deployed");
   await assign("paused", shared);
   await agent.report(({ name, phase }) => name === "paused" && phase === "deployed");
-  const copy = await copyThat("later", "copied", (found) => found !== undefined);
+  const copy = await waitForCopy("later");
   await assign("paused", { ...shared, paused: true });
 
   await agent.stop();
@@ -348,8 +350,8 @@ test("a copy stays for a deployment that shares it and was not reconciled since 
   await agent.intake.withdraw({ name: "early", uid: "uid-early" });
   await agent.withdrawn("early");
 
-  const kept = await copyThat("later", "kept", (found) => found !== undefined);
-  assert.equal(kept?.metadata.uid, copy?.metadata.uid);
+  const kept = await waitForCopy("later");
+  assert.equal(kept?.metadata.uid, copy.metadata.uid);
   assert.equal(kept?.metadata.labels?.["fleet.cattle.io/bundledeployment"], "paused");
 });
 

@@ -16,9 +16,9 @@ export function auditStatus(
   { helmOps, bundles, deployments, clusters }: HubState,
   desired: readonly DesiredRelease[],
 ): readonly string[] {
-  const wrong: string[] = [];
-  const say = (object: KubeObject, what: string) =>
-    void wrong.push(
+  const differences: string[] = [];
+  const add = (object: KubeObject, what: string) =>
+    void differences.push(
       `${object.kind ?? ""} ${object.metadata.namespace}/${object.metadata.name} ${what}`,
     );
   const names = desired.map(({ name }) => name).toSorted();
@@ -29,43 +29,43 @@ export function auditStatus(
     ["Bundles", bundles],
   ] as const) {
     const there = found.map(({ metadata }) => metadata.name).toSorted();
-    if (there.join() !== names.join()) wrong.push(`there are the ${what} ${there.join()}`);
+    if (there.join() !== names.join()) differences.push(`there are the ${what} ${there.join()}`);
   }
   if (deployments.length !== names.length * clusters.length)
-    wrong.push(`there are ${deployments.length} BundleDeployments`);
+    differences.push(`there are ${deployments.length} BundleDeployments`);
 
   for (const object of [...helmOps, ...bundles, ...deployments, ...clusters])
-    for (const what of auditConditions(object)) say(object, what);
+    for (const what of auditConditions(object)) add(object, what);
 
   for (const helmOp of helmOps) {
     const { status } = helmOp;
     const { version } = desired.find(({ name }) => name === helmOp.metadata.name) ?? {};
-    if (status?.version !== version) say(helmOp, `has version ${status?.version}, not ${version}`);
+    if (status?.version !== version) add(helmOp, `has version ${status?.version}, not ${version}`);
     if (status?.display?.readyBundleDeployments !== all)
-      say(helmOp, `shows ${status?.display?.readyBundleDeployments}, not ${all}`);
+      add(helmOp, `shows ${status?.display?.readyBundleDeployments}, not ${all}`);
     if (status?.readyClusters !== clusters.length)
-      say(helmOp, `counts ${status?.readyClusters} ready clusters`);
+      add(helmOp, `counts ${status?.readyClusters} ready clusters`);
   }
   for (const bundle of bundles) {
     if (bundle.status?.display?.readyClusters !== all)
-      say(bundle, `shows ${bundle.status?.display?.readyClusters}, not ${all}`);
-    if (bundle.status?.unavailable) say(bundle, `counts ${bundle.status.unavailable} unavailable`);
+      add(bundle, `shows ${bundle.status?.display?.readyClusters}, not ${all}`);
+    if (bundle.status?.unavailable) add(bundle, `counts ${bundle.status.unavailable} unavailable`);
   }
   for (const deployment of deployments) {
     const { spec, status } = deployment;
-    if (spec.deploymentID !== spec.stagedDeploymentID) say(deployment, "is not rolled out");
-    if (status?.appliedDeploymentID !== spec.deploymentID) say(deployment, "has not applied it");
-    if (status?.ready !== true) say(deployment, "is not ready");
+    if (spec.deploymentID !== spec.stagedDeploymentID) add(deployment, "is not rolled out");
+    if (status?.appliedDeploymentID !== spec.deploymentID) add(deployment, "has not applied it");
+    if (status?.ready !== true) add(deployment, "is not ready");
   }
   for (const cluster of clusters) {
     const { status } = cluster;
-    if (status?.agent?.connected !== true) say(cluster, "is not connected");
-    if ((status?.orphans ?? []).length > 0) say(cluster, `has orphans ${status?.orphans?.join()}`);
+    if (status?.agent?.connected !== true) add(cluster, "is not connected");
+    if ((status?.orphans ?? []).length > 0) add(cluster, `has orphans ${status?.orphans?.join()}`);
     const { desiredReady, ready } = status?.summary ?? {};
     if (desiredReady !== names.length || ready !== names.length)
-      say(cluster, `counts ${ready}/${desiredReady} ready`);
+      add(cluster, `counts ${ready}/${desiredReady} ready`);
   }
-  return wrong;
+  return differences;
 }
 
 /** The conditions that are of an error or of work in progress. */

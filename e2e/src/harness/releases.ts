@@ -34,13 +34,12 @@ export async function releaseRecords(
     .toSorted((a, b) => a.release.localeCompare(b.release) || a.revision - b.revision);
 }
 
-/** `REVISION STATUS` of each revision of a release. */
+/** `REVISION STATUS` of each of Helm's records in a namespace. */
 export async function releaseHistory(
   client: ClusterClient,
-  release: string,
-  namespace = release,
+  namespace: string,
 ): Promise<readonly string[]> {
-  const records = await releaseRecords(client, namespace, release);
+  const records = await releaseRecords(client, namespace);
   return records.map(({ revision, status }) => `${revision} ${status}`);
 }
 

@@ -34,11 +34,15 @@ export async function waitUntilGone<T extends KubeObject>(
   resource: Resource<T>,
   ref: ObjectRef,
 ): Promise<void> {
-  await watchUntil(resource, ref, (object) => object === undefined, {
-    rest: client,
-    timeoutMs,
-    onTimeout: (last) => timeoutMessage(resource, ref, "deleted", last),
-  });
+  const deadline = AbortSignal.timeout(timeoutMs);
+  do {
+    await watchUntil(resource, ref, (object) => object === undefined, {
+      rest: client,
+      timeoutMs,
+      signal: deadline,
+      onTimeout: (last) => timeoutMessage(resource, ref, "deleted", last),
+    });
+  } while ((await client.reader.get(resource, ref)) !== undefined);
 }
 
 function timeoutMessage(

@@ -82,12 +82,7 @@ export function createWorkspace(hub: ClusterClient, namespace = workspaceNamespa
         message.test(messageOf(found, type)),
       ),
     waitUntilReady: (name, version, count) =>
-      waitForHelmOp(
-        name,
-        `ready with ${version} in ${count} clusters`,
-        (helmOp) =>
-          currentCondition(helmOp, "Ready")?.status === "True" && isReady(version, count)(helmOp),
-      ),
+      waitForHelmOp(name, `ready with ${version} in ${count} clusters`, isReady(version, count)),
     bundle: (name) => hub.reader.get(bundles, ref(name)),
     bundleDeployment: (cluster, name) =>
       hub.reader.get(bundleDeployments, deploymentRef(cluster, name)),

@@ -91,12 +91,12 @@ function warnings({ log }: InProcessAgent): readonly string[] {
 }
 
 /** Clusters whose status becomes disconnected from now on. */
-function takenForGone(): readonly string[] {
-  const gone: string[] = [];
+function disconnectedClusters(): readonly string[] {
+  const disconnected: string[] = [];
   first.clusters.onChange(({ key, after: cluster }) => {
-    if (cluster?.status?.agent?.connected === false) gone.push(key);
+    if (cluster?.status?.agent?.connected === false) disconnected.push(key);
   });
-  return gone;
+  return disconnected;
 }
 
 /** A certificate for the same key and Cluster that expired an hour ago. */
@@ -118,7 +118,7 @@ describe("an agent's certificate", () => {
     });
     const agent = startInProcessAgent(rest, "agent-behind", { clock });
     await waitUntilConnected(first, "behind");
-    const gone = takenForGone();
+    const disconnected = disconnectedClusters();
     await agent.log.until(() => agent.link.isConnected, "the welcome");
     clock.advanceNow(10);
 
@@ -130,7 +130,7 @@ describe("an agent's certificate", () => {
     const isEnd = (line: string) => line.includes("certificate has expired; reconnect");
     assert.equal(agent.log.lines.filter(isEnd).length, 1);
     assert.deepEqual(warnings(agent), []);
-    assert.deepEqual(gone, []);
+    assert.deepEqual(disconnected, []);
     await agent.stop();
   });
 
@@ -168,7 +168,7 @@ describe("the hub's authority is rotated", () => {
     const leaves = await startEnrolledAgent(rest, first, token, "leaves");
     const absent = await startEnrolledAgent(rest, first, token, "absent");
     await absent.stop();
-    const gone = takenForGone();
+    const disconnected = disconnectedClusters();
     const old = textOf(await authority(), "tls.crt");
 
     await requestRotation("please");
@@ -195,7 +195,7 @@ describe("the hub's authority is rotated", () => {
     assert.deepEqual(Object.keys(now.data ?? {}).toSorted(), ["tls.crt", "tls.key"]);
     for (const agent of [here, other]) assert.deepEqual(warnings(agent), []);
     assert.deepEqual(
-      gone.filter((key) => /here/.test(key)),
+      disconnected.filter((key) => /here/.test(key)),
       [],
       "no agent was reported as disconnected",
     );

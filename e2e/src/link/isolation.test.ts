@@ -40,7 +40,7 @@ const calmUid = (await calmDeployments.create("web", sha256("0"))).metadata.uid 
 let otherChanges = 0;
 
 /** The other agent receives its assignment, its report is stored, and its connection is the same. */
-async function nobodyElseNotices(): Promise<void> {
+async function assertOtherUnaffected(): Promise<void> {
   otherChanges += 1;
   const deploymentId = sha256(`change-${otherChanges}`);
   const message = `change ${otherChanges}`;
@@ -85,7 +85,7 @@ function flood(raw: RawStream, count: number, message: (at: number) => AgentMess
   for (let at = 1; at <= count; at += 1) raw.send(message(at));
 }
 
-await nobodyElseNotices();
+await assertOtherUnaffected();
 
 describe("an agent that floods", () => {
   test("with reports on deployments of another cluster changes none of them, and gets backpressure", async () => {
@@ -93,7 +93,7 @@ describe("an agent that floods", () => {
     raw.stream.pause();
     flood(raw, 20_000, (at) => state(at, at % 2 === 0 ? "web" : `made-${at}`, calmUid, "forged"));
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
 
     const read = await hub.rejections("unknown_deployment");
     assert.ok(read > 0 && read < 5_000, `${read} of 20,000 were read`);
@@ -112,7 +112,7 @@ describe("an agent that floods", () => {
     const began = performance.now();
     flood(raw, 20_000, (at) => state(at, "web", metadata.uid ?? "", "again"));
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
 
     const stored = hub.reports.filter(({ cluster }) => cluster === "eager").length;
     const seconds = (performance.now() - began) / 1_000;
@@ -142,7 +142,7 @@ describe("an agent that floods", () => {
       });
     await allButOne;
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
 
     assert.ok(ends.some((end) => end.startsWith("RESOURCE_EXHAUSTED")));
     const epoch = clusterOf(hub, "many")?.status?.agent?.epoch ?? 0;
@@ -163,7 +163,7 @@ describe("an agent that floods", () => {
     for (let times = 0; times < 100; times += 1)
       answers.push(await callWithBytes(identity, renewPath, request));
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
     assert.equal(answers[0], "OK");
     // The token bucket is refilled meanwhile.
     const rejectedCalls = answers.filter((answer) => answer !== "OK");
@@ -178,7 +178,7 @@ describe("an agent that floods", () => {
 
     await resetStreams(identity, 3_000);
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
   });
 
   test("with calls on connections that it closes at once affects no other agent", async () => {
@@ -187,7 +187,7 @@ describe("an agent that floods", () => {
     for (let round = 0; round < 5; round += 1)
       await Promise.all(Array.from({ length: 20 }, () => openAndLeave(identity, 16)));
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
   });
 });
 
@@ -197,7 +197,7 @@ test("a client that does not complete its request to enrol is disconnected after
   // The concurrency limit for one sender.
   const halfway = Array.from({ length: 8 }, () => enrolHalfway(hubAddress, authoritiesPem));
 
-  await nobodyElseNotices();
+  await assertOtherUnaffected();
   await enrolRawAgent(rest, token, "patient");
 
   for (const code of await Promise.all(halfway)) assert.equal(code, status.DEADLINE_EXCEEDED);
@@ -234,7 +234,7 @@ describe("an agent that breaks the contract", () => {
         /^(INVALID_ARGUMENT|FAILED_PRECONDITION): ./,
       );
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
     assert.equal((await hub.rejections("protocol_violation")) - before, rejected.length + 8);
     const [line = "", ...more] = warnings("garbled");
     assert.deepEqual(more, []);
@@ -267,7 +267,7 @@ describe("an agent that breaks the contract", () => {
       assert.equal(lines.length, 1, lines.join("\n"));
       assert.match(lines.join(), /the message of 6 bytes cannot be decoded/);
     }
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
   });
 
   test("with a Hello or another message beyond a limit gets an error that names the limit", async () => {
@@ -295,7 +295,7 @@ describe("an agent that breaks the contract", () => {
       "RESOURCE_EXHAUSTED: Attempted to send message with a size larger than 16777216",
     );
     raw.close();
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
   });
 
   test("with a connection without HTTP/2 is disconnected", async () => {
@@ -308,6 +308,6 @@ describe("an agent that breaks the contract", () => {
     ])
       await sendNoHttp2(identity, bytes);
 
-    await nobodyElseNotices();
+    await assertOtherUnaffected();
   });
 });

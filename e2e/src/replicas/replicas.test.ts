@@ -59,7 +59,11 @@ test("when the leader is killed another is elected, and those of its agents that
   await replicated.change();
   await replicated.leaderAfter(leader);
   const ledAfterMs = Date.now() - killedAt;
-  const gone = await replicated.clusterThat(second, "offline", (cluster) => !isConnected(cluster));
+  const offline = await replicated.clusterThat(
+    second,
+    "offline",
+    (cluster) => !isConnected(cluster),
+  );
   const offlineAfterMs = Date.now() - killedAt;
   const waiting = await fleet.workspace.waitForHelmOp(
     "moving",
@@ -80,7 +84,7 @@ test("when the leader is killed another is elected, and those of its agents that
     assert.ok((listedSince[index] ?? 0) > (listed[index] ?? 0), `${plural} were listed again`);
   assert.ok(ledAfterMs < 15_000, `another led after ${Math.round(ledAfterMs)} ms`);
   assert.ok(offlineAfterMs < 30_000, `offline after ${Math.round(offlineAfterMs)} ms`);
-  const since = gone.status?.agent?.lastSeen ?? "";
+  const since = offline.status?.agent?.lastSeen ?? "";
   // Written in whole seconds, and by a heartbeat from before it was connected at the earliest.
   assert.ok(Date.parse(since) <= killedAt + 1_000, `last seen at ${since}`);
   assert.ok(Date.parse(since) > connectedAt - 30_000, `last seen at ${since}`);

@@ -48,7 +48,7 @@ export function signal(replica: TestReplica, name: NodeJS.Signals): void {
 }
 
 /**
- * Lasts for the file. `unchanged`: HelmOps that nobody changes, all for the first cluster; with many of them a newly elected
+ * Lasts for the file. `unchanged`: HelmOps that are never changed, all for the first cluster; with many of them a newly elected
  * leader may have to write statuses before it has reconciled all.
  */
 export async function startReplicatedFleet(unchanged: number): Promise<ReplicatedFleet> {
