@@ -3,11 +3,14 @@
 // node_modules instead.
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import module from "node:module";
 import { fileURLToPath } from "node:url";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
+  // Keeps what Node made of the sources, in the folder for temporary files: the next command starts in half the time.
+  module.enableCompileCache();
   const { run } = await import(main);
   await run(process.argv.slice(2));
 } else {

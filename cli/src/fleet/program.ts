@@ -1,4 +1,6 @@
 /** Starts the hub and the agents as processes of their own. */
+import { getCompileCacheDir } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localErrors } from "@flotilla/local/errors";
 import {
@@ -34,13 +36,19 @@ const probeIntervalMs = 50;
 export const hubMain = fileURLToPath(import.meta.resolve("@flotilla/hub/main.ts"));
 export const agentMain = fileURLToPath(import.meta.resolve("@flotilla/agent/main.ts"));
 
+/** The compile cache of this process, if it has one; in a folder of its own, because `nodeFlags` invalidate its entries. */
+function compileCache(): Readonly<Record<string, string>> {
+  const dir = getCompileCacheDir();
+  return dir === undefined ? {} : { NODE_COMPILE_CACHE: join(dir, "programs") };
+}
+
 /** Resolves once the health probe succeeds. Throws PROCESS_FAILED with the end of the log when the program exits first. */
 export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
   const started = await startProcess({
     name: spec.name,
     command: process.execPath,
     args: [...nodeFlags, spec.main, ...spec.args],
-    env: spec.environment,
+    env: { ...compileCache(), ...spec.environment },
     logFile: spec.logFile,
     ...watchersOf(spec),
   });

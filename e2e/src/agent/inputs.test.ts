@@ -351,8 +351,8 @@ test("a copy stays for a deployment that shares it and was not reconciled since 
   await agent.withdrawn("early");
 
   const kept = await waitForCopy("later");
-  assert.equal(kept?.metadata.uid, copy.metadata.uid);
-  assert.equal(kept?.metadata.labels?.["fleet.cattle.io/bundledeployment"], "paused");
+  assert.equal(kept.metadata.uid, copy.metadata.uid);
+  assert.equal(kept.metadata.labels?.["fleet.cattle.io/bundledeployment"], "paused");
 });
 
 test("a rejection by Helm is reported without the values of Secrets", async () => {
