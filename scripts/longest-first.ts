@@ -7,10 +7,12 @@ import { root } from "./run.ts";
 const longest = [
   "e2e/src/cli/fleet.test.ts",
   "e2e/src/faults/link-faults.test.ts",
-  "e2e/src/replicas/replicas.test.ts",
+  "e2e/src/disaster/lost-hub.test.ts",
+  "e2e/src/journey/journey.test.ts",
+  "e2e/src/disaster/restored-hub.test.ts",
+  "e2e/src/simulate/simulate.test.ts",
   "e2e/src/agent/in-fleet.test.ts",
-  "e2e/src/api/crds.test.ts",
-  "e2e/src/polling/polling.test.ts",
+  "e2e/src/replicas/replicas.test.ts",
 ];
 
 export class LongestFirst extends BaseSequencer {

@@ -20,7 +20,7 @@ import { helmAnswers, rejected } from "./testing/helm-answer.ts";
 import { pushTags } from "./testing/tagged-charts.ts";
 
 /** Of both kinds together. */
-const pairs = Number(process.env["FLOTILLA_PAIRS"] ?? 420);
+const pairs = Number(process.env["FLOTILLA_PAIRS"] ?? 150);
 const lanes = 2;
 const chartsAtATime = 10;
 const repositories = 40;
