@@ -4,13 +4,17 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import module from "node:module";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
-  // Keeps what Node made of the sources, in the folder for temporary files: the next command starts in half the time.
-  module.enableCompileCache();
+  // The next command starts in half the time. Node would run what others put into its default, the temporary folder.
+  const { FLOTILLA_CACHE, XDG_CACHE_HOME } = process.env;
+  const cache = FLOTILLA_CACHE || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "flotilla");
+  module.enableCompileCache(join(cache, "compile"));
   const { run } = await import(main);
   await run(process.argv.slice(2));
 } else {
