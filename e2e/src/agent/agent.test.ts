@@ -23,8 +23,8 @@ import {
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf } from "./assignment.ts";
-import { stallingChart } from "./failing-charts.ts";
 import { resourceQuotas, waitUntilSecretsAre } from "./secret-quota.ts";
+import { numbersChart, stallingChart } from "./test-charts.ts";
 
 const run = promisify(execFile);
 const { client, charts, spec } = await startAgentCluster();
@@ -125,24 +125,7 @@ test("numbers are passed to the chart as in a values file that Helm reads itself
     "1e3",
     "1.0",
   ];
-  const printing = await chartArchive({
-    name: "printing",
-    version: "0.1.0",
-    templates: {
-      "config.yaml": [
-        "apiVersion: v1",
-        "kind: ConfigMap",
-        "metadata: {name: {{ .Release.Name }}-config}",
-        "data:",
-        "  plain: {{ .Values.numbers | join ` ` | quote }}",
-        "  json: {{ .Values.numbers | toJson | quote }}",
-        "  {{- range $at, $number := .Values.numbers }}",
-        "  int{{ $at }}: {{ $number | int64 | quote }}",
-        "  {{- end }}",
-        "",
-      ].join("\n"),
-    },
-  });
+  const printing = await numbersChart("printing", "0.1.0");
   charts.publish(printing);
   const path = join(spec.dataDir, "printing.tgz");
   await writeFile(path, printing.bytes);

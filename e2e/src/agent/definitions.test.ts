@@ -21,7 +21,7 @@ import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { waitUntilGone } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
-import { stallingChart } from "./failing-charts.ts";
+import { stallingChart } from "./test-charts.ts";
 
 const run = promisify(execFile);
 const { client, charts, spec } = await startAgentCluster();

@@ -19,8 +19,8 @@ import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startSilentServer } from "../harness/silent-server.ts";
 import { messageOf, waitForObject } from "../harness/wait.ts";
-import { appChart } from "./failing-charts.ts";
 import { resourceQuotas, waitUntilSecretsAre } from "./secret-quota.ts";
+import { appChart } from "./test-charts.ts";
 
 const run = promisify(execFile);
 const { fleet, charts, cluster } = await startFleetForFile({ clusters: [{}] });

@@ -4,26 +4,10 @@ import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/sha
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { chartErrors, type Pin } from "@flotilla/shared/source";
-import type { Resolver } from "@flotilla/shared/source/client";
 import { describe, test } from "vitest";
-import { aHelmOp, aPolicy, createTestHelmOps, digestB, httpPin, web } from "../testing/index.ts";
+import { aHelmOp, digestB, httpPin, testRepository, web } from "../testing/index.ts";
 
 const unavailable = new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: connection refused");
-
-/** A repository whose answer a test sets, and the number of its requests. */
-function repository(first: Pin | AppError) {
-  const answers = { current: first, requests: 0 };
-  const resolver: Resolver = {
-    resolve() {
-      answers.requests += 1;
-      const { current } = answers;
-      return current instanceof AppError
-        ? Promise.reject(current)
-        : Promise.resolve({ pin: current, problems: [] });
-    },
-  };
-  return { answers, helmOps: createTestHelmOps(resolver) };
-}
 
 function annotated(name: string, value: string, helmOp: HelmOp): HelmOp {
   const { annotations } = helmOp.metadata;
@@ -41,7 +25,7 @@ function withPins(bundle: Bundle, pin: Pin): Bundle {
 
 describe("a HelmOp without polling", () => {
   test("is resolved once, and not again after a restart", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
 
     assert.deepEqual(await helmOps.reconcile(web), { kind: "done" });
@@ -55,7 +39,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("keeps its pins when somebody edits its Bundle, also with a new leader", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
     const own = helmOps.bundle(web);
@@ -76,7 +60,7 @@ describe("a HelmOp without polling", () => {
 
   test("keeps an address with a password out of its status, and its pin in the Bundle", async () => {
     const pin = { ...httpPin("1.2.3"), url: "https://me:pw@charts.example.com/web-1.2.3.tgz" };
-    const { answers, helmOps } = repository(pin);
+    const { answers, helmOps } = testRepository(pin);
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
 
@@ -91,7 +75,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("is resolved again when its constraint changes", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
 
@@ -104,7 +88,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("is resolved again once for each value of the reconcile request", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
 
@@ -122,7 +106,7 @@ describe("a HelmOp without polling", () => {
 
   test("pins on request what a poll would only report", async () => {
     for (const fresh of [httpPin("1.2.3", digestB), httpPin("1.2.1")]) {
-      const { answers, helmOps } = repository(httpPin("1.2.3"));
+      const { answers, helmOps } = testRepository(httpPin("1.2.3"));
       helmOps.put(annotated(reconcileRequestAnnotation, "one", aHelmOp()));
       await helmOps.reconcile(web);
 
@@ -137,7 +121,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("keeps its pins when a requested resolution fails, reports it and retries, also after restarts", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
     answers.current = unavailable;
@@ -170,7 +154,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("also resolves its other charts when the request was made while one chart had no pin", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
     answers.current = unavailable;
@@ -187,7 +171,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("handles a request only after it is resumed", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
     const requested = annotated(reconcileRequestAnnotation, "one", helmOps.helmOp(web));
@@ -203,7 +187,7 @@ describe("a HelmOp without polling", () => {
   });
 
   test("marks a request as handled when it is rejected", async () => {
-    const { helmOps } = repository(httpPin("1.2.3"));
+    const { helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(annotated(reconcileRequestAnnotation, "one", aHelmOp({ helm: null })));
     await helmOps.reconcile(web);
     const { status } = helmOps.helmOp(web);
@@ -215,7 +199,7 @@ describe("a HelmOp without polling", () => {
 describe("a HelmOp whose chart an agent could not fetch", () => {
   for (const pollingInterval of ["0s", "1h"])
     test(`reports the repository's answer until the agent fetches it (polled every ${pollingInterval})`, async () => {
-      const { answers, helmOps } = repository(httpPin("1.2.3"));
+      const { answers, helmOps } = testRepository(httpPin("1.2.3"));
       helmOps.put(aHelmOp({ pollingInterval }));
       await helmOps.reconcile(web);
       const next = helmOps.helmOp(web).status?.lastPollingTriggered;
@@ -240,7 +224,7 @@ describe("a HelmOp whose chart an agent could not fetch", () => {
 
 describe("a HelmOp whose chart cannot be resolved", () => {
   test("is retried with backoff, which a new leader continues", async () => {
-    const { answers, helmOps } = repository(unavailable);
+    const { answers, helmOps } = testRepository(unavailable);
     helmOps.put(aHelmOp());
     for (const afterMs of [1_000, 2_000, 4_000]) {
       assert.deepEqual(await helmOps.reconcile(web), { kind: "requeue", afterMs, why: "resolve" });
@@ -268,7 +252,7 @@ describe("a HelmOp whose chart cannot be resolved", () => {
   });
 
   test("is resolved at once when its spec changes", async () => {
-    const { answers, helmOps } = repository(unavailable);
+    const { answers, helmOps } = testRepository(unavailable);
     helmOps.put(aHelmOp());
     await helmOps.reconcile(web);
     answers.current = httpPin("1.2.3");
@@ -287,7 +271,7 @@ describe("a HelmOp with polling", () => {
   const polled = aHelmOp({ pollingInterval: "1m" });
 
   test("reports each attempt and its result, and continues after a failure", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(polled);
     const times: (string | null | undefined)[] = [];
     for (const answer of [httpPin("1.2.3"), unavailable, unavailable, httpPin("1.2.4")]) {
@@ -313,7 +297,7 @@ describe("a HelmOp with polling", () => {
   });
 
   test("is not polled before its time, neither after another change nor after a restart", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(polled);
     const next = await helmOps.reconcile(web);
     assert.ok(next.kind === "requeue");
@@ -328,7 +312,7 @@ describe("a HelmOp with polling", () => {
   });
 
   test("gets the remarks on its version also from a hub that restarted", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(polled);
     await helmOps.reconcile(web);
     answers.current = httpPin("1.2.3", digestB);
@@ -343,7 +327,7 @@ describe("a HelmOp with polling", () => {
   });
 
   test("is polled at once for each push", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(polled);
     await helmOps.reconcile(web);
 
@@ -360,7 +344,7 @@ describe("a HelmOp with polling", () => {
   });
 
   test("keeps its pin when a push changes the published archive", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(polled);
     await helmOps.reconcile(web);
     answers.current = httpPin("1.2.3", digestB);
@@ -373,7 +357,7 @@ describe("a HelmOp with polling", () => {
   });
 
   test("is not polled while suspended, and keeps its pins", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
+    const { answers, helmOps } = testRepository(httpPin("1.2.3"));
     helmOps.put(polled);
     await helmOps.reconcile(web);
     await helmOps.clock.advance(3_600_000);
@@ -384,66 +368,5 @@ describe("a HelmOp with polling", () => {
 
     assert.equal(answers.requests, 1);
     assert.equal(helmOps.helmOp(web).status?.version, "1.2.3");
-  });
-});
-
-describe("a HelmOp under a Policy", () => {
-  const guard = aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://good/.*"] } });
-
-  test("is rejected before any repository request, with one Warning, also after a restart", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
-    helmOps.govern(guard);
-    helmOps.put(aHelmOp());
-
-    assert.deepEqual(await helmOps.reconcile(web), { kind: "done" });
-    await helmOps.reconcile(web);
-    helmOps.restart();
-    await helmOps.reconcile(web);
-
-    assert.equal(answers.requests, 0);
-    assert.equal(helmOps.bundle(web), undefined);
-    const accepted = findCondition(helmOps.helmOp(web).status?.conditions, "Accepted");
-    assert.equal(accepted?.status, "False");
-    assert.match(accepted.message ?? "", /^disallowed helm repo/);
-    assert.deepEqual(
-      helmOps.events.map(({ reason, action, note }) => [reason, action, note]),
-      [["PolicyViolation", "ApplyPolicyRestrictions", accepted.message]],
-    );
-  });
-
-  test("that is created later keeps the Bundle and its pin, and blocks changes until it is deleted", async () => {
-    const { answers, helmOps } = repository(httpPin("1.2.3"));
-    helmOps.put(aHelmOp());
-    await helmOps.reconcile(web);
-    const before = helmOps.bundle(web);
-
-    helmOps.govern(guard);
-    helmOps.put({ ...helmOps.helmOp(web), spec: { ...aHelmOp().spec, namespace: "other" } });
-    await helmOps.reconcile(web);
-    assert.deepEqual(helmOps.bundle(web), before);
-    assert.equal(helmOps.helmOp(web).status?.version, "1.2.3");
-
-    helmOps.revoke(guard);
-    await helmOps.reconcile(web);
-    assert.equal(helmOps.bundle(web)?.spec.namespace, "other");
-    assert.equal(answers.requests, 1);
-  });
-
-  test("gets its defaults in its Bundle, not in its own spec", async () => {
-    const { helmOps } = repository(httpPin("1.2.3"));
-    helmOps.govern(
-      aPolicy("guard", {
-        requireServiceAccount: true,
-        helmOp: { defaultServiceAccount: "deployer", defaultHelmSecretName: "login" },
-      }),
-    );
-    helmOps.put(aHelmOp());
-
-    await helmOps.reconcile(web);
-
-    const { serviceAccount, helmOpOptions } = helmOps.bundle(web)?.spec ?? {};
-    assert.deepEqual([serviceAccount, helmOpOptions?.helmOpSecretName], ["deployer", "login"]);
-    assert.equal(helmOps.helmOp(web).spec.serviceAccount, undefined);
-    assert.equal(helmOps.helmOp(web).spec.helmSecretName, undefined);
   });
 });

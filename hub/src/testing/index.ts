@@ -17,6 +17,6 @@ export {
 export { piecesOf } from "./read-series.ts";
 export { deployed } from "./reports.ts";
 export { createTestCaches } from "./test-caches.ts";
-export { createTestHelmOps, web } from "./test-helm-ops.ts";
+export { createTestHelmOps, testRepository, web } from "./test-helm-ops.ts";
 export { openTestSession, type TestSession, testHubId } from "./test-session.ts";
 export { createWatchedStore, type WatchedStore } from "./watched-store.ts";

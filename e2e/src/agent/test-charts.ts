@@ -1,4 +1,4 @@
-/** Charts that fail by their values. */
+/** Charts of the tests of the agent: some fail by their values. */
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 /** Fails to render with the greeting `rude`, and never gets ready with a `node` that does not exist. */
@@ -80,6 +80,28 @@ export function stallingChart(name: string, version: string): Promise<ChartArchi
         "metadata: {name: {{ .Release.Name }}-hook, annotations: {helm.sh/hook: pre-upgrade}}",
         "spec:",
         ...pod,
+      ].join("\n"),
+    },
+  });
+}
+
+/** Prints the list `numbers` of its values, in three ways. */
+export function numbersChart(name: string, version: string): Promise<ChartArchive> {
+  return chartArchive({
+    name,
+    version,
+    templates: {
+      "config.yaml": [
+        "apiVersion: v1",
+        "kind: ConfigMap",
+        "metadata: {name: {{ .Release.Name }}-config}",
+        "data:",
+        "  plain: {{ .Values.numbers | join ` ` | quote }}",
+        "  json: {{ .Values.numbers | toJson | quote }}",
+        "  {{- range $at, $number := .Values.numbers }}",
+        "  int{{ $at }}: {{ $number | int64 | quote }}",
+        "  {{- end }}",
+        "",
       ].join("\n"),
     },
   });
