@@ -10,7 +10,10 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 
 const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
 
-/** Each has a process of its own: they measure the CPU time or the memory of their process. */
+/**
+ * Each has a process of its own: they measure the CPU time or the memory of their process. All other files share the
+ * processes of their project (`isolate: false`), which load each module once.
+ */
 const isolated = [
   "agent/src/templates/template-actions.test.ts",
   "agent/src/values/lex-template.test.ts",
@@ -26,10 +29,11 @@ const onBinaries = [
   "local/src/provider/cluster-provider.test.ts",
   "local/src/registries/publish-chart.test.ts",
 ];
-/** Each file has a process of its own, starts a dozen more, and waits much of its time: three keep two cores busy. */
+/** Each file starts a dozen processes and waits much of its time: three keep two cores busy. */
 const clusterWorkers = 3;
 const binaries = { globalSetup: ["scripts/test-binaries.ts"] };
 const realClusters = {
+  setupFiles: ["e2e/src/harness/end-leases.ts"],
   globalSetup: ["scripts/test-binaries.ts", "e2e/src/harness/control-plane-server.ts"],
 };
 
@@ -63,7 +67,6 @@ export default defineConfig({
           name: "unit",
           include: ["{proto,shared,hub,agent,local,cli,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**", ...isolated, ...onBinaries],
-          // Files share a process, which loads each module once. A file that changes or measures it belongs in the list above.
           isolate: false,
           maxWorkers: Math.min(4, availableParallelism()),
           sequence: { groupOrder: 0 },
@@ -74,7 +77,7 @@ export default defineConfig({
         test: {
           name: "unit-isolated",
           include: isolated,
-          maxWorkers: 2,
+          maxWorkers: clusterWorkers,
           sequence: { groupOrder: 1 },
         },
       },
@@ -84,8 +87,9 @@ export default defineConfig({
           name: "unit-binaries",
           include: onBinaries,
           ...binaries,
+          isolate: false,
           maxWorkers: clusterWorkers,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -94,8 +98,9 @@ export default defineConfig({
           name: "e2e",
           include: ["e2e/src/**/*.test.ts"],
           ...realClusters,
+          isolate: false,
           maxWorkers: clusterWorkers,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -106,7 +111,7 @@ export default defineConfig({
           env: { FLOTILLA_PAIRS: "2100" },
           ...realClusters,
           maxWorkers: 2,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -11,7 +11,7 @@ import { chartArchive } from "../harness/chart-archive.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 
 const { helm } = await ensureBinaries(["helm"]);
-const plane = await leaseControlPlane("bare");
+const plane = await leaseControlPlane("hub");
 const dir = await testDir({ onTestFinished: afterAll });
 const runHelm = createRunHelm({
   path: helm,

@@ -8,7 +8,7 @@ import type { Cluster } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import { afterEach } from "vitest";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
-import type { TestCluster, TestFleet } from "../harness/fleet.ts";
+import type { TestCluster, TestFleet, TestFleetSpec } from "../harness/fleet.ts";
 import type { LinkProxy } from "../harness/link-proxy.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { auditRelease } from "./audit-release.ts";
@@ -41,11 +41,13 @@ export const isConnected = ({ status }: Cluster): boolean => status?.agent?.conn
 const name = "web";
 
 /** Lasts for the file. */
-export async function startProxiedFleet(): Promise<ProxiedFleet> {
+export async function startProxiedFleet(
+  spec: Pick<TestFleetSpec, "ownPlanes"> = {},
+): Promise<ProxiedFleet> {
   const { fleet, charts, cluster } = await startFleetForFile({
     clusters: [{}],
     proxied: true,
-    ownPlanes: true,
+    ...spec,
   });
   const { link, workspace } = fleet;
   assert.ok(link !== undefined);

@@ -13,28 +13,47 @@ export interface LeasedPlane extends PlaneAccess {
   stop(): Promise<void>;
 }
 
-/** One that no other process has. It is given back by `stop`, or when this process ends: with its test file. */
+/** Those of this process that were not given back. */
+const leased = new Set<LeasedPlane>();
+
+/** One that no other file has. It is given back by `stop`, before the next file of this process, or when the process ends. */
 export async function leaseControlPlane(kind: PlaneKind): Promise<LeasedPlane> {
-  // Not at the top: what imports this also runs outside of vitest.
-  const { inject } = await import("vitest");
-  const lease = request({ socketPath: inject("controlPlaneSocket"), path: `/${kind}` }).end();
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    lease.once("response", resolve);
-    lease.once("error", reject);
-  });
-  // The connection is closed when the plane is given back.
-  response.on("error", () => undefined);
-  if (response.statusCode !== 200)
-    throw new Error(`lease a control plane of kind ${kind}: ${await text(response)}`);
-  const lines = createInterface({ input: response })[Symbol.asyncIterator]();
+  const lease = await ask(`/lease/${kind}`);
+  const lines = createInterface({ input: lease })[Symbol.asyncIterator]();
   const { value } = await lines.next();
   // The open connection is the lease, and does not keep the process.
-  lease.socket?.unref();
-  return {
-    ...(JSON.parse(String(value)) as PlaneAccess),
-    stop: () => {
+  lease.socket.unref();
+  const access = JSON.parse(String(value)) as PlaneAccess;
+  const plane: LeasedPlane = {
+    ...access,
+    async stop() {
+      if (!leased.delete(plane)) return;
+      await text(await ask(`/return/${access.name}`));
       lease.destroy();
-      return Promise.resolve();
     },
   };
+  leased.add(plane);
+  return plane;
+}
+
+/** Gives back the planes that the last file has not given back. */
+export async function endLeases(): Promise<void> {
+  await Promise.all([...leased].map((plane) => plane.stop()));
+}
+
+async function ask(path: string): Promise<IncomingMessage> {
+  // Not at the top: what imports this also runs outside of vitest.
+  const { inject } = await import("vitest");
+  const socketPath = inject("controlPlaneSocket");
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request({ socketPath, path, agent: false })
+      .once("response", resolve)
+      .once("error", reject)
+      .end();
+  });
+  // The connection is closed when the run ends.
+  response.on("error", () => undefined);
+  if (response.statusCode !== 200)
+    throw new Error(`the pool of control planes, asked for ${path}: ${await text(response)}`);
+  return response;
 }

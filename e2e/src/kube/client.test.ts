@@ -28,7 +28,7 @@ import {
 import { afterAll, describe, it } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 
-const plane = await leaseControlPlane("bare");
+const plane = await leaseControlPlane("hub");
 const admin = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(admin);
 afterAll(() => rest.close());

@@ -24,7 +24,7 @@ import { Registry } from "prom-client";
 import { afterAll, describe, it, type TestContext } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 
-const plane = await leaseControlPlane("bare");
+const plane = await leaseControlPlane("hub");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 afterAll(() => rest.close());
