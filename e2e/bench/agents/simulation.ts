@@ -59,7 +59,7 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
   if (pid === undefined) throw new Error("flotilla could not be started");
   giveWay(pid);
   const exited = once(child, "exit");
-  await connected(child);
+  await connected(child, spec.name);
   return {
     pid,
     log: async () =>
@@ -71,13 +71,13 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
   };
 }
 
-async function connected(child: ChildProcess): Promise<void> {
+async function connected(child: ChildProcess, name: string): Promise<void> {
   if (child.stdout === null) throw new Error("its output is a pipe");
   const lines = createInterface({ input: child.stdout });
   await new Promise<void>((resolve, reject) => {
     lines.on("line", (line) => {
       console.log(`    ${line}`);
-      if (line.endsWith("Ctrl-C ends them.")) resolve();
+      if (line.startsWith(`All agents of ${name} are connected.`)) resolve();
     });
     child.once("exit", (code) =>
       reject(new Error(`the simulation ended with ${code} before all agents were connected`)),
