@@ -12,6 +12,7 @@ const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 if (Number(process.versions.node.split(".")[0]) >= 24) {
   // The next command starts in half the time. Node would run what others put into its default, the temporary folder.
+  // The folder is that of local/src/config.ts, which cannot be loaded before the cache is there.
   const { FLOTILLA_CACHE, XDG_CACHE_HOME } = process.env;
   const cache = FLOTILLA_CACHE || join(XDG_CACHE_HOME || join(homedir(), ".cache"), "flotilla");
   module.enableCompileCache(join(cache, "compile"));
