@@ -44,7 +44,7 @@ describe("the agent's configuration", () => {
     ["--concurrency=0", /--concurrency is "0"/],
     ["--concurrency=two", /--concurrency is "two"/],
     ["--log-level=loud", /--log-level is "loud", expected one of /],
-    ["--http-listen=nowhere", /--http-listen/],
+    ["--internal-listen=nowhere", /--internal-listen/],
     ["--unknown", /--unknown/],
   ];
   for (const [flag, expected] of invalid) {

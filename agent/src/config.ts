@@ -17,7 +17,8 @@ export interface AgentConfig {
   readonly helm: string;
   /** Helm processes at a time. */
   readonly concurrency: number;
-  readonly httpListen: ListenAddress;
+  /** Health and metrics. */
+  readonly internalListen: ListenAddress;
   readonly logLevel: LogLevel;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
@@ -27,13 +28,13 @@ export interface AgentConfig {
 
 export const agentUsage = `Usage: flotilla-agent [flags]
 
-  --kubeconfig FILE        of the agent's cluster; default: $KUBECONFIG, else the pod's service account
-  --context NAME           of the kubeconfig; default: its current one
-  --data-dir DIR           for charts and Helm's caches; default: flotilla-agent in the temporary folder
-  --helm FILE              the Helm program; default: helm
-  --concurrency N          Helm processes at a time; default: two for each processor
-  --http-listen HOST:PORT  /healthz, /readyz and /metrics; default :8080
-  --log-level LEVEL        ${logLevels.join(", ")}; default info
+  --kubeconfig FILE            of the agent's cluster; default: $KUBECONFIG, else the pod's service account
+  --context NAME               of the kubeconfig; default: its current one
+  --data-dir DIR               for charts and Helm's caches; default: flotilla-agent in the temporary folder
+  --helm FILE                  the Helm program; default: helm
+  --concurrency N              Helm processes at a time; default: two for each processor
+  --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
+  --log-level LEVEL            ${logLevels.join(", ")}; default info
 
 HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;
@@ -78,7 +79,7 @@ export function parseAgentConfig(
     dataDir: flags["data-dir"],
     helm: flags.helm,
     concurrency,
-    httpListen: parseListenAddress(flags["http-listen"], "--http-listen"),
+    internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
     logLevel,
     ...(proxy !== undefined && { proxy }),
     helmEnvironment: Object.fromEntries(
@@ -100,7 +101,7 @@ function readFlags(args: readonly string[]) {
         "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
         helm: { type: "string", default: "helm" },
         concurrency: { type: "string" },
-        "http-listen": { type: "string", default: ":8080" },
+        "internal-listen": { type: "string", default: ":8081" },
         "log-level": { type: "string", default: "info" },
       },
     }).values;

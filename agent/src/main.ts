@@ -11,7 +11,7 @@ import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createHubConnection } from "./connection/index.ts";
-import { createRunHelm, helmEnvironment } from "./helm/index.ts";
+import { createRunHelm, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
 import { createHubConnector } from "./hubclient/index.ts";
 import { createIdentityController, createIdentityStore } from "./identity/index.ts";
 import { createInstaller } from "./installer.ts";
@@ -35,9 +35,18 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const helmHome = join(config.dataDir, "helm");
   await mkdir(helmHome, { recursive: true, mode: 0o700 });
 
+  const podKubeconfig =
+    config.kubeconfig === undefined ? await writePodKubeconfig(helmHome, kubeconfig) : undefined;
   const runHelm = createRunHelm({
     path: config.helm,
-    environment: helmEnvironment({ ...config, environment: config.helmEnvironment }, helmHome),
+    environment: helmEnvironment(
+      {
+        environment: config.helmEnvironment,
+        kubeconfig: config.kubeconfig ?? podKubeconfig,
+        context: config.context,
+      },
+      helmHome,
+    ),
   });
   const connectHub = createHubConnector();
   const identity = createIdentityController({
@@ -68,7 +77,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   });
 
   const health = await startHealthServer({
-    listen: config.httpListen,
+    listen: config.internalListen,
     metrics,
     notReady: () =>
       connection.isConnected ? undefined : `not connected to the hub: ${connection.lastError}`,

@@ -92,7 +92,7 @@ function untilPolledAgain({ helmOps: watched }: BenchFleet): Promise<void> {
 
 /** The used part of it, by the metrics of the hub. */
 async function heapText({ fleet }: BenchFleet): Promise<string> {
-  const metrics = await (await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`)).text();
+  const metrics = await (await fetch(`http://127.0.0.1:${fleet.hubPorts.internal}/metrics`)).text();
   const mb = (name: string): string => {
     const bytes = new RegExp(`^nodejs_${name}_bytes (\\S+)$`, "m").exec(metrics)?.[1];
     return (Number(bytes) / 1024 ** 2).toFixed(0);

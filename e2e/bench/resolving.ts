@@ -162,6 +162,6 @@ async function cpuSeconds(bench: BenchFleet, work: () => Promise<unknown>): Prom
 }
 
 async function hubMetric({ fleet }: BenchFleet, name: string): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`);
+  const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.internal}/metrics`);
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await answer.text())?.[1]);
 }

@@ -107,7 +107,7 @@ test("a frozen replica that does not lead loses its agents to the others, and wr
 });
 
 async function assertServes(replica: TestReplica): Promise<void> {
-  const base = `http://127.0.0.1:${replica.ports.http}`;
+  const base = `http://127.0.0.1:${replica.ports.internal}`;
   assert.equal((await fetch(`${base}/readyz`)).status, 200);
   const metrics = await (await fetch(`${base}/metrics`)).text();
   assert.match(metrics, /^flotilla_hub_replicas 3$/m);

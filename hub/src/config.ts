@@ -12,7 +12,10 @@ export interface HubConfig {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly grpcListen: ListenAddress;
+  /** Public HTTP: webhooks. */
   readonly httpListen: ListenAddress;
+  /** Health and metrics; not meant for an Ingress. */
+  readonly internalListen: ListenAddress;
   /** The address that agents connect to, `host:port`; "" means the gRPC port on this machine. */
   readonly advertise: string;
   /** Names and addresses in the serving certificate besides those of the machine. */
@@ -28,15 +31,16 @@ export interface HubConfig {
 
 export const hubUsage = `Usage: flotilla-hub [flags]
 
-  --kubeconfig FILE          of the hub's cluster; default: $KUBECONFIG, else the pod's service account
-  --context NAME             of the kubeconfig; default: its current one
-  --grpc-listen HOST:PORT    where agents connect; default :8443
-  --http-listen HOST:PORT    /healthz, /readyz, /metrics and /hooks/; default :8080
-  --advertise HOST:PORT      the address that agents connect to
-  --server-name NAME         a name or address that agents reach the hub by; may be repeated
-  --certificate-lifetime D   of agents' certificates; default 24h
-  --replica NAME             of this process; default: the host's name
-  --log-level LEVEL          ${logLevels.join(", ")}; default info
+  --kubeconfig FILE            of the hub's cluster; default: $KUBECONFIG, else the pod's service account
+  --context NAME               of the kubeconfig; default: its current one
+  --grpc-listen HOST:PORT      where agents connect; default :8443
+  --http-listen HOST:PORT      public HTTP: /hooks/; default :8080
+  --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
+  --advertise HOST:PORT        the address that agents connect to
+  --server-name NAME           a name or address that agents reach the hub by; may be repeated
+  --certificate-lifetime D     of agents' certificates; default 24h
+  --replica NAME               of this process; default: the host's name
+  --log-level LEVEL            ${logLevels.join(", ")}; default info
 
 HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;
@@ -62,6 +66,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     ...(flags.context !== undefined && { context: flags.context }),
     grpcListen: parseListenAddress(flags["grpc-listen"], "--grpc-listen"),
     httpListen: parseListenAddress(flags["http-listen"], "--http-listen"),
+    internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
     advertise: flags.advertise,
     serverNames: flags["server-name"],
     certificateLifetimeMs: lifetimeMs,
@@ -96,6 +101,7 @@ function readFlags(args: readonly string[]) {
         context: { type: "string" },
         "grpc-listen": { type: "string", default: ":8443" },
         "http-listen": { type: "string", default: ":8080" },
+        "internal-listen": { type: "string", default: ":8081" },
         advertise: { type: "string", default: "" },
         "server-name": { type: "string", multiple: true, default: [] },
         "certificate-lifetime": { type: "string", default: "24h" },

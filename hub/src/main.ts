@@ -3,7 +3,7 @@
 import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { createLog } from "@flotilla/shared/log";
-import { runProgram, startHealthServer } from "@flotilla/shared/program";
+import { runProgram, startHealthServer, startHttpServer } from "@flotilla/shared/program";
 import { createAgentServer } from "./agentserver/index.ts";
 import { runRotationController } from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
@@ -38,10 +38,13 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   let notReady: string | undefined = "the hub is starting";
   const webhook = createWebhook({ ...parts, helmOps: caches.helmOps.store });
   const health = await startHealthServer({
-    listen: config.httpListen,
+    listen: config.internalListen,
     metrics,
     moreMetrics: parts.series.text,
     notReady: () => notReady,
+  });
+  const http = await startHttpServer({
+    listen: config.httpListen,
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
   const leases = caches.replicas;
@@ -71,7 +74,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     running.push(runPresenceController({ presence, clusters, clock, log, metrics }, end));
     notReady = undefined;
     const agents = `${host}:${agentPort}`;
-    log.info({ replica: name, agents, health: health.address }, "hub is ready");
+    log.info({ replica: name, agents, http: http.address, health: health.address }, "hub is ready");
     const lifetimeMs = certificateLifetimeMs;
     const controllers = { ...parts, clusters, tokens, authority, address, lifetimeMs };
     try {
@@ -95,6 +98,6 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     await parts.flush();
     ending.abort();
     await Promise.allSettled(running);
-    await Promise.all([health.close(), parts.close()]);
+    await Promise.all([health.close(), http.close(), parts.close()]);
   }
 });

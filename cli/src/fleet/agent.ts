@@ -24,7 +24,7 @@ export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
       `--kubeconfig=${spec.kubeconfig}`,
       `--data-dir=${spec.dataDir}`,
       `--helm=${spec.helm}`,
-      `--http-listen=127.0.0.1:${port}`,
+      `--internal-listen=127.0.0.1:${port}`,
     ],
     health: `http://127.0.0.1:${port}`,
     untilReady: false,

@@ -5,7 +5,10 @@ import { hubMain, startProgram } from "./program.ts";
 /** Ports of a hub. They stay the same over restarts, so that agents reconnect. */
 export interface HubPorts {
   readonly grpc: number;
+  /** Public HTTP: webhooks. */
   readonly http: number;
+  /** Health and metrics. */
+  readonly internal: number;
 }
 
 export interface HubSpec extends Watchers {
@@ -21,7 +24,7 @@ export interface HubSpec extends Watchers {
 }
 
 export async function chooseHubPorts(): Promise<HubPorts> {
-  return { grpc: await freePort(), http: await freePort() };
+  return { grpc: await freePort(), http: await freePort(), internal: await freePort() };
 }
 
 /** `host:port` that agents connect to. */
@@ -38,10 +41,11 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
       `--kubeconfig=${spec.kubeconfig}`,
       `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,
       `--http-listen=127.0.0.1:${spec.ports.http}`,
+      `--internal-listen=127.0.0.1:${spec.ports.internal}`,
       `--advertise=${spec.advertise ?? hubAddress(spec.ports)}`,
       `--replica=${spec.replica ?? "hub-0"}`,
     ],
-    health: `http://127.0.0.1:${spec.ports.http}`,
+    health: `http://127.0.0.1:${spec.ports.internal}`,
     untilReady: true,
     logFile: spec.logFile,
     environment: spec.environment,

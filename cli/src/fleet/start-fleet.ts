@@ -136,7 +136,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       })),
       addresses: {
         hub: hubAddress(ports),
-        hubHealth: `http://127.0.0.1:${ports.http}`,
+        hubHealth: `http://127.0.0.1:${ports.internal}`,
         chartRepository: repository.url,
         registry: `${registry.oci}/${registryPath}`,
       },

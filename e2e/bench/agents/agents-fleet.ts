@@ -35,7 +35,7 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
 
   /** From one read, because a read resets the measurement of the lag. */
   async function metrics(): Promise<(name: string) => number> {
-    const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`);
+    const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.internal}/metrics`);
     const text = await answer.text();
     return (name) => Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
   }

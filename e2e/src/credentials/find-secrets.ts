@@ -74,6 +74,6 @@ export function watchArguments(texts: readonly string[]): { stop(): readonly str
 /** The metrics of a process, whose address is in its arguments. */
 export async function metricsOf(pid: number): Promise<string> {
   const line = await readFile(`/proc/${pid}/cmdline`, "utf8");
-  const [, listen] = /--http-listen=([^\0]+)/.exec(line) ?? [];
+  const [, listen] = /--internal-listen=([^\0]+)/.exec(line) ?? [];
   return await (await fetch(`http://${listen}/metrics`)).text();
 }

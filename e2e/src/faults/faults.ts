@@ -56,7 +56,7 @@ export async function isApiServerReady({ hub }: TestFleet): Promise<boolean> {
 
 /** From its metrics: a Lease still names a replica that was killed and has restarted, which is not the leader. */
 async function isLeader({ replicas }: TestFleet, { name }: SupervisedProcess): Promise<boolean> {
-  const port = replicas.find((replica) => replica.name === name)?.ports.http;
+  const port = replicas.find((replica) => replica.name === name)?.ports.internal;
   const options = { signal: AbortSignal.timeout(2_000) };
   const response = await fetch(`http://127.0.0.1:${port}/metrics`, options).catch(() => undefined);
   return /^flotilla_hub_leader 1$/m.test((await response?.text().catch(() => "")) ?? "");

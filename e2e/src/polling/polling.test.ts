@@ -46,7 +46,7 @@ async function startSecondHub(t: TestContext): Promise<HubPorts> {
 }
 
 async function metrics(): Promise<string> {
-  return (await fetch(`http://127.0.0.1:${fleet.hubPorts.http}/metrics`)).text();
+  return (await fetch(`http://127.0.0.1:${fleet.hubPorts.internal}/metrics`)).text();
 }
 
 test("a chart that is pushed to a registry is deployed at once, a day before the next poll, whichever replica the webhook reaches", async (t) => {

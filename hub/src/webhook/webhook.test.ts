@@ -9,9 +9,8 @@ import { createStore } from "@flotilla/shared/kube/cache";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
-import { startHealthServer } from "@flotilla/shared/program";
+import { startHttpServer } from "@flotilla/shared/program";
 import { createFakeClock } from "@flotilla/shared/time/testing";
-import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
 import { aHelmOp, workspace } from "../testing/index.ts";
 import { webhookRoute } from "./route.ts";
@@ -42,10 +41,8 @@ async function serve(t: TestContext, secret: Secret = hook()) {
   rest.put(secrets, secret);
   const ready: { why?: string } = {};
   const webhook = createWebhook({ rest, helmOps: store, clock, log: silentLog() });
-  const server = await startHealthServer({
+  const server = await startHttpServer({
     listen: { host: "127.0.0.1", port: 0 },
-    metrics: new Registry(),
-    notReady: () => undefined,
     routes: { "/hooks/": webhookRoute(webhook, () => ready.why) },
   });
   t.onTestFinished(() => server.close());
