@@ -1,5 +1,6 @@
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
 export { headOf, type OwnedObject, ownedObjects } from "./manifest.ts";
+export { writePodKubeconfig } from "./pod-kubeconfig.ts";
 export { startOfProcess } from "./process-start.ts";
 export {
   type HelmRelease,

@@ -107,19 +107,12 @@ export function createImpersonatedClients({
   };
 }
 
-/** User and groups of a service account that presents its own token. */
+/** Without groups: the API server adds those of the service account, and the agent needs no right to impersonate groups. */
 function serviceAccountImpersonation(namespace: string, name: string): Impersonation {
-  return {
-    user: `system:serviceaccount:${namespace}:${name}`,
-    groups: [
-      "system:serviceaccounts",
-      `system:serviceaccounts:${namespace}`,
-      "system:authenticated",
-    ],
-  };
+  return { user: `system:serviceaccount:${namespace}:${name}`, groups: [] };
 }
 
 /** Helm then sends all its requests as that account, those for its release Secrets included. */
-function impersonationArgs({ user, groups }: Impersonation): readonly string[] {
-  return [`--kube-as-user=${user}`, ...groups.map((group) => `--kube-as-group=${group}`)];
+function impersonationArgs({ user }: Impersonation): readonly string[] {
+  return [`--kube-as-user=${user}`];
 }
