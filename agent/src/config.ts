@@ -35,6 +35,7 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --concurrency N              Helm processes at a time; default: two for each processor
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
   --log-level LEVEL            ${logLevels.join(", ")}; default info
+  --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
 HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;

@@ -41,6 +41,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --certificate-lifetime D     of agents' certificates; default 24h
   --replica NAME               of this process; default: the host's name
   --log-level LEVEL            ${logLevels.join(", ")}; default info
+  --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
 HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;

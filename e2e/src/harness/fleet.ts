@@ -1,6 +1,6 @@
 /**
- * A fleet on real control planes for tests: hub and agents are processes that can be stopped and started again. It consists of
- * the parts that `flotilla up` uses.
+ * A fleet on real control planes for tests: hub and agents are processes that can be stopped and started again, with the
+ * rights of their charts. It consists of the parts that `flotilla up` uses.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -20,6 +20,7 @@ import {
 } from "@flotilla/local/control-plane";
 import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { assertRightsSuffice, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
@@ -121,7 +122,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   }
 
   await installCrds(hub.client);
-  const { replicas, link } = await startReplicas(context, hub.plane, spec);
+  const { helm } = binaries;
+  const grantHub = () =>
+    withChartRights("hub", { dir, helm, plane: hub.plane, client: hub.client });
+  const { replicas, link } = await startReplicas(context, await grantHub(), spec);
   const [first] = replicas;
   if (first === undefined) throw new Error("the fleet has no replica of the hub");
   const register = createRegistrations(hub.client);
@@ -133,8 +137,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         clusterName: name,
         labels: spec.clusters[index] ?? {},
       });
-      const { helm } = binaries;
-      const { kubeconfig } = plane;
+      const kubeconfig = await withChartRights("agent", { dir, helm, plane, client });
       const agent = await startAgentProcess(context, { name, kubeconfig, helm });
       await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
       return {
@@ -151,7 +154,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
 
   return {
     dir,
-    helm: binaries.helm,
+    helm,
     hubPlane: hub.plane,
     ownHubPlane: requireOwnHubPlane,
     hubLog: first.logFile,
@@ -168,6 +171,8 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await requireOwnHubPlane().stop();
       await meanwhile?.();
       ownHubPlane = await planes.start("hub", "hub", etcdDir);
+      // Other data has another service account, or none.
+      if (etcdDir !== undefined) await grantHub();
     },
     async close() {
       await Promise.all(
@@ -177,6 +182,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         }),
       );
       await Promise.all(replicas.map((replica) => replica.stop()));
+      await assertRightsSuffice(replicas.map((replica) => replica.logFile));
       await link?.close();
       await hub.client.close();
       await Promise.all(
@@ -222,7 +228,7 @@ function createPlanes(
 
 async function startReplicas(
   context: ProcessContext,
-  { kubeconfig }: PlaneAccess,
+  kubeconfig: string,
   { replicas: count = 1, proxied = count > 1, hubEnvironment = {} }: TestFleetSpec,
 ): Promise<{ readonly replicas: readonly TestReplica[]; readonly link: LinkProxy | undefined }> {
   const link = proxied ? await startLinkProxy() : undefined;

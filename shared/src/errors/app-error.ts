@@ -71,6 +71,10 @@ export const commonErrors = defineErrors({
     retryable: false,
     help: "A flag, an environment variable or a file has an invalid value. The message names it and says what is expected.",
   },
+  PROBE_FAILED: {
+    retryable: true,
+    help: "The URL of --probe did not answer with success. The message has its answer, which says why the process is not ready.",
+  },
 });
 
 /** For the default branch of a switch over a closed union. */

@@ -1,9 +1,10 @@
 /** What the entry points of hub and agent share: signals, the error line, and the exit code. */
 import { AppError, commonErrors } from "../errors/index.ts";
+import { probe, probeUrl } from "./probe.ts";
 
 /**
  * Runs a program until it ends, fails, or gets SIGTERM or SIGINT: `signal` aborts, and a second signal exits at once. A failure
- * is one line on standard error and exit code 1; wrong usage is exit code 2, with the usage.
+ * is one line on standard error and exit code 1; wrong usage is exit code 2, with the usage. With `--probe=URL` it only probes.
  */
 export async function runProgram(
   name: string,
@@ -21,8 +22,9 @@ export async function runProgram(
     process.stdout.write(usage);
     return;
   }
+  const url = probeUrl(process.argv);
   try {
-    await program(stop.signal);
+    await (url === undefined ? program(stop.signal) : probe(url));
     process.exitCode = 0;
   } catch (thrown) {
     const error = AppError.from(thrown);
