@@ -68,12 +68,11 @@ if (parts.some(([name]) => isChosen(name))) {
   }
 }
 if (isChosen(agentsPart))
-  keep(
-    await connectedAgents({
-      agents: Number(values.agents),
-      ...(values.plot !== undefined && { plotFile: values.plot }),
-    }),
-  );
+  await connectedAgents({
+    agents: Number(values.agents),
+    ...(values.plot !== undefined && { plotFile: values.plot }),
+    report: keep,
+  });
 if (values.json !== undefined)
   await writeFile(values.json, `${JSON.stringify(figures, undefined, 2)}\n`);
 // Only now, so that all figures are printed.

@@ -10,7 +10,7 @@ import { cachesSynced } from "./cache/index.ts";
 import { hubUsage, parseHubConfig, serverNames } from "./config.ts";
 import { lead } from "./leader/index.ts";
 import { createParts } from "./parts.ts";
-import { runPresenceController } from "./presence/index.ts";
+import { highestEpoch, runPresenceController } from "./presence/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica } from "./replica/index.ts";
 import { createWebhook, webhookRoute } from "./webhook/index.ts";
@@ -60,6 +60,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
         ...acquired,
         replica: name,
         isLeaseHeld: replica.isLeaseHeld,
+        epochFloorOf: replica.epochFloorOf,
         version: buildVersion,
         servingNames: serverNames(config),
         certificateLifetimeMs,
@@ -68,6 +69,8 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     const { authority, presence } = server;
     // An agent that connects before would be rejected, after a handshake.
     await cachesSynced(caches);
+    const recorded = highestEpoch(clusters.store.list(), name);
+    if (recorded > 0) await replica.raiseEpochFloor(recorded);
     const { host, port } = config.grpcListen;
     const agentPort = await server.listen(host, port);
     const address = config.advertise || `${serverNames(config)[0]}:${agentPort}`;

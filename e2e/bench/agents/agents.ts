@@ -3,7 +3,13 @@ import { writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { endOfHub } from "../measure/end-of-hub.ts";
 import type { Figure } from "../measure/figures.ts";
-import { agentFigures } from "./agent-figures.ts";
+import {
+  changeFigures,
+  connectFigures,
+  idleFigures,
+  readyFigures,
+  restartFigures,
+} from "./agent-figures.ts";
 import { type AgentsFleet, startAgentsFleet } from "./agents-fleet.ts";
 import { type BareFigures, measureBareGrpc } from "./bare-grpc.ts";
 import { bareWrites } from "./bare-writes.ts";
@@ -17,6 +23,7 @@ export interface AgentsOptions {
   readonly agents: number;
   /** The file for the plot; absent: none. */
   readonly plotFile?: string;
+  readonly report: (figures: readonly Figure[]) => void;
 }
 
 /** Of a message with a content as small as the HelmOp has. */
@@ -25,11 +32,12 @@ const idleMs = 60_000;
 const bareIdleMs = 15_000;
 const changes = 3;
 
-export async function connectedAgents(options: AgentsOptions): Promise<readonly Figure[]> {
+/** Calls `report` with figures as soon as they are measured. */
+export async function connectedAgents(options: AgentsOptions): Promise<void> {
   const bare = await measureBareGrpc(options.agents, messageBytes, () => sleep(bareIdleMs));
   const bench = await startAgentsFleet();
   try {
-    return await Promise.race([measure(bench, bare, options), endOfHub(bench)]);
+    await Promise.race([measure(bench, bare, options), endOfHub(bench)]);
   } finally {
     await bench.close();
   }
@@ -38,8 +46,9 @@ export async function connectedAgents(options: AgentsOptions): Promise<readonly 
 async function measure(
   bench: AgentsFleet,
   bare: BareFigures,
-  { agents, plotFile }: AgentsOptions,
-): Promise<readonly Figure[]> {
+  { agents, plotFile, report }: AgentsOptions,
+): Promise<void> {
+  const measured = { agents, bare };
   const one = await bench.simulate("one", 1);
   const requestsOfOne = await idleRequests(bench, idleMs);
   await one.end();
@@ -50,42 +59,35 @@ async function measure(
   await bench.hubLag();
   const cpuBefore = await bench.hubCpu();
   const simulation = await bench.simulate("many", agents);
-  const connectLag = await bench.hubLag();
-  const connectCpu = (await bench.hubCpu()) - cpuBefore;
+  const lag = await bench.hubLag();
+  const cpu = (await bench.hubCpu()) - cpuBefore;
   const memoryByAgents = await memory.end();
+  report(connectFigures(measured, { lag, cpu }));
 
   const idleCpuBefore = await bench.hubCpu();
   const idleBegun = performance.now();
   const requestsOfAll = await idleRequests(bench, idleMs);
   const idleSeconds = (performance.now() - idleBegun) / 1_000;
-  const idleLag = await bench.hubLag();
-  const idleCpu = ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds;
+  const idle = {
+    lag: await bench.hubLag(),
+    cpu: ((await bench.hubCpu()) - idleCpuBefore) / idleSeconds,
+  };
+  report(idleFigures(measured, { ...idle, requestsOfOne, requestsOfAll }));
 
   const changed: Changed[] = [];
   for (let round = 0; round < changes; round += 1)
     changed.push(await changeForAll(bench, simulation, { agents, round }));
   const withAllMb = await bench.hubMemoryMb();
-  const restarted = await restartHub(bench, simulation, agents);
-  await simulation.end();
-  const bareWritesMs = await bareWrites(bench, agents);
+  report(changeFigures(measured, changed, ((withAllMb - beforeMb) * 1024) / agents));
 
+  const restarted = await restartHub(bench, simulation, agents);
+  report(restartFigures(measured, restarted));
+
+  await simulation.end();
+  report(readyFigures(measured, changed, await bareWrites(bench, agents)));
   if (plotFile !== undefined) {
     const { connectedByMs } = restarted;
     const plotted = { agents, memoryByAgents, beforeMb, bare, connectedByMs };
     await writeFile(plotFile, drawAgents(plotted));
   }
-  return agentFigures({
-    agents,
-    bare,
-    kibPerAgent: ((withAllMb - beforeMb) * 1024) / agents,
-    connectLag,
-    connectCpu,
-    idleLag,
-    idleCpu,
-    requestsOfOne,
-    requestsOfAll,
-    changed,
-    restarted,
-    bareWritesMs,
-  });
 }

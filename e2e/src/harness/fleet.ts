@@ -182,7 +182,9 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         }),
       );
       await Promise.all(replicas.map((replica) => replica.stop()));
-      await assertRightsSuffice(replicas.map((replica) => replica.logFile));
+      // While an API server starts it refuses requests until it has read the roles.
+      if (spec.ownPlanes !== true)
+        await assertRightsSuffice(replicas.map((replica) => replica.logFile));
       await link?.close();
       await hub.client.close();
       await Promise.all(

@@ -12,7 +12,7 @@ import {
 import { createDispatcher, createDispatchMetrics, type DispatcherDeps } from "../dispatch/index.ts";
 import { createEnrolment } from "../enrolment/index.ts";
 import { readHubId } from "../identity/index.ts";
-import { createPresence, type Presence } from "../presence/index.ts";
+import { createPresence, type EpochFloorOf, type Presence } from "../presence/index.ts";
 import { createRejections } from "../rpc/index.ts";
 import { createFleetServer } from "./fleet-server.ts";
 
@@ -48,6 +48,8 @@ export interface AgentServerOptions {
   readonly isLeaseHeld?: () => boolean;
   /** When the previous process of the same name last renewed its Lease, RFC 3339. */
   readonly previousRenewTime?: string;
+  /** Default: no replica has a floor. */
+  readonly epochFloorOf?: EpochFloorOf;
 }
 
 export interface AgentServer {
@@ -88,6 +90,7 @@ export async function createAgentServer(
     ...(options.previousRenewTime !== undefined && {
       previousRenewTime: options.previousRenewTime,
     }),
+    ...(options.epochFloorOf !== undefined && { epochFloorOf: options.epochFloorOf }),
     ...(options.presenceGraceMs !== undefined && { graceMs: options.presenceGraceMs }),
   });
   const rejections = createRejections(deps);

@@ -10,6 +10,7 @@ const input: PresenceInput = {
   replica: "hub-0",
   isLeaseHeld: true,
   upForMs: 10_000,
+  returnedForMs: 10_000,
   graceMs: 30_000,
   settleMs: 2_500,
 };
@@ -42,7 +43,26 @@ describe("a Cluster that is recorded as connected", () => {
       {},
       { kind: "wait", ms: 20_000 },
     ],
-    ["is offline when it has not reconnected", { upForMs: 30_000 }, { kind: "offline" }],
+    [
+      "is offline when it has not reconnected",
+      { upForMs: 30_000, returnedForMs: 15_000 },
+      { kind: "offline" },
+    ],
+    [
+      "may reconnect while others still do",
+      { upForMs: 60_000, returnedForMs: 1_000 },
+      { kind: "wait", ms: 14_000 },
+    ],
+    [
+      "is offline when others reconnect for ten minutes",
+      { upForMs: 600_000, returnedForMs: 0 },
+      { kind: "offline" },
+    ],
+    [
+      "may reconnect when its stream has just ended, whose epoch is the floor of this replica",
+      { ended: { epoch: 9, forMs: 500 } },
+      { kind: "wait", ms: 2_000 },
+    ],
     [
       "is not changed when it is connected to another replica",
       { agent: { connected: true, replica: "hub-1", epoch: 3 }, upForMs: 60_000 },

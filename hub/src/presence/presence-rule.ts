@@ -23,11 +23,16 @@ export interface PresenceInput {
   /** Whether this replica holds its Lease; without it the leader decides about its agents. */
   readonly isLeaseHeld: boolean;
   readonly upForMs: number;
+  /** Since the last agent connected, or since the start. */
+  readonly returnedForMs: number;
   /** How long agents get to reconnect after a start. */
   readonly graceMs: number;
   /** How long an agent gets to reconnect when its stream has ended. */
   readonly settleMs: number;
 }
+
+/** Agents that connect all the time must not hide one that is gone. */
+const longestReturnMs = 10 * 60_000;
 
 export function decidePresence(input: PresenceInput): PresenceDecision {
   const decision = decideByStreams(input);
@@ -36,17 +41,23 @@ export function decidePresence(input: PresenceInput): PresenceDecision {
 }
 
 function decideByStreams(input: PresenceInput): PresenceDecision {
-  const { agent, connectedEpoch, ended, replica, upForMs, graceMs, settleMs } = input;
+  const { agent, connectedEpoch, ended, replica, settleMs } = input;
   if (agent === undefined || agent.replica !== replica) return { kind: "correct" };
   if (connectedEpoch !== undefined)
-    return agent.connected !== true && agent.epoch === connectedEpoch
+    return agent.connected !== true && (agent.epoch ?? 0) <= connectedEpoch
       ? { kind: "connected" }
       : { kind: "correct" };
   if (agent.connected !== true || input.hasOpenStream) return { kind: "correct" };
   // Only for a stream that ended in this process is the end certain.
-  const [sinceMs, untilMs] =
-    ended !== undefined && agent.epoch === ended.epoch
-      ? [ended.forMs, settleMs]
-      : [upForMs, graceMs];
-  return sinceMs < untilMs ? { kind: "wait", ms: untilMs - sinceMs } : { kind: "offline" };
+  const waitMs =
+    ended !== undefined && (agent.epoch ?? 0) <= ended.epoch
+      ? settleMs - ended.forMs
+      : returnWaitMs(input);
+  return waitMs > 0 ? { kind: "wait", ms: waitMs } : { kind: "offline" };
+}
+
+/** While agents return one after the other, the silence of those that follow says nothing. */
+function returnWaitMs({ upForMs, returnedForMs, graceMs }: PresenceInput): number {
+  const whileReturningMs = Math.min(graceMs / 2 - returnedForMs, longestReturnMs - upForMs);
+  return Math.max(graceMs - upForMs, whileReturningMs);
 }

@@ -21,9 +21,11 @@ const arrival = { version: "test", namespace: "agent", orphans: [], reportedEpoc
 function start({
   previousRenewTime,
   agent,
+  floor = 0,
 }: {
   previousRenewTime?: string;
   agent?: ClusterAgent;
+  floor?: number;
 } = {}) {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
@@ -40,6 +42,7 @@ function start({
     replica: "hub-0",
     isLeaseHeld: () => isLeaseHeld,
     ...(previousRenewTime !== undefined && { previousRenewTime }),
+    epochFloorOf: (replica) => (replica === "hub-0" ? floor : 0),
     clock,
   });
   const enqueued: string[] = [];
@@ -172,4 +175,90 @@ describe("an agent that was connected to the previous process", () => {
     await reconcile();
     assert.deepEqual(agent(), { ...recorded, connected: false, lastSeen: "2025-12-24T18:00:00Z" });
   });
+});
+
+describe("an agent that returns to a restarted replica, whose Cluster shows it as connected there", () => {
+  const agent = {
+    connected: true,
+    replica: "hub-0",
+    epoch: 4,
+    version: arrival.version,
+    namespace: arrival.namespace,
+    lastSeen: "2025-11-01T00:00:00Z",
+  };
+
+  test("gets the floor of the replica as its epoch, without a write", async () => {
+    const { rest, connect, agent: stored } = start({ agent, floor: 10 });
+
+    assert.equal(await connect(), 10);
+
+    assert.deepEqual(stored(), agent);
+    assert.deepEqual(rest.writes, []);
+  });
+
+  test("has a higher epoch with each further stream, and is written", async () => {
+    const { presence, connect, agent: stored } = start({ agent, floor: 10 });
+    const first = await connect();
+    const whileOpen = await connect();
+    presence.closed(paris, first);
+    presence.closed(paris, whileOpen);
+
+    assert.deepEqual([first, whileOpen, await connect()], [10, 11, 12]);
+    assert.equal(stored()?.epoch, 12);
+  });
+
+  test("is offline soon after its stream ends, since its end, with the epoch of that stream", async () => {
+    const { clock, presence, connect, reconcile, agent: stored } = start({ agent, floor: 10 });
+    const epoch = await connect();
+    await clock.advance(90_000);
+    presence.closed(paris, epoch);
+    await clock.advance(2_500);
+
+    await reconcile();
+
+    const lastSeen = "2026-01-01T00:01:30Z";
+    assert.deepEqual(stored(), { ...agent, connected: false, epoch: 10, lastSeen });
+  });
+
+  test("is recorded as connected again when another replica took this one for dead", async () => {
+    const { connect, reconcile, agent: stored, write } = start({ agent, floor: 10 });
+    await connect();
+    write({ ...agent, connected: false }, true);
+
+    await reconcile();
+
+    assert.equal(stored()?.connected, true);
+  });
+
+  test("is written when its orphans change", async () => {
+    const { rest, presence, connect, reconcile } = start({ agent, floor: 10 });
+    const epoch = await connect();
+    presence.orphansChanged(paris, epoch, ["web"]);
+
+    await reconcile();
+
+    const written = rest.peek(clusterResource, { namespace: workspace, name: "paris" });
+    assert.deepEqual(written?.status?.orphans, ["web"]);
+  });
+
+  const recordedOtherwise: readonly (readonly [what: string, ClusterAgent])[] = [
+    ["another version", { ...agent, version: "older" }],
+    ["another namespace", { ...agent, namespace: "elsewhere" }],
+    ["another replica", { ...agent, replica: "hub-1" }],
+    ["no connection", { ...agent, connected: false }],
+    ["an epoch that was recorded after the start", { ...agent, epoch: 10 }],
+  ];
+  for (const [what, recorded] of recordedOtherwise) {
+    test(`is written when its Cluster shows ${what}`, async () => {
+      const { connect, agent: stored } = start({ agent: recorded, floor: 10 });
+
+      const epoch = await connect();
+
+      assert.ok(epoch > (recorded.epoch ?? 0));
+      assert.deepEqual(
+        { replica: stored()?.replica, version: stored()?.version, epoch: stored()?.epoch },
+        { replica: "hub-0", version: arrival.version, epoch },
+      );
+    });
+  }
 });

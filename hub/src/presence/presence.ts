@@ -1,6 +1,6 @@
 /**
  * The agents connected to this replica, and their record in the Clusters' status. A Cluster is written only when its
- * agent connects or goes offline, or its orphans change; `status.agent` and `status.orphans` have no other writer on
+ * agent connects or goes offline, or its orphans change, and not for agents that return after a restart (epoch.ts); `status.agent` and `status.orphans` have no other writer on
  * this replica. Recording a connection assigns an epoch to its stream, by compare and swap on the Cluster: of two
  * streams of one cluster, on any replicas, one has the higher epoch, and its reports are the newer ones.
  */
@@ -20,6 +20,7 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { ClusterRef } from "../identity/index.ts";
 import { type AgentFields, lastSeen, writeAgentStatus } from "./agent-status.ts";
+import { type EpochFloorOf, isBelowFloor, nextEpoch } from "./epoch.ts";
 import { presenceErrors } from "./errors.ts";
 import { decidePresence, type PresenceDecision } from "./presence-rule.ts";
 
@@ -32,6 +33,8 @@ export interface PresenceDeps {
   readonly isLeaseHeld?: () => boolean;
   /** When the previous process of the same name last renewed its Lease, RFC 3339. */
   readonly previousRenewTime?: string;
+  /** Default: no replica has a floor. */
+  readonly epochFloorOf?: EpochFloorOf;
   readonly clock: Clock;
   readonly graceMs?: number;
 }
@@ -103,6 +106,8 @@ export function createPresence(deps: PresenceDeps): Presence {
   const entries = new Map<ObjectKey, Entry>();
   const listeners = new Set<(key: ObjectKey) => void>();
   let isHandedOver = false;
+  /** When the last agent connected. */
+  let returnedAt = startedAt;
 
   function entryOf(key: ObjectKey): Entry {
     return entries.get(key) ?? noEntry;
@@ -123,6 +128,12 @@ export function createPresence(deps: PresenceDeps): Presence {
     if (!isLeaseHeld()) {
       const message = `replica ${deps.replica} of the hub could not renew its Lease, so it does not serve agents; connect to another replica`;
       throw new AppError(presenceErrors.REPLICA_LEASE_EXPIRED, message);
+    }
+    returnedAt = clock.monotonic();
+    const kept = keptEpoch(deps, cluster.uid, deps.clusters.get(key), connection, entryOf(key));
+    if (kept !== undefined) {
+      update(key, { epoch: kept });
+      return kept;
     }
     const written = await writeAgentStatus(deps, key, (current) =>
       current.metadata.uid === cluster.uid
@@ -165,6 +176,7 @@ export function createPresence(deps: PresenceDeps): Presence {
           replica: deps.replica,
           isLeaseHeld: isLeaseHeld(),
           upForMs: now - startedAt,
+          returnedForMs: now - returnedAt,
           graceMs: deps.graceMs ?? defaultGraceMs,
           settleMs,
         });
@@ -231,8 +243,32 @@ function withChanges(entry: Entry, changes: Changes): Entry {
   };
 }
 
+/** The epoch of a returning agent whose Cluster needs no write; `undefined` when it has to be recorded. */
+function keptEpoch(
+  { replica, epochFloorOf = noFloor }: PresenceDeps,
+  uid: string,
+  cluster: Cluster | undefined,
+  connection: AgentConnection,
+  entry: Entry,
+): number | undefined {
+  const recorded = cluster?.status?.agent;
+  const floor = epochFloorOf(replica);
+  const { version, namespace, orphans, reportedEpoch } = connection;
+  const isSame =
+    cluster?.metadata.uid === uid &&
+    recorded?.version === version &&
+    recorded.namespace === namespace &&
+    isDeepStrictEqual(orphans.slice(0, maxOrphans), cluster.status?.orphans ?? []);
+  // The second stream of this process needs an epoch above that of the first.
+  if (!isSame || entry.epoch !== undefined || entry.ended !== undefined) return undefined;
+  const stream = { recorded, reportedEpoch, connectedEpoch: 0 };
+  return isBelowFloor(stream, replica, floor) ? floor : undefined;
+}
+
+const noFloor: EpochFloorOf = () => 0;
+
 function connectedFields(
-  { replica, clock }: PresenceDeps,
+  { replica, clock, epochFloorOf = noFloor }: PresenceDeps,
   { status }: Cluster,
   connection: AgentConnection,
   connectedEpoch: number,
@@ -241,7 +277,10 @@ function connectedFields(
     connected: true,
     lastSeen: formatTime(clock.now()),
     replica,
-    epoch: Math.max(status?.agent?.epoch ?? 0, connection.reportedEpoch, connectedEpoch) + 1,
+    epoch: nextEpoch(
+      { recorded: status?.agent, reportedEpoch: connection.reportedEpoch, connectedEpoch },
+      epochFloorOf,
+    ),
     version: connection.version,
     namespace: connection.namespace,
   };
@@ -258,7 +297,8 @@ function reconciledFields(
 ): AgentFields | undefined {
   const agent = agentAfter(deps, status, decision, ended);
   // Of the present stream, or of the last one.
-  const orphans = pending?.epoch === status?.agent?.epoch ? pending?.names : undefined;
+  const isPresent = pending !== undefined && pending.epoch >= (status?.agent?.epoch ?? 0);
+  const orphans = isPresent ? pending.names : undefined;
   const isChanged = orphans !== undefined && !isDeepStrictEqual(orphans, status?.orphans ?? []);
   if (agent === undefined && !isChanged) return undefined;
   return { ...(isChanged && { orphans }), ...(agent && { agent }) };
@@ -275,11 +315,12 @@ function agentAfter(
   switch (kind) {
     case "offline": {
       // An agent of the previous process was last seen while that process was.
-      const time =
-        ended !== undefined && ended.epoch === agent.epoch
-          ? formatTime(clock.now() - (clock.monotonic() - ended.at))
-          : (previousRenewTime ?? formatTime(clock.now()));
-      return { ...agent, connected: false, lastSeen: lastSeen(agent, time) };
+      const isOfThisProcess = ended !== undefined && ended.epoch >= (agent.epoch ?? 0);
+      const time = isOfThisProcess
+        ? formatTime(clock.now() - (clock.monotonic() - ended.at))
+        : (previousRenewTime ?? formatTime(clock.now()));
+      const epoch = isOfThisProcess ? { epoch: ended.epoch } : {};
+      return { ...agent, ...epoch, connected: false, lastSeen: lastSeen(agent, time) };
     }
     case "connected":
       return { ...agent, connected: true };

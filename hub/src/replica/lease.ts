@@ -4,7 +4,11 @@
  * before that. The last renewal is at most 6 s older than a kill, so a Lease expires 20 to 26 s after it.
  */
 import { createHash } from "node:crypto";
-import { hubReplicaLabel, hubVersionAnnotation } from "@flotilla/shared/api/names";
+import {
+  epochFloorAnnotation,
+  hubReplicaLabel,
+  hubVersionAnnotation,
+} from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import {
   acquiredLease,
@@ -66,6 +70,18 @@ export function takenReplicaLease(lease: Lease, replica: string, claim: LeaseCla
 /** `flotilla status` reads the version. */
 function annotationsOf(replica: string): Readonly<Record<string, string>> {
   return { [hubReplicaLabel]: replica, [hubVersionAnnotation]: buildVersion };
+}
+
+/** See presence/epoch.ts; 0 when it has none. */
+export function epochFloorOf(lease: Lease | undefined): number {
+  const floor = Number(lease?.metadata.annotations?.[epochFloorAnnotation] ?? 0);
+  return Number.isSafeInteger(floor) && floor > 0 ? floor : 0;
+}
+
+export function withEpochFloor(lease: Lease, floor: number): Lease {
+  if (floor === 0) return lease;
+  const annotations = { ...lease.metadata.annotations, [epochFloorAnnotation]: String(floor) };
+  return { ...lease, metadata: { ...lease.metadata, annotations } };
 }
 
 /** A released Lease is kept for a while, because it shows when the replica stopped. */

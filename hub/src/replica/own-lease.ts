@@ -1,5 +1,6 @@
 /** The Lease of this replica: acquired at start, renewed while the process runs, released at its end. */
 
+import { createSemaphore } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import {
   isAlreadyExists,
@@ -13,12 +14,14 @@ import type { Log } from "@flotilla/shared/log";
 import { type Clock, delay } from "@flotilla/shared/time";
 import { presenceErrors } from "../presence/index.ts";
 import {
+  epochFloorOf,
   newReplicaLease,
   type ReplicaLeaseTimes,
   releasedReplicaLease,
   replicaLeaseName,
   replicaLeaseTimes,
   takenReplicaLease,
+  withEpochFloor,
 } from "./lease.ts";
 
 export interface ReplicaLeaseDeps {
@@ -38,6 +41,10 @@ export interface ReplicaLease {
   readonly previousRenewTime?: string;
   /** Whether the Lease is held now, by the local clock. */
   readonly isHeld: boolean;
+  /** See presence/epoch.ts. */
+  readonly epochFloor: number;
+  /** Resolves when a floor above `epoch`, and above every earlier one, is stored. Rejects when the Lease cannot be written. */
+  raiseEpochFloor(epoch: number): Promise<void>;
   /** Renews until `signal` aborts or another process takes the name. Never rejects. */
   renew(signal: AbortSignal): Promise<void>;
   /** Other replicas need not wait for its expiry. Never rejects. */
@@ -55,10 +62,12 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
   const ref = { namespace, name: replicaLeaseName(replica) };
   const log = deps.log.child({ replica });
   const options = { timeoutMs: requestTimeoutMs };
+  const writes = createSemaphore(1);
   let renewedAt = clock.monotonic();
   let isLost = false;
 
   const before = await rest.get(leases, ref, options);
+  let epochFloor = epochFloorOf(before);
   let current = await acquire(before);
   const previousRenewTime = before?.spec?.renewTime;
 
@@ -72,8 +81,8 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
       };
       try {
         return known === undefined
-          ? await rest.create(leases, newReplicaLease(ref, replica, claim), options)
-          : await rest.replace(leases, takenReplicaLease(known, replica, claim), options);
+          ? await rest.create(leases, stored(newReplicaLease(ref, replica, claim)), options)
+          : await rest.replace(leases, stored(takenReplicaLease(known, replica, claim)), options);
       } catch (thrown) {
         if (!isConflict(thrown) && !isAlreadyExists(thrown) && !isNotFound(thrown)) throw thrown;
         known = await rest.get(leases, ref, options);
@@ -85,10 +94,15 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
     );
   }
 
+  /** One that was deleted is created again with the floor. */
+  function stored(lease: Lease): Lease {
+    return withEpochFloor(lease, epochFloor);
+  }
+
   async function renew(): Promise<void> {
     const begunAt = clock.monotonic();
     try {
-      current = await rest.replace(leases, renewedLease(current, clock.now()), options);
+      current = await rest.replace(leases, stored(renewedLease(current, clock.now())), options);
     } catch (thrown) {
       if (!isConflict(thrown) && !isNotFound(thrown)) throw thrown;
       const found = await rest.get(leases, ref, options);
@@ -112,6 +126,22 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
     get isHeld() {
       return !isLost && clock.monotonic() - renewedAt < times.expireAfterMs;
     },
+    get epochFloor() {
+      return epochFloor;
+    },
+    async raiseEpochFloor(epoch) {
+      const raised = Math.max(epochFloor, epoch) + 1;
+      await writes.run(async () => {
+        const previous = epochFloor;
+        epochFloor = raised;
+        try {
+          await renew();
+        } catch (thrown) {
+          epochFloor = previous;
+          throw thrown;
+        }
+      });
+    },
     async renew(signal) {
       let waitMs = times.renewEveryMs;
       const isOver = (): boolean => signal.aborted || isLost;
@@ -119,7 +149,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
         await delay(clock, waitMs, signal);
         if (isOver()) return;
         try {
-          await renew();
+          await writes.run(renew);
           waitMs = times.renewEveryMs;
         } catch (thrown) {
           waitMs = retryMs;

@@ -6,6 +6,7 @@ import type { Lease } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { Gauge, type Registry } from "prom-client";
+import { epochFloorOf } from "./lease.ts";
 import { acquireReplicaLease, type ReplicaLease } from "./own-lease.ts";
 import { createReplicas, type Replicas } from "./replicas.ts";
 
@@ -17,6 +18,10 @@ export interface Replica {
   readonly replicas: Replicas;
   /** Whether it holds its Lease, by its own clock. */
   isLeaseHeld(): boolean;
+  /** See presence/epoch.ts: of any replica, as far as it is known here. */
+  epochFloorOf(replica: string): number;
+  /** Resolves when a floor above `epoch`, and above every earlier one of this replica, is stored. Only after `acquire`. */
+  raiseEpochFloor(epoch: number): Promise<void>;
   /** To be called whenever this process gains or loses leadership. */
   onLeading(isLeading: boolean): void;
   /**
@@ -53,6 +58,11 @@ export function createReplica(deps: ReplicaDeps): Replica {
     identity,
     replicas,
     isLeaseHeld: () => lease?.isHeld === true,
+    epochFloorOf: (of) =>
+      of === name ? (lease?.epochFloor ?? 0) : epochFloorOf(replicas.leaseOf(of)),
+    async raiseEpochFloor(epoch) {
+      await lease?.raiseEpochFloor(epoch);
+    },
     onLeading: registerReplicaMetrics(metrics, replicas),
     async acquire(signal) {
       lease = await acquireReplicaLease({ ...deps, replica: name, identity });

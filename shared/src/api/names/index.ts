@@ -16,6 +16,7 @@ export {
   clusterNamespaceName,
   clusterUidLabel,
   createdByUserLabel,
+  epochFloorAnnotation,
   helmOpFinalizer,
   helmOpLabel,
   helmReleaseName,

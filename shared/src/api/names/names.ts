@@ -28,6 +28,8 @@ export const managedLabel = "fleet.cattle.io/managed";
 export const hubReplicaLabel = "flotilla.dev/hub-replica";
 /** On the Lease of a replica of the hub: the version that it runs. */
 export const hubVersionAnnotation = "flotilla.dev/hub-version";
+/** On the Lease of a replica: the epoch of the streams whose agents it has kept as connected since its last start. */
+export const epochFloorAnnotation = "flotilla.dev/epoch-floor";
 
 /** On a HelmOp: a request to resolve its chart again. Any new value is one request, as in Flux. */
 export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
