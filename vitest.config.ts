@@ -26,6 +26,7 @@ const isolated = [
 /** Start etcd, kube-apiserver, a registry or Helm: found or built once, before the first of them. */
 const onBinaries = [
   "local/src/control-plane/control-plane.test.ts",
+  "local/src/images/image-tree.test.ts",
   "local/src/provider/cluster-provider.test.ts",
   "local/src/registries/publish-chart.test.ts",
 ];

@@ -18,6 +18,10 @@ export const localErrors = defineErrors({
     retryable: false,
     help: "The disk is full. Free the space that the message names and start again.",
   },
+  IMAGE_BUILD_FAILED: {
+    retryable: true,
+    help: "An image, or the file tree of one, could not be built. The message names the file or the program that failed.",
+  },
   PROCESS_FAILED: {
     retryable: true,
     help: "A process of the local fleet could not be started, or exited unexpectedly. The message has the last lines of its log.",

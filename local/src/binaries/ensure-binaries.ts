@@ -71,11 +71,13 @@ interface Run {
 function startRun(options: EnsureOptions): Run {
   const config = options.config ?? readLocalConfig();
   const signal = options.signal === undefined ? {} : { signal: options.signal };
+  const platform = options.platform ?? currentPlatform();
+  const target = { GOOS: platform.os, GOARCH: platform.arch };
   return {
     config: options.cacheDir === undefined ? config : { ...config, cacheDir: options.cacheDir },
     tools: options.tools ?? tools,
-    platform: options.platform ?? currentPlatform(),
-    go: { environment: config.environment, ...signal },
+    platform,
+    go: { environment: { ...config.environment, ...target }, ...signal },
     ...signal,
     progress: options.progress ?? (() => undefined),
   };

@@ -1,4 +1,5 @@
+export { downloadClient } from "./download.ts";
 export { ensureBinaries, toolNames } from "./ensure-binaries.ts";
 export { plainProgress } from "./plain-progress.ts";
 export type { ReportProgress } from "./progress.ts";
-export type { ToolName } from "./tools.ts";
+export { publisherBases, type ToolName } from "./tools.ts";

@@ -168,6 +168,7 @@ export const publisherBases: Readonly<Record<Publisher, string>> = {
   helm: "https://get.helm.sh",
   etcd: "https://github.com",
   registry: "https://github.com",
+  debian: "https://deb.debian.org/debian",
 };
 
 function kubernetesTool(name: ToolName, expectedSeconds: number): Tool {

@@ -1,0 +1,56 @@
+/** Bundles a program to one file, with the files beside it that it reads while it runs. */
+import { copyFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+/** The programs that have an image. */
+export const programs = ["hub", "agent"] as const;
+export type ProgramName = (typeof programs)[number];
+
+/** The root of the repository: programs are bundled from their sources, which this package does not import. */
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** Bundled packages of CommonJS call `require` for modules of Node. */
+const requireOfNode =
+  'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+
+/** Writes `bin/flotilla-hub.js` or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it consists of. */
+export async function bundleProgram(program: ProgramName, dir: string): Promise<readonly string[]> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [
+      { in: `${program}/src/main.ts`, out: `bin/flotilla-${program}` },
+      // A thread of its own, started by its path.
+      { in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" },
+    ],
+    bundle: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    outdir: dir,
+    banner: { js: requireOfNode },
+    legalComments: "external",
+    metafile: true,
+    logLevel: "silent",
+  });
+  await mkdir(dir, { recursive: true });
+  await copyFile(join(root, "proto", "fleet.proto"), join(dir, "fleet.proto"));
+  return Object.keys(metafile.inputs);
+}
+
+/** The packages of npm in a bundle, as `name@version`, sorted. */
+export async function bundledPackages(inputs: readonly string[]): Promise<readonly string[]> {
+  const dirs = new Set(
+    inputs.flatMap((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []),
+  );
+  const names = await Promise.all(
+    [...dirs].map(async (dir) => {
+      const { default: manifest } = (await import(join(root, dir, "package.json"), {
+        with: { type: "json" },
+      })) as { default: { name: string; version: string } };
+      return `${manifest.name}@${manifest.version}`;
+    }),
+  );
+  return [...new Set(names)].sort();
+}

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, describe, test } from "vitest";
+import { downloadClient, ensureBinaries, publisherBases } from "../binaries/index.ts";
+import { readLocalConfig } from "../config.ts";
+import { testDir } from "../testing/index.ts";
+import type { ProgramName } from "./bundle.ts";
+import { elfArchitecture, writeImageTree } from "./image-tree.ts";
+
+const run = promisify(execFile);
+const config = readLocalConfig();
+const { helm } = await ensureBinaries(["helm"]);
+const architecture = process.arch === "arm64" ? "arm64" : "amd64";
+
+async function treeOf(program: ProgramName, dir: string): Promise<string> {
+  const client = downloadClient(config.proxy);
+  await writeImageTree({
+    program,
+    architecture,
+    dir,
+    node: { path: process.execPath, version: process.versions.node },
+    ...(program === "agent" && { helm }),
+    mirror: config.mirrors.debian ?? publisherBases.debian,
+    cacheDir: join(config.cacheDir, "debian"),
+    client,
+  }).finally(() => client.close());
+  return dir;
+}
+
+/** Runs a program of the tree with the tree as its root, as any user may on Linux. */
+async function runIn(tree: string, ...command: readonly string[]): Promise<string> {
+  const root = process.getuid?.() === 0 ? [] : ["unshare", "--user", "--map-root-user"];
+  const [program = "", ...args] = [...root, "chroot", tree, ...command];
+  return (await run(program, args)).stdout;
+}
+
+async function digestOf(tree: string): Promise<string> {
+  const hash = createHash("sha256");
+  const entries = await readdir(tree, { recursive: true, withFileTypes: true });
+  const paths = entries.map((entry) => join(entry.parentPath, entry.name)).sort();
+  for (const path of paths) {
+    const entry = entries.find((each) => join(each.parentPath, each.name) === path);
+    hash.update(path.slice(tree.length));
+    if (entry?.isSymbolicLink()) hash.update(await readlink(path));
+    else hash.update(String((await stat(path)).mode));
+    if (entry?.isFile()) hash.update(await readFile(path));
+  }
+  return hash.digest("hex");
+}
+
+describe("the file tree of the agent's image", async () => {
+  const tree = await treeOf("agent", join(await testDir({ onTestFinished: afterAll }), "agent"));
+
+  test("runs the agent and Helm with nothing but its own files", async () => {
+    const usage = await runIn(
+      tree,
+      "/usr/bin/node",
+      "/opt/flotilla/bin/flotilla-agent.js",
+      "--help",
+    );
+    const version = await runIn(tree, "/usr/bin/helm", "version", "--short");
+
+    assert.match(usage, /^Usage: flotilla-agent \[flags\]\n/);
+    assert.match(version, /^v\d+\.\d+\.\d+/);
+  });
+
+  test("lists Debian's packages, Node, the packages of npm and the modules of Helm", async () => {
+    const sbom = await readFile(join(tree, "usr/share/sbom/flotilla.spdx.json"), "utf8");
+
+    for (const url of [
+      "pkg:deb/debian/libc6@",
+      `pkg:generic/node@${process.versions.node}"`,
+      "pkg:npm/undici@",
+      "pkg:golang/k8s.io/client-go@",
+    ])
+      assert.ok(sbom.includes(url), url);
+    assert.match(await readFile(join(tree, "var/lib/dpkg/status.d/libc6"), "utf8"), /^Version: /m);
+  });
+
+  test("has the certificate authorities that Helm trusts", async () => {
+    const bundle = await readFile(join(tree, "etc/ssl/certs/ca-certificates.crt"), "utf8");
+
+    assert.ok(bundle.split("-----BEGIN CERTIFICATE-----").length > 100);
+  });
+
+  test("has the same bytes when it is written again", async () => {
+    const again = await treeOf("agent", join(await testDir({ onTestFinished: afterAll }), "again"));
+
+    assert.equal(await digestOf(again), await digestOf(tree));
+  });
+
+  test("has programs for its architecture", async () => {
+    assert.equal(await elfArchitecture(join(tree, "usr/bin/node")), architecture);
+    await assert.rejects(elfArchitecture(join(tree, "etc/passwd")), { code: "IMAGE_BUILD_FAILED" });
+  });
+});
+
+test("the file tree of the hub's image runs the hub", async (t) => {
+  const tree = await treeOf("hub", join(await testDir(t), "hub"));
+
+  const usage = await runIn(tree, "/usr/bin/node", "/opt/flotilla/bin/flotilla-hub.js", "--help");
+
+  assert.match(usage, /^Usage: flotilla-hub \[flags\]\n/);
+});
