@@ -81,7 +81,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["config.ts", "files"],
     ["process"],
     ["binaries", "state"],
-    ["control-plane"],
+    ["control-plane", "images"],
     ["provider", "registries"],
   ],
   cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate"], ["commands"], ["main.ts"]],

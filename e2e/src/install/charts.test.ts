@@ -84,7 +84,7 @@ for (const each of Object.values(charts)) {
       assert.ok(pods.length > 0);
       for (const pod of pods) {
         assert.deepEqual(pod.securityContext?.["seccompProfile"], { type: "RuntimeDefault" });
-        assert.equal(pod.securityContext?.["runAsNonRoot"], true);
+        assert.equal(pod.securityContext["runAsNonRoot"], true);
         for (const { securityContext } of pod.containers)
           assert.deepEqual(securityContext, {
             allowPrivilegeEscalation: false,

@@ -1,3 +1,3 @@
 export { type ProgramName, programs } from "./bundle.ts";
 export type { Architecture } from "./debian-packages.ts";
-export { elfArchitecture, type ImageTreeOptions, writeImageTree } from "./image-tree.ts";
+export { elfArchitecture, writeImageTree } from "./image-tree.ts";

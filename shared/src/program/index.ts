@@ -1,4 +1,4 @@
 export { startHealthServer } from "./health-server.ts";
-export { type Route, startHttpServer } from "./http-server.ts";
+export { startHttpServer } from "./http-server.ts";
 export { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 export { runProgram } from "./run-program.ts";
