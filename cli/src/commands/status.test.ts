@@ -33,7 +33,7 @@ function clusterWithAgent(name: string, version: string): Cluster {
 
 test("lists an agent and a command line only if they are too old for the hub", () => {
   const [major = 0, minor = 0] = buildVersion.split(".").map(Number);
-  const hub = `${major}.${minor + 4}.0`;
+  const hub = `${major}.${minor + 2}.0`;
   const clusters = [
     clusterWithAgent("old", buildVersion),
     clusterWithAgent("older", `${major}.${minor + 1}.0`),
@@ -42,8 +42,8 @@ test("lists an agent and a command line only if they are too old for the hub", (
 
   assert.deepEqual(versionLines([hub], clusters), [
     `versions          hub ${hub}, command line ${buildVersion}`,
-    `unsupported       the command line has version ${buildVersion}, the hub ${hub}: a part that is more than 3 minor versions older is not supported; upgrade the command line`,
-    `unsupported       Cluster fleet-default/old: the agent has version ${buildVersion}, the hub ${hub}: a part that is more than 3 minor versions older is not supported; upgrade the agent`,
+    `unsupported       the command line has version ${buildVersion}, the hub ${hub}: more than one minor version older is not supported; upgrade the command line`,
+    `unsupported       Cluster fleet-default/old: the agent has version ${buildVersion}, the hub ${hub}: more than one minor version older is not supported; upgrade the agent`,
     `warning           Cluster fleet-default/older: the agent has version ${major}.${minor + 1}.0, the hub ${hub}: the next minor version of the hub does not support this agent; upgrade the agent`,
   ]);
 });

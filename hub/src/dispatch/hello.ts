@@ -1,10 +1,11 @@
-/** Validates an agent's Hello: this hub, and a version of the protocol that both support. Pure. */
+/** Validates an agent's Hello: this hub, and versions of the agent and of the protocol that are supported. Pure. */
 import {
   type AgentMessage,
   describeVersions,
   negotiateVersion,
   supportedVersions,
 } from "@flotilla/proto";
+import { versionSkew } from "@flotilla/shared/buildinfo";
 import type { ErrorKind } from "@flotilla/shared/errors";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/index.ts";
@@ -16,7 +17,15 @@ export type HelloValidation =
   | { readonly kind: "accepted"; readonly version: number }
   | { readonly kind: "rejected"; readonly error: RpcError };
 
-export function validateHello({ versions, hubId }: Hello, ownHubId: string): HelloValidation {
+export interface OwnHub {
+  readonly id: string;
+  readonly version: string;
+}
+
+export function validateHello(
+  { versions, hubId, agentVersion }: Hello,
+  own: OwnHub,
+): HelloValidation {
   const negotiation = negotiateVersion(supportedVersions, versions);
   if (negotiation.kind === "incompatible") {
     return rejected(
@@ -24,11 +33,16 @@ export function validateHello({ versions, hubId }: Hello, ownHubId: string): Hel
       `the agent supports ${describeVersions(versions)} of the protocol, this hub supports ${describeVersions(supportedVersions)}; upgrade the ${negotiation.outdated === "own" ? "hub" : "agent"}`,
     );
   }
-  if (hubId !== ownHubId) {
+  if (hubId !== own.id) {
     return rejected(
       rpcErrors.AGENT_REJECTED,
-      `the agent is enrolled with hub ${hubId}, this is hub ${ownHubId}; nothing was changed`,
+      `the agent is enrolled with hub ${hubId}, this is hub ${own.id}; nothing was changed`,
     );
+  }
+  const skew = versionSkew("agent", agentVersion, own.version);
+  if (skew.kind === "unsupported") {
+    const message = `${skew.message}; what it has installed keeps running`;
+    return rejected(rpcErrors.AGENT_VERSION_UNSUPPORTED, message);
   }
   return { kind: "accepted", version: negotiation.version };
 }

@@ -15,6 +15,7 @@ import {
   step,
 } from "./session-state.ts";
 
+const ownHub = { id: "hub", version: "1.0.0" };
 const hello: Hello = {
   kind: "hello",
   versions: supportedVersions,
@@ -50,6 +51,10 @@ type StateName = keyof typeof states;
 const events = {
   hello: { kind: "message", message: hello },
   "hello for another hub": { kind: "message", message: { ...hello, hubId: "other" } },
+  "hello of an unsupported version": {
+    kind: "message",
+    message: { ...hello, agentVersion: "0.9.0" },
+  },
   state: { kind: "message", message: { kind: "state", sequence: 3, state: deployed(web) } },
   withdrawn: { kind: "message", message: { kind: "withdrawn", deployment: web } },
   received: { kind: "message", message: { kind: "deploymentAck", deployment: web } },
@@ -91,6 +96,11 @@ const table: Readonly<
     connected: rejectedConnected,
   },
   "hello for another hub": {
+    awaitingHello: rejected,
+    registering: rejectedRegistering,
+    connected: rejectedConnected,
+  },
+  "hello of an unsupported version": {
     awaitingHello: rejected,
     registering: rejectedRegistering,
     connected: rejectedConnected,
@@ -203,7 +213,7 @@ function describeEffect(effect: SessionEffect): string {
 }
 
 function assertStep(from: StateName, event: EventName, expected: Expected): void {
-  const { state, effects } = step(states[from], events[event], "hub");
+  const { state, effects } = step(states[from], events[event], ownHub);
   const [next, ...inOrder] = expected === "-" ? [from] : expected;
   assert.equal(state.kind, next);
   assert.deepEqual(effects.map(describeEffect), inOrder);
@@ -229,7 +239,7 @@ describe("a session", () => {
     const plan = { steps: [], orphans: ["db", "web"] };
     const event: SessionEvent = { kind: "registered", registration: { ...registration, plan } };
 
-    const { state, effects } = step(states.registering, event, "hub");
+    const { state, effects } = step(states.registering, event, ownHub);
 
     assert.deepEqual(state, { ...states.connected, orphans: plan.orphans });
     assert.deepEqual(effects.map(describeEffect), ["startDispatch", "recordOrphans db,web"]);
@@ -245,7 +255,7 @@ describe("a session", () => {
       ["resumed", "rate"],
       ["resumed", "reports"],
     ] as const) {
-      const next = step(state, { kind, reason }, "hub");
+      const next = step(state, { kind, reason }, ownHub);
       state = next.state;
       effects.push([`${kind} ${reason}:`, ...next.effects.map(describeEffect)].join(" "));
     }
@@ -260,9 +270,9 @@ describe("a session", () => {
   });
 
   test("has the reason of its end, also when its registration settles later", () => {
-    const ending = step(states.registering, events.completed, "hub").state;
+    const ending = step(states.registering, events.completed, ownHub).state;
 
-    const { effects } = step(ending, events.registered, "hub");
+    const { effects } = step(ending, events.registered, ownHub);
 
     assert.deepEqual(effects, [{ kind: "release", epoch: 7, why: "the agent closed the stream" }]);
   });

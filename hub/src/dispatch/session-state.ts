@@ -16,7 +16,7 @@ import {
 } from "@flotilla/proto";
 import { status } from "@grpc/grpc-js";
 import { RpcError, rpcErrors } from "../rpc/index.ts";
-import { type Hello, validateHello } from "./hello.ts";
+import { type Hello, type OwnHub, validateHello } from "./hello.ts";
 import type { DispatchPlan } from "./plan.ts";
 import type { ReportPosition } from "./report-intake.ts";
 
@@ -116,22 +116,22 @@ const reconnectNow = (): { readonly trailers: ReturnType<typeof reconnectTrailer
 /** gRPC does not say which of these it was; a larger message is rejected before it gets here. */
 const connectionClosed = `the connection was closed or cancelled, or gRPC closed it because of a message above ${maxMessageBytes} bytes`;
 
-/** `hubId`: of this hub. Never throws. */
-export function step(state: SessionState, event: SessionEvent, hubId: string): SessionStep {
+/** Never throws. */
+export function step(state: SessionState, event: SessionEvent, hub: OwnHub): SessionStep {
   switch (state.kind) {
     case "ended":
       return unchanged(state);
     case "ending":
       return settle(state.why, event) ?? unchanged(state);
     default:
-      return stepOpen(state, event, hubId);
+      return stepOpen(state, event, hub);
   }
 }
 
-function stepOpen(state: Open, event: SessionEvent, hubId: string): SessionStep {
+function stepOpen(state: Open, event: SessionEvent, hub: OwnHub): SessionStep {
   switch (event.kind) {
     case "message":
-      return receive(state, event.message, hubId);
+      return receive(state, event.message, hub);
     case "violation":
       return reject(state, event.error);
     case "completed":
@@ -162,11 +162,11 @@ function stepOpen(state: Open, event: SessionEvent, hubId: string): SessionStep 
   }
 }
 
-function receive(state: Open, message: AgentMessage, hubId: string): SessionStep {
+function receive(state: Open, message: AgentMessage, hub: OwnHub): SessionStep {
   if (message.kind === "hello") {
     if (state.kind !== "awaitingHello") return reject(state, violation("a second Hello"));
     const stop: SessionEffect = { kind: "stopHelloTimer" };
-    const validation = validateHello(message, hubId);
+    const validation = validateHello(message, hub);
     if (validation.kind === "rejected") return reject(state, validation.error);
     return {
       state: { kind: "registering", paused: state.paused },
@@ -218,7 +218,7 @@ function finishRegistration(
       const message = "cannot record the agent's connection; closing its stream";
       const { state: ending, effects } = fail(state, event.thrown, message);
       // Nothing is in flight any more.
-      const settled = step(ending, event, "");
+      const settled = step(ending, event, { id: "", version: "" });
       return { state: settled.state, effects: [...effects, ...settled.effects] };
     }
   }

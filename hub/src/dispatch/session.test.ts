@@ -229,16 +229,25 @@ describe("a session", () => {
     });
   }
 
-  test("whose agent has a version that the hub does not support logs a warning", async () => {
+  test("whose agent is one minor version newer logs a warning", async () => {
+    const test = openTestSession();
+    test.send(wire({ ...hello, agentVersion: "1.1.0" }));
+    await settle();
+
+    const why =
+      "the agent has version 1.1.0, the hub 1.0.0: the agent is newer; upgrade the hub first";
+    assert.deepEqual(test.warnings, [{ why }]);
+    test.disconnect();
+    await test.session.ended;
+  });
+
+  test("whose agent has a version that the hub does not support is ended with what to upgrade", async () => {
     const test = openTestSession();
     test.send(wire({ ...hello, agentVersion: "2.0.0" }));
     await settle();
 
-    assert.deepEqual(test.warnings, [
-      {
-        skew: "unsupported",
-        why: "the agent has version 2.0.0, the hub 1.0.0: another major version is not supported; upgrade the hub",
-      },
+    assert.deepEqual(test.errorMessages, [
+      "the agent has version 2.0.0, the hub 1.0.0: another major version is not supported; upgrade the hub; what it has installed keeps running",
     ]);
     test.disconnect();
     await test.session.ended;

@@ -93,7 +93,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   );
 
   function emit(event: SessionEvent): void {
-    const next = step(state, event, deps.hubId);
+    const next = step(state, event, { id: deps.hubId, version: deps.hubVersion });
     state = next.state;
     for (const effect of next.effects) run(effect);
   }
@@ -242,8 +242,7 @@ function startDispatch(
   const { agentVersion } = hello;
   log.info({ epoch, agentVersion, version, orphans: plan.orphans.length }, "agent connected");
   const skew = versionSkew("agent", agentVersion, deps.hubVersion);
-  if (skew.kind === "warning" || skew.kind === "unsupported")
-    log.warn({ skew: skew.kind, why: skew.message }, "agent and hub differ in version");
+  if (skew.kind === "warning") log.warn({ why: skew.message }, "agent and hub differ in version");
   return sync;
 }
 

@@ -18,6 +18,10 @@ export const rpcErrors = defineErrors({
     retryable: true,
     help: "The agent's certificate is for a Cluster that no longer exists on this hub, was revoked or is enrolled with another key; or it is for another hub. Nothing that the agent installed is changed. To enrol the cluster again, copy the content of the Secret of a new ClusterRegistrationToken into the Secret flotilla-agent/flotilla-bootstrap.",
   },
+  AGENT_VERSION_UNSUPPORTED: {
+    retryable: true,
+    help: "The hub does not support the version of the agent. What the agent has installed keeps running. Upgrade the side that the message names; the agent connects again by itself.",
+  },
   AGENT_REPLACED: {
     retryable: true,
     help: "Another agent connected with the same identity; the newer connection replaces the older. If this repeats, two agents use copies of one Secret flotilla-agent/flotilla-identity: delete it in one cluster, restart that agent and enrol it as a cluster of its own.",

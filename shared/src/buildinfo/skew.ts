@@ -1,20 +1,10 @@
 /**
  * Version skew between the hub and the other parts of the project (agents, the command line). Pure. The policy, which
- * docs/operations.md documents: the hub is upgraded first, and supports parts that are up to three minor versions older.
+ * docs/operations.md documents: the hub is upgraded first, and supports parts that are one minor version older.
  *
  * For the project's own versions only. Versions and constraints of charts follow Helm's rules (version/), not npm's.
  */
 import parse from "semver/functions/parse.js";
-
-/** The policy, in minor versions relative to the hub. */
-export const skewPolicy = {
-  /** Older parts that are supported. */
-  maxOlder: 2,
-  /** Older parts that still work, but not with the next minor version of the hub. */
-  maxOlderWithWarning: 3,
-  /** Newer parts that work, except for what the hub does not have yet. */
-  maxNewerWithWarning: 1,
-} as const;
 
 export type Skew =
   | { readonly kind: "supported" }
@@ -40,23 +30,21 @@ export function versionSkew(part: SkewPart, version: string, hubVersion: string)
     };
   }
   const older = hub.minor - own.minor;
-  const { maxOlder, maxOlderWithWarning, maxNewerWithWarning } = skewPolicy;
-  if (older < -maxNewerWithWarning) {
+  if (older < -1) {
     return {
       kind: "unsupported",
-      message: `${versions}: a part that is more than ${maxNewerWithWarning} minor version newer is not supported; upgrade the hub`,
+      message: `${versions}: more than one minor version newer is not supported; upgrade the hub`,
     };
   }
-  if (older < 0) {
+  if (older < 0)
     return { kind: "warning", message: `${versions}: the ${part} is newer; upgrade the hub first` };
-  }
-  if (older > maxOlderWithWarning) {
+  if (older > 1) {
     return {
       kind: "unsupported",
-      message: `${versions}: a part that is more than ${maxOlderWithWarning} minor versions older is not supported; upgrade the ${part}`,
+      message: `${versions}: more than one minor version older is not supported; upgrade the ${part}`,
     };
   }
-  if (older > maxOlder) {
+  if (older === 1) {
     return {
       kind: "warning",
       message: `${versions}: the next minor version of the hub does not support this ${part}; upgrade the ${part}`,
