@@ -10,6 +10,8 @@ export interface AgentSpec extends Watchers {
   readonly dataDir: string;
   /** Path of the helm program. */
   readonly helm: string;
+  /** The entry file of the program; default: that of this version. */
+  readonly main?: string;
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -19,7 +21,7 @@ export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
   const port = await freePort();
   return await startProgram({
     name: `agent of ${spec.cluster}`,
-    main: agentMain,
+    main: spec.main ?? agentMain,
     args: [
       `--kubeconfig=${spec.kubeconfig}`,
       `--data-dir=${spec.dataDir}`,

@@ -17,6 +17,8 @@ export interface HubSpec extends Watchers {
   readonly logFile: string;
   /** Environment variables of the process. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The entry file of the program; default: that of this version. */
+  readonly main?: string;
   /** Name of this replica; default `hub-0`. */
   readonly replica?: string;
   /** `host:port` that agents connect to; default: that of `ports`. */
@@ -36,7 +38,7 @@ export function hubAddress(ports: HubPorts): string {
 export function startHub(spec: HubSpec): Promise<RunningProcess> {
   return startProgram({
     name: "hub",
-    main: hubMain,
+    main: spec.main ?? hubMain,
     args: [
       `--kubeconfig=${spec.kubeconfig}`,
       `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,

@@ -25,6 +25,7 @@ import { type ClusterClient, connectCluster } from "./cluster-client.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 import {
+  type EntryFiles,
   type ProcessContext,
   startAgentProcess,
   startReplica,
@@ -90,6 +91,8 @@ export interface TestFleetSpec {
   readonly proxied?: boolean;
   /** Has control planes of its own, which a test may kill and restart; by default they are leased from those of the run. */
   readonly ownPlanes?: boolean;
+  /** Of the next process that is started; default: those of this version. */
+  readonly entryFiles?: () => EntryFiles | undefined;
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
 }
@@ -106,7 +109,12 @@ interface FleetPlane {
 export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
   const reaper = startReaper();
-  const context = { dir, reaper, environment: { PATH: process.env["PATH"] ?? "", HOME: dir } };
+  const context = {
+    dir,
+    reaper,
+    environment: { PATH: process.env["PATH"] ?? "", HOME: dir },
+    ...(spec.entryFiles !== undefined && { entryFiles: spec.entryFiles }),
+  };
   const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
   const planes = createPlanes(dir, binaries, reaper);
   const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;

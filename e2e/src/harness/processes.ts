@@ -11,7 +11,15 @@ export interface RestartableProcess {
   stop(): Promise<void>;
 }
 
+/** The entry files of the programs. */
+export interface EntryFiles {
+  readonly hub: string;
+  readonly agent: string;
+}
+
 export interface ProcessContext {
+  /** Of the next process that is started; default: those of this version. */
+  readonly entryFiles?: () => EntryFiles | undefined;
   /** The fleet's folder; logs are in `logs`. */
   readonly dir: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -36,7 +44,7 @@ export interface ReplicaSpec {
 }
 
 export async function startReplica(
-  { dir, environment, reaper }: ProcessContext,
+  { dir, environment, reaper, entryFiles }: ProcessContext,
   { index, kubeconfig, advertise, ...spec }: ReplicaSpec,
 ): Promise<TestReplica> {
   const name = `hub-${index}`;
@@ -44,6 +52,7 @@ export async function startReplica(
   const logFile = join(dir, "logs", index === 0 ? "hub.log" : `${name}.log`);
   const restartable = await startRestartable(() =>
     startHub({
+      ...mainOf(entryFiles?.()?.hub),
       kubeconfig,
       ports,
       logFile,
@@ -63,16 +72,23 @@ export interface AgentProcess extends RestartableProcess {
 
 /** `name`: of the cluster; `kubeconfig`: the path of that of its API server. */
 export async function startAgentProcess(
-  { dir, environment, reaper }: ProcessContext,
+  { dir, environment, reaper, entryFiles }: ProcessContext,
   { name, kubeconfig, helm }: Readonly<Record<"name" | "kubeconfig" | "helm", string>>,
 ): Promise<AgentProcess> {
   const dataDir = join(dir, `${name}-agent`);
   const logFile = join(dir, "logs", `${name}-agent.log`);
   await mkdir(dataDir, { recursive: true });
   const restartable = await startRestartable(() =>
-    startAgent({ cluster: name, kubeconfig, dataDir, helm, logFile, environment, reaper }),
+    startAgent({
+      ...mainOf(entryFiles?.()?.agent),
+      ...{ cluster: name, kubeconfig, dataDir, helm, logFile, environment, reaper },
+    }),
   );
   return { logFile, ...restartable };
+}
+
+function mainOf(main: string | undefined): { readonly main?: string } {
+  return main === undefined ? {} : { main };
 }
 
 async function startRestartable(run: () => Promise<RunningProcess>): Promise<RestartableProcess> {

@@ -1,0 +1,140 @@
+/** An upgrade from version 0.1.0: CRDs, then the hub, then the agent, as docs/operations.md has it. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
+import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api";
+import { test } from "vitest";
+import { configChart } from "../harness/chart-archive.ts";
+import { chartDir } from "../harness/chart-rights.ts";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { lastRevision } from "../harness/releases.ts";
+import { earlierVersion } from "./earlier-version.ts";
+
+const run = promisify(execFile);
+const earlier = await earlierVersion("0.1.0");
+let entryFiles: typeof earlier.entryFiles | undefined = earlier.entryFiles;
+const { fleet, charts, cluster } = await startFleetForFile({
+  clusters: [{}],
+  entryFiles: () => entryFiles,
+});
+const { workspace } = fleet;
+charts.publish(await configChart("app", "1.0.0"), await configChart("app", "1.1.0"));
+const names = ["first", "second"];
+for (const name of names)
+  await workspace.createHelmOp(name, {
+    helm: { repo: charts.url, chart: "app", version: "1.0.0", values: { greeting: name } },
+    pollingInterval: "1h",
+  });
+for (const name of names) await workspace.waitUntilReady(name, "1.0.0", 1);
+entryFiles = undefined;
+
+type WithConditions = HelmOp | BundleDeployment | Cluster;
+
+/** Every condition that has another status while something is upgraded. */
+async function flapsDuring(upgrade: () => Promise<void>): Promise<readonly string[]> {
+  const flaps = new Set<string>();
+  const ended = new AbortController();
+  const watches = [helmOps, bundleDeployments, clusters].map(async (resource) => {
+    const { items, resourceVersion } = await fleet.hub.list<WithConditions>(resource, {});
+    const before = new Map(items.map((each) => [each.metadata.uid, statusesOf(each)]));
+    const events = fleet.hub.watch<WithConditions>(resource, {
+      resourceVersion,
+      timeoutSeconds: 300,
+      signal: ended.signal,
+    });
+    return async () => {
+      for await (const event of events) {
+        if (event.type === "BOOKMARK") continue;
+        const is = statusesOf(event.object);
+        const was = before.get(event.object.metadata.uid);
+        if (was !== undefined && was !== is)
+          flaps.add(`${resource.kind} ${event.object.metadata.name}: ${was} -> ${is}`);
+      }
+    };
+  });
+  const running = (await Promise.all(watches)).map((watch) => watch().catch(() => undefined));
+  await upgrade();
+  ended.abort();
+  await Promise.all(running);
+  return [...flaps];
+}
+
+function statusesOf({ status }: WithConditions): string {
+  const conditions = status?.conditions ?? [];
+  return conditions
+    .map(({ type, status: value }) => `${type}=${value}`)
+    .sort()
+    .join(" ");
+}
+
+/** The HelmOp `third` shows that the upgraded side works. Its Cluster is not ready meanwhile. */
+function isOfUnchanged(flap: string): boolean {
+  return !/^(\w+ third|Cluster )/.test(flap);
+}
+
+async function assertNotInstalledAgain(): Promise<void> {
+  for (const name of names) assert.equal(await lastRevision(cluster.client, name), 1, name);
+}
+
+test("the CRDs are upgraded with their chart, and keep the objects", async () => {
+  const kubeconfig = join(fleet.hubPlane.dir, "kubeconfig");
+  const helm = async (...args: readonly string[]) => {
+    await run(fleet.helm, [...args, "--namespace=flotilla-system", `--kubeconfig=${kubeconfig}`]);
+  };
+  const flaps = await flapsDuring(async () => {
+    await helm(
+      "install",
+      "flotilla-crds",
+      join(earlier.dir, "charts/flotilla-crds"),
+      "--take-ownership",
+    );
+    await helm("upgrade", "flotilla-crds", chartDir("flotilla-crds"));
+  });
+
+  assert.deepEqual(flaps, []);
+  for (const name of names) await workspace.waitUntilReady(name, "1.0.0", 1);
+});
+
+test("a hub of this version serves an agent of 0.1.0, runs no Helm and flaps no condition", async () => {
+  const flaps = await flapsDuring(async () => {
+    await fleet.stopHub();
+    const from = await endOfLog(fleet.hubLog);
+    await fleet.startHub();
+    await lineInLog(fleet.hubLog, from, /"agent connected"/, /"agentVersion":"0\.1\.0"/);
+    await workspace.createHelmOp("third", {
+      helm: { repo: charts.url, chart: "app", version: "1.0.0" },
+    });
+    await workspace.waitUntilReady("third", "1.0.0", 1);
+  });
+
+  assert.deepEqual(flaps.filter(isOfUnchanged), []);
+  await assertNotInstalledAgain();
+});
+
+test("an agent of this version adopts what 0.1.0 has installed, runs no Helm and flaps no condition", async () => {
+  const flaps = await flapsDuring(async () => {
+    const from = await endOfLog(fleet.hubLog);
+    await cluster.stopAgent();
+    await cluster.startAgent();
+    await lineInLog(fleet.hubLog, from, /"agent connected"/);
+    await workspace.patchHelmOp("third", { helm: { version: "1.1.0" } });
+    await workspace.waitUntilReady("third", "1.1.0", 1);
+  });
+
+  assert.deepEqual(flaps.filter(isOfUnchanged), []);
+  await assertNotInstalledAgain();
+});
+
+test("releases of 0.1.0 are upgraded and uninstalled", async () => {
+  await workspace.patchHelmOp("first", { helm: { version: "1.1.0" } });
+  await workspace.waitUntilReady("first", "1.1.0", 1);
+  assert.equal(await lastRevision(cluster.client, "first"), 2);
+
+  await workspace.deleteHelmOp("second");
+
+  await workspace.waitUntilUndeployed(cluster.name, "second");
+  assert.equal(await lastRevision(cluster.client, "second"), 0);
+});
