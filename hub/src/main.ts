@@ -30,13 +30,13 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const log = createLog({ name: "hub", level: config.logLevel });
   const parts = await createParts(config, process.env, log);
   const { caches, leaseRest, metrics, clock } = parts;
-  const { clusters, deployments, tokens } = caches;
+  const { helmOps, bundles, clusters, deployments, tokens } = caches;
   const { replica: name, certificateLifetimeMs } = config;
   const ending = new AbortController();
   const end = AbortSignal.any([signal, ending.signal]);
 
   let notReady: string | undefined = "the hub is starting";
-  const webhook = createWebhook({ ...parts, helmOps: caches.helmOps.store });
+  const webhook = createWebhook({ ...parts, helmOps: helmOps.store });
   const health = await startHealthServer({
     listen: config.httpListen,
     metrics,
@@ -52,7 +52,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     const acquired = await replica.acquire(ending.signal);
     running.push(parts.run(ending.signal));
     const server = await createAgentServer(
-      { ...parts, namespace, clusters, deployments, tokens },
+      { ...parts, namespace, helmOps, bundles, clusters, deployments, tokens },
       {
         ...acquired,
         replica: name,

@@ -60,6 +60,7 @@ async function start() {
     rest,
     clusters,
     tokens,
+    isAwaited: () => false,
     authority: {
       async issueClient(request) {
         const chainPem = await authority.issueClient({ ...request, lifetimeMs: 3_600_000 });

@@ -16,6 +16,7 @@ export {
   clusterNamespaceName,
   clusterUidLabel,
   createdByUserLabel,
+  fleetClusterNamespaceName,
   helmOpFinalizer,
   helmOpLabel,
   helmReleaseName,
