@@ -6,7 +6,7 @@ import { type Cluster, clusters } from "@flotilla/shared/api";
 import { managedLabel } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists } from "@flotilla/shared/kube/client";
-import { done, type Reconcile, requeueAfter, type Result } from "@flotilla/shared/kube/controller";
+import { done, type Reconcile, type Result, requeueAfter } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import {
   keyOf,

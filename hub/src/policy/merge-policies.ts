@@ -11,6 +11,9 @@ export interface MergedPolicy {
   readonly defaultServiceAccount: string;
   readonly defaultHelmSecretName: string;
   readonly allowedHelmSecretNames: readonly string[];
+  /** Of `downstreamResources`. */
+  readonly allowedDownstreamSecretNames: readonly string[];
+  readonly allowedDownstreamConfigMapNames: readonly string[];
   readonly allowedHelmRepoPatterns: readonly string[];
   readonly allowedChartPatterns: readonly string[];
 }
@@ -26,6 +29,14 @@ export function mergePolicies(policies: readonly Policy[]): MergedPolicy {
     defaultServiceAccount: first(sorted, (policy) => policy.helmOp?.defaultServiceAccount),
     defaultHelmSecretName: first(sorted, (policy) => policy.helmOp?.defaultHelmSecretName),
     allowedHelmSecretNames: union(sorted, (policy) => policy.helmOp?.allowedHelmSecretNames),
+    allowedDownstreamSecretNames: union(sorted, ({ helmOp }) => [
+      ...(helmOp?.allowedHelmSecretNames ?? []),
+      ...(helmOp?.allowedDownstreamSecretNames ?? []),
+    ]),
+    allowedDownstreamConfigMapNames: union(
+      sorted,
+      (policy) => policy.helmOp?.allowedDownstreamConfigMapNames,
+    ),
     allowedHelmRepoPatterns: union(sorted, (policy) => policy.helmOp?.allowedHelmRepoPatterns),
     allowedChartPatterns: union(sorted, (policy) => policy.helmOp?.allowedChartPatterns),
   };

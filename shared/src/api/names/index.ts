@@ -1,7 +1,9 @@
 export {
   agentKeyAnnotation,
   agentNamespace,
+  agentServiceAccount,
   authoritySecretName,
+  bootstrapSecretName,
   bundleDeploymentFinalizer,
   bundleFinalizer,
   bundleNameLabel,
@@ -23,6 +25,7 @@ export {
   hubNamespace,
   hubReplicaLabel,
   hubVersionAnnotation,
+  identitySecretName,
   localNamespace,
   managedLabel,
   maxReleaseNameLength,

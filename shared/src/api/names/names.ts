@@ -77,6 +77,11 @@ export const localNamespace = "fleet-local";
 export const hubNamespace = "flotilla-system";
 /** The namespace of the agent in its cluster. */
 export const agentNamespace = "flotilla-agent";
+/** The ServiceAccount of the agent, in its namespace, as its chart names it. */
+export const agentServiceAccount = "flotilla-agent";
+/** The Secrets of the agent in its namespace: its identity, and what it enrols with. */
+export const identitySecretName = "flotilla-identity";
+export const bootstrapSecretName = "flotilla-bootstrap";
 
 /** Longest name of a namespace. */
 const maxLabelLength = 63;
