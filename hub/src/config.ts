@@ -4,7 +4,11 @@ import { parseArgs } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
 import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
-import { type ProxySettings, proxySettings } from "@flotilla/shared/source/transport";
+import {
+  type EgressPolicy,
+  type ProxySettings,
+  proxySettings,
+} from "@flotilla/shared/source/transport";
 import { parseGoDuration } from "@flotilla/shared/time";
 
 export interface HubConfig {
@@ -22,6 +26,8 @@ export interface HubConfig {
   /** The name of this replica. */
   readonly replica: string;
   readonly logLevel: LogLevel;
+  /** Which addresses charts may come from. */
+  readonly egress: EgressPolicy;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -34,6 +40,8 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --http-listen HOST:PORT    /healthz, /readyz, /metrics and /hooks/; default :8080
   --advertise HOST:PORT      the address that agents connect to
   --server-name NAME         a name or address that agents reach the hub by; may be repeated
+  --egress-loopback POLICY   whether charts may come from this machine: allow or deny; default deny
+  --egress-private POLICY    whether charts may come from private networks: allow or deny; default allow
   --certificate-lifetime D   of agents' certificates; default 24h
   --replica NAME             of this process; default: the host's name
   --log-level LEVEL          ${logLevels.join(", ")}; default info
@@ -67,6 +75,10 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     certificateLifetimeMs: lifetimeMs,
     replica: flags.replica ?? hostname(),
     logLevel,
+    egress: {
+      allowLoopback: isAllowed(flags, "egress-loopback"),
+      denyPrivate: !isAllowed(flags, "egress-private"),
+    },
     ...(proxy !== undefined && { proxy }),
   };
 }
@@ -99,6 +111,8 @@ function readFlags(args: readonly string[]) {
         advertise: { type: "string", default: "" },
         "server-name": { type: "string", multiple: true, default: [] },
         "certificate-lifetime": { type: "string", default: "24h" },
+        "egress-loopback": { type: "string", default: "deny" },
+        "egress-private": { type: "string", default: "allow" },
         replica: { type: "string" },
         "log-level": { type: "string", default: "info" },
       },
@@ -106,6 +120,13 @@ function readFlags(args: readonly string[]) {
   } catch (thrown) {
     throw invalid(messageOf(thrown));
   }
+}
+
+function isAllowed<F extends string>(flags: Readonly<Record<F, string>>, flag: F): boolean {
+  const value = flags[flag];
+  if (value !== "allow" && value !== "deny")
+    throw invalid(`--${flag} is "${value}", which is neither allow nor deny`);
+  return value === "allow";
 }
 
 function invalid(message: string): AppError {

@@ -3,7 +3,7 @@
 import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { createLog } from "@flotilla/shared/log";
-import { runProgram, startHealthServer } from "@flotilla/shared/program";
+import { parseListenAddress, runProgram, startHealthServer } from "@flotilla/shared/program";
 import { createAgentServer } from "./agentserver/index.ts";
 import { runRotationController } from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
@@ -44,6 +44,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     notReady: () => notReady,
     routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
   });
+  parts.ownPorts.push(parseListenAddress(health.address, "--http-listen").port);
   const leases = caches.replicas;
   const replica = createReplica({ ...parts, rest: leaseRest, leases, namespace, name });
   const running: Promise<unknown>[] = [];
@@ -67,6 +68,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     await cachesSynced(caches);
     const { host, port } = config.grpcListen;
     const agentPort = await server.listen(host, port);
+    parts.ownPorts.push(agentPort);
     const address = config.advertise || `${serverNames(config)[0]}:${agentPort}`;
     running.push(runPresenceController({ presence, clusters, clock, log, metrics }, end));
     notReady = undefined;

@@ -18,6 +18,7 @@ export function createOwnUser(rest: Pick<KubeRest, "create">): () => Promise<str
 }
 
 async function readOwnUser(rest: Pick<KubeRest, "create">): Promise<string | undefined> {
-  const review: SelfSubjectReview = { metadata: { name: "" } };
+  // It is not stored; only our client wants a name.
+  const review: SelfSubjectReview = { metadata: { name: "self" } };
   return (await rest.create(selfSubjectReviews, review)).status?.userInfo?.username;
 }

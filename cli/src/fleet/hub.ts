@@ -37,6 +37,8 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
     args: [
       `--kubeconfig=${spec.kubeconfig}`,
       `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,
+      // Its registries are on this machine.
+      "--egress-loopback=allow",
       `--http-listen=127.0.0.1:${spec.ports.http}`,
       `--advertise=${spec.advertise ?? hubAddress(spec.ports)}`,
       `--replica=${spec.replica ?? "hub-0"}`,

@@ -42,6 +42,14 @@ export function mergePolicies(policies: readonly Policy[]): MergedPolicy {
   };
 }
 
+/**
+ * Whether errors may quote what a repository responds: only where Policies say which repositories there are. A tenant that may
+ * name any address would read the responses of internal services.
+ */
+export function limitsRepositories(policy: MergedPolicy): boolean {
+  return policy.allowedHelmRepoPatterns.length > 0;
+}
+
 /** An account of a tenant that agents have to impersonate needs no right to create namespaces. */
 export function forbidsNamespaces(policy: MergedPolicy): boolean {
   return policy.requireServiceAccount && !policy.allowNamespaceCreation;
