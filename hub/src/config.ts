@@ -28,6 +28,8 @@ export interface HubConfig {
   readonly logLevel: LogLevel;
   /** Which addresses charts may come from. */
   readonly egress: EgressPolicy;
+  /** The header in which an ingress passes on the address of a webhook's caller; absent: there is none. */
+  readonly clientAddressHeader?: string;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -38,6 +40,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --context NAME             of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT    where agents connect; default :8443
   --http-listen HOST:PORT    /healthz, /readyz, /metrics and /hooks/; default :8080
+  --client-address-header H  the header that an ingress before /hooks/ adds the caller's address to
   --advertise HOST:PORT      the address that agents connect to
   --server-name NAME         a name or address that agents reach the hub by; may be repeated
   --egress-loopback POLICY   whether charts may come from this machine: allow or deny; default deny
@@ -79,6 +82,9 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
       allowLoopback: isAllowed(flags, "egress-loopback"),
       denyPrivate: !isAllowed(flags, "egress-private"),
     },
+    ...(flags["client-address-header"] !== "" && {
+      clientAddressHeader: flags["client-address-header"],
+    }),
     ...(proxy !== undefined && { proxy }),
   };
 }
@@ -111,6 +117,7 @@ function readFlags(args: readonly string[]) {
         advertise: { type: "string", default: "" },
         "server-name": { type: "string", multiple: true, default: [] },
         "certificate-lifetime": { type: "string", default: "24h" },
+        "client-address-header": { type: "string", default: "" },
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
         replica: { type: "string" },

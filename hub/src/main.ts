@@ -13,7 +13,7 @@ import { createParts } from "./parts.ts";
 import { runPresenceController } from "./presence/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica } from "./replica/index.ts";
-import { createWebhook, webhookRoute } from "./webhook/index.ts";
+import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
 import { ensureHubNamespace } from "./workspace/index.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -36,13 +36,19 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const end = AbortSignal.any([signal, ending.signal]);
 
   let notReady: string | undefined = "the hub is starting";
-  const webhook = createWebhook({ ...parts, helmOps: helmOps.store });
+  const keys = createWebhookKeys(parts.rest, log);
+  const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
   const health = await startHealthServer({
     listen: config.httpListen,
     metrics,
     moreMetrics: parts.series.text,
     notReady: () => notReady,
-    routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
+    routes: {
+      "/hooks/": webhookRoute(webhook, {
+        notReady: () => notReady,
+        addressHeader: config.clientAddressHeader,
+      }),
+    },
   });
   parts.ownPorts.push(parseListenAddress(health.address, "--http-listen").port);
   const leases = caches.replicas;
@@ -51,7 +57,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   try {
     await ensureHubNamespace(parts.rest);
     const acquired = await replica.acquire(ending.signal);
-    running.push(parts.run(ending.signal));
+    running.push(parts.run(ending.signal), keys.run(ending.signal));
     const server = await createAgentServer(
       { ...parts, namespace, helmOps, bundles, clusters, deployments, tokens },
       {

@@ -8,6 +8,10 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 export const clientIdIndex: Index<Cluster> = defineIndex("clientId", ({ metadata, spec }) =>
   spec.clientID ? [clientIdKey(metadata.namespace ?? "", spec.clientID)] : [],
 );
+/** By the client id, in any namespace. */
+export const anyClientIdIndex: Index<Cluster> = defineIndex("any clientId", ({ spec }) =>
+  spec.clientID ? [spec.clientID] : [],
+);
 /** By the digest of the key that the agent enrolled with. */
 export const agentKeyIndex: Index<Cluster> = defineIndex("agentKey", annotated(agentKeyAnnotation));
 /** By the UID of the token that the agent enrolled with last. */
