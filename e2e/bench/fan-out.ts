@@ -112,7 +112,7 @@ function writeStatuses(
     if (cluster === undefined) throw new Error(`the watch has not delivered the Cluster ${name}`);
     const status = clusterStatus({
       cluster,
-      namespace: clusterNamespaceName(namespace, name),
+      namespace: { kind: "own", name: clusterNamespaceName(namespace, name) },
       summary: { ready: 0, desiredReady: 0 },
       aggregate: createDeploymentAggregates().ofCluster(""),
       now: at,

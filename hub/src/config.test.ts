@@ -10,4 +10,18 @@ describe("the hub's configuration", () => {
       noProxy: "localhost,127.0.0.1,::1",
     });
   });
+
+  test("denies charts from this machine and allows those from private networks, unless flags say otherwise", () => {
+    const egressOf = (...flags: readonly string[]) => parseHubConfig(flags, {}).egress;
+
+    assert.deepEqual(egressOf(), { allowLoopback: false, denyPrivate: false });
+    assert.deepEqual(egressOf("--egress-loopback=allow", "--egress-private=deny"), {
+      allowLoopback: true,
+      denyPrivate: true,
+    });
+    assert.throws(() => egressOf("--egress-private=no"), {
+      code: "CONFIG_INVALID",
+      message: '--egress-private is "no", which is neither allow nor deny',
+    });
+  });
 });

@@ -4,7 +4,11 @@ import { parseArgs } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
 import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
-import { type ProxySettings, proxySettings } from "@flotilla/shared/source/transport";
+import {
+  type EgressPolicy,
+  type ProxySettings,
+  proxySettings,
+} from "@flotilla/shared/source/transport";
 import { parseGoDuration } from "@flotilla/shared/time";
 
 export interface HubConfig {
@@ -25,6 +29,10 @@ export interface HubConfig {
   /** The name of this replica. */
   readonly replica: string;
   readonly logLevel: LogLevel;
+  /** Which addresses charts may come from. */
+  readonly egress: EgressPolicy;
+  /** The header in which an ingress passes on the address of a webhook's caller; absent: there is none. */
+  readonly clientAddressHeader?: string;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -36,8 +44,11 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --grpc-listen HOST:PORT      where agents connect; default :8443
   --http-listen HOST:PORT      public HTTP: /hooks/; default :8080
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
+  --client-address-header H    the header that an ingress before /hooks/ adds the caller's address to
   --advertise HOST:PORT        the address that agents connect to
   --server-name NAME           a name or address that agents reach the hub by; may be repeated
+  --egress-loopback POLICY     whether charts may come from this machine: allow or deny; default deny
+  --egress-private POLICY      whether charts may come from private networks: allow or deny; default allow
   --certificate-lifetime D     of agents' certificates; default 24h
   --replica NAME               of this process; default: the host's name
   --log-level LEVEL            ${logLevels.join(", ")}; default info
@@ -73,6 +84,13 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     certificateLifetimeMs: lifetimeMs,
     replica: flags.replica ?? hostname(),
     logLevel,
+    egress: {
+      allowLoopback: isAllowed(flags, "egress-loopback"),
+      denyPrivate: !isAllowed(flags, "egress-private"),
+    },
+    ...(flags["client-address-header"] !== "" && {
+      clientAddressHeader: flags["client-address-header"],
+    }),
     ...(proxy !== undefined && { proxy }),
   };
 }
@@ -106,6 +124,9 @@ function readFlags(args: readonly string[]) {
         advertise: { type: "string", default: "" },
         "server-name": { type: "string", multiple: true, default: [] },
         "certificate-lifetime": { type: "string", default: "24h" },
+        "client-address-header": { type: "string", default: "" },
+        "egress-loopback": { type: "string", default: "deny" },
+        "egress-private": { type: "string", default: "allow" },
         replica: { type: "string" },
         "log-level": { type: "string", default: "info" },
       },
@@ -113,6 +134,13 @@ function readFlags(args: readonly string[]) {
   } catch (thrown) {
     throw invalid(messageOf(thrown));
   }
+}
+
+function isAllowed<F extends string>(flags: Readonly<Record<F, string>>, flag: F): boolean {
+  const value = flags[flag];
+  if (value !== "allow" && value !== "deny")
+    throw invalid(`--${flag} is "${value}", which is neither allow nor deny`);
+  return value === "allow";
 }
 
 function invalid(message: string): AppError {

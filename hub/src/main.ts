@@ -3,7 +3,12 @@
 import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { createLog } from "@flotilla/shared/log";
-import { runProgram, startHealthServer, startHttpServer } from "@flotilla/shared/program";
+import {
+  parseListenAddress,
+  runProgram,
+  startHealthServer,
+  startHttpServer,
+} from "@flotilla/shared/program";
 import { createAgentServer } from "./agentserver/index.ts";
 import { runRotationController } from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
@@ -13,7 +18,7 @@ import { createParts } from "./parts.ts";
 import { highestEpoch, runPresenceController } from "./presence/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica } from "./replica/index.ts";
-import { createWebhook, webhookRoute } from "./webhook/index.ts";
+import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
 import { ensureHubNamespace } from "./workspace/index.ts";
 
 /** How long streams may take to end before the port is closed regardless. */
@@ -30,13 +35,14 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const log = createLog({ name: "hub", level: config.logLevel });
   const parts = await createParts(config, process.env, log);
   const { caches, leaseRest, metrics, clock } = parts;
-  const { clusters, deployments, tokens } = caches;
+  const { helmOps, bundles, clusters, deployments, tokens } = caches;
   const { replica: name, certificateLifetimeMs } = config;
   const ending = new AbortController();
   const end = AbortSignal.any([signal, ending.signal]);
 
   let notReady: string | undefined = "the hub is starting";
-  const webhook = createWebhook({ ...parts, helmOps: caches.helmOps.store });
+  const keys = createWebhookKeys(parts.rest, log);
+  const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
   const health = await startHealthServer({
     listen: config.internalListen,
     metrics,
@@ -45,17 +51,24 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   });
   const http = await startHttpServer({
     listen: config.httpListen,
-    routes: { "/hooks/": webhookRoute(webhook, () => notReady) },
+    routes: {
+      "/hooks/": webhookRoute(webhook, {
+        notReady: () => notReady,
+        addressHeader: config.clientAddressHeader,
+      }),
+    },
   });
+  for (const { address } of [health, http])
+    parts.ownPorts.push(parseListenAddress(address, "a port of the hub").port);
   const leases = caches.replicas;
   const replica = createReplica({ ...parts, rest: leaseRest, leases, namespace, name });
   const running: Promise<unknown>[] = [];
   try {
     await ensureHubNamespace(parts.rest);
     const acquired = await replica.acquire(ending.signal);
-    running.push(parts.run(ending.signal));
+    running.push(parts.run(ending.signal), keys.run(ending.signal));
     const server = await createAgentServer(
-      { ...parts, namespace, clusters, deployments, tokens },
+      { ...parts, namespace, helmOps, bundles, clusters, deployments, tokens },
       {
         ...acquired,
         replica: name,
@@ -73,6 +86,7 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
     if (recorded > 0) await replica.raiseEpochFloor(recorded);
     const { host, port } = config.grpcListen;
     const agentPort = await server.listen(host, port);
+    parts.ownPorts.push(agentPort);
     const address = config.advertise || `${serverNames(config)[0]}:${agentPort}`;
     running.push(runPresenceController({ presence, clusters, clock, log, metrics }, end));
     notReady = undefined;

@@ -31,7 +31,12 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
   const { proxy, replica: instance } = config;
-  const sources = createSourceClient({ userAgent, ...(proxy !== undefined && { proxy }) });
+  const ownPorts: number[] = [];
+  const sources = createSourceClient({
+    userAgent,
+    egress: { ...config.egress, ownPorts },
+    ...(proxy !== undefined && { proxy }),
+  });
   const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance, log });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });
@@ -45,6 +50,8 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     leaseRest,
     caches,
     sources,
+    /** The ports that this process listens on, to which charts' sources may not lead. */
+    ownPorts,
     events,
     reports,
     contents,

@@ -287,4 +287,5 @@ const inputErrors = [
   agentErrors.VALUES_SOURCE_INVALID,
   agentErrors.VALUES_TEMPLATE_FAILED,
   agentErrors.SERVICE_ACCOUNT_MISSING,
+  agentErrors.SERVICE_ACCOUNT_DENIED,
 ];

@@ -1,9 +1,6 @@
 /** The catalogue of the agent's errors. `help` is for users and is published in docs/errors.md. */
 import { AppError, defineErrors } from "@flotilla/shared/errors";
 
-/** The Secret, in the agent's namespace, that an agent enrols with. */
-export const bootstrapSecretName = "flotilla-bootstrap";
-
 export const agentErrors = defineErrors({
   HUB_CALL_FAILED: {
     retryable: true,
@@ -61,6 +58,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The ServiceAccount that a HelmOp names in `serviceAccount` does not exist in the agent's namespace of that cluster. The agent installs, changes and removes nothing for that HelmOp until it can impersonate the account. Create the account with the rights that the chart needs; the agent continues at once.",
   },
+  SERVICE_ACCOUNT_DENIED: {
+    retryable: true,
+    help: "A HelmOp names the agent's own ServiceAccount in `serviceAccount`. No deployment may impersonate it, because it has all rights of the agent. The agent installs, changes and removes nothing for that HelmOp until it names another account, or none where Policies require none.",
+  },
   NAMESPACE_FORBIDDEN: {
     retryable: true,
     help: "The account that the deployment impersonates lacks a right on the release's namespace: to create it, or to change its labels and annotations. The message has the missing verb. Grant the right, create the namespace beforehand, or remove `namespaceLabels` and `namespaceAnnotations` from the HelmOp.",
@@ -99,7 +100,7 @@ export const agentErrors = defineErrors({
   },
   REFERENCED_OBJECT_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no Secret or ConfigMap of the name that the deployment references. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
+    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
   },
   VALUES_TEMPLATE_FAILED: {
     retryable: false,

@@ -1,1 +1,1 @@
-export { agentErrors, bootstrapSecretName, wrongHub } from "./agent-errors.ts";
+export { agentErrors, wrongHub } from "./agent-errors.ts";

@@ -1,9 +1,9 @@
 /** Maps errors of gRPC calls to the catalogue, with messages that name the next step. */
 import { isNewKeyRequired } from "@flotilla/proto";
-import { agentNamespace } from "@flotilla/shared/api/names";
+import { agentNamespace, bootstrapSecretName } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { type Metadata, status } from "@grpc/grpc-js";
-import { agentErrors, bootstrapSecretName } from "../errors/index.ts";
+import { agentErrors } from "../errors/index.ts";
 
 /** What to do when the hub does not know this agent, or is not the agent's hub. */
 const enrolAgainHint = `to enrol this cluster there, copy the data of the Secret of a new ClusterRegistrationToken of that hub into the Secret ${agentNamespace}/${bootstrapSecretName}`;

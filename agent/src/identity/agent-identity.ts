@@ -5,8 +5,6 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
 
-export const identitySecretName = "flotilla-identity";
-
 export interface AgentIdentity {
   /** PEM. Secret. */
   readonly keyPem: string;

@@ -1,9 +1,11 @@
 /** The bootstrap Secret, with which an agent enrols. Pure. */
+
 import { createHash, X509Certificate } from "node:crypto";
+import { bootstrapSecretName } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
-import { agentErrors, bootstrapSecretName } from "../errors/index.ts";
+import { agentErrors } from "../errors/index.ts";
 
 export interface Bootstrap {
   /** `host:port`. */

@@ -1,16 +1,11 @@
 /** Reads and writes the agent's identity in a Secret of its own cluster. */
 
+import { bootstrapSecretName, identitySecretName } from "@flotilla/shared/api/names";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { bootstrapSecretName } from "../errors/index.ts";
-import {
-  fromSecret,
-  identitySecretName,
-  type StoredIdentity,
-  toSecretData,
-} from "./agent-identity.ts";
+import { fromSecret, type StoredIdentity, toSecretData } from "./agent-identity.ts";
 import { type Bootstrap, parseBootstrap } from "./bootstrap.ts";
 
 export interface IdentityStore {

@@ -1,4 +1,4 @@
-export { type AgentIdentity, identitySecretName, type StoredIdentity } from "./agent-identity.ts";
+export type { AgentIdentity, StoredIdentity } from "./agent-identity.ts";
 export { createAgentKey, createCertificateRequest } from "./agent-key.ts";
 export { type Bootstrap, parseBootstrap } from "./bootstrap.ts";
 export { createIdentityController, type IdentityController } from "./identity-controller.ts";

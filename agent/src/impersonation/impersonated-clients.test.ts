@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Impersonation } from "@flotilla/shared/kube/client";
+import type { Impersonation, KubeConnection } from "@flotilla/shared/kube/client";
 import { serviceAccounts } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
@@ -7,6 +7,7 @@ import { describe, type TestContext, test } from "vitest";
 import { createImpersonatedClients, type ImpersonatedClients } from "./impersonated-clients.ts";
 
 const namespace = "flotilla-agent";
+const ownUser = "system:serviceaccount:flotilla-agent:own";
 
 interface Fixture {
   readonly rest: MemoryApiServer;
@@ -21,8 +22,13 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
   const rest = createMemoryApiServer();
   for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
   const impersonated: Impersonation[] = [];
-  const connection = {
+  const connection: KubeConnection = {
     ...rest,
+    // The API server's answer to a SelfSubjectReview, which it does not store.
+    create: (resource, object, options) =>
+      resource.kind === "SelfSubjectReview"
+        ? Promise.resolve({ ...object, status: { userInfo: { username: ownUser } } })
+        : rest.create(resource, object, options),
     as(impersonation: Impersonation) {
       impersonated.push(impersonation);
       return createMemoryApiServer();
@@ -62,6 +68,22 @@ describe("the impersonated client of a deployment", () => {
     assert.deepEqual(impersonated, [
       { user: "system:serviceaccount:flotilla-agent:deployer", groups: [] },
     ]);
+  });
+
+  test("is never one with the agent's own service account", async (t) => {
+    const { clients, impersonated } = await setUp(t, "own", "deployer");
+
+    await assert.rejects(clients.clientFor("own"), {
+      code: "SERVICE_ACCOUNT_DENIED",
+      message:
+        "service account flotilla-agent/own is the agent's own, which no deployment may impersonate; set serviceAccount to another one",
+    });
+    await clients.clientFor("deployer");
+
+    assert.deepEqual(
+      impersonated.map(({ user }) => user),
+      ["system:serviceaccount:flotilla-agent:deployer"],
+    );
   });
 
   test("is created once", async (t) => {

@@ -8,6 +8,7 @@ import type { Impersonation, KubeConnection, KubeRest } from "@flotilla/shared/k
 import { keyOf, type ServiceAccount, serviceAccounts } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
+import { createOwnUser } from "./own-account.ts";
 
 /** The client for the requests of one deployment. */
 export interface ImpersonatedClient {
@@ -24,7 +25,10 @@ export interface ImpersonatedClient {
 export interface ImpersonatedClients {
   /** Resolves when the service accounts are listed. */
   readonly synced: Promise<void>;
-  /** `serviceAccount`: the one that a deployment names, if any. Throws SERVICE_ACCOUNT_MISSING. */
+  /**
+   * `serviceAccount`: the one that a deployment names, if any. Throws SERVICE_ACCOUNT_MISSING, and SERVICE_ACCOUNT_DENIED for
+   * the agent's own.
+   */
   clientFor(serviceAccount: string | undefined): Promise<ImpersonatedClient>;
   /** Called when a service account was created or deleted. */
   onChange(listener: () => void): void;
@@ -83,6 +87,16 @@ export function createImpersonatedClients({
     return client;
   }
 
+  const ownUser = createOwnUser(connection);
+
+  async function rejectOwn(name: string): Promise<void> {
+    if (serviceAccountImpersonation(namespace, name).user !== (await ownUser())) return;
+    throw new AppError(
+      agentErrors.SERVICE_ACCOUNT_DENIED,
+      `service account ${namespace}/${name} is the agent's own, which no deployment may impersonate; set serviceAccount to another one`,
+    );
+  }
+
   const exists = (name: string): boolean =>
     informer.store.get(keyOf({ namespace, name })) !== undefined;
 
@@ -92,7 +106,10 @@ export function createImpersonatedClients({
       await informer.synced;
       if (serviceAccount === undefined)
         return exists(defaultServiceAccount) ? impersonate(defaultServiceAccount) : agent;
-      if (exists(serviceAccount)) return impersonate(serviceAccount);
+      if (exists(serviceAccount)) {
+        await rejectOwn(serviceAccount);
+        return impersonate(serviceAccount);
+      }
       throw new AppError(
         agentErrors.SERVICE_ACCOUNT_MISSING,
         `service account ${namespace}/${serviceAccount} not found, which the deployment impersonates; the agent continues as soon as it exists`,

@@ -42,6 +42,8 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
     args: [
       `--kubeconfig=${spec.kubeconfig}`,
       `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,
+      // Its registries are on this machine.
+      "--egress-loopback=allow",
       `--http-listen=127.0.0.1:${spec.ports.http}`,
       `--internal-listen=127.0.0.1:${spec.ports.internal}`,
       `--advertise=${spec.advertise ?? hubAddress(spec.ports)}`,

@@ -34,7 +34,8 @@ export async function ensureRegistrationToken(
     apiVersion,
     kind: "ClusterRegistrationToken",
     metadata: { namespace: workspace, name },
-    spec: {},
+    // Whoever runs the fleet names its clusters, also after a HelmOp was applied that names one in a target.
+    spec: { allowedClusterNames: ["*"] },
   };
   await createIfMissing(hub, clusterRegistrationTokens, token);
   return registrationSecretData(hub, { namespace: workspace, name });

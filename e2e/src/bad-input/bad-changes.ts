@@ -82,7 +82,7 @@ export function badChanges(fixture: BadInputFleet): readonly BadChange[] {
       what: "an address with an invalid token",
       change: atRepo(`${faulty.at("unauthorized")}?token=${password}`),
       message:
-        /index\.yaml\?…: 401 Unauthorized \(who are you\?\); no credentials are set: set helmSecretName to a Secret that has credentials for this host; retrying at /,
+        /index\.yaml\?…: 401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host; retrying at /,
     },
     {
       name: "host",
@@ -106,7 +106,7 @@ export function badChanges(fixture: BadInputFleet): readonly BadChange[] {
       change: atRepo(faulty.at("unauthorized")),
       message: fromIndex(
         "unauthorized",
-        "401 Unauthorized \\(who are you\\?\\); no credentials are set: set helmSecretName to a Secret that has credentials for this host",
+        "401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host",
       ),
     },
     {

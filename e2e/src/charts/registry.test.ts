@@ -128,7 +128,7 @@ describe("a real registry", () => {
       [
         { caPem: ca.pem },
         "REGISTRY_UNAUTHORIZED",
-        /401 Unauthorized \(UNAUTHORIZED: authentication required\); no credentials are set/,
+        /401 Unauthorized \(UNAUTHORIZED\); no credentials are set/,
       ],
       [
         { ...trusted, password: "wrong-one" },

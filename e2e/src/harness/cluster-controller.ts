@@ -38,6 +38,7 @@ export async function startClusterController(
       namespaces: clusterNamespaces.store,
       tokens: hub.tokens.store,
       refresh: () => undefined,
+      events: { record: () => undefined, flush: () => Promise.resolve() },
     }),
     log,
     metrics: new Registry(),

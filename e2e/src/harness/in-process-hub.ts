@@ -13,10 +13,12 @@ import type { DeploymentState } from "@flotilla/proto";
 import {
   type BundleDeployment,
   bundleDeployments,
+  bundles,
   type Cluster,
   type ClusterRegistrationToken,
   clusterRegistrationTokens,
   clusters,
+  helmOps,
 } from "@flotilla/shared/api";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
@@ -86,6 +88,8 @@ export async function startInProcessHub(
       resource: clusterRegistrationTokens,
       log,
     }),
+    helmOps: createInformer({ rest, resource: helmOps, log }),
+    bundles: createInformer({ rest, resource: bundles, log }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });
   watchReferences(informers.deployments, objects);

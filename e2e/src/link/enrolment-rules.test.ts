@@ -1,8 +1,11 @@
 /** The rules of a registration token for its clusters, revocation, and registration after it. */
 import assert from "node:assert/strict";
-import { identitySecretName } from "@flotilla/agent/identity";
 import { clusters } from "@flotilla/shared/api";
-import { agentKeyAnnotation, revokedAtAnnotation } from "@flotilla/shared/api/names";
+import {
+  agentKeyAnnotation,
+  identitySecretName,
+  revokedAtAnnotation,
+} from "@flotilla/shared/api/names";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import { events, secrets } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";

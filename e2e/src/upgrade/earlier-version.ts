@@ -52,7 +52,7 @@ async function unpack(commit: string, dir: string): Promise<void> {
 function withEarlierFlags(program: string): string {
   return [
     "process.argv = process.argv",
-    '  .filter((each) => !each.startsWith("--http-listen="))',
+    "  .filter((each) => !/^--(http-listen|egress-loopback)=/.test(each))",
     '  .map((each) => each.replace("--internal-listen=", "--http-listen="));',
     `await import("./${program}/src/main.ts");`,
     "",

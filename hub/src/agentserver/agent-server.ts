@@ -1,5 +1,5 @@
 /** Everything that serves agents on one replica: certificates, enrolment, presence, dispatch and the gRPC port. */
-import type { ClusterRegistrationToken } from "@flotilla/shared/api";
+import type { Bundle, ClusterRegistrationToken, HelmOp } from "@flotilla/shared/api";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Registry } from "prom-client";
@@ -9,6 +9,7 @@ import {
   type LiveAuthority,
   registerAuthorityMetrics,
 } from "../authority/index.ts";
+import { byNamedCluster } from "../cache/index.ts";
 import { createDispatcher, createDispatchMetrics, type DispatcherDeps } from "../dispatch/index.ts";
 import { createEnrolment } from "../enrolment/index.ts";
 import { readHubId } from "../identity/index.ts";
@@ -27,6 +28,8 @@ export interface AgentServerDeps
   readonly clusters: DispatcherDeps["clusters"] & SyncedInformer;
   readonly deployments: DispatcherDeps["deployments"] & SyncedInformer;
   readonly tokens: Informer<ClusterRegistrationToken>;
+  readonly helmOps: Pick<Informer<HelmOp>, "store"> & SyncedInformer;
+  readonly bundles: Pick<Informer<Bundle>, "store"> & SyncedInformer;
   readonly metrics: Registry;
 }
 
@@ -72,7 +75,7 @@ export async function createAgentServer(
   deps: AgentServerDeps,
   options: AgentServerOptions,
 ): Promise<AgentServer> {
-  const { rest, clusters, deployments, tokens, clock, log, metrics } = deps;
+  const { rest, clusters, deployments, tokens, helmOps, bundles, clock, log, metrics } = deps;
   const { replica, version, servingNames: names } = options;
   const hubId = await readHubId(rest);
   const certificateLifetimeMs = options.certificateLifetimeMs ?? defaultCertificateLifetimeMs;
@@ -107,6 +110,8 @@ export async function createAgentServer(
     ...deps,
     clusters: clusters.store,
     tokens: tokens.store,
+    isAwaited: (cluster) =>
+      [helmOps, bundles].some(({ store }) => store.byIndex(byNamedCluster, cluster).length > 0),
     authority,
     hubId,
     rejections,
@@ -115,7 +120,8 @@ export async function createAgentServer(
     hubId,
     clusters: clusters.store,
     rejections,
-    hasSynced: () => clusters.hasSynced && deployments.hasSynced && tokens.hasSynced,
+    hasSynced: () =>
+      [clusters, deployments, tokens, helmOps, bundles].every(({ hasSynced }) => hasSynced),
     clock,
     log,
     serving,

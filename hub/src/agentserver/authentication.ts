@@ -13,7 +13,6 @@ import {
   type ServerInterceptor,
   status,
 } from "@grpc/grpc-js";
-import { enrolmentRateLimited } from "../enrolment/index.ts";
 import {
   type AgentCertificate,
   noCertificate,
@@ -21,20 +20,18 @@ import {
   validateCaller,
 } from "../identity/index.ts";
 import { hostOf, type Rejections, RpcError, rpcErrors } from "../rpc/index.ts";
-import { createCallLimit, createEnrolmentLimit } from "./call-limits.ts";
+import { createCallLimit } from "./call-limits.ts";
+import { enrolmentAdmission, type Rejecting } from "./enrolment-admission.ts";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
+import type { AgentPort } from "./port.ts";
 
 /**
  * Of one agent at the same time, over all its connections: its stream, a renewal, and streams that were cut off without the hub
  * having noticed. What an unread stream buffers stays until its connection ends.
  */
 const maxCallsPerAgent = 16;
-/** A request to enrol is one small message. */
-const enrolmentTimeoutMs = 10_000;
 /** For authenticating agents, in one iteration of the event loop: thousands connect at once after a restart. */
 const authenticationSliceMs = 10;
-/** For the peer to read its answer, before the connection is closed. */
-const answerGraceMs = 1_000;
 
 export interface AuthenticationDeps {
   readonly hubId: string;
@@ -43,8 +40,7 @@ export interface AuthenticationDeps {
   readonly hasSynced: () => boolean;
   /** The path of the one method that needs no certificate. */
   readonly enrollPath: string;
-  /** Closes the connection of that address (`getPeer`). */
-  readonly closeConnection: (peer: string) => void;
+  readonly connections: Pick<AgentPort, "authenticated" | "bytesFrom" | "closeConnection">;
   readonly rejections: Rejections;
   readonly clock: Clock;
   readonly log: Log;
@@ -54,11 +50,6 @@ export interface Authentication {
   readonly interceptor: ServerInterceptor;
   /** The agent that makes an authenticated call. */
   callerOf(call: { readonly metadata: Metadata }): AgentCertificate;
-}
-
-/** What the two kinds of calls need. */
-interface Admission extends AuthenticationDeps {
-  readonly reject: (call: ServerInterceptingCallInterface, error: RpcError) => void;
 }
 
 export function createAuthentication(deps: AuthenticationDeps): Authentication {
@@ -77,7 +68,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   }
 
   const admission = { ...deps, reject };
-  const admitEnrolment = enrolmentAdmission(admission);
+  const admitEnrolment = enrolmentAdmission({ ...admission, notReady: () => notReady(deps) });
   const admitAgent = agentAdmission(admission, (metadata, agent) => {
     callers.set(metadata, agent);
   });
@@ -93,70 +84,9 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   };
 }
 
-/** Calls without a certificate: limited in number, and in the time until their one message is complete. */
-function enrolmentAdmission(deps: Admission) {
-  const { closeConnection, rejections, clock } = deps;
-  const limit = createEnrolmentLimit();
-
-  return function admit(call: ServerInterceptingCallInterface): ServerInterceptingCall {
-    let isOver = false;
-    let settled = (): void => undefined;
-
-    async function acquire(proceed: () => void): Promise<void> {
-      const peer = call.getPeer();
-      const release = await limit.acquire(hostOf(peer));
-      if (release === undefined) {
-        rejections.count("enrolment");
-        const { status: code, message: details } = enrolmentRateLimited();
-        call.sendStatus({ code, details });
-        return;
-      }
-      const timer = clock.setTimeout(() => {
-        // Released only when nothing is buffered any more.
-        settled = () => undefined;
-        rejections.count("enrolment");
-        const details = `the request to enrol was not complete within ${enrolmentTimeoutMs / 1_000} s`;
-        call.sendStatus({ code: status.DEADLINE_EXCEEDED, details });
-        // gRPC keeps what has arrived for as long as the caller leaves its half of the call open.
-        clock.setTimeout(() => {
-          closeConnection(peer);
-          release();
-        }, answerGraceMs);
-      }, enrolmentTimeoutMs);
-      settled = () => {
-        timer.cancel();
-        release();
-      };
-      if (isOver) settled();
-      else proceed();
-    }
-
-    return new ServerInterceptingCall(call, {
-      start(next) {
-        next({
-          onReceiveMetadata(metadata, proceed) {
-            const error = notReady(deps);
-            if (error === undefined) void acquire(() => proceed(metadata));
-            else deps.reject(call, error);
-          },
-          onReceiveMessage(message, proceed) {
-            settled();
-            proceed(message);
-          },
-          // Also called when the call ends regularly.
-          onCancel() {
-            isOver = true;
-            settled();
-          },
-        });
-      },
-    });
-  };
-}
-
 /** Calls of agents: authenticated by the certificate, authorized by the Cluster, limited in number. */
 function agentAdmission(
-  deps: Admission,
+  deps: AuthenticationDeps & Rejecting,
   onAdmitted: (metadata: Metadata, agent: AgentCertificate) => void,
 ) {
   const { hubId, clusters, rejections, clock } = deps;
@@ -192,6 +122,7 @@ function agentAdmission(
         return;
       }
       release = acquired;
+      deps.connections.authenticated(call.getPeer());
       onAdmitted(metadata, certificate);
       proceed();
     }

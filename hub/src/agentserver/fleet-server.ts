@@ -22,8 +22,7 @@ import {
 import { type AuthenticationDeps, createAuthentication } from "./authentication.ts";
 import { createAgentPort } from "./port.ts";
 
-export interface FleetServerDeps
-  extends Omit<AuthenticationDeps, "enrollPath" | "closeConnection"> {
+export interface FleetServerDeps extends Omit<AuthenticationDeps, "enrollPath" | "connections"> {
   readonly serving: ServingCertificates;
   readonly enrolment: Enrolment;
   readonly dispatcher: Dispatcher;
@@ -67,7 +66,11 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
   const authentication = createAuthentication({
     ...deps,
     enrollPath: service.Enroll.path,
-    closeConnection: (peer) => port.closeConnection(peer),
+    connections: {
+      authenticated: (peer) => port.authenticated(peer),
+      bytesFrom: (peer) => port.bytesFrom(peer),
+      closeConnection: (peer) => port.closeConnection(peer),
+    },
   });
   const server = new Server({ ...serverOptions, interceptors: [authentication.interceptor] });
   server.addService(withIncomingDecoders(service), {
@@ -100,7 +103,11 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
     false,
   );
   const connections = server.createConnectionInjector(credentials);
-  const port = createAgentPort((socket) => connections.injectConnection(socket), log);
+  const port = createAgentPort({
+    onConnection: (socket) => connections.injectConnection(socket),
+    clock,
+    log,
+  });
 
   return {
     listen: port.listen,

@@ -7,11 +7,11 @@ import type {
   ClusterGroup,
   HelmOptions,
 } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { archiveDigest, describePin, describeUrl } from "@flotilla/shared/source";
+import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { buildContent } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import {
@@ -98,12 +98,11 @@ export async function matchTargets(
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index]);
     if (content === undefined) return [];
-    const { name, namespace: workspace = "" } = cluster.metadata;
     const { deploymentId, referencedObjects } = content;
     return [
       {
         cluster,
-        namespace: clusterNamespaceName(workspace, name),
+        namespace: clusterNamespaceOf(cluster),
         deploymentId,
         referencedObjects,
       },

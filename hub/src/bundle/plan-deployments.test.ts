@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { bundleDeploymentFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names";
+import {
+  bundleDeploymentFinalizer,
+  clusterNamespaceName,
+  fleetClusterNamespaceName,
+} from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import { aBundle, aCluster, aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
 import { type Placement, planDeployments } from "./plan-deployments.ts";
@@ -156,6 +160,22 @@ describe("the deployments of a Bundle", () => {
       remove: [],
       waiting: 1,
     });
+  });
+
+  test("stay in the namespace with Fleet's name when a restored Cluster has no status", () => {
+    const name = "retail-emea-production-store-edge-gateway-98";
+    const fleetName = fleetClusterNamespaceName(workspace, name);
+    const { metadata, ...existing } = settled(name);
+    const inFleetNamespace = { ...existing, metadata: { ...metadata, namespace: fleetName } };
+    const restored = placed(aCluster(name, { status: {} }));
+
+    assert.deepEqual(planDeployments(bundle, [restored], [inFleetNamespace]).remove, []);
+
+    const left = placed(aCluster(name));
+
+    assert.deepEqual(planDeployments(bundle, [left], [inFleetNamespace]).remove, [
+      inFleetNamespace,
+    ]);
   });
 
   test("are not created before the cluster has a namespace", () => {

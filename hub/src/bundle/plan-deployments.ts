@@ -8,7 +8,9 @@ import {
   clusterUidLabel,
   managedLabel,
 } from "@flotilla/shared/api/names";
-import { isForCluster } from "../cache/index.ts";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { clusterKeyOf, isForCluster } from "../cache/index.ts";
+import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import { bundleLabels } from "./labels.ts";
 
 /** A targeted cluster, and its content. */
@@ -48,8 +50,8 @@ export function planDeployments(
   let waiting = 0;
 
   for (const placement of placements) {
-    const current = byNamespace.get(placement.namespace);
-    byNamespace.delete(placement.namespace);
+    const current = existingFor(placement, byNamespace);
+    byNamespace.delete(current?.metadata.namespace);
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined)
@@ -67,6 +69,19 @@ export function planDeployments(
     (deployment) => deployment.metadata.deletionTimestamp === undefined,
   );
   return { create, replace, remove, waiting };
+}
+
+/** A Cluster without a status, which was restored from a backup, may have its deployments under any of its names. */
+function existingFor(
+  { cluster, namespace }: Placement,
+  byNamespace: ReadonlyMap<string | undefined, BundleDeployment>,
+): BundleDeployment | undefined {
+  const current = byNamespace.get(namespace);
+  if (current !== undefined || cluster.status?.namespace !== undefined) return current;
+  const { namespace: workspace = "", name } = cluster.metadata;
+  return clusterNamespaceNames(workspace, name)
+    .map((each) => byNamespace.get(each))
+    .find((each) => each !== undefined && clusterKeyOf(each) === keyOf(cluster));
 }
 
 function newDeployment(bundle: Bundle, placement: Placement, common: Labels): BundleDeployment {

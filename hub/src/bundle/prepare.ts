@@ -13,6 +13,7 @@ import {
 } from "../frontend/index.ts";
 import {
   forbidsNamespaces,
+  limitsRepositories,
   type MergedPolicy,
   mergePolicies,
   type Patterns,
@@ -128,7 +129,11 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
         error,
         resolution: kept,
       };
-    const access = await deps.access.of(helmOp, authoritiesOf(bundle)).catch(AppError.from);
+    const options = {
+      authorities: authoritiesOf(bundle),
+      showsResponses: limitsRepositories(policy),
+    };
+    const access = await deps.access.of(helmOp, options).catch(AppError.from);
     if (access instanceof AppError) {
       const accepted = notAccepted(access, remarks);
       return { kind: "notAccepted", accepted, error: access, isRead: true, resolution: kept };

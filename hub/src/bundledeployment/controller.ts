@@ -1,9 +1,9 @@
 /** The controller of BundleDeployments that are being deleted: what it watches, and how a change maps to keys. */
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, createController, ownKey, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps } from "../cache/index.ts";
+import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import { tombstoneReconciler } from "./reconcile.ts";
 
 export function createTombstoneController(deps: ControllerDeps): Controller {
@@ -29,8 +29,8 @@ export function createTombstoneController(deps: ControllerDeps): Controller {
         predicate: ({ after }) => after === undefined,
         toKeys: ({ key }) => {
           const { namespace = "", name } = refOf(key);
-          return deployments.store
-            .byIndex(byNamespace, clusterNamespaceName(namespace, name))
+          return clusterNamespaceNames(namespace, name)
+            .flatMap((each) => deployments.store.byIndex(byNamespace, each))
             .map(keyOf);
         },
         replay: false,

@@ -5,7 +5,11 @@ import {
   type Cluster,
   clusters,
 } from "@flotilla/shared/api";
-import { bundleDeploymentFinalizer, clusterUidLabel } from "@flotilla/shared/api/names";
+import {
+  bundleDeploymentFinalizer,
+  clusterNamespaceName,
+  clusterUidLabel,
+} from "@flotilla/shared/api/names";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import {
@@ -44,6 +48,18 @@ const cases: readonly (readonly [
   ],
   ["of a cluster that never connected is released", terminating, aCluster("paris"), true],
   ["of a deleted cluster is released", terminating, undefined, true],
+  [
+    "in a namespace that its cluster has left is released",
+    aDeployment("paris", { metadata: { deletionTimestamp, namespace: "cluster-shared" } }),
+    {
+      ...connected,
+      status: {
+        namespace: clusterNamespaceName(workspace, "paris"),
+        agent: { connected: true, epoch: 3 },
+      },
+    },
+    true,
+  ],
   [
     "of an earlier cluster of that name is released",
     aDeployment("paris", {

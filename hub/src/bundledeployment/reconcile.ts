@@ -8,6 +8,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile } from "@flotilla/shared/kube/controller";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
+import { clusterNamespaceOf } from "../clusterstate/index.ts";
 
 /** Whether no agent has to confirm that the release is uninstalled. Pure. */
 export function needsNoConfirmation(
@@ -16,7 +17,11 @@ export function needsNoConfirmation(
 ): boolean {
   if (deployment.metadata.deletionTimestamp === undefined) return false;
   return (
-    cluster?.status?.agent?.epoch === undefined || !isForCluster(deployment, cluster.metadata.uid)
+    cluster?.status?.agent?.epoch === undefined ||
+    !isForCluster(deployment, cluster.metadata.uid) ||
+    // Of a Cluster that left the namespace of another one: its agent gets nothing from there.
+    (cluster.status.namespace !== undefined &&
+      deployment.metadata.namespace !== clusterNamespaceOf(cluster))
   );
 }
 

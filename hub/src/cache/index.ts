@@ -2,6 +2,8 @@ export { type Caches, cachesSynced, createCaches, refreshCaches, runCaches } fro
 export type { ControllerDeps } from "./deps.ts";
 export {
   agentKeyIndex,
+  anyClientIdIndex,
+  byNamedCluster,
   clientIdIndex,
   clientIdKey,
   enrolledWithIndex,

@@ -6,7 +6,6 @@ import {
   type ClusterStatus,
   clusters as clusterResource,
 } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
@@ -20,7 +19,13 @@ import {
 import type { Namespace, ObjectKey } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { bundleKeyOf, type ControllerDeps, clusterKeyOf } from "../cache/index.ts";
-import { clusterKeyOfNamespace, hasNamespace, isBeingEmptied } from "../clusterstate/index.ts";
+import {
+  chooseNamespace,
+  clusterKeyOfNamespace,
+  clusterNamespaceOf,
+  hasNamespace,
+  isBeingEmptied,
+} from "../clusterstate/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, isPresenceChange, summarize } from "../summary/index.ts";
 import { clusterReconciler } from "./reconcile.ts";
@@ -43,6 +48,7 @@ export function createClusterController(deps: ClusterControllerDeps): Controller
       namespaces: namespaces.store,
       tokens: tokens.store,
       refresh: deps.statuses.refresh,
+      events: deps.events,
     }),
     log: deps.log,
     metrics: deps.metrics,
@@ -102,10 +108,11 @@ export function createClusterPublisher({
     store: clusters.store,
     isUrgent: isUrgentCluster,
     rollUp(cluster) {
-      const { namespace: workspace = "", name } = cluster.metadata;
-      const namespace = clusterNamespaceName(workspace, name);
-      if (!hasNamespace(cluster, namespaces.store.get(namespace))) return undefined;
-      const aggregate = aggregates.ofCluster(namespace);
+      const namespace = chooseNamespace(cluster, namespaces.store.get);
+      const isTaken = namespace.kind === "taken";
+      if (!isTaken && !hasNamespace(cluster, namespaces.store.get(namespace.name)))
+        return undefined;
+      const aggregate = aggregates.ofCluster(isTaken ? "" : namespace.name);
       return clusterStatus({
         cluster,
         namespace,
@@ -116,7 +123,7 @@ export function createClusterPublisher({
           nameOf: bundleKeyOf,
         }),
         aggregate,
-        ...(isBeingEmptied(cluster) && { remaining: remainingIn(namespace) }),
+        ...(isBeingEmptied(cluster) && { remaining: remainingIn(clusterNamespaceOf(cluster)) }),
         now: formatTimeMs(clock.now()),
       });
     },

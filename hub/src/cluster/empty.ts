@@ -5,7 +5,7 @@ import {
   type Cluster,
   clusters,
 } from "@flotilla/shared/api";
-import { clusterFinalizer, clusterNamespaceName } from "@flotilla/shared/api/names";
+import { clusterFinalizer } from "@flotilla/shared/api/names";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
@@ -14,7 +14,7 @@ import {
   removeFinalizer,
 } from "@flotilla/shared/kube/controller";
 import { isForCluster } from "../cache/index.ts";
-import { isBeingEmptied, isToBeEmptied } from "../clusterstate/index.ts";
+import { clusterNamespaceOf, isBeingEmptied, isToBeEmptied } from "../clusterstate/index.ts";
 
 export interface EmptyDeps {
   readonly rest: KubeRest;
@@ -43,8 +43,8 @@ export async function emptyCluster(
   signal: AbortSignal,
 ): Promise<void> {
   if (isBeingEmptied(cluster)) {
-    const { namespace: workspace = "", name, uid } = cluster.metadata;
-    const clusterNamespace = clusterNamespaceName(workspace, name);
+    const { uid } = cluster.metadata;
+    const clusterNamespace = clusterNamespaceOf(cluster);
     const remaining = deps.deployments
       .byIndex(byNamespace, clusterNamespace)
       .filter((deployment) => isForCluster(deployment, uid));

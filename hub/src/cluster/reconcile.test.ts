@@ -58,6 +58,7 @@ function start() {
     rest: kube,
     ...stores,
     refresh: (key) => enqueued.push(key),
+    events: { record: () => undefined, flush: () => Promise.resolve() },
   });
   return {
     kube,

@@ -1,38 +1,52 @@
 /**
  * Each Cluster has a namespace of its own on the hub, where its BundleDeployments are. Its name follows from the
- * Cluster's, so no lookup is needed; it is deleted with the Cluster.
+ * Cluster's; it is deleted with the Cluster, and never taken over from another one.
  */
 import { type Cluster, clusters } from "@flotilla/shared/api";
-import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names";
+import { managedLabel } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists } from "@flotilla/shared/kube/client";
-import { done, type Reconcile } from "@flotilla/shared/kube/controller";
-import { type Namespace, namespaces, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { done, type Reconcile, type Result, requeueAfter } from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
 import {
+  keyOf,
+  type Namespace,
+  namespaces,
+  type ObjectKey,
+  refOf,
+} from "@flotilla/shared/kube/objects";
+import {
+  chooseNamespace,
   clusterKeyOfNamespace,
   clusterNamespaceFor,
+  clusterNamespaceNames,
   enrolmentAnnotations,
   isEnrolmentOutdated,
   removedClientOf,
+  type TakenNamespace,
 } from "../clusterstate/index.ts";
 import { type RemovedClientsDeps, recordRemovedClient } from "../registrationtoken/index.ts";
 import { type EmptyDeps, emptyCluster, ensureFinalizer } from "./empty.ts";
+import { recordLeftNamespace, recordTakenNamespace } from "./events.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */
   readonly namespaces: Store<Namespace>;
   /** Rolls up the status of a Cluster. */
   readonly refresh: (key: ObjectKey) => void;
+  readonly events: EventRecorder;
 }
+
+/** Until a Cluster whose namespace is another one's is reconciled again: nothing enqueues it when that one is gone. */
+const takenRetryMs = 60_000;
 
 export function clusterReconciler(deps: ClusterDeps): Reconcile {
   return async function reconcile(key, { signal }) {
     const { namespace: workspace = "", name } = refOf(key);
-    const namespaceName = clusterNamespaceName(workspace, name);
     const cluster = deps.clusters.get(key);
-    const namespace = deps.namespaces.get(namespaceName);
     if (cluster === undefined) {
-      await removeNamespace(namespaceName, key, signal);
+      for (const each of clusterNamespaceNames(workspace, name))
+        await removeNamespace(each, key, signal);
       return done();
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
@@ -41,40 +55,69 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
       return done();
     }
     await ensureFinalizer(deps, cluster, signal);
+    return ensureNamespace(cluster, signal);
+  };
+
+  async function ensureNamespace(cluster: Cluster, signal: AbortSignal): Promise<Result> {
+    const key = keyOf(cluster);
+    const choice = chooseNamespace(cluster, deps.namespaces.get);
+    if (choice.kind === "taken") return taken(cluster, choice);
+    if (choice.left !== undefined) recordLeftNamespace(deps, cluster, choice.name, choice.left);
+    const namespace = deps.namespaces.get(choice.name);
     if (namespace?.metadata.deletionTimestamp !== undefined) {
       // That of an earlier Cluster of this name. Its end enqueues this Cluster again.
       return done();
     }
-    if (namespace === undefined) await createNamespace(cluster, signal);
-    else if (isEnrolmentOutdated(namespace, cluster)) await annotate(namespace, cluster, signal);
+    if (namespace === undefined) {
+      const owner = await createNamespace(cluster, choice.name, signal);
+      if (owner !== undefined && owner !== key) return taken(cluster, { name: choice.name, owner });
+    } else if (isEnrolmentOutdated(namespace, cluster)) await annotate(namespace, cluster, signal);
     deps.refresh(key);
     return done();
-  };
+  }
 
-  async function createNamespace(cluster: Cluster, signal: AbortSignal): Promise<void> {
+  function taken(cluster: Cluster, namespace: TakenNamespace): Result {
+    recordTakenNamespace(deps, cluster, namespace);
+    deps.refresh(keyOf(cluster));
+    return requeueAfter(takenRetryMs, "its namespace belongs to another Cluster");
+  }
+
+  /** The Cluster that the namespace belongs to, if it exists already. */
+  async function createNamespace(
+    cluster: Cluster,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<ObjectKey | undefined> {
     try {
-      deps.namespaces.wrote(
-        await deps.rest.create(namespaces, clusterNamespaceFor(cluster), { signal }),
-      );
+      const desired = clusterNamespaceFor(cluster, name);
+      deps.namespaces.wrote(await deps.rest.create(namespaces, desired, { signal }));
+      return undefined;
     } catch (thrown) {
       if (!isAlreadyExists(thrown)) throw thrown;
-      await adopt(cluster, signal);
+      return adopt(cluster, name, signal);
     }
   }
 
   /** The namespace exists and our cache does not have it: it is new, or it was created without our label. */
-  async function adopt(cluster: Cluster, signal: AbortSignal): Promise<void> {
-    const { name, labels, annotations } = clusterNamespaceFor(cluster).metadata;
+  async function adopt(
+    cluster: Cluster,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<ObjectKey | undefined> {
+    const { labels, annotations } = clusterNamespaceFor(cluster, name).metadata;
     const existing = await deps.rest.get(namespaces, { name }, { signal });
-    if (existing === undefined || existing.metadata.deletionTimestamp !== undefined) return;
+    if (existing === undefined || existing.metadata.deletionTimestamp !== undefined)
+      return undefined;
     const { uid, resourceVersion } = existing.metadata;
     const isLabelled = existing.metadata.labels?.[managedLabel] === "true";
+    const owner = clusterKeyOfNamespace(existing);
+    if (isLabelled) deps.namespaces.wrote(existing);
+    if (isLabelled || (owner !== undefined && owner !== keyOf(cluster))) return owner;
     const body = { metadata: { uid, resourceVersion, labels, annotations } };
     deps.namespaces.wrote(
-      isLabelled
-        ? existing
-        : await deps.rest.patch(namespaces, { name }, { type: "merge", body }, { signal }),
+      await deps.rest.patch(namespaces, { name }, { type: "merge", body }, { signal }),
     );
+    return undefined;
   }
 
   async function annotate(

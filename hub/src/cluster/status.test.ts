@@ -6,14 +6,14 @@ import { describe, test } from "vitest";
 import { aCluster, aDeployment, aggregated, digestA, now, workspace } from "../testing/index.ts";
 import { type ClusterInputs, clusterStatus, isUrgentCluster } from "./status.ts";
 
-const namespace = clusterNamespaceName(workspace, "paris");
+const name = clusterNamespaceName(workspace, "paris");
 const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
-const connected: ClusterStatus = { namespace, agent: { connected: true, epoch: 3 } };
+const connected: ClusterStatus = { namespace: name, agent: { connected: true, epoch: 3 } };
 
 function statusOf(status: ClusterStatus, inputs: Partial<ClusterInputs> = {}): ClusterStatus {
   return clusterStatus({
     cluster: aCluster("paris", { status }),
-    namespace,
+    namespace: { kind: "own", name },
     ...aggregated([ready]),
     now,
     ...inputs,
@@ -24,7 +24,7 @@ describe("the status of a Cluster", () => {
   test("names its namespace and counts its deployments", () => {
     const status = statusOf(connected);
 
-    assert.equal(status.namespace, namespace);
+    assert.equal(status.namespace, name);
     assert.equal(status.display?.readyBundles, "1/1");
     assert.equal(findCondition(status.conditions, "Processed")?.status, "True");
     assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
@@ -150,6 +150,20 @@ describe("the status of a Cluster", () => {
     assert.match(
       condition?.message ?? "",
       /revoked at 2026-01-01T00:00:00Z; to enrol it again, create a new ClusterRegistrationToken/,
+    );
+  });
+
+  test("of a cluster whose namespace is another one's has none, and names the other", () => {
+    const owner = "fleet-default/london";
+
+    const status = statusOf(connected, { namespace: { kind: "taken", name, owner } });
+    const condition = findCondition(status.conditions, "Ready");
+
+    assert.equal(status.namespace, undefined);
+    assert.equal(condition?.reason, "NamespaceTaken");
+    assert.match(
+      condition.message ?? "",
+      /belongs to Cluster fleet-default\/london; this Cluster gets no deployments/,
     );
   });
 

@@ -1,15 +1,21 @@
 /** The status of a Cluster except for `agent`, which is written by the replica that serves the agent. Pure. */
 import type { BundleSummary, Cluster, ClusterStatus } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
-import { presenceOf, revocationOf } from "../clusterstate/index.ts";
+import {
+  type NamespaceChoice,
+  presenceOf,
+  revocationOf,
+  type TakenNamespace,
+} from "../clusterstate/index.ts";
 import type { ConditionState } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
 import { type Aggregate, summaryReady, worstState } from "../summary/index.ts";
+import { takenText } from "./events.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
-  /** The cluster namespace, when it exists. */
-  readonly namespace: string;
+  /** The cluster namespace, when it exists, or whose it is. */
+  readonly namespace: NamespaceChoice;
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
   /**
@@ -32,15 +38,16 @@ export function clusterStatus({
   remaining,
   now,
 }: ClusterInputs): ClusterStatus {
-  const before = cluster.status;
+  const { namespace: _, ...before } = cluster.status ?? {};
+  if (namespace.kind === "taken") return takenStatus(cluster, before, namespace, now);
   const presence = presenceOf(cluster);
   const state = presence === "Connected" ? worstState(summary) : presence;
   const observedGeneration = cluster.metadata.generation ?? 0;
   return {
     ...before,
-    namespace,
+    namespace: namespace.name,
     conditions: setConditions(
-      before?.conditions ?? [],
+      before.conditions ?? [],
       [
         // Its namespace exists, which is all that the hub does for a Cluster itself.
         { type: "Processed", status: "True", observedGeneration },
@@ -65,6 +72,30 @@ export function isUrgentCluster(before: ClusterStatus | undefined, after: Cluste
     findCondition(before?.conditions, "Ready"),
     findCondition(after.conditions, "Ready"),
   );
+}
+
+/** Of a Cluster whose namespace would be another one's. */
+function takenStatus(
+  { metadata }: Cluster,
+  before: ClusterStatus,
+  namespace: TakenNamespace,
+  now: string,
+): ClusterStatus {
+  const why = {
+    status: "False",
+    reason: "NamespaceTaken",
+    message: takenText(namespace),
+    observedGeneration: metadata.generation ?? 0,
+  } as const;
+  const conditions = setConditions(
+    before.conditions ?? [],
+    [
+      { type: "Processed", ...why },
+      { type: "Ready", ...why },
+    ],
+    now,
+  );
+  return { ...before, conditions };
 }
 
 /** Whether a cluster without an agent is ready is not known; the message has the last known state. */

@@ -6,11 +6,10 @@ import {
   type ClusterGroupStatus,
   clusterGroups,
 } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, clusterKeyOf } from "../cache/index.ts";
-import { offlineSince } from "../clusterstate/index.ts";
+import { clusterNamespaceOf, offlineSince } from "../clusterstate/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, summarize, worstOf } from "../summary/index.ts";
 import { clusterGroupStatus, isUrgentClusterGroup } from "./status.ts";
@@ -30,9 +29,10 @@ export function createClusterGroupPublisher({
   const { clusters, deployments, groups } = caches;
 
   /** What a group shows of a cluster. */
-  function worstDeploymentOf(cluster: ObjectKey): BundleDeployment | undefined {
-    const { namespace = "", name } = refOf(cluster);
-    const aggregate = aggregates.ofCluster(clusterNamespaceName(namespace, name));
+  function worstDeploymentOf(member: ObjectKey): BundleDeployment | undefined {
+    const cluster = clusters.store.get(member);
+    if (cluster === undefined) return undefined;
+    const aggregate = aggregates.ofCluster(clusterNamespaceOf(cluster));
     const [key] = aggregate.deployments.get(worstOf(aggregate.states))?.first(1) ?? [];
     return key === undefined ? undefined : deployments.store.get(key);
   }

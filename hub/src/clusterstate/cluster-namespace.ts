@@ -10,10 +10,11 @@ import {
   clusterAnnotation,
   clusterNamespaceAnnotation,
   clusterNamespaceName,
+  fleetClusterNamespaceName,
   managedLabel,
   registrationTokenAnnotation,
 } from "@flotilla/shared/api/names";
-import type { Namespace, ObjectKey } from "@flotilla/shared/kube/objects";
+import { keyOf, type Namespace, type ObjectKey } from "@flotilla/shared/kube/objects";
 
 /** A cluster that was removed, as its registration token remembers it. */
 export interface RemovedClient {
@@ -25,13 +26,80 @@ export interface RemovedClient {
 
 const digestLength = 16;
 
-export function clusterNamespaceFor(cluster: Cluster): Namespace {
+/** Which namespace a Cluster has, or gets. */
+export type NamespaceChoice =
+  | {
+      readonly kind: "own";
+      readonly name: string;
+      /** The one that it had until now, which is another Cluster's. */
+      readonly left?: TakenNamespace;
+    }
+  | ({ readonly kind: "taken" } & TakenNamespace);
+
+/** A namespace that belongs to another Cluster. */
+export interface TakenNamespace {
+  readonly name: string;
+  readonly owner: ObjectKey;
+}
+
+/**
+ * The name of a Cluster's namespace. It follows from the names of the Cluster; the status decides only whether Fleet's name is
+ * kept, so that nobody who writes a status can have a Cluster use any other namespace.
+ */
+export function clusterNamespaceOf({ metadata, status }: Cluster): string {
+  const { namespace: workspace = "", name } = metadata;
+  const current = status?.namespace;
+  const ours = clusterNamespaceName(workspace, name);
+  if (current === undefined || current === ours) return ours;
+  return current === fleetClusterNamespaceName(workspace, name) ? current : ours;
+}
+
+/** Every name that the namespace of a Cluster may have. */
+export function clusterNamespaceNames(workspace: string, name: string): readonly string[] {
+  return [
+    ...new Set([clusterNamespaceName(workspace, name), fleetClusterNamespaceName(workspace, name)]),
+  ];
+}
+
+/**
+ * A namespace of another Cluster is never taken over: Fleet's shortened names collide, and the deletion of one Cluster would
+ * uninstall the other. `find`: a namespace by its name.
+ */
+export function chooseNamespace(
+  cluster: Cluster,
+  find: (name: string) => Namespace | undefined,
+): NamespaceChoice {
+  const { namespace: workspace = "", name: clusterName } = cluster.metadata;
+  const key = keyOf(cluster);
+  const ownerOf = (name: string): ObjectKey | undefined => {
+    const namespace = find(name);
+    return namespace && clusterKeyOfNamespace(namespace);
+  };
+  const name = clusterNamespaceName(workspace, clusterName);
+  const fleetName = fleetClusterNamespaceName(workspace, clusterName);
+  const current = cluster.status?.namespace;
+  const fleetOwner = fleetName === name ? undefined : ownerOf(fleetName);
+  // A hub that was restored from a backup has the namespaces, and Clusters without a status.
+  if (current === undefined && fleetOwner === key) return { kind: "own", name: fleetName };
+  if (current === fleetName && (fleetOwner ?? key) === key && fleetName !== name)
+    return { kind: "own", name: fleetName };
+  const owner = ownerOf(name) ?? key;
+  if (owner !== key) return { kind: "taken", name, owner };
+  const hasLeft = current === fleetName && fleetOwner !== undefined;
+  return { kind: "own", name, ...(hasLeft && { left: { name: fleetName, owner: fleetOwner } }) };
+}
+
+/** The namespace of a Cluster under the name that was chosen for it. */
+export function clusterNamespaceFor(
+  cluster: Cluster,
+  namespaceName = clusterNamespaceOf(cluster),
+): Namespace {
   const { namespace = "", name } = cluster.metadata;
   return {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: {
-      name: clusterNamespaceName(namespace, name),
+      name: namespaceName,
       labels: { [managedLabel]: "true" },
       annotations: {
         [clusterNamespaceAnnotation]: namespace,

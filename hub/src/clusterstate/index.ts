@@ -1,12 +1,17 @@
 export {
+  chooseNamespace,
   clientDigest,
   clusterKeyOfNamespace,
   clusterNamespaceFor,
+  clusterNamespaceNames,
+  clusterNamespaceOf,
   enrolmentAnnotations,
   hasNamespace,
   isEnrolmentOutdated,
+  type NamespaceChoice,
   type RemovedClient,
   removedClientOf,
+  type TakenNamespace,
 } from "./cluster-namespace.ts";
 export { isBeingEmptied, isToBeEmptied, mayWithdraw } from "./deletion.ts";
 export { offlineCheck, offlineSince, presenceOf } from "./presence.ts";

@@ -2,14 +2,14 @@
 
 import { type ObjectRef, reconnectTrailers } from "@flotilla/proto";
 import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { createKeyedRateLimiter, createSemaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Change, type Informer } from "@flotilla/shared/kube/cache";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/index.ts";
-import { byReferencedObject, isForCluster } from "../cache/index.ts";
+import { byReferencedObject, clusterKeyOf, isForCluster } from "../cache/index.ts";
+import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { type AgentCertificate, type ClusterRef, validateAgent } from "../identity/index.ts";
 import type { Presence } from "../presence/index.ts";
 import {
@@ -49,7 +49,6 @@ const maxRegistrations = 16;
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { deployments, clusters, clock, metrics } = deps;
   const byCluster = new Map<ObjectKey, Session>();
-  const sessionsByNamespace = new Map<string, Session>();
   const duplicates = createDuplicateAgents(clock);
   // Agents back off. Each connection of one that does not would be a write of its Cluster.
   const connections = createKeyedRateLimiter({ clock, perSecond: 1, burst: 20 });
@@ -64,20 +63,24 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (isClusterInfoChange(before, after)) session.changed({ kind: "clusterInfo" });
     const error = validateAgent(session.agent, after);
     if (error !== undefined) session.end(error);
+    else if (after && clusterNamespaceOf(after) !== session.cluster.deploymentsNamespace)
+      session.end(moved(key));
     else if (session.epoch > 0 && (after?.status?.agent?.epoch ?? 0) > session.epoch)
       replace(key, session);
   }
 
   const stopListening = [
     deployments.onChange((change) => {
+      const deployment = change.after ?? change.before;
+      const session = deployment && byCluster.get(clusterKeyOf(deployment));
       const { namespace = "" } = refOf(change.key);
-      const session = sessionsByNamespace.get(namespace);
-      if (session !== undefined) deploymentChanged(session, change);
+      if (session !== undefined && session.cluster.deploymentsNamespace === namespace)
+        deploymentChanged(session, change);
     }),
     deps.objects.onChange((namespace, ref) => {
       const referring = deployments.store.byIndex(byReferencedObject, formatObjectRef(ref));
-      for (const each of new Set(referring.map(({ metadata }) => metadata.namespace ?? ""))) {
-        const session = sessionsByNamespace.get(each);
+      for (const each of new Set(referring.map(clusterKeyOf))) {
+        const session = byCluster.get(each);
         if (session?.cluster.namespace === namespace) objectChanged(session, ref);
       }
     }),
@@ -91,14 +94,15 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     const { namespace, name, uid } = agent.identity;
     const key = keyOf({ namespace, name });
     // Again, after the interceptor: changes since then reached no session.
-    const error = validateAgent(agent, clusters.store.get(key)) ?? connectionLimited(key);
-    if (error !== undefined) {
-      stream.emit("error", toGrpcError(error));
+    const known = clusters.store.get(key);
+    const error = validateAgent(agent, known) ?? connectionLimited(key);
+    if (error !== undefined || known === undefined) {
+      stream.emit("error", toGrpcError(error ?? moved(key)));
       return;
     }
     const previous = byCluster.get(key);
     if (previous !== undefined) replace(key, previous);
-    const deploymentsNamespace = clusterNamespaceName(namespace, name);
+    const deploymentsNamespace = clusterNamespaceOf(known);
     const cluster = { namespace, name, uid, deploymentsNamespace };
     const session = openSession(deps, {
       stream,
@@ -109,12 +113,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       registrations,
     });
     byCluster.set(key, session);
-    sessionsByNamespace.set(deploymentsNamespace, session);
     metrics.agents.set(byCluster.size);
     void session.ended.then(() => {
       if (byCluster.get(key) !== session) return;
       byCluster.delete(key);
-      sessionsByNamespace.delete(deploymentsNamespace);
       metrics.agents.set(byCluster.size);
     });
     if (isClosed) handOver(session);
@@ -157,13 +159,18 @@ function desiredState(
   { namespace, name, uid, deploymentsNamespace }: ClusterRef,
 ): DesiredState {
   const key = keyOf({ namespace, name });
+  // Both: a namespace may have deployments of an earlier Cluster of this name, or of another Cluster.
+  const ofCluster = (deployment: BundleDeployment | undefined) =>
+    deployment !== undefined && clusterKeyOf(deployment) === key && isForCluster(deployment, uid)
+      ? deployment
+      : undefined;
   return {
     deployment: (each) =>
-      ofCluster(deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each })), uid),
+      ofCluster(deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each }))),
     deployments: () =>
       deployments.store
         .byIndex(byNamespace, deploymentsNamespace)
-        .filter((deployment) => isForCluster(deployment, uid)),
+        .filter((deployment) => ofCluster(deployment) !== undefined),
     cluster: () => clusters.store.get(key),
   };
 }
@@ -210,6 +217,14 @@ function handOver(session: Session): void {
       trailers: reconnectTrailers(),
     }),
   );
+}
+
+/** The Cluster has another namespace now: what its agent gets is there. */
+function moved(key: ObjectKey): RpcError {
+  const message = `the namespace of Cluster ${key} on the hub has changed; reconnect`;
+  return new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
+    trailers: reconnectTrailers(),
+  });
 }
 
 function replaced(key: ObjectKey): RpcError {

@@ -32,8 +32,10 @@ const token: TokenTerms = {
   createdAt: "2026-01-01T00:00:00Z",
   clusterName: undefined,
   labels: {},
+  allowedClusterNames: undefined,
   allowedLabels: undefined,
 };
+const limited: TokenTerms = { ...token, allowedClusterNames: ["eu-*", "one"] };
 const forOne: TokenTerms = { ...token, clusterName: "one" };
 const late: TokenTerms = { ...token, createdAt: "2026-01-02T00:00:00Z" };
 
@@ -44,6 +46,7 @@ const base: ChoiceInputs = {
   token,
   enrolled: [],
   named: () => undefined,
+  isAwaited: () => false,
 };
 
 type Case = readonly (readonly [string, Partial<ChoiceInputs>, ClusterChoice])[];
@@ -73,7 +76,47 @@ describe("the Cluster of an enrolling agent", () => {
     [
       "is created with a name from its client id when the requested one is taken",
       { clusterName: "one", named: () => foreign },
-      { kind: "create", name: nameFor("client") },
+      { kind: "create", name: nameFor("client"), instead: "taken" },
+    ],
+    [
+      "is created with a name from its client id when a target waits for the requested one",
+      { clusterName: "eu-1", isAwaited: (name) => name === "eu-1" },
+      { kind: "create", name: nameFor("client"), instead: "awaited" },
+    ],
+    [
+      "is created with the name that a target waits for when the token allows that name",
+      { clusterName: "eu-1", isAwaited: () => true, token: limited },
+      { kind: "create", name: "eu-1" },
+    ],
+    [
+      "is created with the name that a target waits for when the token is for that Cluster",
+      { isAwaited: () => true, token: forOne },
+      { kind: "create", name: "one" },
+    ],
+    [
+      "is not created with a name that the token does not allow",
+      { clusterName: "us-1", token: limited },
+      { kind: "name-rejected", name: "us-1" },
+    ],
+    [
+      "is not created with a name from its client id that the token does not allow",
+      { token: limited },
+      { kind: "name-rejected", name: nameFor("client") },
+    ],
+    [
+      "is not created with another name that the token does not allow when the requested one is taken",
+      { clusterName: "one", named: () => foreign, token: limited },
+      { kind: "name-rejected", name: nameFor("client") },
+    ],
+    [
+      "is not one that was created for it with a name that the token does not allow",
+      { enrolled: [cluster("us-1")], token: limited },
+      { kind: "name-rejected", name: "us-1" },
+    ],
+    [
+      "is the same again whatever its name is",
+      { enrolled: [cluster("us-1", "sha256:aa")], token: limited },
+      { kind: "same", cluster: cluster("us-1", "sha256:aa") },
     ],
     [
       "is the same again for the same client id and key",

@@ -3,17 +3,24 @@ import { createHash } from "node:crypto";
 import type { Cluster } from "@flotilla/shared/api";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names";
 import { createdAtOf, isBeingEmptied, revocationOf } from "../clusterstate/index.ts";
-import type { TokenTerms } from "./token.ts";
+import { matchesAny, type TokenTerms } from "./token.ts";
 
 export type ClusterChoice =
-  | { readonly kind: "create"; readonly name: string }
+  | {
+      readonly kind: "create";
+      readonly name: string;
+      /** Why it has not the name that the agent requested. */
+      readonly instead?: "taken" | "awaited";
+    }
   /** Enrolled before with the same key. */
   | { readonly kind: "same"; readonly cluster: Cluster }
   /** Created by a user for this client id or for the token; no agent has enrolled yet. */
   | { readonly kind: "adopt"; readonly cluster: Cluster }
   /** Enrolled with another key, which this one may replace. */
   | { readonly kind: "take-over"; readonly cluster: Cluster }
-  | { readonly kind: "rejected"; readonly cluster: Cluster; readonly why: RejectionReason };
+  | { readonly kind: "rejected"; readonly cluster: Cluster; readonly why: RejectionReason }
+  /** The token does not allow this name. */
+  | { readonly kind: "name-rejected"; readonly name: string };
 
 export type RejectionReason =
   | "other-key"
@@ -36,10 +43,15 @@ export interface ChoiceInputs {
   readonly enrolled: readonly Cluster[];
   /** The Cluster of a name in that namespace. */
   readonly named: (name: string) => Cluster | undefined;
+  /**
+   * Whether a HelmOp or Bundle there names a Cluster of this name in a target. Such a Cluster gets what was meant for another
+   * one, so a token has to allow the name.
+   */
+  readonly isAwaited: (name: string) => boolean;
 }
 
 export function chooseCluster(inputs: ChoiceInputs): ClusterChoice {
-  const { clientId, clusterName, token, named } = inputs;
+  const { token, named } = inputs;
   const [oldest] = inputs.enrolled.toSorted(byAge);
   const madeFor = token?.clusterName;
   if (madeFor !== undefined) {
@@ -48,9 +60,47 @@ export function chooseCluster(inputs: ChoiceInputs): ClusterChoice {
     const cluster = named(madeFor);
     return cluster === undefined ? { kind: "create", name: madeFor } : enrolAs(cluster, inputs);
   }
-  if (oldest !== undefined) return enrolAs(oldest, inputs);
-  const isFree = clusterName !== undefined && named(clusterName) === undefined;
-  return { kind: "create", name: isFree ? clusterName : nameFor(clientId) };
+  const choice = oldest === undefined ? newCluster(inputs) : enrolAs(oldest, inputs);
+  return rejectName(choice, token?.allowedClusterNames) ?? choice;
+}
+
+function newCluster({
+  clientId,
+  clusterName,
+  token,
+  named,
+  isAwaited,
+}: ChoiceInputs): Extract<ClusterChoice, { kind: "create" | "name-rejected" }> {
+  const fallback = nameFor(clientId);
+  if (clusterName === undefined) return { kind: "create", name: fallback };
+  const allowed = token?.allowedClusterNames;
+  if (allowed !== undefined && !matchesAny(clusterName, allowed))
+    return { kind: "name-rejected", name: clusterName };
+  if (named(clusterName) !== undefined) return { kind: "create", name: fallback, instead: "taken" };
+  return allowed === undefined && isAwaited(clusterName)
+    ? { kind: "create", name: fallback, instead: "awaited" }
+    : { kind: "create", name: clusterName };
+}
+
+/** Also a name that the hub chose, or that of a Cluster which is enrolled for the first time or with another key. */
+function rejectName(
+  choice: ClusterChoice,
+  allowed: readonly string[] | undefined,
+): ClusterChoice | undefined {
+  if (allowed === undefined) return undefined;
+  switch (choice.kind) {
+    case "create":
+      return matchesAny(choice.name, allowed)
+        ? undefined
+        : { kind: "name-rejected", name: choice.name };
+    case "adopt":
+    case "take-over": {
+      const { name } = choice.cluster.metadata;
+      return matchesAny(name, allowed) ? undefined : { kind: "name-rejected", name };
+    }
+    default:
+      return undefined;
+  }
 }
 
 /** As an existing Cluster. */

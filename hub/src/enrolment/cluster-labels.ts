@@ -1,5 +1,5 @@
 /** The labels of a new Cluster: what the agent requests, as far as it may, and what its token sets. Pure. */
-import type { TokenTerms } from "./token.ts";
+import { matchesAny, type TokenTerms } from "./token.ts";
 
 export interface ClusterLabels {
   /** Requested by the agent and allowed. */
@@ -23,7 +23,7 @@ export function clusterLabels(
   const fixed: Readonly<Record<string, string>> = Object.fromEntries(entries);
   const isOwn = (name: string): boolean =>
     !reservedDomains.some((domain) => isIn(domain, name)) &&
-    isAllowed(name, token?.allowedLabels) &&
+    (token?.allowedLabels === undefined || matchesAny(name, token.allowedLabels)) &&
     !Object.hasOwn(fixed, name);
   return {
     own: Object.fromEntries(Object.entries(requested).filter(([name]) => isOwn(name))),
@@ -33,13 +33,6 @@ export function clusterLabels(
       .map(([name]) => name)
       .toSorted(),
   };
-}
-
-function isAllowed(name: string, patterns: readonly string[] | undefined): boolean {
-  if (patterns === undefined) return true;
-  return patterns.some((pattern) =>
-    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
-  );
 }
 
 function isIn(domain: string, name: string): boolean {

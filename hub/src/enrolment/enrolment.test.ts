@@ -60,6 +60,7 @@ async function start() {
     rest,
     clusters,
     tokens,
+    isAwaited: () => false,
     authority: {
       async issueClient(request) {
         const chainPem = await authority.issueClient({ ...request, lifetimeMs: 3_600_000 });
@@ -195,15 +196,19 @@ describe("an enrolment", () => {
     ]);
   });
 
-  test("of one sender with many new clients does not use up the limit of others", async () => {
-    const { enrolment } = await start();
-    const wrong = { ...request, token: "" };
+  test("with a wrong token uses up nobody's limit, whether of one sender or of many", async () => {
+    const { enrolment, rest } = await start();
+    const wrong = { ...request, token: `${tokenUid}.wrong` };
     const flood = Array.from({ length: 2_000 }, (_, at) =>
-      answer(enrolment.enroll({ ...wrong, clientId: `made-${at}` }, peer)),
+      answer(enrolment.enroll({ ...wrong, clientId: `made-${at}` }, `10.0.${at % 200}.1:1234`)),
     );
-    assert.ok((await Promise.all(flood)).includes("RESOURCE_EXHAUSTED"));
+    assert.deepEqual([...new Set(await Promise.all(flood))], ["UNAUTHENTICATED"]);
+    assert.deepEqual(
+      rest.reads.filter((read) => read.startsWith("secrets ")),
+      [`secrets ${workspace}/token`],
+    );
 
-    assert.match(await answer(enrolment.enroll(request, "10.0.0.2:1234")), /^cluster-/);
+    assert.match(await answer(enrolment.enroll(request, "10.0.0.1:1234")), /^cluster-/);
   });
 
   test("can be renewed up to the limit", async () => {

@@ -1,7 +1,8 @@
 /**
  * The handlers of Enroll and Renew, which alone issue certificates to agents.
  *
- * Each client and each sender has a rate limit, and a repeated rejection is logged once a minute. Failures of a sender have no
+ * Each client, each sender and the whole hub have a rate limit; those of the sender and the hub count only requests with a valid
+ * token or key, so that nobody else can use them up. A repeated rejection is logged once a minute. Failures of a sender have no
  * limit of their own: whole fleets share one address, and agents with a valid token must not wait for others.
  */
 
@@ -19,13 +20,13 @@ import {
   readCertificateRequest,
 } from "../identity/index.ts";
 import { hostOf, type Rejections, RpcError, rpcErrors } from "../rpc/index.ts";
-import { type AuthorizationDeps, authorizeEnrolment } from "./authorization.ts";
+import { type AuthorizationDeps, authorizeEnrolment, createStoredTokens } from "./authorization.ts";
 import { clusterLabels } from "./cluster-labels.ts";
 import { enrollErrors, enrolmentRateLimited } from "./errors.ts";
 import { recordEnrolmentEvents } from "./events.ts";
 import { type RegisterClusterDeps, registerCluster } from "./register-cluster.ts";
 
-export interface EnrolmentDeps extends RegisterClusterDeps, AuthorizationDeps {
+export interface EnrolmentDeps extends RegisterClusterDeps, Omit<AuthorizationDeps, "storedToken"> {
   readonly authority: Pick<LiveAuthority, "issueClient">;
   readonly hubId: string;
   readonly rejections: Rejections;
@@ -51,6 +52,7 @@ const senderLogLimit = { perSecond: 1, burst: 50 };
 
 export function createEnrolment(deps: EnrolmentDeps): Enrolment {
   const { clusters, authority, hubId, rejections, clock, log } = deps;
+  const authorization = { ...deps, storedToken: createStoredTokens(deps.rest, clock) };
   const all = createKeyedRateLimiter({ clock, ...allLimit });
   const senders = createKeyedRateLimiter({ clock, ...senderLimit });
   const clients = createKeyedRateLimiter({ clock, ...clientLimit });
@@ -59,24 +61,26 @@ export function createEnrolment(deps: EnrolmentDeps): Enrolment {
 
   async function enroll(request: EnrollRequest, peer: string): Promise<EnrollResponse> {
     const sender = hostOf(peer);
-    const isAllowed =
-      clients.take(`${sender} ${request.clientId}`) && senders.take(sender) && all.take("");
-    if (!isAllowed) {
-      rejections.count("enrolment");
-      throw enrolmentRateLimited();
-    }
+    if (!clients.take(`${sender} ${request.clientId}`)) throw rateLimited();
     try {
-      return await admit(request);
+      return await admit(request, sender);
     } catch (thrown) {
       logFailure(sender, request.clientId, thrown);
       throw RpcError.fromThrown(thrown);
     }
   }
 
-  async function admit(request: EnrollRequest): Promise<EnrollResponse> {
-    const key = await readKey(request.certificateRequest);
+  function rateLimited(): RpcError {
+    rejections.count("enrolment");
+    return enrolmentRateLimited();
+  }
+
+  async function admit(request: EnrollRequest, sender: string): Promise<EnrollResponse> {
     const { clientId, clusterName } = request;
-    const { namespace, token } = await authorizeEnrolment(deps, request, key);
+    const { namespace, token, key } = await authorizeEnrolment(authorization, request, () =>
+      readKey(request.certificateRequest),
+    );
+    if (!senders.take(sender) || !all.take("")) throw enrolmentRateLimited();
     const labels = clusterLabels(request.labels, token);
     const { fingerprint, spki } = key;
     const applicant = { namespace, clientId, fingerprint, clusterName, labels, token };

@@ -1,5 +1,4 @@
 /** Events on a Cluster about requests of its agent that were not granted. */
-import type { Cluster } from "@flotilla/shared/api";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
@@ -24,19 +23,25 @@ const maxListedLabels = 10;
 
 export function recordEnrolmentEvents(
   { events, log }: EnrolmentEventsDeps,
-  { cluster, how }: RegisteredCluster,
+  { cluster, how, instead }: RegisteredCluster,
   { clusterName, labels, token }: EnrolmentRequestSummary,
 ): void {
   const record = (type: "Normal" | "Warning", reason: string, note: string): void =>
     events.record(cluster, { type, reason, action: "Enroll", note });
 
-  if (how === "create" && isNameTaken(cluster, clusterName, token)) {
+  if (instead !== undefined) {
     log.warn(
-      { cluster: keyOf(cluster), requestedName: clusterName },
-      "requested cluster name is taken",
+      { cluster: keyOf(cluster), requestedName: clusterName, why: instead },
+      "did not give a cluster the requested name",
     );
-    const note = `the agent requested the name ${clusterName}, which another Cluster has; this one is named ${cluster.metadata.name}`;
-    record("Warning", "NameTaken", note);
+    const { name } = cluster.metadata;
+    if (instead === "taken") {
+      const note = `the agent requested the name ${clusterName}, which another Cluster has; this one is named ${name}`;
+      record("Warning", "NameTaken", note);
+    } else {
+      const note = `the agent requested the name ${clusterName}, which a target of a HelmOp or Bundle waits for; this one is named ${name}; to enrol a cluster with that name, use a token with spec.clusterName or spec.allowedClusterNames`;
+      record("Warning", "NameAwaited", note);
+    }
   }
   if (how === "take-over") {
     const note = `an agent with another key took over this cluster with the registration token ${token?.name ?? ""}; the previous key is no longer accepted`;
@@ -53,14 +58,4 @@ export function recordEnrolmentEvents(
     const note = `the agent requested labels that it may not set on its cluster: ${listed.join(", ")}${more}; set them on the Cluster or in the registration token`;
     record("Warning", "LabelsRejected", note);
   }
-}
-
-function isNameTaken(
-  { metadata }: Cluster,
-  clusterName: string | undefined,
-  token: TokenTerms | undefined,
-): boolean {
-  return (
-    token?.clusterName === undefined && clusterName !== undefined && clusterName !== metadata.name
-  );
 }

@@ -15,14 +15,14 @@ import {
   KubeStatusError,
 } from "@flotilla/shared/kube/client";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
 import { clientIdIndex, clientIdKey } from "../cache/index.ts";
 import { RpcError } from "../rpc/index.ts";
 import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";
 import type { ClusterLabels } from "./cluster-labels.ts";
 import { enrollErrors } from "./errors.ts";
-import { rejectionFor } from "./rejections.ts";
+import { nameRejected, rejectionFor } from "./rejections.ts";
 import { rejectRemovedCluster } from "./removed-cluster.ts";
 import type { TokenTerms } from "./token.ts";
 
@@ -30,6 +30,8 @@ export interface RegisterClusterDeps {
   readonly rest: KubeRest;
   readonly clusters: Store<Cluster>;
   readonly events: EventRecorder;
+  /** Whether a target of a HelmOp or Bundle names the Cluster with this key. */
+  readonly isAwaited: (cluster: ObjectKey) => boolean;
 }
 
 export interface EnrolmentApplicant {
@@ -44,7 +46,9 @@ export interface EnrolmentApplicant {
 
 export interface RegisteredCluster {
   readonly cluster: Cluster;
-  readonly how: Exclude<ClusterChoice["kind"], "rejected">;
+  readonly how: Exclude<ClusterChoice["kind"], "rejected" | "name-rejected">;
+  /** Why it has not the name that the agent requested. */
+  readonly instead?: "taken" | "awaited";
 }
 
 /** Two replicas or two requests may choose at the same time; the one with the conflict chooses again. */
@@ -75,13 +79,17 @@ export async function registerCluster(
       token,
       enrolled: enrolledClusters(attempt),
       named: (name) => attempt.fresh.get(name) ?? clusters.get(keyOf({ namespace, name })),
+      isAwaited: (name) => deps.isAwaited(keyOf({ namespace, name })),
     });
     if (choice.kind === "rejected") throw reject(attempt, choice);
+    if (choice.kind === "name-rejected") throw nameRejected(choice.name, token);
     const cluster =
       choice.kind === "create"
         ? await create(attempt, choice.name)
         : await update(attempt, choice.cluster, choice.kind);
-    if (cluster !== undefined) return { cluster, how: choice.kind };
+    const instead = choice.kind === "create" ? choice.instead : undefined;
+    if (cluster !== undefined)
+      return { cluster, how: choice.kind, ...(instead !== undefined && { instead }) };
   }
   throw new RpcError(
     status.UNAVAILABLE,

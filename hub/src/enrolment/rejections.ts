@@ -16,6 +16,9 @@ export interface EnrolmentRejection {
   readonly note?: string;
 }
 
+/** Patterns of names in one message. */
+const maxListedNames = 5;
+
 interface Rejected {
   readonly cluster: Cluster;
   readonly clientId: string;
@@ -71,6 +74,18 @@ export function rejectionFor(
     default:
       return unreachable(why);
   }
+}
+
+/** The answer to an agent whose Cluster would have a name that its token does not allow. */
+export function nameRejected(name: string, token: TokenTerms | undefined): RpcError {
+  const allowed = token?.allowedClusterNames ?? [];
+  const listed = allowed.slice(0, maxListedNames).join(", ");
+  const more =
+    allowed.length > maxListedNames ? ` and ${allowed.length - maxListedNames} more` : "";
+  const names = allowed.length === 0 ? "none" : `${listed}${more}`;
+  return denied(
+    `the registration token ${token?.name ?? ""} does not allow the Cluster name ${name} (spec.allowedClusterNames: ${names}); set another clusterName in the agent's bootstrap Secret, or use another token`,
+  );
 }
 
 function revokedSince(cluster: Cluster): string {

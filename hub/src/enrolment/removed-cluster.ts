@@ -5,11 +5,15 @@
  */
 
 import { clusterRegistrationTokens } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import { namespaces } from "@flotilla/shared/kube/objects";
+import { keyOf, type Namespace, namespaces } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
-import { clientDigest, removedClientOf } from "../clusterstate/index.ts";
+import {
+  clientDigest,
+  clusterKeyOfNamespace,
+  clusterNamespaceNames,
+  removedClientOf,
+} from "../clusterstate/index.ts";
 import { RpcError } from "../rpc/index.ts";
 import { enrollErrors } from "./errors.ts";
 import { isRemoved, type TokenTerms } from "./token.ts";
@@ -26,9 +30,7 @@ export async function rejectRemovedCluster(
   { name, clientId, token }: NewCluster,
 ): Promise<void> {
   const { namespace } = token;
-  const clusterNamespace = await rest.get(namespaces, {
-    name: clusterNamespaceName(namespace, name),
-  });
+  const clusterNamespace = await namespaceOf(rest, namespace, name);
   const removed = clusterNamespace && removedClientOf(clusterNamespace);
   const isRecorded =
     removed?.token === token.uid &&
@@ -40,6 +42,20 @@ export async function rejectRemovedCluster(
     throw rejected(
       `the Cluster of client id ${clientId} was deleted, and the registration token ${token.name} that it enrolled with cannot enrol it again`,
     );
+}
+
+/** The namespace that an earlier Cluster of this name has left. */
+async function namespaceOf(
+  rest: Pick<KubeRest, "get">,
+  workspace: string,
+  cluster: string,
+): Promise<Namespace | undefined> {
+  for (const name of clusterNamespaceNames(workspace, cluster)) {
+    const found = await rest.get(namespaces, { name });
+    if (found && clusterKeyOfNamespace(found) === keyOf({ namespace: workspace, name: cluster }))
+      return found;
+  }
+  return undefined;
 }
 
 function rejected(why: string): RpcError {

@@ -14,6 +14,8 @@ export interface TokenTerms {
   readonly createdAt: string;
   /** The only Cluster that may enrol with it. */
   readonly clusterName: string | undefined;
+  /** Names that the Cluster may have; `undefined`: all that no target waits for. */
+  readonly allowedClusterNames: readonly string[] | undefined;
   /** Labels that the Cluster gets, whatever the agent requests. */
   readonly labels: Readonly<Record<string, string>>;
   /** Names of labels that the agent may set; `undefined`: all that are not reserved. */
@@ -56,9 +58,17 @@ export function termsOf({ metadata, spec }: ClusterRegistrationToken): TokenTerm
     uid,
     createdAt: creationTimestamp,
     clusterName: spec.clusterName || undefined,
+    allowedClusterNames: spec.allowedClusterNames ?? undefined,
     labels: spec.labels ?? {},
     allowedLabels: spec.allowedLabels ?? undefined,
   };
+}
+
+/** Whether one of the patterns is the name, or a prefix of it that ends in `*`. */
+export function matchesAny(name: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) =>
+    pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern,
+  );
 }
 
 /** Whether a cluster that enrolled with the token was removed: the client, or the one Cluster that the token is for. */

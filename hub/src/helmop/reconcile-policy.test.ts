@@ -1,7 +1,15 @@
 import assert from "node:assert/strict";
 import { findCondition } from "@flotilla/shared/conditions";
+import type { RepositoryAccess } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
-import { aHelmOp, aPolicy, httpPin, testRepository, web } from "../testing/index.ts";
+import {
+  aHelmOp,
+  aPolicy,
+  createTestHelmOps,
+  httpPin,
+  testRepository,
+  web,
+} from "../testing/index.ts";
 
 describe("a HelmOp under a Policy", () => {
   const guard = aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://good/.*"] } });
@@ -43,6 +51,31 @@ describe("a HelmOp under a Policy", () => {
     await helmOps.reconcile(web);
     assert.equal(helmOps.bundle(web)?.spec.namespace, "other");
     assert.equal(answers.requests, 1);
+  });
+
+  test("sees what its repository responds only where the Policy limits repositories", async () => {
+    for (const [policy, isShown] of [
+      [undefined, false],
+      [aPolicy("guard", { helmOp: { allowedChartPatterns: ["web"] } }), false],
+      [aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://.*"] } }), true],
+    ] as const) {
+      const accesses: RepositoryAccess[] = [];
+      const helmOps = createTestHelmOps({
+        resolve: (_, __, access) => {
+          accesses.push(access);
+          return Promise.resolve({ pin: httpPin("1.2.3"), problems: [] });
+        },
+      });
+      if (policy !== undefined) helmOps.govern(policy);
+      helmOps.put(aHelmOp());
+
+      await helmOps.reconcile(web);
+
+      assert.deepEqual(
+        accesses.map(({ showsResponses }) => showsResponses),
+        [isShown],
+      );
+    }
   });
 
   test("gets its defaults in its Bundle, not in its own spec", async () => {

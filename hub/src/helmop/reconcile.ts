@@ -8,7 +8,13 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { entryFor, holds, isWorthPublishing, remarksOn } from "../frontend/index.ts";
-import { mergePolicies, type Patterns, violationOf, withDefaults } from "../policy/index.ts";
+import {
+  limitsRepositories,
+  mergePolicies,
+  type Patterns,
+  violationOf,
+  withDefaults,
+} from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,
@@ -65,7 +71,8 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       violationOf(policy, helmOp, deps.patterns) ??
       nameTaken(deps.bundles.get(key), helmOp);
     if (invalid !== undefined) return reject(written, helmOp, invalid);
-    const access = await deps.access.of(helmOp).catch(AppError.from);
+    const showsResponses = limitsRepositories(policy);
+    const access = await deps.access.of(helmOp, { showsResponses }).catch(AppError.from);
     if (access instanceof AppError) {
       const isAccepted = isAcceptedNow(helmOp, status);
       if (!isWorthPublishing(access, { isAccepted, retries: context.retries })) throw access;

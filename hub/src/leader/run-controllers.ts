@@ -1,6 +1,5 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
 import type { Bundle } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
@@ -14,6 +13,7 @@ import {
   createClusterPublisher,
 } from "../cluster/index.ts";
 import { createClusterGroupPublisher } from "../clustergroup/index.ts";
+import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import { createContentController } from "../contentgc/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
@@ -174,6 +174,7 @@ export function createControllers(deps: RunDeps): Controllers {
 /** The Bundles that are deployed to a cluster. */
 function bundlesIn({ deployments }: RunDeps["caches"], cluster: ObjectKey): readonly ObjectKey[] {
   const { namespace = "", name } = refOf(cluster);
-  const clusterNamespace = clusterNamespaceName(namespace, name);
-  return deployments.store.byIndex(byNamespace, clusterNamespace).map(bundleKeyOf);
+  return clusterNamespaceNames(namespace, name)
+    .flatMap((each) => deployments.store.byIndex(byNamespace, each))
+    .map(bundleKeyOf);
 }

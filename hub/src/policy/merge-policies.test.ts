@@ -13,6 +13,8 @@ const nothing: MergedPolicy = {
   defaultServiceAccount: "",
   defaultHelmSecretName: "",
   allowedHelmSecretNames: [],
+  allowedDownstreamSecretNames: [],
+  allowedDownstreamConfigMapNames: [],
   allowedHelmRepoPatterns: [],
   allowedChartPatterns: [],
 };
@@ -56,6 +58,8 @@ test("Booleans are ORed, lists are joined, and the first default by name applies
     defaultServiceAccount: "of-b",
     defaultHelmSecretName: "of-a",
     allowedHelmSecretNames: ["s"],
+    allowedDownstreamSecretNames: ["s"],
+    allowedDownstreamConfigMapNames: [],
     allowedHelmRepoPatterns: ["a.*", "b.*"],
     allowedChartPatterns: ["c"],
   };

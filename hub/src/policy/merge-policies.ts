@@ -11,6 +11,9 @@ export interface MergedPolicy {
   readonly defaultServiceAccount: string;
   readonly defaultHelmSecretName: string;
   readonly allowedHelmSecretNames: readonly string[];
+  /** Of `downstreamResources`. */
+  readonly allowedDownstreamSecretNames: readonly string[];
+  readonly allowedDownstreamConfigMapNames: readonly string[];
   readonly allowedHelmRepoPatterns: readonly string[];
   readonly allowedChartPatterns: readonly string[];
 }
@@ -26,9 +29,25 @@ export function mergePolicies(policies: readonly Policy[]): MergedPolicy {
     defaultServiceAccount: first(sorted, (policy) => policy.helmOp?.defaultServiceAccount),
     defaultHelmSecretName: first(sorted, (policy) => policy.helmOp?.defaultHelmSecretName),
     allowedHelmSecretNames: union(sorted, (policy) => policy.helmOp?.allowedHelmSecretNames),
+    allowedDownstreamSecretNames: union(sorted, ({ helmOp }) => [
+      ...(helmOp?.allowedHelmSecretNames ?? []),
+      ...(helmOp?.allowedDownstreamSecretNames ?? []),
+    ]),
+    allowedDownstreamConfigMapNames: union(
+      sorted,
+      (policy) => policy.helmOp?.allowedDownstreamConfigMapNames,
+    ),
     allowedHelmRepoPatterns: union(sorted, (policy) => policy.helmOp?.allowedHelmRepoPatterns),
     allowedChartPatterns: union(sorted, (policy) => policy.helmOp?.allowedChartPatterns),
   };
+}
+
+/**
+ * Whether errors may quote what a repository responds: only where Policies say which repositories there are. A tenant that may
+ * name any address would read the responses of internal services.
+ */
+export function limitsRepositories(policy: MergedPolicy): boolean {
+  return policy.allowedHelmRepoPatterns.length > 0;
 }
 
 /** An account of a tenant that agents have to impersonate needs no right to create namespaces. */

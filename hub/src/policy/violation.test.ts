@@ -81,6 +81,43 @@ describe("a Policy allows", () => {
   }
 });
 
+const copies = (...names: readonly string[]) =>
+  names.map((name) => ({ kind: name.startsWith("cm-") ? "ConfigMap" : "Secret", name }));
+const copyCases: readonly Row[] = [
+  {
+    what: "every copy when nothing is listed",
+    policy: { requireServiceAccount: false },
+    spec: { downstreamResources: copies("any", "cm-any") },
+  },
+  {
+    what: "a copy of a Secret that is allowed for the chart's source",
+    policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
+    spec: { downstreamResources: copies("login") },
+  },
+  {
+    what: "a copy of a Secret that is allowed as a copy beside others",
+    policy: {
+      helmOp: { allowedHelmSecretNames: ["login"], allowedDownstreamSecretNames: ["tls"] },
+    },
+    spec: { downstreamResources: copies("login", "tls", "cm-any") },
+  },
+  {
+    what: "a copy of a ConfigMap that is allowed",
+    policy: { helmOp: { allowedDownstreamConfigMapNames: ["cm-a"] } },
+    spec: { downstreamResources: copies("cm-a", "any") },
+  },
+  {
+    what: "a copy in a target that deploys nothing",
+    policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
+    spec: { targets: [{ doNotDeploy: true, downstreamResources: copies("of-others") }] },
+  },
+];
+describe("a Policy allows", () => {
+  for (const { what, policy, spec = {} } of copyCases) {
+    test(what, () => assert.equal(violation(policy, aHelmOp(spec)), undefined));
+  }
+});
+
 const rejected: readonly (Row & { readonly message: RegExp })[] = [
   {
     what: "no ServiceAccount, when one is required",
@@ -111,6 +148,31 @@ const rejected: readonly (Row & { readonly message: RegExp })[] = [
     policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
     spec: { helmSecretName: "of-others" },
     message: /^disallowed helmSecretName of-others: of-others is not in the allowed set \[login\]/,
+  },
+  {
+    what: "the agent's own ServiceAccount, when one is required",
+    policy: { requireServiceAccount: true, allowedServiceAccounts: ["flotilla-agent"] },
+    spec: { serviceAccount: "deployer", targets: [{ serviceAccount: "flotilla-agent" }] },
+    message: /^disallowed serviceAccount flotilla-agent in target target000: it is the agent's own/,
+  },
+  {
+    what: "a copy of another Secret than those for the chart's source",
+    policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
+    spec: { downstreamResources: copies("login", "of-others") },
+    message:
+      /^disallowed Secret of-others in downstreamResources: of-others is not in the allowed set \[login\]/,
+  },
+  {
+    what: "a copy of another Secret in a target",
+    policy: { helmOp: { allowedDownstreamSecretNames: ["tls"] } },
+    spec: { targets: [{ downstreamResources: copies("of-others") }] },
+    message: /^disallowed Secret of-others in downstreamResources in target target000: /,
+  },
+  {
+    what: "a copy of another ConfigMap",
+    policy: { helmOp: { allowedDownstreamConfigMapNames: ["cm-a"] } },
+    spec: { downstreamResources: copies("cm-b") },
+    message: /^disallowed ConfigMap cm-b in downstreamResources: cm-b is not in the allowed set/,
   },
   {
     what: "another repository",

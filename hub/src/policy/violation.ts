@@ -1,6 +1,6 @@
 /** What a Policy has against a HelmOp, or against a Bundle read as one. Pure. */
 import type { HelmOp } from "@flotilla/shared/api";
-import { targetName } from "@flotilla/shared/api/names";
+import { agentServiceAccount, targetName } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { describeUrl } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
@@ -11,7 +11,7 @@ import type { Patterns } from "./patterns.ts";
 /** More would not be read. */
 const mostShown = 8;
 
-/** The first violation, in Fleet's order: the ServiceAccount, the Secret, the repository, the chart. */
+/** The first violation, in Fleet's order: the ServiceAccount, the Secrets, the repository, the chart. */
 export function violationOf(
   policy: MergedPolicy,
   helmOp: HelmOp,
@@ -21,6 +21,7 @@ export function violationOf(
   return (
     accountViolation(policy, helmOp) ??
     secretViolation(policy, helmOp) ??
+    copyViolation(policy, helmOp) ??
     sourceViolation(policy, helmOp, patterns)
   );
 }
@@ -30,6 +31,8 @@ interface Part<T> {
   readonly requested: T;
   readonly target?: string;
 }
+
+type Copy = NonNullable<HelmOp["spec"]["downstreamResources"]>[number];
 
 function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | undefined {
   const { requireServiceAccount, allowedServiceAccounts } = policy;
@@ -46,6 +49,13 @@ function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | unde
       policy,
     );
   }
+  const agents = [own, ...ofTargets].find(({ requested }) => requested === agentServiceAccount);
+  if (requireServiceAccount && agents !== undefined)
+    return violation(
+      `disallowed serviceAccount ${agentServiceAccount}${inTarget(agents)}`,
+      `it is the agent's own, and serviceAccount is required by Policy; set spec.serviceAccount to another one`,
+      policy,
+    );
   const wrong = [own, ...ofTargets].find(
     ({ requested }) => !isListed(requested, allowedServiceAccounts),
   );
@@ -67,6 +77,24 @@ function secretViolation(policy: MergedPolicy, { spec }: HelmOp): AppError | und
     `${secret} is not in the allowed set${listed(policy.allowedHelmSecretNames)}`,
     policy,
   );
+}
+
+/** What is copied to a cluster leaves the workspace like the Secret of the chart's source. */
+function copyViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | undefined {
+  for (const part of copiesOf(helmOp)) {
+    const { kind = "", name = "" } = part.requested;
+    const allowed =
+      kind === "Secret"
+        ? policy.allowedDownstreamSecretNames
+        : policy.allowedDownstreamConfigMapNames;
+    if (!isListed(name, allowed))
+      return violation(
+        `disallowed ${kind} ${name} in downstreamResources${inTarget(part)}`,
+        `${name} is not in the allowed set${listed(allowed)}`,
+        policy,
+      );
+  }
+  return undefined;
 }
 
 function sourceViolation(
@@ -119,6 +147,18 @@ function violation(subject: string, why: string, { names }: MergedPolicy): AppEr
 /** Nothing is not forbidden, and a set that is empty allows everything. */
 function isListed(text: string, allowed: readonly string[]): boolean {
   return text === "" || allowed.length === 0 || allowed.includes(text);
+}
+
+function copiesOf({ spec }: HelmOp): readonly Part<Copy>[] {
+  const ofTargets = (spec.targets ?? []).flatMap((target, index) =>
+    target.doNotDeploy === true
+      ? []
+      : (target.downstreamResources ?? []).map((requested) => ({
+          requested,
+          target: target.name || targetName(index),
+        })),
+  );
+  return [...(spec.downstreamResources ?? []).map((requested) => ({ requested })), ...ofTargets];
 }
 
 function accountsOf({ spec }: HelmOp): readonly [Part<string>, ...Part<string>[]] {

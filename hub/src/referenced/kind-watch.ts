@@ -10,6 +10,7 @@ import type { Log } from "@flotilla/shared/log";
 import { packReferencedObject } from "@flotilla/shared/referenced";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import {
+  isOwnObject,
   referencedObjectOf,
   type StoredObject,
   type WorkspaceObject,
@@ -124,6 +125,10 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     const lacksData = stored !== undefined && withoutData.has(stored);
     const found = lacksData ? await rest.get(resource, { namespace, name }) : stored;
     if (found === undefined) return { kind: "absent" };
+    if (isOwnObject(found)) {
+      log.warn({ kind, name }, "a deployment refers to an object of the hub, which is never sent");
+      return { kind: "absent" };
+    }
     const object = referencedObjectOf(lacksData ? dropBulk(found) : found);
     const packed = await packReferencedObject(object);
     const { resourceVersion = "" } = found.metadata;

@@ -1,5 +1,12 @@
 /** A Secret or ConfigMap of a workspace, as it is sent to agents. Pure. */
 import type { ObjectRefKind } from "@flotilla/proto";
+import {
+  agentNamespace,
+  bootstrapSecretName,
+  hubNamespace,
+  identitySecretName,
+  registrationSecretType,
+} from "@flotilla/shared/api/names";
 import type { Packed } from "@flotilla/shared/content";
 import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
@@ -26,6 +33,23 @@ const excludedTypes = ["helm.sh/release.v1", "fleet.cattle.io/bundle-values/v1al
 /** The field selector of the watch. */
 export function watchedFields(kind: ObjectRefKind): string | undefined {
   return kind === "Secret" ? excludedTypes.map((type) => `type!=${type}`).join(",") : undefined;
+}
+
+/** Types of Secrets of the hub and its agents: registration tokens, contents, assignments, keys of webhooks. */
+const ownTypes = new RegExp(`^(${registrationSecretType}$|flotilla[./])`);
+const ownNamespaces = [hubNamespace, agentNamespace];
+const ownNames = [identitySecretName, bootstrapSecretName];
+
+/**
+ * Whether it is one of the hub's or an agent's own objects, which no agent is ever sent, whoever refers to it: with a
+ * registration token a tenant would enrol clusters, with an identity it would be another cluster.
+ */
+export function isOwnObject({ metadata, type }: StoredObject): boolean {
+  return (
+    ownTypes.test(type ?? "") ||
+    ownNamespaces.includes(metadata.namespace ?? "") ||
+    (type !== undefined && ownNames.includes(metadata.name))
+  );
 }
 
 /** Keeps only what identifies the object and its version. */

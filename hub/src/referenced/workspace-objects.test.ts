@@ -20,16 +20,22 @@ const other = { kind: "Secret", name: "other" } as const;
 
 interface SecretOptions {
   readonly name?: string;
+  readonly namespace?: string;
   readonly type?: string;
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 function secret(
   password: string,
-  { name = "source", type = "Opaque", labels }: SecretOptions = {},
+  {
+    name = "source",
+    namespace: workspace = namespace,
+    type = "Opaque",
+    labels,
+  }: SecretOptions = {},
 ) {
   return {
-    metadata: { name, namespace, ...(labels !== undefined && { labels }) },
+    metadata: { name, namespace: workspace, ...(labels !== undefined && { labels }) },
     type,
     data: { password },
   };
@@ -73,6 +79,30 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
 function passwordOf(known: WorkspaceObject): string | undefined {
   return known.kind === "present" ? known.object.data?.["password"] : undefined;
 }
+
+describe("objects of the hub and its agents", () => {
+  const own: readonly (readonly [what: string, object: ReturnType<typeof secret>])[] = [
+    [
+      "the Secret of a registration token",
+      secret("x", { type: "fleet.cattle.io/cluster-registration-values" }),
+    ],
+    ["the key of a webhook", secret("x", { type: "flotilla/webhook" })],
+    ["an assignment of an agent", secret("x", { type: "flotilla.dev/assignment" })],
+    ["the identity of an agent", secret("x", { name: "flotilla-identity" })],
+    ["the bootstrap Secret of an agent", secret("x", { name: "flotilla-bootstrap" })],
+    ["a Secret in the hub's namespace", secret("x", { namespace: "flotilla-system" })],
+    ["a Secret in the agent's namespace", secret("x", { namespace: "flotilla-agent" })],
+  ];
+  for (const [what, object] of own) {
+    test(`are never sent: ${what}`, async (t) => {
+      const { objects } = await setUp(t, (server) => server.put(secrets, object));
+      const ref = { kind: "Secret", name: object.metadata.name } as const;
+      objects.watch(object.metadata.namespace, ref);
+
+      assert.deepEqual(await objects.known(object.metadata.namespace, ref), { kind: "absent" });
+    });
+  }
+});
 
 describe("referenced objects", () => {
   test("are known after they were read, whether they exist or not", async (t) => {

@@ -79,6 +79,14 @@ describe("the hub's access to the chart source of a HelmOp", () => {
     assert.equal(caBundle, undefined);
   });
 
+  test("has errors quote the source only where the caller allows that", async () => {
+    const { access } = setUp();
+
+    const { settingsFor } = await access.of(aHelmOp(), { showsResponses: true });
+
+    assert.deepEqual(settingsFor(source), { showsResponses: true });
+  });
+
   test("uses the Secret of its namespace, and its own insecureSkipTLSVerify", async () => {
     const { access } = setUp({
       [`${workspace} Secret/login`]: { ...login, insecureSkipVerify: "true" },

@@ -19,12 +19,19 @@ import type { WorkspaceObjects } from "../referenced/index.ts";
 export interface ChartAccess {
   /**
    * Throws HELM_SECRET_UNUSABLE, with Fleet's message. From then on the Secret is watched for this object, until
-   * `forget`. `authorities`: trusted instead of Rancher's, as PEM.
+   * `forget`.
    */
-  of(helmOp: HelmOp, authorities?: string): Promise<SourceAccess>;
+  of(helmOp: HelmOp, options?: AccessOptions): Promise<SourceAccess>;
   /** The keys of the objects whose access depends on a Secret. */
   keysUsing(namespace: string, ref: ObjectRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
+}
+
+export interface AccessOptions {
+  /** Trusted instead of Rancher's, as PEM. */
+  readonly authorities?: string | undefined;
+  /** Errors may quote the responses of the source; default: they may not. */
+  readonly showsResponses?: boolean;
 }
 
 /** Watches the Secrets that objects are accessed with, and maps one to the keys of those objects. */
@@ -133,7 +140,7 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
   }
 
   return {
-    async of(helmOp, authorities) {
+    async of(helmOp, { authorities, showsResponses = false } = {}) {
       const key = keyOf(helmOp);
       const { namespace = "" } = helmOp.metadata;
       const secretName = helmOp.spec.helmSecretName || undefined;
@@ -144,12 +151,15 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
         namedSecret(namespace, secretName),
       ]);
       const caBundle = bundle.pem === "" ? undefined : bundle.pem;
-      const settingsFor = (source: SourceLocation) =>
-        accessSettingsFromSecret(secret?.object, {
+      const settingsFor = (source: SourceLocation) => {
+        const settings = accessSettingsFromSecret(secret?.object, {
           source,
           insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify,
           caBundle,
         });
+        if (settings instanceof AppError || !showsResponses) return settings;
+        return { ...settings, showsResponses };
+      };
       const problem = firstProblem(helmOp, settingsFor);
       if (problem !== undefined)
         throw unusable(`Secret ${namespace}/${secretName ?? ""}: ${problem.message}`);

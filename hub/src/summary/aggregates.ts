@@ -9,12 +9,11 @@ import {
   type Cluster,
   type ClusterGroup,
 } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import { isSpecChange, type WatchSource } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { clusterKeyOf } from "../cache/index.ts";
-import { offlineCheck, presenceOf } from "../clusterstate/index.ts";
+import { clusterNamespaceOf, offlineCheck, presenceOf } from "../clusterstate/index.ts";
 import {
   createDeploymentAggregates,
   type DeploymentAggregates,
@@ -65,14 +64,15 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
   }
 
   function onCluster(change: Change<Cluster>): void {
-    const { key, after } = change;
-    const { namespace = "", name } = refOf(key);
+    const { key, before, after } = change;
+    const { namespace = "" } = refOf(key);
     if (isSpecChange(change))
       notify(members.clusterChanged(key, after, groups.store.byIndex(byNamespace, namespace)));
     if (!isPresenceChange(change)) return;
-    const clusterNamespace = clusterNamespaceName(namespace, name);
-    for (const deployment of deployments.store.byIndex(byNamespace, clusterNamespace))
-      recount(keyOf(deployment));
+    const cluster = after ?? before;
+    if (cluster !== undefined)
+      for (const each of deployments.store.byIndex(byNamespace, clusterNamespaceOf(cluster)))
+        recount(keyOf(each));
     recountCluster(key, true);
   }
 
@@ -119,8 +119,7 @@ export function toMember(
   cluster: Cluster,
   counts: Pick<DeploymentAggregates, "ofCluster">,
 ): Member {
-  const { namespace = "", name } = cluster.metadata;
-  const { states, total, resources } = counts.ofCluster(clusterNamespaceName(namespace, name));
+  const { states, total, resources } = counts.ofCluster(clusterNamespaceOf(cluster));
   const isOffline = presenceOf(cluster) !== "Connected";
   return {
     states: isOffline ? offlineStates(states) : { ...states },

@@ -69,11 +69,14 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
       },
       charts: createChartResolver({ resolver, deployments, clock, hubId: "hub" }),
       access: {
-        of() {
+        of(_, options) {
           const next = accesses.shift() ?? "";
           return next instanceof AppError
             ? Promise.reject(next)
-            : Promise.resolve({ settingsFor: () => ({}), version: next });
+            : Promise.resolve({
+                settingsFor: () => ({ showsResponses: options?.showsResponses === true }),
+                version: next,
+              });
         },
         keysUsing: () => [],
         forget: () => undefined,

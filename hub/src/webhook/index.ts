@@ -1,2 +1,3 @@
+export { createWebhookKeys } from "./keys.ts";
 export { webhookRoute } from "./route.ts";
 export { createWebhook } from "./webhook.ts";

@@ -1,5 +1,6 @@
 /** The HTTP route of webhooks: limits, and the parsing of a request. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { clientAddress } from "./client-address.ts";
 import type { Webhook } from "./webhook.ts";
 
 const path = /^\/hooks\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
@@ -7,8 +8,15 @@ const maxBodyBytes = 256 * 1024;
 /** For the whole body. */
 const bodyTimeoutMs = 10_000;
 
-/** Answers every request below `/hooks/`. `notReady`: the reason why calls are rejected now. */
-export function webhookRoute(webhook: Webhook, notReady: () => string | undefined) {
+export interface WebhookRouteOptions {
+  /** The reason why calls are rejected now. */
+  readonly notReady: () => string | undefined;
+  /** The header with the address of the client, which an ingress sets; absent: that of the connection counts. */
+  readonly addressHeader?: string | undefined;
+}
+
+/** Answers every request below `/hooks/`. */
+export function webhookRoute(webhook: Webhook, { notReady, addressHeader }: WebhookRouteOptions) {
   return async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const answer = (status: number, text: string, headers: Record<string, string> = {}): void => {
       response.writeHead(status, { "content-type": "text/plain; charset=utf-8", ...headers });
@@ -20,24 +28,33 @@ export function webhookRoute(webhook: Webhook, notReady: () => string | undefine
     if (notReady() !== undefined)
       return answer(503, "the hub is not ready\n", { "retry-after": "5" });
     const secret = { namespace, name };
-    const from = request.socket.remoteAddress ?? "";
-    if (!webhook.mayCall(from, secret))
-      return answer(429, "too many calls, try again later\n", { "retry-after": "1" });
-    const body = await readBody(request);
+    const header = request.headers["x-signature"];
+    const signature = Array.isArray(header) ? header[0] : header;
+    const { authorization } = request.headers;
+    const admission = await webhook.admit({
+      from: clientAddress(request, addressHeader),
+      secret,
+      authorization,
+      signature,
+      evict: () => request.destroy(),
+    });
+    if (admission.kind === "answered") {
+      const { status, text } = admission.answer;
+      // The body is not read: the connection closes with the answer.
+      return answer(status, text, { connection: "close", ...retryHeaders(status) });
+    }
+    const body = await readBody(request).finally(admission.release);
     // The rest is not read: the connection closes with the answer.
     if (body === undefined)
       return answer(413, "the body is larger than 256 KiB\n", { connection: "close" });
-    const { authorization } = request.headers;
-    const signature = request.headers["x-signature"];
-    const { status, text } = await webhook.answer({
-      from,
-      secret,
-      body,
-      authorization,
-      signature: Array.isArray(signature) ? signature[0] : signature,
-    });
-    answer(status, text, status === 503 ? { "retry-after": "5" } : {});
+    const { status, text } = await webhook.answer({ secret, body, authorization, signature });
+    answer(status, text, retryHeaders(status));
   };
+}
+
+function retryHeaders(status: number): Record<string, string> {
+  if (status === 429) return { "retry-after": "1" };
+  return status === 503 ? { "retry-after": "5" } : {};
 }
 
 /** Undefined when it is too large. A slow request is destroyed. */

@@ -3,16 +3,22 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { pollRequestAnnotation, webhookSecretType } from "@flotilla/shared/api/names";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
-import { createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
+import {
+  createMemoryApiServer,
+  type MemoryApiServer,
+  serverError,
+} from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { startHttpServer } from "@flotilla/shared/program";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { type TestContext, test } from "vitest";
 import { aHelmOp, workspace } from "../testing/index.ts";
+import { createWebhookKeys } from "./keys.ts";
 import { webhookRoute } from "./route.ts";
 import { createWebhook } from "./webhook.ts";
 
@@ -40,10 +46,19 @@ async function serve(t: TestContext, secret: Secret = hook()) {
   for (const helmOp of ops) store.set(rest.put(helmOps, helmOp));
   rest.put(secrets, secret);
   const ready: { why?: string } = {};
-  const webhook = createWebhook({ rest, helmOps: store, clock, log: silentLog() });
+  const keys = createWebhookKeys(rest, silentLog());
+  const ending = new AbortController();
+  const watching = keys.run(ending.signal);
+  t.onTestFinished(async () => {
+    ending.abort();
+    await watching;
+  });
+  while (!rest.reads.some((read) => read.startsWith("list secrets"))) await nextTurn();
+  await nextTurn();
+  const webhook = createWebhook({ rest, keys, helmOps: store, clock, log: silentLog() });
   const server = await startHttpServer({
     listen: { host: "127.0.0.1", port: 0 },
-    routes: { "/hooks/": webhookRoute(webhook, () => ready.why) },
+    routes: { "/hooks/": webhookRoute(webhook, { notReady: () => ready.why }) },
   });
   t.onTestFinished(() => server.close());
 
@@ -80,7 +95,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
       )
       .map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
   }
-  return { rest, clock, ready, call, callInParts, marked };
+  return { rest, clock, ready, webhook, call, callInParts, marked };
 }
 
 test("a push requests polls of the HelmOps of its namespace that use the repository", async (t) => {
@@ -107,6 +122,11 @@ test("a call without a repository requests polls of all HelmOps of its namespace
   );
   assert.equal(values[0], values[1]);
 });
+
+/** The reads of single objects. */
+function readsOf(rest: MemoryApiServer): readonly string[] {
+  return rest.reads.filter((read) => !read.startsWith("list "));
+}
 
 const unauthenticated: readonly (readonly [
   what: string,
@@ -142,12 +162,12 @@ for (const [what, secret, headers, path] of unauthenticated) {
   });
 }
 
-test("the Secret is read once for each call", async (t) => {
+test("the Secret is read once for each call with its key", async (t) => {
   const { rest, clock, call } = await serve(t);
   await call(push("one"));
   await clock.advance(1_000);
   await call(push("two"));
-  assert.deepEqual(rest.reads, Array(2).fill(`secrets ${workspace}/registry`));
+  assert.deepEqual(readsOf(rest), Array(2).fill(`secrets ${workspace}/registry`));
 });
 
 test("a repeated delivery has no effect, another one does", async (t) => {
@@ -193,18 +213,58 @@ test("256 KiB are accepted, and one byte more is not, with and without Content-L
   assert.equal(await callInParts([body, " "]), 413);
 });
 
-test("a flood is rate limited, and accepted again later", async (t) => {
-  const { rest, clock, call } = await serve(t);
+test("calls with the right key are rate limited, and accepted again later", async (t) => {
+  const { clock, call } = await serve(t);
   const statuses = new Map<number, number>();
   for (let at = 0; at < 80; at += 1) {
-    const { status } = await call("", { authorization: "Bearer wrong" });
+    const { status } = await call(push(String(at), "charts/nobody-uses"));
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
   }
-  assert.deepEqual(Object.fromEntries(statuses), { 401: 50, 429: 30 });
-  assert.equal(rest.reads.length, 50, "rejected requests cause no request to the API server");
+  assert.deepEqual(Object.fromEntries(statuses), { 202: 50, 429: 30 });
 
   await clock.advance(1_000);
+  assert.equal((await call(push("later"))).status, 202);
+});
+
+test("a flood of calls with wrong keys and signatures costs callers with the right key nothing", async (t) => {
+  const { rest, call } = await serve(t);
+  for (let at = 0; at < 200; at += 1) {
+    const headers =
+      at % 2 === 0 ? { authorization: "Bearer wrong" } : { "x-signature": "sha256=0" };
+    assert.equal((await call(push(String(at)), headers)).status, 401);
+  }
+  assert.deepEqual(readsOf(rest), []);
+
   assert.equal((await call(push("one"))).status, 202);
+});
+
+test("bodies that stay incomplete do not keep a signed call out, nor one with the right key", async (t) => {
+  const { webhook, clock } = await serve(t);
+  const secret = { namespace: workspace, name: "registry" };
+  const evicted: number[] = [];
+  const admit = (from: string, at: number, more: { readonly authorization?: string } = {}) =>
+    webhook.admit({
+      from,
+      secret,
+      signature: "sha256=0",
+      evict: () => void evicted.push(at),
+      ...more,
+    });
+  for (let at = 0; at < 300; at += 1) await admit("attacker", at);
+  await clock.advance(1_000);
+
+  assert.equal((await admit("other", 1_000)).kind, "admitted");
+  assert.equal((await admit("attacker", 1_001)).kind, "admitted");
+  assert.equal((await admit("attacker", 1_002, { authorization })).kind, "admitted");
+
+  assert.deepEqual(evicted, [0, 1]);
+});
+
+test("a key that was just revoked is rejected, also before the watch delivers that", async (t) => {
+  const { rest, call } = await serve(t);
+  rest.remove(secrets, hook().metadata);
+
+  assert.equal((await call(push("one"))).status, 401);
 });
 
 test("other paths and methods, and a hub that is not ready, are rejected", async (t) => {

@@ -1,35 +1,38 @@
 /**
  * The webhook that registries call after a push: `POST /hooks/<namespace>/<secret>`. It requests polls of the
- * namespace's HelmOps that use the pushed repository, and does nothing else. The key is read from its Secret for each
- * call, so a changed key is valid at once and no replica keeps it. A Secret that is missing, has another type or
- * another key gets the same response, so that it reveals nothing to an unauthenticated caller.
+ * namespace's HelmOps that use the pushed repository, and does nothing else. A call with the right key is checked against its
+ * Secret once more, so a revoked key is invalid at once. A Secret that is missing, has another type or another key gets the same
+ * response, so that it reveals nothing to an unauthenticated caller.
+ *
+ * Only calls with the right key count against the rate limit of their Secret, so that nobody else can use it up. Of the others
+ * few are read: one without a signature is rejected by its headers, and of bodies with a signature only so many are incomplete at
+ * a time.
  */
 
 import type { HelmOp } from "@flotilla/shared/api";
-import { webhookSecretType } from "@flotilla/shared/api/names";
 import { createLruCache } from "@flotilla/shared/cache";
-import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import { type ObjectRef, secrets } from "@flotilla/shared/kube/objects";
+import type { ObjectRef } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { type Credentials, isAuthentic } from "./authenticate.ts";
+import { type Credentials, isAuthentic, isPresented } from "./authenticate.ts";
+import type { WebhookKeys } from "./keys.ts";
 import { matchHelmOps } from "./match-helm-ops.ts";
 import { readPush } from "./payload.ts";
 import { createPollRequests } from "./request-polls.ts";
 
 export interface WebhookDeps {
   readonly rest: KubeRest;
+  readonly keys: Pick<WebhookKeys, "known" | "current">;
   readonly helmOps: Store<HelmOp>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 export interface WebhookCall extends Credentials {
-  /** The address of the sender. */
-  readonly from: string;
   readonly secret: Required<ObjectRef>;
   readonly body: Uint8Array;
 }
@@ -40,33 +43,41 @@ export interface WebhookAnswer {
 }
 
 export interface Webhook {
-  /** Whether the rate limit allows another call; checked before any request. */
-  mayCall(from: string, secret: Required<ObjectRef>): boolean;
+  /**
+   * What a call may do before its body is read: `rejected`: nothing can make it right; `signed`: the body decides, and
+   * `release` is to be called when it was read.
+   */
+  admit(caller: WebhookCaller): Promise<WebhookAdmission>;
   answer(call: WebhookCall): Promise<WebhookAnswer>;
 }
 
-/** The key of the Secret's data. */
-const dataKey = "token";
+export interface WebhookCaller extends Credentials {
+  /** The address of the sender. */
+  readonly from: string;
+  readonly secret: Required<ObjectRef>;
+  /** Ends the call, to make room for others. */
+  readonly evict: () => void;
+}
 
-/** Per sender, and per Secret: each call costs the API server a read. */
+export type WebhookAdmission =
+  | { readonly kind: "answered"; readonly answer: WebhookAnswer }
+  | { readonly kind: "admitted"; readonly release: () => void };
+
+/** Of a Secret, by callers with its key: each call costs the API server a read. */
 const callsPerSecond = 10;
 const callsAtOnce = 50;
 const keptDeliveries = 1_024;
+/** Bodies of callers that have not shown the key; 32 MiB at worst. */
+const unverified = { capacity: 128, keepMs: 500 };
 
 const rejected: WebhookAnswer = { status: 401, text: "the key or the signature is not accepted\n" };
+const limited: WebhookAnswer = { status: 429, text: "too many calls, try again later\n" };
 
-export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webhook {
+export function createWebhook({ rest, keys, helmOps, clock, log }: WebhookDeps): Webhook {
   const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
   const deliveries = createLruCache<true>(keptDeliveries);
+  const unread = createFairPool(clock, unverified);
   const requestPolls = createPollRequests({ rest, clock });
-
-  async function keyIn(ref: ObjectRef): Promise<string> {
-    const secret = await rest.get(secrets, ref);
-    if (secret?.type !== webhookSecretType) return "";
-    return Buffer.from(secret.data?.[dataKey] ?? "", "base64")
-      .toString()
-      .trim();
-  }
 
   async function poll({ secret, body }: WebhookCall): Promise<WebhookAnswer> {
     const push = readPush(Buffer.from(body).toString());
@@ -90,16 +101,35 @@ export function createWebhook({ rest, helmOps, clock, log }: WebhookDeps): Webho
     return { status: 202, text: `${named.length} HelmOps are polled\n` };
   }
 
+  const failed = (secret: ObjectRef, thrown: unknown): WebhookAnswer => {
+    log.warn({ ...secret, err: AppError.from(thrown) }, "cannot handle a webhook call");
+    return { status: 503, text: "cannot request the polls now; retry\n" };
+  };
+
   return {
-    mayCall: (from, { namespace, name }) =>
-      limit.take(`from ${from}`) && limit.take(`for ${namespace}/${name}`),
-    async answer(call) {
+    async admit({ from, secret, authorization, signature, evict }) {
       try {
-        const key = await keyIn(call.secret);
-        return isAuthentic(key, call, call.body) ? await poll(call) : rejected;
+        if (isPresented(await keys.known(secret), authorization))
+          return { kind: "admitted", release: () => undefined };
       } catch (thrown) {
-        log.warn({ ...call.secret, err: AppError.from(thrown) }, "cannot handle a webhook call");
-        return { status: 503, text: "cannot request the polls now; retry\n" };
+        return { kind: "answered", answer: failed(secret, thrown) };
+      }
+      if (signature === undefined) return { kind: "answered", answer: rejected };
+      const release = unread.admit(from, evict);
+      return release === undefined
+        ? { kind: "answered", answer: limited }
+        : { kind: "admitted", release };
+    },
+    async answer(call) {
+      const { secret } = call;
+      try {
+        if (!isAuthentic(await keys.known(secret), call, call.body)) return rejected;
+        if (!limit.take(`${secret.namespace}/${secret.name}`)) return limited;
+        return isAuthentic(await keys.current(secret), call, call.body)
+          ? await poll(call)
+          : rejected;
+      } catch (thrown) {
+        return failed(secret, thrown);
       }
     },
   };

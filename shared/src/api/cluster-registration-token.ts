@@ -28,6 +28,14 @@ const clusterRegistrationTokenSpecSchema = fields({
     "The only Cluster that the token is for; it is created when it does not exist. With such a token an agent replaces the agent of that Cluster, also with another key or client id: the Cluster keeps its name, labels and deployments, and the previous key is revoked.",
     { maxLength: 253, absent: "any number of Clusters" },
   ),
+  allowedClusterNames: described(
+    z.array(z.string().max(253)).max(64).nullish(),
+    "Names that a Cluster may have that enrols with the token; a name that ends in `*` is a prefix. An agent that requests another name, or a Cluster of another name that was created for its client id, is rejected. An empty list allows none. Has no effect with `clusterName`.",
+    {
+      "x-default-text":
+        "all names except those of Clusters that do not exist yet and that a target of a HelmOp or Bundle names in `clusterName`",
+    },
+  ),
   labels: described(
     z.record(z.string(), z.string().max(63)).nullish(),
     "Labels of every Cluster that enrols with the token. They override those that its agent requests.",

@@ -21,7 +21,13 @@ const helmOpPolicy = fields({
     "The Secret with the credentials for the chart's source, of a HelmOp without one.",
   ),
   allowedHelmSecretNames: list(
-    "The Secrets that may be used for the chart's source. Absent or empty: all.",
+    "The Secrets that may be used for the chart's source, and copied by `downstreamResources`. Absent or empty: all.",
+  ),
+  allowedDownstreamSecretNames: list(
+    "The Secrets that `downstreamResources` may copy to clusters, beside those of `allowedHelmSecretNames`. Absent or empty: only those of `allowedHelmSecretNames`, or all where that is empty, too.",
+  ),
+  allowedDownstreamConfigMapNames: list(
+    "The ConfigMaps that `downstreamResources` may copy to clusters. Absent or empty: all.",
   ),
   allowedHelmRepoPatterns: list(
     `The repositories that charts may come from; when \`allowedChartPatterns\` is empty, also the addresses of archives in \`chart\`. ${patterns}`,
@@ -31,9 +37,11 @@ const helmOpPolicy = fields({
 
 export const policySchema = fields({
   requireServiceAccount: flag(
-    "Reject deployments without a ServiceAccount of their own or by default. Namespaces are then not created either, unless `allowNamespaceCreation` is set.",
+    "Reject deployments without a ServiceAccount of their own or by default; the agent's own does not count. Namespaces are then not created either, unless `allowNamespaceCreation` is set.",
   ),
-  allowedServiceAccounts: list("The ServiceAccounts that may be used. Absent or empty: all."),
+  allowedServiceAccounts: list(
+    "The ServiceAccounts that may be used. Absent or empty: all in the agent's namespace except its own, whatever rights they have.",
+  ),
   allowNamespaceCreation: flag(
     "Create the namespace of the release even if `requireServiceAccount` is set.",
   ),

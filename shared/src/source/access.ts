@@ -22,6 +22,11 @@ export interface RepositoryAccess {
   readonly clientCertificate?: { readonly certPem: string; readonly keyPem: string };
   /** Verify no certificate on the way to the charts of this repository, as with Helm's flag. */
   readonly insecureSkipVerify?: boolean;
+  /**
+   * Errors may quote the responses of the host. Otherwise a HelmOp that names the address of an internal service would read what
+   * that answers.
+   */
+  readonly showsResponses?: boolean;
   /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
   readonly plainHttp?: boolean;
 }

@@ -10,6 +10,10 @@ export const chartErrors = defineErrors({
     retryable: false,
     help: "The Secret that helmSecretName names has invalid data. The message names the key.",
   },
+  EGRESS_DENIED: {
+    retryable: true,
+    help: "The host of the repository, or one that it redirects to, has an address that charts are not fetched from: a link-local or loopback address, a port of Flotilla itself or, where the administrator denies that, one of a private network. See docs/credentials.md.",
+  },
   INDEX_FETCH: {
     retryable: true,
     help: "Fetching index.yaml of the chart repository failed. Check the address in the message. It is retried automatically.",

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { test } from "vitest";
 import {
   clusterNamespaceName,
+  fleetClusterNamespaceName,
   helmReleaseName,
   maxReleaseNameLength,
   releaseNamePattern,
@@ -67,6 +68,27 @@ test("a cluster with a long name has a namespace with a valid name", () => {
 
   assert.equal(one.length, 63);
   assert.notEqual(one, other);
+});
+
+test("2,000 clusters with long names have as many namespaces, where Fleet's names collide", () => {
+  const names = Array.from(
+    { length: 2_000 },
+    (_, index) => `retail-emea-production-store-edge-gateway-${String(index).padStart(5, "0")}`,
+  );
+  const count = (name: typeof clusterNamespaceName) =>
+    new Set(names.map((each) => name("fleet-default", each))).size;
+
+  assert.equal(count(clusterNamespaceName), names.length);
+  assert.ok(count(fleetClusterNamespaceName) < names.length);
+});
+
+test("clusters whose names are equal in their first 100 characters have different namespaces", () => {
+  const start = "a".repeat(120);
+
+  assert.notEqual(
+    clusterNamespaceName("ws", `${start}-1`),
+    clusterNamespaceName("ws", `${start}-2`),
+  );
 });
 
 test("the namespace of any cluster has a valid name", () => {

@@ -79,6 +79,11 @@ export const localNamespace = "fleet-local";
 export const hubNamespace = "flotilla-system";
 /** The namespace of the agent in its cluster. */
 export const agentNamespace = "flotilla-agent";
+/** The ServiceAccount of the agent, in its namespace, as its chart names it. */
+export const agentServiceAccount = "flotilla-agent";
+/** The Secrets of the agent in its namespace: its identity, and what it enrols with. */
+export const identitySecretName = "flotilla-identity";
+export const bootstrapSecretName = "flotilla-bootstrap";
 
 /** Longest name of a namespace. */
 const maxLabelLength = 63;
@@ -86,11 +91,17 @@ const maxLabelLength = 63;
 /** Fleet's digest covers this many characters of a cluster's names. */
 const hashedLength = 100;
 
+/** Hexadecimal digits of the digest in a shortened name: 96 bits, so that no two names of a fleet are equal. */
+const shortenedDigestLength = 24;
+
 /** The size of the cache: a Bundle for all clusters needs the namespace of each with every change. */
 const maxCached = 20_000;
 const cachedNames = new Map<string, string>();
 
-/** The cluster namespace: the namespace on the hub with the BundleDeployments of a cluster. The same name as in Fleet. */
+/**
+ * The name that the cluster namespace of a new Cluster gets: the namespace on the hub with the BundleDeployments of a cluster.
+ * The same name as in Fleet while that fits into a namespace's name. Fleet shortens a longer one to 20 bits of digest; ours has 96.
+ */
 export function clusterNamespaceName(clusterNamespace: string, clusterName: string): string {
   const cluster = `${clusterNamespace}/${clusterName}`;
   const known = cachedNames.get(cluster);
@@ -101,13 +112,27 @@ export function clusterNamespaceName(clusterNamespace: string, clusterName: stri
   return name;
 }
 
+/** Fleet's name, which a Cluster that has it keeps. Differs from `clusterNamespaceName` where it is shortened. */
+export function fleetClusterNamespaceName(clusterNamespace: string, clusterName: string): string {
+  return safeConcat(fullClusterNamespaceName(clusterNamespace, clusterName));
+}
+
 function makeClusterNamespaceName(clusterNamespace: string, clusterName: string): string {
+  const full = fullClusterNamespaceName(clusterNamespace, clusterName);
+  if (full.length <= maxLabelLength) return full;
+  // Of the names as they are: neither has a slash, so no two Clusters have the same text.
+  const digest = hex("sha256", `${clusterNamespace}/${clusterName}`);
+  const start = full.slice(0, maxLabelLength - shortenedDigestLength - 1).replace(/-+$/, "");
+  return `${start}-${digest.slice(0, shortenedDigestLength)}`;
+}
+
+function fullClusterNamespaceName(clusterNamespace: string, clusterName: string): string {
   const key = hex("sha256", `${clusterNamespace}::${clusterName}`.slice(0, hashedLength)).slice(
     0,
     12,
   );
   // A Cluster's name may have dots, a namespace's may not.
-  return safeConcat("cluster", clusterNamespace, clusterName.replaceAll(".", "-"), key);
+  return ["cluster", clusterNamespace, clusterName.replaceAll(".", "-"), key].join("-");
 }
 
 /** The release name of a Bundle that has none. The same as in Fleet. */
@@ -127,9 +152,8 @@ export function targetName(index: number): string {
   return `target${String(index).padStart(3, "0")}`;
 }
 
-/** Joins names with `-`; a name that is too long for a namespace ends in a digest. */
-function safeConcat(...names: readonly string[]): string {
-  const full = names.join("-");
+/** Fleet's way to shorten a name that is too long for a namespace: it ends in a digest. */
+function safeConcat(full: string): string {
   if (full.length <= maxLabelLength) return full;
   const digest = hex("sha256", full);
   return /[a-z0-9]/.test(full.charAt(56))

@@ -7,6 +7,7 @@ import type {
   V1Lease,
   V1Namespace,
   V1Secret,
+  V1SelfSubjectReview,
   V1ServiceAccount,
 } from "@kubernetes/client-node";
 import type { KubeObject, Resource } from "./object.ts";
@@ -45,6 +46,8 @@ export type Event = Kubernetes<EventsV1Event>;
 export type Lease = Kubernetes<V1Lease>;
 export type CustomResourceDefinition = Kubernetes<V1CustomResourceDefinition>;
 export type Deployment = Kubernetes<V1Deployment>;
+/** Who makes the request; it is not stored. */
+export type SelfSubjectReview = Kubernetes<V1SelfSubjectReview>;
 
 export const namespaces = clusterScoped<Namespace>("", "v1", "Namespace", "namespaces");
 export const secrets = namespaced<Secret>("", "v1", "Secret", "secrets");
@@ -56,6 +59,12 @@ export const serviceAccounts = namespaced<ServiceAccount>(
   "serviceaccounts",
 );
 export const events = namespaced<Event>("events.k8s.io", "v1", "Event", "events");
+export const selfSubjectReviews = clusterScoped<SelfSubjectReview>(
+  "authentication.k8s.io",
+  "v1",
+  "SelfSubjectReview",
+  "selfsubjectreviews",
+);
 export const leases = namespaced<Lease>("coordination.k8s.io", "v1", "Lease", "leases");
 export const deployments = namespaced<Deployment>("apps", "v1", "Deployment", "deployments");
 export const customResourceDefinitions = clusterScoped<CustomResourceDefinition>(

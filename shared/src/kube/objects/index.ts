@@ -11,8 +11,10 @@ export {
   type Namespace,
   namespaces,
   type Secret,
+  type SelfSubjectReview,
   type ServiceAccount,
   secrets,
+  selfSubjectReviews,
   serviceAccounts,
 } from "./core-resources.ts";
 export {

@@ -6,12 +6,18 @@ export interface ObjectSelection {
   readonly fieldSelector?: string | undefined;
 }
 
-/** Field selectors on `metadata.name` and `metadata.namespace`, as every kind has them. */
+/** Field selectors on `metadata.name` and `metadata.namespace`, as every kind has them, and on the type of Secrets. */
 export function matchesSelection(
-  { metadata }: KubeObject,
+  object: KubeObject,
   { labelSelector = "", fieldSelector = "" }: ObjectSelection,
 ): boolean {
-  const fields = { "metadata.name": metadata.name, "metadata.namespace": metadata.namespace ?? "" };
+  const { metadata } = object;
+  const fields = {
+    "metadata.name": metadata.name,
+    "metadata.namespace": metadata.namespace ?? "",
+    // Of a Secret.
+    ...("type" in object && { type: String(object.type) }),
+  };
   return (
     requirementsOf(labelSelector).every((one) => matchesRequirement(metadata.labels ?? {}, one)) &&
     requirementsOf(fieldSelector).every((one) => matchesRequirement(fields, one))

@@ -35,7 +35,7 @@ async function setUp(respond: Respond, options: Partial<ChartCacheOptions> = {})
     /** The cache of another process. */
     newCache,
     cache: newCache(),
-    files: () => readdir(dir),
+    files: async () => (await readdir(dir)).filter((name) => name !== "origin-key"),
     async [Symbol.asyncDispose]() {
       await client.close();
       await server[Symbol.asyncDispose]();
@@ -63,11 +63,9 @@ describe("a pinned chart", () => {
     const second = await at.cache.fetch(pinAt(at.server), accessAt(at.server));
     const third = await at.newCache().fetch(pinAt(at.server), accessAt(at.server));
 
-    assert.deepEqual(first, {
-      path: join(at.dir, `${digest.replace(":", "-")}.tgz`),
-      digest,
-      sizeBytes: archive.length,
-    });
+    const { path, ...file } = first;
+    assert.deepEqual(file, { digest, sizeBytes: archive.length });
+    assert.ok(path.startsWith(join(at.dir, digest.replace(":", "-"))));
     assert.deepEqual([second, third], [first, first]);
     assert.deepEqual(await readFile(first.path), archive);
     assert.equal(at.server.seen.length, 1);
@@ -173,6 +171,61 @@ describe("a pinned chart", () => {
   });
 });
 
+describe("the private chart of another tenant", () => {
+  const privately: Respond = ({ path, headers }, response) => {
+    const isPrivate = path === "/private.tgz" && headers.authorization === undefined;
+    send(response, isPrivate || path === "/copy.tgz" ? 403 : 200, archive);
+  };
+
+  it("is not opened by its digest and another address, nor by its address without its credentials", async () => {
+    await using at = await setUp(privately);
+    const owned = pinAt(at.server, digest, "private");
+    const repository = { kind: "http", repository: at.server.origin, chart: "x" } as const;
+    const others = accessTo(repository);
+    await at.cache.fetch(owned, accessAt(at.server));
+
+    for (const cache of [at.cache, at.newCache()]) {
+      const forged = pinAt(at.server, digest, "copy");
+      await assert.rejects(cache.fetch(forged, others), { code: "REGISTRY_UNAUTHORIZED" });
+      await assert.rejects(cache.fetch(owned, others), { code: "REGISTRY_UNAUTHORIZED" });
+      await cache.fetch(owned, accessAt(at.server));
+    }
+
+    assert.equal(at.server.paths().filter((path) => path === "/private.tgz").length, 3);
+  });
+
+  it("is not opened by the digest of its layer and another repository", async () => {
+    const chart = testChart("x");
+    await using at = await setUp(({ path }, response) =>
+      send(response, path.startsWith("/v2/team-a/") ? 200 : 404, chart.archive),
+    );
+    const pinIn = (team: string): Pin => ({
+      kind: "oci",
+      version: "1.0.0",
+      repository: `oci://${at.server.host}/${team}/x`,
+      tag: "1.0.0",
+      manifestDigest: chart.manifestDigest,
+      layerDigest: chart.layerDigest,
+      layerSizeBytes: chart.archive.length,
+    });
+    const access = accessTo({ kind: "oci", repository: `oci://${at.server.host}/team-a/x` });
+    await at.cache.fetch(pinIn("team-a"), access);
+
+    await assert.rejects(at.cache.fetch(pinIn("team-b"), access), { code: "CHART_DOWNLOAD" });
+  });
+
+  it("has no credentials in the name of its file", async () => {
+    await using at = await setUp(serve);
+
+    await at.cache.fetch(pinAt(at.server), accessAt(at.server));
+    await using elsewhere = await setUp(serve);
+    await elsewhere.cache.fetch(pinAt(at.server), accessAt(at.server));
+
+    // The same chart with the same credentials has another name in another cache.
+    assert.notDeepEqual(await at.files(), await elsewhere.files());
+  });
+});
+
 describe("a chart that does not match its pin", () => {
   const big = gzipSync(
     Buffer.from(Array.from({ length: 5000 }, (_, at) => (at * at * 7919) % 251)),
@@ -208,7 +261,7 @@ describe("a chart that does not match its pin", () => {
       "is forbidden",
       (_, r) => send(r, 403, "pw is no good"),
       "REGISTRY_UNAUTHORIZED",
-      /403 Forbidden \(\*\*\* is no good\); the credentials of the Secret do not permit this/,
+      /403 Forbidden; the credentials of the Secret do not permit this/,
     ],
   ];
   for (const [name, respond, code, message] of cases) {

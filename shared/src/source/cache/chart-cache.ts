@@ -1,10 +1,11 @@
 /**
- * A cache of charts on disk, by the digest of their archive. Callers of one chart share a download, and an archive that does
- * not match its pin is never stored. When the cache is full the least recently used charts are evicted, but none that was
+ * A cache of charts on disk, by the digest of their archive, the address that it came from and the access that it was fetched
+ * with: an index of one tenant that names the digest of another tenant's private chart does not open that. Callers of one chart
+ * share a download, and an archive that does not match its pin is never stored. When the cache is full the least recently used charts are evicted, but none that was
  * used within the last minutes.
  */
 import { randomUUID } from "node:crypto";
-import { mkdir, readdir, rm, stat, utimes } from "node:fs/promises";
+import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { createLruCache } from "../../cache/index.ts";
 import { createSingleFlight } from "../../concurrency/index.ts";
@@ -19,6 +20,7 @@ import {
   type RepositoryAccess,
 } from "../index.ts";
 import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
+import { createOriginNames } from "./origin-names.ts";
 
 export interface ChartCache {
   /** The archive of a pin. The file is kept for at least some minutes. */
@@ -44,7 +46,9 @@ export interface ChartCacheOptions {
   readonly keepUsedMs?: number;
 }
 
-const archiveName = /^sha256-[0-9a-f]{64}\.tgz$/;
+const archiveName = /^sha256-[0-9a-f]{64}-[0-9a-f]{32}\.tgz$/;
+/** Archives of earlier versions, which nothing opens any more. */
+const earlierName = /^sha256-[0-9a-f]{64}\.tgz$/;
 const partName = /^part-/;
 const stalePartMs = 3_600_000;
 
@@ -59,26 +63,28 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   const { now } = deps.clock ?? systemClock;
   const log = deps.log ?? silentLog();
   const fetches = createSingleFlight<ChartFile>();
-  /** The size of files whose digest this process has verified, by digest. */
+  const origins = createOriginNames(dir);
+  /** The size of files whose digest this process has verified, by path. */
   const verified = new Map<string, number>();
   /** The digests that were downloaded from addresses without a digest. */
   const digests = createLruCache<string>(1000);
 
-  const pathOf = (digest: string): string => join(dir, `${digest.replace(":", "-")}.tgz`);
+  const pathOf = (digest: string, origin: string): string =>
+    join(dir, `${digest.replace(":", "-")}-${origin}.tgz`);
 
-  /** The file of a digest, unless it is missing or damaged. */
-  async function find(digest: string): Promise<ChartFile | undefined> {
-    const path = pathOf(digest);
+  /** The file of a digest from an origin, unless it is missing or damaged. */
+  async function find(digest: string, origin: string): Promise<ChartFile | undefined> {
+    const path = pathOf(digest, origin);
     const found = await stat(path).catch(() => undefined);
     if (found === undefined) return undefined;
-    if (verified.get(digest) !== found.size) {
+    if (verified.get(path) !== found.size) {
       if ((await digestOfFile(path)) !== digest) {
-        verified.delete(digest);
+        verified.delete(path);
         log.warn({ digest }, "cached chart is damaged; downloading it again");
         await rm(path, { force: true });
         return undefined;
       }
-      verified.set(digest, found.size);
+      verified.set(path, found.size);
     }
     await touch(path);
     return { path, digest, sizeBytes: found.size };
@@ -95,13 +101,12 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   async function download(
     pin: Pin,
     access: RepositoryAccess,
+    origin: string,
     signal: AbortSignal,
   ): Promise<ChartFile> {
-    await mkdir(dir, { recursive: true, mode: 0o700 }).catch((thrown: unknown) => {
-      throw diskError(thrown, pin);
-    });
     const partPath = join(dir, `part-${randomUUID()}`);
-    const file = await writeChartFile(pin, { partPath, pathOf }, (write) =>
+    const target = { partPath, pathOf: (digest: string) => pathOf(digest, origin) };
+    const file = await writeChartFile(pin, target, (write) =>
       deps.fetch(pin, write, {
         access,
         signal,
@@ -109,7 +114,7 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
         maxBytes: maxChartBytes,
       }),
     );
-    verified.set(file.digest, file.sizeBytes);
+    verified.set(file.path, file.sizeBytes);
     await touch(file.path);
     await evict().catch((thrown: unknown) =>
       log.warn({ err: messageOf(thrown) }, "chart cache could not evict"),
@@ -123,33 +128,35 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
       const found = await stat(join(dir, name)).catch(() => undefined);
       if (found === undefined) continue;
       const idleMs = now() - found.mtimeMs;
-      if (partName.test(name) && idleMs > stalePartMs) await rm(join(dir, name), { force: true });
+      if (earlierName.test(name) || (partName.test(name) && idleMs > stalePartMs))
+        await rm(join(dir, name), { force: true });
       if (archiveName.test(name)) files.push({ name, size: found.size, usedMs: found.mtimeMs });
     }
     let total = files.reduce((sum, file) => sum + file.size, 0);
     for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
       if (total <= maxBytes || now() - file.usedMs < keepUsedMs) return;
       await rm(join(dir, file.name), { force: true });
-      verified.delete(file.name.slice(0, -".tgz".length).replace("-", ":"));
+      verified.delete(join(dir, file.name));
       total -= file.size;
     }
   }
 
   return {
     async fetch(pin, access, { signal } = {}) {
-      const address = pin.kind === "oci" ? pin.layerDigest : `${accessKey(access)} ${pin.url}`;
+      const address = pin.kind === "oci" ? `${pin.repository}@${pin.layerDigest}` : pin.url;
+      const origin = await origins.nameOf(`${accessKey(access)} ${address}`).catch((thrown) => {
+        throw diskError(thrown, pin);
+      });
       const pinned = archiveDigest(pin);
-      const digest = pinned ?? digests.get(address);
-      // With the access, so that a download never fails because of the credentials of another caller.
-      const key = `${digest ?? ""} ${accessKey(access)} ${address}`;
+      const digest = pinned ?? digests.get(origin);
       const file = await fetches.run(
-        key,
+        `${digest ?? ""} ${origin}`,
         async (shared) =>
-          (digest === undefined ? undefined : await find(digest)) ??
-          (await download(pin, access, shared)),
+          (digest === undefined ? undefined : await find(digest, origin)) ??
+          (await download(pin, access, origin, shared)),
         signal,
       );
-      if (pinned === undefined) digests.set(address, file.digest);
+      if (pinned === undefined) digests.set(origin, file.digest);
       return file;
     },
   };

@@ -78,7 +78,7 @@ const badResponses: readonly BadResponse[] = [
     name: "403",
     respond: (_, response) => send(response, 403, "not for you\nsecond line"),
     code: "REGISTRY_UNAUTHORIZED",
-    message: /^403 Forbidden \(not for you\); no credentials are set/,
+    message: /^403 Forbidden; no credentials are set/,
   },
   {
     name: "429 with Retry-After in seconds",
@@ -101,7 +101,7 @@ const badResponses: readonly BadResponse[] = [
   {
     name: "503 with Retry-After",
     respond: (_, response) => send(response, 503, "down", { "retry-after": "7" }),
-    message: /^503 Service Unavailable \(down\); the server asks to retry in 7 s$/,
+    message: /^503 Service Unavailable; the server asks to retry in 7 s$/,
     retryAfterMs: 7_000,
   },
   {

@@ -20,7 +20,13 @@ import type {
   SourceRequest,
 } from "../index.ts";
 import { createOciRegistry, createOciSource, createRegistryAuth } from "../oci/index.ts";
-import { createConnectionPools, createExchanger, type ProxySettings } from "../transport/index.ts";
+import {
+  createConnectionPools,
+  createExchanger,
+  type EgressPolicy,
+  type ProxySettings,
+  type ResolveAll,
+} from "../transport/index.ts";
 import { resolveVersion } from "./resolve.ts";
 
 export interface SourceClientOptions {
@@ -37,6 +43,10 @@ export interface SourceClientOptions {
   readonly idleTimeoutMs?: number;
   readonly connectionsPerHost?: number;
   readonly index?: IndexReaderOptions;
+  /** Default: everything but link-local addresses may be contacted. */
+  readonly egress?: EgressPolicy;
+  /** Resolves the names of hosts; default: the system. For tests. */
+  readonly resolveAll?: ResolveAll;
   readonly clock?: Clock;
 }
 
@@ -74,6 +84,8 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
     idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
     connectionsPerHost: options.connectionsPerHost ?? 8,
     maxPools: 32,
+    egress: options.egress ?? { allowLoopback: true },
+    ...(options.resolveAll !== undefined && { resolveAll: options.resolveAll }),
   });
   const reader = createIndexReader(options.index);
   const exchange = createExchanger({ pools, userAgent: options.userAgent });

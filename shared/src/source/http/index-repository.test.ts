@@ -288,7 +288,7 @@ describe("an index", () => {
       "not there",
       (_, response) => send(response, 404, "no such page"),
       "INDEX_FETCH",
-      /index.yaml: 404 Not Found \(no such page\)/,
+      /index.yaml: 404 Not Found$/,
     ],
   ];
   for (const [name, respond, code, message] of answers) {

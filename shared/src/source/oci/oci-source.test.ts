@@ -176,7 +176,7 @@ describe("the response of a registry", () => {
           '{"errors":[{"code":"NAME_UNKNOWN","message":"repository name not known to registry"}]}',
         ),
       "CHART_NOT_FOUND",
-      /repository oci:\/\/.*\/charts\/x not found in the registry: GET http.*tags\/list\?…: 404 Not Found \(NAME_UNKNOWN: repository name not known to registry\)/,
+      /repository oci:\/\/.*\/charts\/x not found in the registry: GET http.*tags\/list\?…: 404 Not Found \(NAME_UNKNOWN\)/,
     ],
     [
       "no such version",
@@ -222,7 +222,7 @@ describe("the response of a registry", () => {
           "retry-after": "7",
         }),
       "REGISTRY_RATE_LIMITED",
-      /429 Too Many Requests \(TOOMANYREQUESTS: slow down\); the server asks to retry in 7 s/,
+      /429 Too Many Requests \(TOOMANYREQUESTS\); the server asks to retry in 7 s/,
     ],
   ];
   for (const [name, respond, code, message] of answers) {

@@ -132,8 +132,7 @@ describe("a registry with a token service", () => {
 
     await assert.rejects(client.list(...at(server, credentials)), {
       code: "REGISTRY_UNAUTHORIZED",
-      message:
-        /401 Unauthorized \(UNAUTHORIZED: authentication required\); the credentials of the Secret are not accepted/,
+      message: /401 Unauthorized \(UNAUTHORIZED\); the credentials of the Secret are not accepted/,
     });
 
     assert.equal(server.seen.length, 2);
@@ -149,7 +148,7 @@ describe("a registry with a token service", () => {
       "rejects the credentials",
       (_, r) => send(r, 401, '{"error":"wrong pw"}'),
       "REGISTRY_UNAUTHORIZED",
-      /401 Unauthorized \(wrong \*\*\*\)/,
+      /401 Unauthorized/,
     ],
     ["sends no JSON", (_, r) => send(r, 200, "pw"), "REGISTRY_ANSWER", /the response is not JSON$/],
     [

@@ -7,6 +7,8 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { AppError } from "../../errors/index.ts";
 import { chartErrors, isHome, type RepositoryAccess } from "../index.ts";
+import type { EgressPolicy } from "./egress.ts";
+import { checkHost, createEgressConnector, type ResolveAll } from "./egress-connector.ts";
 
 /** Proxies, in the format of the usual environment variables. */
 export interface ProxySettings {
@@ -22,11 +24,17 @@ export interface ConnectionPoolOptions {
   readonly idleTimeoutMs: number;
   readonly connectionsPerHost: number;
   readonly maxPools: number;
+  readonly egress: EgressPolicy;
+  /** For tests; default: the system's. */
+  readonly resolveAll?: ResolveAll;
 }
 
 export interface ConnectionPools {
-  /** The pool for a request to `url` on behalf of `access`. */
-  for(access: RepositoryAccess, url: URL): Dispatcher;
+  /**
+   * The pool for a request to `url` on behalf of `access`; `isRedirected`: credentials do not follow a redirect. Throws
+   * EgressDenied for an address that the egress policy denies.
+   */
+  for(access: RepositoryAccess, url: URL, isRedirected: boolean): Dispatcher;
   close(): Promise<void>;
 }
 
@@ -47,8 +55,9 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   }
 
   return {
-    for(access, url) {
-      const identity = tlsIdentity(access, url);
+    for(access, url, isRedirected) {
+      checkHost(url, options.egress);
+      const identity = tlsIdentity(access, url, isRedirected);
       const key = createHash("sha256").update(JSON.stringify(identity)).digest("base64");
       const pool = pools.get(key) ?? openPool(identity, options);
       // A Map keeps the order of insertion; inserting it again makes it the newest.
@@ -71,8 +80,9 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   };
 }
 
-function tlsIdentity(access: RepositoryAccess, url: URL): TlsIdentity {
-  const certificate = isHome(access, url) ? access.clientCertificate : undefined;
+function tlsIdentity(access: RepositoryAccess, url: URL, isRedirected: boolean): TlsIdentity {
+  const isSent = !isRedirected && isHome(access, url);
+  const certificate = isSent ? access.clientCertificate : undefined;
   return {
     caPem: access.caPem,
     insecure: access.insecureSkipVerify === true,
@@ -89,7 +99,8 @@ function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispat
     ...(secureContext === undefined ? {} : { secureContext }),
   };
   const common = {
-    connect: tls,
+    // A proxy is the administrator's, wherever it is: connections to it have the options of `requestTls` alone.
+    connect: createEgressConnector({ ...tls, allowH2: false }, options.egress, options.resolveAll),
     connections: options.connectionsPerHost,
     headersTimeout: options.idleTimeoutMs,
     bodyTimeout: options.idleTimeoutMs,

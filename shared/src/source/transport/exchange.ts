@@ -5,15 +5,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Dispatcher } from "undici";
 import { AppError, type ErrorKind, messageOf } from "../../errors/index.ts";
-import { describeUrl, isSameParty, type RepositoryAccess, RepositoryError } from "../index.ts";
+import { chartErrors, describeUrl, type RepositoryAccess, RepositoryError } from "../index.ts";
 import type { ConnectionPools } from "./connection-pools.ts";
+import { EgressDenied } from "./egress-connector.ts";
 import { describeNetworkFailure, isClosedConnection } from "./network-error.ts";
 
 export interface ExchangeRequest {
   readonly method: "GET" | "HEAD" | "POST";
   readonly url: URL;
   readonly access: RepositoryAccess;
-  /** Sent to `url` only, not to the host of a redirect. */
+  /** Sent to `url` only: a redirect never has it, not even to the same host. */
   readonly authorization?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -33,6 +34,8 @@ export interface Exchange {
   readonly request: string;
   /** Whether the server that responded was sent the credentials of the request. */
   readonly isAuthorized: boolean;
+  /** Whether the first server redirected the request. Credentials do not follow. */
+  readonly isRedirected: boolean;
   /** The first value of a header. */
   header(name: string): string | undefined;
   /** All values of a header. */
@@ -57,14 +60,14 @@ export function createExchanger(deps: {
 
     for (let hop = 0; ; hop++) {
       const description = `${request.method} ${describeUrl(url)}`;
-      const response = await send(request, url, signal).catch((thrown: unknown) => {
+      const response = await send(request, url, hop > 0, signal).catch((thrown: unknown) => {
         throw failed(request, description, thrown);
       });
       const location = redirectStatuses.has(response.statusCode)
         ? first(response.headers["location"])
         : undefined;
       if (location === undefined || request.method === "POST")
-        return toExchange(request, response, url, description);
+        return toExchange(request, response, { url, description, isRedirected: hop > 0 });
 
       await discard(response.body);
       if (hop === maxRedirects)
@@ -79,10 +82,11 @@ export function createExchanger(deps: {
   async function send(
     request: ExchangeRequest,
     url: URL,
+    isRedirected: boolean,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
-    const pool = deps.pools.for(request.access, url);
+    const pool = deps.pools.for(request.access, url, isRedirected);
     const options = {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -90,7 +94,7 @@ export function createExchanger(deps: {
       headers: {
         "user-agent": deps.userAgent,
         ...request.headers,
-        ...(isAuthorizedFor(request, url) ? { authorization: request.authorization } : {}),
+        ...(isAuthorized(request, isRedirected) ? { authorization: request.authorization } : {}),
       },
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -106,8 +110,9 @@ export function createExchanger(deps: {
   }
 }
 
-function isAuthorizedFor(request: ExchangeRequest, url: URL): boolean {
-  return request.authorization !== undefined && isSameParty(request.url, url);
+/** The server that redirects chooses the address, so the credentials would be used for a request that nobody made. */
+function isAuthorized(request: ExchangeRequest, isRedirected: boolean): boolean {
+  return request.authorization !== undefined && !isRedirected;
 }
 
 function redirected(
@@ -132,11 +137,17 @@ function redirected(
   return to;
 }
 
+/** The request that was answered, after redirects. */
+interface Answered {
+  readonly url: URL;
+  readonly description: string;
+  readonly isRedirected: boolean;
+}
+
 function toExchange(
   request: ExchangeRequest,
   response: Dispatcher.ResponseData,
-  url: URL,
-  description: string,
+  { url, description, isRedirected }: Answered,
 ): Exchange {
   return {
     status: response.statusCode,
@@ -144,7 +155,8 @@ function toExchange(
     url,
     request: description,
     // The body of a POST has the credentials.
-    isAuthorized: isAuthorizedFor(request, url) || request.method === "POST",
+    isAuthorized: isAuthorized(request, isRedirected) || request.method === "POST",
+    isRedirected,
     header: (name) => first(response.headers[name]),
     headerValues: (name) => [response.headers[name] ?? []].flat(),
     failure: (thrown) => failed(request, description, thrown),
@@ -153,6 +165,12 @@ function toExchange(
 
 function failed(request: ExchangeRequest, description: string, thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof EgressDenied)
+    return new RepositoryError(
+      chartErrors.EGRESS_DENIED,
+      `${description}: ${thrown.message}, which charts are not fetched from`,
+      { cause: thrown },
+    );
   if (request.signal?.aborted === true)
     return new RepositoryError(
       request.errorKind,

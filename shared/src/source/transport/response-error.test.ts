@@ -29,10 +29,54 @@ describe("an error response", () => {
 
     const message = await rejectedIndex(
       (_, response) => send(response, 503, words, { "content-encoding": "gzip" }),
-      {},
+      { showsResponses: true },
     );
 
     assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable (come back)");
+  });
+
+  it("has no message of the server unless responses are shown, only a code of the distribution API", async () => {
+    const secret = JSON.stringify({
+      errors: [
+        { code: "DENIED", message: "internal words" },
+        { code: "internal-code", message: "internal words" },
+      ],
+    });
+    for (const [body, shown] of [
+      ["internal words", ""],
+      [JSON.stringify({ error: "internal words" }), ""],
+      [secret, " (DENIED)"],
+    ] as const) {
+      const message = await rejectedIndex((_, response) => send(response, 500, body), {});
+
+      assert.equal(message, `GET <here>/index.yaml: 500 Internal Server Error${shown}`);
+    }
+  });
+
+  it("of a host that a redirect leads to is not shown where responses of the repository are", async () => {
+    await using elsewhere = await startTestServer((_, response) => send(response, 500, "internal"));
+
+    const message = await rejectedIndex(
+      (_, response) => send(response, 302, "", { location: `${elsewhere.origin}/i.yaml` }),
+      { showsResponses: true },
+    );
+
+    assert.equal(message, `GET ${elsewhere.origin}/i.yaml: 500 Internal Server Error`);
+  });
+
+  it("after a redirect to the same host reports that credentials do not follow it", async () => {
+    const message = await rejectedIndex(
+      ({ path }, response) =>
+        path === "/index.yaml"
+          ? send(response, 302, "", { location: "/elsewhere.yaml" })
+          : send(response, 401),
+      login,
+    );
+
+    assert.equal(
+      message,
+      "GET <here>/elsewhere.yaml: 401 Unauthorized; the credentials of the Secret were not sent: they do not follow a redirect",
+    );
   });
 
   it("has no message when it is in an encoding that the request does not accept", async () => {

@@ -23,7 +23,9 @@ export async function responseError(
   otherwise: ErrorKind,
 ): Promise<RepositoryError> {
   const { status } = response;
-  const detail = withoutSecrets(await readDetail(response), access);
+  // A redirect may lead to a host that nobody has named.
+  const isShown = access.showsResponses === true && !response.isRedirected;
+  const detail = withoutSecrets(await readDetail(response, isShown), access);
   const base = `${response.request}: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
   const what = detail === "" ? base : `${base} (${detail})`;
   const retryAfterMs = parseRetryAfter(response.header("retry-after"), Date.now());
@@ -60,17 +62,24 @@ function credentialsHint(response: Exchange, access: RepositoryAccess): string {
   const { password, bearerToken, identityToken, clientCertificate } = access;
   if ((password ?? bearerToken ?? identityToken ?? clientCertificate) === undefined)
     return "; no credentials are set: set helmSecretName to a Secret that has credentials for this host";
-  if (response.isAuthorized || (clientCertificate !== undefined && isHome(access, response.url)))
+  const isCertificateSent =
+    clientCertificate !== undefined && !response.isRedirected && isHome(access, response.url);
+  if (response.isAuthorized || isCertificateSent)
     return response.status === 401
       ? "; the credentials of the Secret are not accepted"
       : "; the credentials of the Secret do not permit this";
+  if (response.isRedirected && isHome(access, response.url))
+    return "; the credentials of the Secret were not sent: they do not follow a redirect";
   return isHome(access, response.url)
     ? "; the credentials of the Secret were not sent: the server offers no supported authentication scheme"
     : "; the credentials of the Secret were not sent: they are for another host";
 }
 
-/** The server's own message: the errors of the distribution API, or a short text. HTML is dropped. */
-async function readDetail(response: Exchange): Promise<string> {
+/**
+ * The server's own message: the errors of the distribution API, or a short text. HTML is dropped. Where it is not shown, only the
+ * codes that the distribution API defines.
+ */
+async function readDetail(response: Exchange, isShown: boolean): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -85,8 +94,10 @@ async function readDetail(response: Exchange): Promise<string> {
   }
   const bytes = unpacked(Buffer.concat(chunks), encodingOf(response));
   const text = bytes.toString("utf8", 0, maxDetailBytes).trim();
+  if (!isShown) return (registryErrors(text, registryCode) ?? "").slice(0, maxDetailLength);
   return shorten(
-    registryErrors(text) ?? (text.startsWith("<") ? "" : (text.split("\n", 1)[0] ?? "")),
+    registryErrors(text, registryError) ??
+      (text.startsWith("<") ? "" : (text.split("\n", 1)[0] ?? "")),
   );
 }
 
@@ -105,18 +116,20 @@ function unpacked(bytes: Buffer, encoding: string): Buffer {
   return Buffer.alloc(0);
 }
 
-function registryErrors(text: string): string | undefined {
+function registryErrors(text: string, describe: (error: unknown) => string): string | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
     const parsed: unknown = JSON.parse(text);
     if (typeof parsed !== "object" || parsed === null) return undefined;
     if ("errors" in parsed && Array.isArray(parsed.errors)) {
       return parsed.errors
-        .map(registryError)
+        .map(describe)
         .filter((line) => line !== "")
         .join("; ");
     }
-    return "error" in parsed && typeof parsed.error === "string" ? parsed.error : undefined;
+    return "error" in parsed && typeof parsed.error === "string"
+      ? describe({ message: parsed.error })
+      : undefined;
   } catch {
     return undefined;
   }
@@ -127,6 +140,23 @@ function registryError(error: unknown): string {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const message = "message" in error && typeof error.message === "string" ? error.message : "";
   return [code, message].filter((part) => part !== "").join(": ");
+}
+
+/** The codes of the distribution specification, which say nothing but why. */
+const registryCodes = new Set([
+  "BLOB_UNKNOWN",
+  "DENIED",
+  "MANIFEST_UNKNOWN",
+  "NAME_INVALID",
+  "NAME_UNKNOWN",
+  "TOOMANYREQUESTS",
+  "UNAUTHORIZED",
+  "UNSUPPORTED",
+]);
+
+function registryCode(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" && registryCodes.has(code) ? code : "";
 }
 
 function shorten(text: string): string {

@@ -1,0 +1,110 @@
+/** Connections that keep the egress policy: it is applied to the addresses that a name resolves to, when the connection is made. */
+import { type LookupAddress, lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { networkInterfaces } from "node:os";
+import { buildConnector } from "undici";
+import { type EgressPolicy, egressProblem } from "./egress.ts";
+
+/** A connection that the egress policy denies. The message has no address: the tenant may not know the network. */
+export class EgressDenied extends Error {
+  readonly code = "EGRESS_DENIED";
+}
+
+/** Resolves a name to all of its addresses. */
+export type ResolveAll = (
+  hostname: string,
+  callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
+) => void;
+
+/**
+ * Throws EgressDenied for a host that is itself an address, or a name of this machine, that the policy denies. Also for requests
+ * through a proxy, which resolves all other names itself.
+ */
+export function checkHost(url: URL, policy: EgressPolicy): void {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const isThisMachine = /(^|\.)localhost\.?$/i.test(host);
+  if (isIP(host) === 0 && !isThisMachine) return;
+  const address = isThisMachine ? "127.0.0.1" : host;
+  permitted([{ address, family: isIP(address) }], portOf(url.protocol, url.port), policy);
+}
+
+/** `options`: those of undici's connector. */
+export function createEgressConnector(
+  options: buildConnector.BuildOptions,
+  policy: EgressPolicy,
+  resolveAll: ResolveAll = resolveBySystem,
+): buildConnector.connector {
+  /** By port: a lookup does not know it, and each connector keeps the TLS sessions of its hosts. */
+  const connectors = new Map<number, buildConnector.connector>();
+
+  function connectorTo(port: number): buildConnector.connector {
+    const known = connectors.get(port);
+    if (known !== undefined) return known;
+    const connector = buildConnector({ ...options, lookup: policedLookup(port) });
+    if (connectors.size >= maxConnectors) connectors.clear();
+    connectors.set(port, connector);
+    return connector;
+  }
+
+  function policedLookup(port: number): LookupFunction {
+    return (hostname, { all }, callback) => {
+      resolveAll(hostname, (error, addresses) => {
+        if (error !== null) {
+          callback(error, "");
+          return;
+        }
+        try {
+          const [first, ...others] = permitted(addresses, port, policy);
+          if (all === true) callback(null, [first, ...others]);
+          else callback(null, first.address, first.family);
+        } catch (thrown) {
+          callback(thrown instanceof Error ? thrown : new Error(String(thrown)), "");
+        }
+      });
+    };
+  }
+
+  return (target, callback) => {
+    const port = portOf(target.protocol, target.port);
+    try {
+      // Node calls no lookup for a host that is an address.
+      const host = target.hostname.includes(":") ? `[${target.hostname}]` : target.hostname;
+      checkHost(new URL(`http://${host}:${port}`), policy);
+    } catch (thrown) {
+      callback(thrown instanceof Error ? thrown : new Error(String(thrown)), null);
+      return;
+    }
+    connectorTo(port)(target, callback);
+  };
+}
+
+/** Ports of one pool; a repository has one. */
+const maxConnectors = 64;
+
+/** The addresses that the policy permits; throws EgressDenied when there is none. */
+function permitted(
+  addresses: readonly LookupAddress[],
+  port: number,
+  policy: EgressPolicy,
+): readonly [LookupAddress, ...LookupAddress[]] {
+  const own = ownAddresses();
+  const problems = addresses.map(({ address }) => egressProblem({ address, port }, policy, own));
+  const [first, ...others] = addresses.filter((_, at) => problems[at] === undefined);
+  if (first !== undefined) return [first, ...others];
+  throw new EgressDenied(`the host has ${problems[0] ?? "no address"}`);
+}
+
+/** Read each time: interfaces come and go. */
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses = []) =>
+    addresses.map(({ address }) => address),
+  );
+}
+
+function resolveBySystem(hostname: string, callback: Parameters<ResolveAll>[1]): void {
+  systemLookup(hostname, { all: true }, callback);
+}
+
+function portOf(protocol: string, port: string): number {
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}

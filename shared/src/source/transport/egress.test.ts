@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { describe, it, test } from "vitest";
+import { accessTo } from "../index.ts";
+import { createTestClient, indexText, send, startTestServer } from "../testing/index.ts";
+import { type EgressPolicy, egressProblem } from "./egress.ts";
+
+const own = ["10.1.2.3"];
+const strict: EgressPolicy = { ownPorts: [8443] };
+const permitted = "permitted";
+
+const cases: readonly (readonly [address: string, problem: string, policy?: EgressPolicy])[] = [
+  ["93.184.215.14", permitted],
+  ["2606:2800:21f:cb07::1", permitted],
+  ["10.9.8.7", permitted],
+  ["169.254.169.254", "a link-local address"],
+  ["::ffff:169.254.169.254", "a link-local address"],
+  ["::a9fe:a9fe", "a link-local address"],
+  ["64:ff9b::a9fe:a9fe", "a link-local address"],
+  ["2002:a9fe:a9fe::1", "a link-local address"],
+  ["fe80::1%eth0", "a link-local address"],
+  ["fd00:ec2::254", "a link-local address"],
+  ["100.100.100.200", "a link-local address"],
+  ["168.63.129.16", "a link-local address"],
+  ["169.254.169.254", "a link-local address", { allowLoopback: true }],
+  ["127.0.0.1", "a loopback address"],
+  ["127.255.0.1", "a loopback address"],
+  ["::1", "a loopback address"],
+  ["::ffff:7f00:1", "a loopback address"],
+  ["127.0.0.1", permitted, { allowLoopback: true }],
+  ["::1", permitted, { allowLoopback: true }],
+  ["0.0.0.0", "an address that no host has"],
+  ["::", "an address that no host has"],
+  ["224.0.0.1", "an address that no host has"],
+  ["10.9.8.7", "a private address", { denyPrivate: true }],
+  ["172.31.0.1", "a private address", { denyPrivate: true }],
+  ["192.168.1.1", "a private address", { denyPrivate: true }],
+  ["fd12:3456::1", "a private address", { denyPrivate: true }],
+  ["172.32.0.1", permitted, { denyPrivate: true }],
+];
+for (const [address, problem, policy = strict] of cases) {
+  test(`${address} is ${problem} under ${JSON.stringify(policy)}`, () => {
+    const found = egressProblem({ address, port: 443 }, policy, own);
+
+    assert.equal(found ?? permitted, problem);
+  });
+}
+
+test("an own port is denied on every address of this machine, and on no other", () => {
+  const policy = { allowLoopback: true, ownPorts: [8443] };
+  const problemOf = (address: string) => egressProblem({ address, port: 8443 }, policy, own);
+
+  for (const address of ["127.0.0.1", "::1", "10.1.2.3", "::ffff:10.1.2.3"])
+    assert.equal(problemOf(address), "a port of Flotilla itself");
+  assert.equal(problemOf("10.1.2.4"), undefined);
+});
+
+describe("a request", () => {
+  const source = (repository: string) => ({ kind: "http", repository, chart: "x" }) as const;
+
+  it("to an address that is denied is not sent, under whatever name", async () => {
+    await using server = await startTestServer((_, response) =>
+      send(response, 200, indexText({ x: ["1.0.0"] })),
+    );
+    const { port } = new URL(server.origin);
+    await using client = createTestClient({
+      egress: {},
+      resolveAll: (_, callback) => callback(null, [{ address: "127.0.0.1", family: 4 }]),
+    });
+    const hosts = ["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "x.test"];
+
+    for (const host of hosts) {
+      const at = source(`http://${host}:${port}`);
+      await assert.rejects(client.list(at, accessTo(at)), {
+        code: "EGRESS_DENIED",
+        message:
+          /^GET http:.*: the host has a loopback address, which charts are not fetched from$/,
+      });
+    }
+
+    assert.deepEqual(server.seen, []);
+  });
+
+  it("that is redirected to an address that is denied is not followed there", async () => {
+    await using server = await startTestServer((_, response) =>
+      send(response, 302, "", { location: "http://169.254.169.254/latest/meta-data/" }),
+    );
+    await using client = createTestClient({ egress: { allowLoopback: true } });
+    const at = source(server.origin);
+
+    await assert.rejects(client.list(at, accessTo(at)), {
+      code: "EGRESS_DENIED",
+      message: /169\.254\.169\.254\/latest\/meta-data\/: the host has a link-local address/,
+    });
+  });
+
+  it("goes to those addresses of a name that are permitted", async () => {
+    await using server = await startTestServer((_, response) =>
+      send(response, 200, indexText({ x: ["1.0.0"] })),
+    );
+    const { port } = new URL(server.origin);
+    await using client = createTestClient({
+      egress: { allowLoopback: true },
+      resolveAll: (_, callback) =>
+        callback(null, [
+          { address: "169.254.169.254", family: 4 },
+          { address: "127.0.0.1", family: 4 },
+        ]),
+    });
+    const at = source(`http://charts.test:${port}`);
+
+    const listing = await client.list(at, accessTo(at));
+
+    assert.equal(listing?.versions.length, 1);
+  });
+
+  it("through a proxy is denied by the address that it names", async () => {
+    await using proxy = await startTestServer((_, response) => send(response, 200, "metadata"));
+    await using client = createTestClient({ proxy: { httpProxy: proxy.origin }, egress: {} });
+    const at = source("http://169.254.169.254/charts");
+
+    await assert.rejects(client.list(at, accessTo(at)), { code: "EGRESS_DENIED" });
+
+    assert.deepEqual(proxy.seen, []);
+  });
+});
