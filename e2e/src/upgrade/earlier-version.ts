@@ -30,6 +30,8 @@ export async function earlierVersion(version: string): Promise<EarlierVersion> {
   await withLock(join(cache, `${commit}.lock`), async () => {
     if ((await stat(dir).catch(() => undefined)) === undefined) await unpack(commit, dir);
     await linkDependencies(dir);
+    for (const program of ["hub", "agent"])
+      await writeFile(join(dir, `${program}.mjs`), withEarlierFlags(program));
   });
   return {
     dir,
@@ -43,8 +45,6 @@ async function unpack(commit: string, dir: string): Promise<void> {
   const archive = join(partial, "sources.tar");
   await run("git", ["-C", root, "archive", `--output=${archive}`, commit]);
   await run("tar", ["--extract", "--file", archive, "--directory", partial]);
-  for (const program of ["hub", "agent"])
-    await writeFile(join(partial, `${program}.mjs`), withEarlierFlags(program));
   await rename(partial, dir);
 }
 
