@@ -1,3 +1,4 @@
+export { availableMemoryBytes } from "./available-memory.ts";
 export { startHealthServer } from "./health-server.ts";
 export { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 export { runProgram } from "./run-program.ts";
