@@ -21,6 +21,17 @@ export interface IndexReaderOptions {
   readonly maxWholeBytes?: number;
 }
 
+/** The limits of a program that may use this much memory, most of which it needs for other things. Pure. */
+export function indexLimits(
+  memoryBytes: number,
+): Required<Pick<IndexReaderOptions, "maxHeapMegabytes" | "maxWholeBytes">> {
+  const MiB = 1024 * 1024;
+  const maxHeapMegabytes = Math.min(2048, Math.floor(memoryBytes / 3 / MiB));
+  // A parsed text takes up to 30 times its size.
+  const maxWholeBytes = Math.min(64 * MiB, Math.floor((maxHeapMegabytes * MiB) / 30));
+  return { maxHeapMegabytes, maxWholeBytes };
+}
+
 /** An index that is being received. Every error says what is wrong with its text. */
 export interface IndexIntake {
   /** The next bytes, which must not change afterwards. Resolves when more can be accepted. */
