@@ -4,6 +4,7 @@ import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createEventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
+import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
@@ -31,7 +32,11 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
   const { proxy, replica: instance } = config;
-  const sources = createSourceClient({ userAgent, ...(proxy !== undefined && { proxy }) });
+  const sources = createSourceClient({
+    userAgent,
+    memoryBytes: availableMemoryBytes(),
+    ...(proxy !== undefined && { proxy }),
+  });
   const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance, log });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });

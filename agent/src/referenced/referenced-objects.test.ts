@@ -83,7 +83,9 @@ describe("a referenced object", () => {
 
   test("is sent again if one of its Secrets is missing", async () => {
     const { rest, referenced } = setUp();
-    await referenced.set(await sent({ data: { value: randomBytes(1_000_000).toString("base64") } }));
+    await referenced.set(
+      await sent({ data: { value: randomBytes(1_000_000).toString("base64") } }),
+    );
     const stored = await rest.list(secrets, { namespace: "flotilla-agent" });
     const part = stored.items.find(({ metadata }) => metadata.name.startsWith("referenced-part-"));
     await rest.delete(secrets, { namespace: "flotilla-agent", name: part?.metadata.name ?? "" });

@@ -119,7 +119,9 @@ export function packedIn(secret: Secret): Packed | undefined {
 }
 
 function partName(ref: ObjectRef, digest: string, part: number): string {
-  const id = createHash("sha256").update(`${formatObjectRef(ref)}\n${digest}`).digest("hex");
+  const id = createHash("sha256")
+    .update(`${formatObjectRef(ref)}\n${digest}`)
+    .digest("hex");
   return `referenced-part-${id.slice(0, 40)}-${part}`;
 }
 

@@ -9,6 +9,7 @@ import {
   createIndexReader,
   createIndexRepository,
   type IndexReaderOptions,
+  indexLimits,
 } from "../http/index.ts";
 import type {
   FetchArchive,
@@ -37,6 +38,8 @@ export interface SourceClientOptions {
   readonly idleTimeoutMs?: number;
   readonly connectionsPerHost?: number;
   readonly index?: IndexReaderOptions;
+  /** What the program may use; indexes get a part of it. Default: enough for large ones. */
+  readonly memoryBytes?: number;
   readonly clock?: Clock;
 }
 
@@ -65,6 +68,8 @@ export interface SourceClient extends Resolver {
   close(): Promise<void>;
 }
 
+const defaultMemoryBytes = 8 * 1024 * 1024 * 1024;
+
 export function createSourceClient(options: SourceClientOptions): SourceClient {
   const log = options.log ?? silentLog();
   const clock = options.clock ?? systemClock;
@@ -75,7 +80,10 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
     connectionsPerHost: options.connectionsPerHost ?? 8,
     maxPools: 32,
   });
-  const reader = createIndexReader(options.index);
+  const { maxCachedBytes, ...readerLimits } = indexLimits(
+    options.memoryBytes ?? defaultMemoryBytes,
+  );
+  const reader = createIndexReader({ ...readerLimits, ...options.index });
   const exchange = createExchanger({ pools, userAgent: options.userAgent });
   const auth = createRegistryAuth({ exchange, clock });
   const oci = createOciSource({ registry: createOciRegistry({ exchange, auth, log }), clock });
@@ -84,6 +92,7 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
     {
       maxIndexBytes: options.maxIndexBytes ?? 128 * 1024 * 1024,
       maxRepositories: 64,
+      maxCachedBytes,
       timeoutMs: options.indexTimeoutMs ?? 300_000,
     },
   );

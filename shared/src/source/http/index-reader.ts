@@ -22,15 +22,19 @@ export interface IndexReaderOptions {
 }
 
 /** The limits of a program that may use this much memory, most of which it needs for other things. Pure. */
-export function indexLimits(
-  memoryBytes: number,
-): Required<Pick<IndexReaderOptions, "maxHeapMegabytes" | "maxWholeBytes">> {
-  const MiB = 1024 * 1024;
+export function indexLimits(memoryBytes: number): {
+  readonly maxHeapMegabytes: number;
+  readonly maxWholeBytes: number;
+  readonly maxCachedBytes: number;
+} {
   const maxHeapMegabytes = Math.min(2048, Math.floor(memoryBytes / 3 / MiB));
-  // A parsed text takes up to 30 times its size.
+  // A parsed text takes about 30 times its size; one that takes more ends the worker thread, and nothing else.
   const maxWholeBytes = Math.min(64 * MiB, Math.floor((maxHeapMegabytes * MiB) / 30));
-  return { maxHeapMegabytes, maxWholeBytes };
+  const maxCachedBytes = Math.min(256 * MiB, Math.floor(memoryBytes / 8));
+  return { maxHeapMegabytes, maxWholeBytes, maxCachedBytes };
 }
+
+const MiB = 1024 * 1024;
 
 /** An index that is being received. Every error says what is wrong with its text. */
 export interface IndexIntake {
