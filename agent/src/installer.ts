@@ -11,6 +11,8 @@ import { createDownstreamReferrers, createDownstreamResources } from "./downstre
 import { createDeployer, createEngine } from "./engine/index.ts";
 import { createReleases, createRunJournal, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
+import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
+import { createReadCalls, createReaders } from "./reader/index.ts";
 import { createReadinessTracker } from "./readiness/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
 import type { Outbox } from "./report/index.ts";
@@ -24,6 +26,10 @@ export interface InstallerDeps {
   readonly namespace: string;
   readonly charts: SourceClient;
   readonly runHelm: RunHelm;
+  /** Of the readers. Helm has its own. */
+  readonly limited: { readonly watch: ProcessWatch; readonly limits: ProcessLimits };
+  /** Of readers: nothing else is inherited. */
+  readonly readerEnvironment: Readonly<Record<string, string>>;
   readonly outbox: Outbox;
   /** For charts, files for Helm, and the journal of Helm runs. */
   readonly dataDir: string;
@@ -60,7 +66,14 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const clients = createImpersonatedClients({ connection: rest, namespace, log });
   const referrers = createDownstreamReferrers(assignments);
   const downstream = createDownstreamResources({ rest, referrers, clock, log });
-  const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values") });
+  const limitRecords = createLimitRecords(join(dataDir, "limits"), deps);
+  const readers = createReaders({
+    ...deps.limited,
+    records: limitRecords,
+    maxReaders: deps.concurrency,
+    environment: deps.readerEnvironment,
+  });
+  const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values"), limitRecords });
   const inputs = createInputCollector({ rest, referenced, clusterInfo, renderValues, clock, log });
   const charts = createChartCache(
     { fetch: deps.charts.fetch, log },
@@ -71,7 +84,9 @@ export function createInstaller(deps: InstallerDeps): Installer {
     ...shared,
     releases,
     charts,
-    checkTemplates: createTemplateGuard(),
+    checkTemplates: createTemplateGuard(createReadCalls(readers)),
+    prepareCheck: readers.prepare,
+    limitRecords,
     journal,
   });
   const engine = createEngine({ ...shared, releases, deployer, readiness });
@@ -84,7 +99,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
       watches = Promise.all(
         [releases, readiness, clients, downstream].map((cache) => cache.run(closing.signal)),
       );
-      await journal.recover();
+      await Promise.all([journal.recover(), limitRecords.load()]);
       await Promise.all([assignments.load(), referenced.load(), clusterInfo.load()]);
       await Promise.all([releases.synced, clients.synced, downstream.synced]);
       return assignments.list().length;
@@ -92,7 +107,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     run: engine.run,
     async close() {
       closing.abort();
-      await Promise.all([watches, inputs.end()]);
+      await Promise.all([watches, inputs.end(), readers.close()]);
     },
   };
 }

@@ -1,11 +1,12 @@
 /** The agent: installs in its cluster what the hub assigns, and reports its state to the hub. */
 import { mkdir } from "node:fs/promises";
+import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createLog } from "@flotilla/shared/log";
-import { runProgram, startHealthServer } from "@flotilla/shared/program";
+import { availableMemoryBytes, runProgram, startHealthServer } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
@@ -15,6 +16,7 @@ import { createRunHelm, helmEnvironment, writePodKubeconfig } from "./helm/index
 import { createHubConnector } from "./hubclient/index.ts";
 import { createIdentityController, createIdentityStore } from "./identity/index.ts";
 import { createInstaller } from "./installer.ts";
+import { createProcessWatch, processLimits } from "./process/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
@@ -37,6 +39,9 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
 
   const podKubeconfig =
     config.kubeconfig === undefined ? await writePodKubeconfig(helmHome, kubeconfig) : undefined;
+  const limits = processLimits(availableMemoryBytes());
+  const watch = createProcessWatch(limits);
+  const { memoryBytes } = limits.helm;
   const runHelm = createRunHelm({
     path: config.helm,
     environment: helmEnvironment(
@@ -44,10 +49,13 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
         environment: config.helmEnvironment,
         kubeconfig: config.kubeconfig ?? podKubeconfig,
         context: config.context,
+        memoryBytes,
       },
       helmHome,
     ),
+    limited: { watch, limits: limits.helm },
   });
+  const compileCache = getCompileCacheDir();
   const connectHub = createHubConnector();
   const identity = createIdentityController({
     store: createIdentityStore(rest, agentNamespace, log),
@@ -68,6 +76,9 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     namespace: agentNamespace,
     charts,
     runHelm,
+    limited: { watch, limits: limits.reader },
+    // Starting a reader takes half as long if it need not compile its sources.
+    readerEnvironment: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
     outbox: connection.outbox,
     dataDir: config.dataDir,
     concurrency: config.concurrency,

@@ -4,6 +4,7 @@ import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createEventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
+import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
@@ -35,6 +36,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const sources = createSourceClient({
     userAgent,
     egress: { ...config.egress, ownPorts },
+    memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
   const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance, log });

@@ -67,10 +67,10 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   agent: [
     ["config.ts", "errors"],
-    ["hubclient", "impersonation", "storage"],
+    ["hubclient", "impersonation", "process", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
-    ["report", "values"],
+    ["reader", "report", "values"],
     // Active parts: releases, and the connection to the hub.
     ["connection", "engine"],
     ["installer.ts", "simulation"],

@@ -11,6 +11,7 @@ import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
+import { LimitError } from "../process/index.ts";
 import {
   deletedOnHubWarning,
   type ReferencedObjects,
@@ -83,7 +84,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         return fail(deps, assignment, own, {
           thrown,
           failures,
-          delayMs: pass.isStale ? 0 : retryDelayMs(failures),
+          delayMs: delayAfter(deps.clock, thrown, pass.isStale ? 0 : retryDelayMs(failures)),
         });
       } finally {
         passes.delete(name);
@@ -194,7 +195,7 @@ async function uninstall(
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const count = (own.failure?.count ?? 0) + 1;
-    const delayMs = retryDelayMs(count);
+    const delayMs = delayAfter(clock, thrown, retryDelayMs(count));
     const retryAtMs = clock.now() + delayMs;
     own.failure = { deploymentId, count, retryAtMs };
     own.result = {
@@ -212,6 +213,11 @@ async function uninstall(
   await withdrawn.removeUnreferenced();
   dependencies.setState(name, undefined);
   return done();
+}
+
+/** What exceeded a limit has a retry time of its own, which is also kept on disk. */
+function delayAfter(clock: Clock, thrown: unknown, delayMs: number): number {
+  return thrown instanceof LimitError ? Math.max(0, thrown.retryAtMs - clock.now()) : delayMs;
 }
 
 async function warningOf(

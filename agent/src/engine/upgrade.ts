@@ -26,6 +26,7 @@ import {
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { ensureNamespace } from "../namespace/index.ts";
+import type { LimitRecords } from "../process/index.ts";
 import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
 import type { Desired } from "../release/index.ts";
 import type { CheckTemplates } from "../templates/index.ts";
@@ -42,6 +43,9 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly uninstall: Uninstall;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
+  /** Called as soon as a chart will be checked. */
+  readonly prepareCheck: () => void;
+  readonly limitRecords: LimitRecords;
   readonly downstream: Pick<DownstreamResources, "apply">;
   readonly runHelm: RunHelm;
   readonly journal: RunJournal;
@@ -72,7 +76,7 @@ export interface RevisionInputs {
   readonly inputs: ReleaseInputs;
 }
 
-/** Throws HELM_FAILED with Helm's error. */
+/** Throws HELM_FAILED with Helm's error, and LIMIT_EXCEEDED. */
 export type Upgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<void>;
 
 /** A revision that is ready to be passed to Helm. */
@@ -89,9 +93,25 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
   return async function upgrade(revision, pass) {
     const prepared = await prepare(deps, revision, pass);
     const result = await run(deps, revision, prepared, pass);
+    if (result.exceeded !== undefined) {
+      await recordFailure(deps, revision);
+      throw await deps.limitRecords.exceeded(
+        helmKey(prepared),
+        `helm upgrade --install of release ${nameOf(revision)}: ${helmErrorOf(result)}; other deployments continue`,
+      );
+    }
     if (result.code !== 0) throw await toHelmError(deps, revision, prepared, result, pass);
     await recordResult(deps, revision, prepared, result);
   };
+}
+
+/** Of the record of a failure: the release digest covers the chart and all values, so nobody else's release is concerned. */
+function helmKey({ digest }: Pick<Prepared, "digest">): string {
+  return `helm ${digest}`;
+}
+
+function nameOf({ desired: { namespace, name } }: RevisionInputs): string {
+  return `${namespace}/${name}`;
 }
 
 /** All steps before Helm runs. */
@@ -103,10 +123,12 @@ async function prepare(
   const { charts, assignments, releases, journal } = deps;
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
+  deps.prepareCheck();
   const chart = await withoutWorker(() =>
     charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
   );
   const { digest, values } = await inputs.final();
+  deps.limitRecords.check(helmKey({ digest }));
   await deps.checkTemplates({ content, chart, client, values });
   const stdin = values === undefined ? undefined : toHelmJson(values);
   // A restarted agent can only uninstall releases of stored assignments.
@@ -170,7 +192,7 @@ async function run(
 }
 
 async function recordResult(
-  { stored, releases, journal, log }: UpgradeDeps,
+  { stored, releases, journal, limitRecords, log }: UpgradeDeps,
   { desired: { owner, namespace, name }, inputs }: RevisionInputs,
   { digest, chartDigest }: Prepared,
   result: HelmResult,
@@ -189,6 +211,7 @@ async function recordResult(
     isOwn: true,
   });
   await journal.end(owner.name);
+  await limitRecords.succeeded(helmKey({ digest }));
   log.info(
     { deployment: owner.name, release: name, namespace, revision: release.revision },
     "release installed",
@@ -202,14 +225,14 @@ async function toHelmError(
   result: HelmResult,
   pass: DeployUntil,
 ): Promise<AppError> {
-  const { desired, content, inputs } = revision;
+  const { content, inputs } = revision;
   const record = await recordFailure(deps, revision);
   const mustRollBack = content.helm.atomic && !isRolledBackByHelm && !pass.signal.aborted;
   const rolledBack =
     mustRollBack && record !== undefined ? await rollBack(deps, record, revision, pass) : "";
   return new AppError(
     agentErrors.HELM_FAILED,
-    `helm upgrade --install of release ${desired.namespace}/${desired.name}: ${inputs.redact(`${helmErrorOf(result)}${rolledBack}`)}`,
+    `helm upgrade --install of release ${nameOf(revision)}: ${inputs.redact(`${helmErrorOf(result)}${rolledBack}`)}`,
   );
 }
 

@@ -78,6 +78,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The downloaded archive is not a chart: it is not a gzipped tar archive, or unpacks to more than Helm reads.",
   },
+  LIMIT_EXCEEDED: {
+    retryable: true,
+    help: "Reading or rendering the chart, or the values, took more memory, processor time or output than a deployment may use, so the agent ended that process. Other deployments continue. The message says which limit it was. The same chart with the same values is retried after a minute, then after twice as long each time, up to six hours, also after a restart of the agent; another version, or other values, are tried at once. Give the agent's container more memory if the chart needs it.",
+  },
   VALUES_SOURCE_MISSING: {
     retryable: true,
     help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, does not exist in the cluster, or the impersonated account may not read it. The message names it. Create it, and the agent continues at once; or grant the right, and the agent continues with its next retry.",

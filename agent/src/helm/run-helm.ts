@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/index.ts";
+import { killGroup, type ProcessLimits, type ProcessWatch } from "../process/index.ts";
 
 export interface HelmRun {
   readonly args: readonly string[];
@@ -16,6 +17,8 @@ export interface HelmResult {
   readonly stdout: string;
   /** Its last 64 KiB. */
   readonly stderr: string;
+  /** What it did that exceeds a limit, for messages: it was killed. */
+  readonly exceeded?: string;
 }
 
 /** How Helm connects to the API server, and the environment variables that it inherits from the agent. */
@@ -25,17 +28,19 @@ export interface HelmSettings {
   /** Absent: in-cluster. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
+  /** The limit of its memory. */
+  readonly memoryBytes: number;
 }
 
 /** The whole environment of Helm. `home`: a directory for its caches. Pure. */
 export function helmEnvironment(
-  { environment, kubeconfig, context }: HelmSettings,
+  { environment, kubeconfig, context, memoryBytes }: HelmSettings,
   home: string,
 ): Readonly<Record<string, string>> {
   return {
     // Helm runs for a fraction of a second: garbage collection costs more than it saves.
     GOGC: "400",
-    GOMEMLIMIT: "400MiB",
+    GOMEMLIMIT: `${Math.min(400, Math.floor((memoryBytes / 1024 / 1024) * 0.75))}MiB`,
     ...environment,
     HOME: home,
     ...(kubeconfig !== undefined && { KUBECONFIG: kubeconfig }),
@@ -51,17 +56,20 @@ export interface HelmProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** Between SIGTERM and SIGKILL. Helm uses it to mark its release as failed, or to roll back. */
   readonly graceMs?: number;
+  /** Absent: none, except of output. */
+  readonly limited?: { readonly watch: ProcessWatch; readonly limits: ProcessLimits } | undefined;
 }
 
 /** Helm prints the whole release, with the chart. */
-const stdoutLimit = 64 * 1024 * 1024;
+const stdoutLimitMiB = 64;
+const stdoutLimit = stdoutLimitMiB * 1024 * 1024;
 const stderrLimit = 64 * 1024;
 
 const defaultGraceMs = 10_000;
 
 /** Throws HELM_UNAVAILABLE if Helm cannot be started; a failure of Helm is a result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
-  const { graceMs = defaultGraceMs } = program;
+  const { graceMs = defaultGraceMs, limited } = program;
   return ({ args, stdin, signal, onStart }) =>
     new Promise((resolve, reject) => {
       const child = spawn(program.path, args, {
@@ -74,19 +82,30 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       let stdoutBytes = 0;
       let stderr = "";
       let killTimer: NodeJS.Timeout | undefined;
+      let exceeded: string | undefined;
+      let endWatch: (() => void) | undefined;
 
       const end = (): void => {
         killGroup(child.pid, "SIGTERM");
         killTimer = setTimeout(() => killGroup(child.pid, "SIGKILL"), graceMs);
       };
       child.once("spawn", () => {
-        if (child.pid !== undefined) onStart?.(child.pid);
+        if (child.pid !== undefined) {
+          endWatch = limited?.watch.start(child.pid, limited.limits, (what) => {
+            exceeded ??= what;
+          });
+          onStart?.(child.pid);
+        }
         if (signal.aborted) end();
         else signal.addEventListener("abort", end, { once: true });
       });
       child.stdout.on("data", (chunk: Buffer) => {
         stdoutBytes += chunk.length;
         if (stdoutBytes <= stdoutLimit) stdout.push(chunk);
+        else if (exceeded === undefined) {
+          exceeded = `printed more than ${stdoutLimitMiB} MiB`;
+          killGroup(child.pid, "SIGKILL");
+        }
       });
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
         stderr = (stderr + chunk).slice(-stderrLimit);
@@ -96,6 +115,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       child.stdin.end(stdin ?? "");
       const settle = (): void => {
         clearTimeout(killTimer);
+        endWatch?.();
         signal.removeEventListener("abort", end);
       };
       child.once("error", (thrown) => {
@@ -112,22 +132,15 @@ export function createRunHelm(program: HelmProgram): RunHelm {
           code,
           stdout: stdoutBytes > stdoutLimit ? "" : Buffer.concat(stdout).toString(),
           stderr,
+          ...(exceeded !== undefined && { exceeded }),
         });
       });
     });
 }
 
-function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch (thrown) {
-    if (!(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH")) throw thrown;
-  }
-}
-
 /** Helm's error message: its standard error from `Error:` on, in one line. Pure. */
 export function helmErrorOf(result: HelmResult): string {
+  if (result.exceeded !== undefined) return `helm ${result.exceeded} and was killed`;
   const lines = result.stderr
     .split("\n")
     .map((line) => line.trim())

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import type { ReferencedObject } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
 import { secrets } from "@flotilla/shared/kube/objects";
@@ -56,6 +57,43 @@ describe("a referenced object", () => {
 
     assert.deepEqual(rest.writes, ["create secrets flotilla-agent/referenced-secret-source"]);
     assert.deepEqual(changes, ["Secret/source"]);
+  });
+
+  test("that does not fit into a Secret is continued in others, which go with it", async () => {
+    const { rest, referenced } = setUp();
+    const large = (bytes: number): ReferencedObjectData => ({
+      data: { value: randomBytes(bytes).toString("base64") },
+    });
+    const object = large(1_000_000);
+    assert.equal(await referenced.set(await sent(object)), true);
+    const stored = await rest.list(secrets, { namespace: "flotilla-agent" });
+    assert.equal(stored.items.length, 2);
+    for (const { data = {} } of stored.items)
+      assert.ok(Buffer.from(data["content"] ?? "", "base64").length <= 900 * 1024);
+
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+    assert.deepEqual(restarted.get(ref), referenced.get(ref));
+
+    await restarted.set(await sent(large(1_000_001)));
+    assert.equal((await rest.list(secrets, { namespace: "flotilla-agent" })).items.length, 2);
+    await restarted.remove(ref);
+    assert.deepEqual((await rest.list(secrets, { namespace: "flotilla-agent" })).items, []);
+  });
+
+  test("is sent again if one of its Secrets is missing", async () => {
+    const { rest, referenced } = setUp();
+    await referenced.set(
+      await sent({ data: { value: randomBytes(1_000_000).toString("base64") } }),
+    );
+    const stored = await rest.list(secrets, { namespace: "flotilla-agent" });
+    const part = stored.items.find(({ metadata }) => metadata.name.startsWith("referenced-part-"));
+    await rest.delete(secrets, { namespace: "flotilla-agent", name: part?.metadata.name ?? "" });
+
+    const { referenced: restarted } = setUp(rest);
+    await restarted.load();
+
+    assert.deepEqual(restarted.inventory(), [ref]);
   });
 
   test("is replaced by a later version, also after a restart", async () => {

@@ -6,6 +6,7 @@ import type { ObjectRef, ObservedObject, ReferencedObject } from "@flotilla/prot
 import { formatObjectRef } from "@flotilla/shared/api";
 import { createKeyedMutex } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import {
   packReferencedObject,
@@ -15,6 +16,8 @@ import {
 import type { SecretStorage } from "../storage/index.ts";
 import {
   parseReferencedSecret,
+  referencedPartSelector,
+  referencedParts,
   referencedSecret,
   referencedSecretName,
   referencedSelector,
@@ -63,6 +66,8 @@ export function createReferencedObjects({
   /** By object: an object that is sent again during its deletion must not be deleted. */
   const mutex = createKeyedMutex();
   const listeners: ((ref: ObjectRef) => void)[] = [];
+  /** The names of the Secrets that continue the first one, by object. */
+  const partNames = new Map<string, ReadonlySet<string>>();
 
   function notify(ref: ObjectRef): void {
     for (const listener of listeners) listener(ref);
@@ -85,13 +90,12 @@ export function createReferencedObjects({
     const { ref, known } = entry;
     try {
       const packed = known.object && (await packReferencedObject(known.object));
-      await secrets.write(
-        referencedSecret({
-          ref,
-          ...(packed !== undefined && { packed }),
-          isMissing: known.digest === undefined,
-        }),
-      );
+      const stored: StoredObject = {
+        ref,
+        ...(packed !== undefined && { packed }),
+        isMissing: known.digest === undefined,
+      };
+      await write(stored);
     } catch (thrown) {
       log.warn(
         { object: formatObjectRef(ref), err: messageOf(thrown) },
@@ -101,6 +105,27 @@ export function createReferencedObjects({
     }
     if (entry.known === known) entry.isStored = true;
     return true;
+  }
+
+  async function write(stored: StoredObject): Promise<void> {
+    const key = formatObjectRef(stored.ref);
+    const before = partNames.get(key) ?? new Set();
+    const parts = referencedParts(stored);
+    const names = new Set(parts.map(({ metadata }) => metadata.name));
+    // All of them, until the earlier ones are removed: a failure leaves no Secret behind.
+    if (before.size + names.size > 0) partNames.set(key, before.union(names));
+    for (const part of parts) await secrets.write(part);
+    await secrets.write(referencedSecret(stored));
+    await removeParts(key, before.difference(names));
+  }
+
+  async function removeParts(key: string, names: ReadonlySet<string>): Promise<void> {
+    for (const name of names) {
+      await secrets.remove(name);
+      const left = (partNames.get(key) ?? new Set()).difference(new Set([name]));
+      if (left.size > 0) partNames.set(key, left);
+      else partNames.delete(key);
+    }
   }
 
   async function set({ packed, kind, name }: ReferencedObject): Promise<boolean> {
@@ -130,6 +155,8 @@ export function createReferencedObjects({
     if (!entries.has(formatObjectRef(ref))) return;
     try {
       await secrets.remove(referencedSecretName(ref));
+      const key = formatObjectRef(ref);
+      await removeParts(key, partNames.get(key) ?? new Set());
     } catch (thrown) {
       log.warn(
         { object: formatObjectRef(ref), err: messageOf(thrown) },
@@ -143,8 +170,16 @@ export function createReferencedObjects({
 
   return {
     async load() {
+      const parts = new Map<string, Secret>();
+      for (const part of await secrets.list(referencedPartSelector)) {
+        parts.set(part.metadata.name, part);
+        const object = parseReferencedSecret(part);
+        const key = object && formatObjectRef(object.ref);
+        if (key !== undefined)
+          partNames.set(key, new Set([...(partNames.get(key) ?? []), part.metadata.name]));
+      }
       for (const secret of await secrets.list(referencedSelector)) {
-        const stored = parseReferencedSecret(secret);
+        const stored = parseReferencedSecret(secret, (name) => parts.get(name));
         try {
           if (stored !== undefined) await restore(stored);
         } catch (thrown) {

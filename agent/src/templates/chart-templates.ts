@@ -16,10 +16,22 @@ export interface ChartTemplates {
   readonly files: readonly TemplateFile[];
 }
 
-/** Helm's own limit. */
-const maxUnpackedBytes = 100 * 1024 * 1024;
+const MiB = 1024 * 1024;
 
-/** Throws CHART_UNREADABLE. */
+/** Helm's own limit of the files of a chart. */
+const maxUnpackedBytes = 100 * MiB;
+
+/** Of templates and values files. Helm stores them in a Secret of 1 MiB, compressed. */
+const maxTemplateBytes = 32 * MiB;
+
+/** Of the files with the headers between them, which Helm does not limit. */
+const maxArchiveBytes = 128 * MiB;
+const maxFiles = 20_000;
+
+/** Charts within charts. */
+const maxDepth = 10;
+
+/** Throws CHART_UNREADABLE and LIMIT_EXCEEDED. */
 export async function readChartTemplates({
   path: archive,
   digest,
@@ -28,18 +40,41 @@ export async function readChartTemplates({
   const values: TemplateFile[] = [];
   const files: TemplateFile[] = [];
   let unpackedBytes = 0;
+  /** The streams replace it by errors of their own. */
+  let exceeded: AppError | undefined;
+  let templateBytes = 0;
+  let archiveBytes = 0;
+  let entryCount = 0;
+
+  function exceedLimit(what: string): AppError {
+    exceeded ??= new AppError(agentErrors.LIMIT_EXCEEDED, `read the chart ${digest}: ${what}`);
+    return exceeded;
+  }
+
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      archiveBytes += chunk.length;
+      if (archiveBytes > maxArchiveBytes)
+        throw exceedLimit(`it decompresses to more than ${maxArchiveBytes / MiB} MiB`);
+      yield chunk;
+    }
+  }
 
   async function read(
     packed: NodeJS.ReadableStream | readonly Uint8Array[],
     within: string,
+    depth: number,
   ): Promise<void> {
+    if (depth > maxDepth) throw exceedLimit(`it has more than ${maxDepth} charts within charts`);
     const inner: { readonly path: string; readonly bytes: Buffer }[] = [];
     const entries = extract();
     entries.on("entry", ({ name, type }, stream, next) => {
       const path = within + name;
+      entryCount += 1;
+      if (entryCount > maxFiles) return next(exceedLimit(`it has more than ${maxFiles} files`));
       // Helm reads every kind of entry except directories.
       const kind = type === "directory" ? undefined : kindOf(name);
-      collect(stream, kind !== undefined).then((bytes) => {
+      collect(stream, kind).then((bytes) => {
         if (kind === "chart") inner.push({ path: `${path}!`, bytes });
         else if (kind === "template") templates.push({ path, text: bytes.toString() });
         else if (kind === "values") values.push({ path, text: bytes.toString() });
@@ -48,25 +83,32 @@ export async function readChartTemplates({
         next();
       }, next);
     });
-    await pipeline(packed, createGunzip(), entries);
-    for (const { path, bytes } of inner) await read([bytes], `${path}/`);
+    await pipeline(packed, createGunzip(), counted, entries);
+    for (const { path, bytes } of inner) await read([bytes], `${path}/`, depth + 1);
   }
 
-  async function collect(stream: AsyncIterable<unknown>, isNeeded: boolean): Promise<Buffer> {
+  async function collect(
+    stream: AsyncIterable<unknown>,
+    kind: FileKind | undefined,
+  ): Promise<Buffer> {
     const chunks: Uint8Array[] = [];
     for await (const chunk of stream) {
       const bytes = chunk as Uint8Array; // Byte streams are not typed by chunk.
       unpackedBytes += bytes.length;
+      if (kind === "template" || kind === "values") templateBytes += bytes.length;
       if (unpackedBytes > maxUnpackedBytes)
-        throw new Error(`it decompresses to more than ${maxUnpackedBytes} bytes`);
-      if (isNeeded) chunks.push(bytes);
+        throw exceedLimit(`its files have more than ${maxUnpackedBytes / MiB} MiB`);
+      if (templateBytes > maxTemplateBytes)
+        throw exceedLimit(`its templates have more than ${maxTemplateBytes / MiB} MiB`);
+      if (kind !== undefined) chunks.push(bytes);
     }
     return Buffer.concat(chunks);
   }
 
   try {
-    await read(createReadStream(archive), "");
+    await read(createReadStream(archive), "", 0);
   } catch (thrown) {
+    if (exceeded !== undefined) throw exceeded;
     throw new AppError(
       agentErrors.CHART_UNREADABLE,
       `read the templates in the archive ${digest}: ${messageOf(thrown)}`,
@@ -76,7 +118,9 @@ export async function readChartTemplates({
   return { templates, values, files };
 }
 
-function kindOf(name: string): "template" | "values" | "chart" | "file" {
+type FileKind = "template" | "values" | "chart" | "file";
+
+function kindOf(name: string): FileKind {
   const path = pathInChart(name);
   if (/(^|\/)charts\/[^/]+\.tgz$/.test(path)) return "chart";
   if (/^(charts\/[^/]+\/)*templates\/.+/.test(path)) return "template";

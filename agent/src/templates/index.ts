@@ -1,1 +1,3 @@
-export { type CheckTemplates, createTemplateGuard } from "./template-guard.ts";
+export { callsSchema, chartCallsSchema, readChartCalls } from "./chart-calls.ts";
+export { callsInValues, hasSuspects } from "./template-calls.ts";
+export { type CheckTemplates, createTemplateGuard, type ReadCalls } from "./template-guard.ts";

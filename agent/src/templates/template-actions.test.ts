@@ -33,14 +33,14 @@ const cases: readonly (readonly [what: string, template: string, actions: unknow
 describe("the actions of a template have", () => {
   for (const [what, template, actions] of cases) {
     test(what, () => {
-      assert.deepEqual(actionsOf(template), actions);
+      assert.deepEqual([...actionsOf(template)], actions);
     });
   }
 });
 
 test("an adversarial template is parsed fast", () => {
   const used = cpuMs(() => {
-    for (const quote of ['"', "'"]) actionsOf(`{{ ${`\\${quote}`.repeat(60_000)}`);
+    for (const quote of ['"', "'"]) [...actionsOf(`{{ ${`\\${quote}`.repeat(60_000)}`)];
   });
 
   assert.ok(used < 2_000, `${used} ms: expected less than 2,000 ms`);

@@ -20,22 +20,21 @@ const opening = "{{";
 const token =
   /"((?:\\.|[^"\\])*)"|`([^`]*)`|'(?:\\.|[^'\\])*'|([.$]?[\p{L}_][\p{L}\p{Nd}_]*)|(\}\}|["`'])|\s+|./gsu;
 
-export function actionsOf(template: string): readonly Action[] {
-  const actions: Action[] = [];
+/** One at a time: a template may have millions of them. */
+export function* actionsOf(template: string): Generator<Action, void> {
   let at = template.indexOf(opening);
   while (at !== -1) {
     const inside = at + opening.length;
     const comment = /^-?\s*\/\*/.exec(template.slice(inside, inside + 64));
     if (comment === null) {
       const { words, end } = readAction(template, inside);
-      actions.push(words);
+      yield words;
       at = template.indexOf(opening, end);
     } else {
       const end = template.indexOf("*/", inside + comment[0].length);
       at = end === -1 ? -1 : template.indexOf(opening, end);
     }
   }
-  return actions;
 }
 
 function readAction(

@@ -40,6 +40,11 @@ const anyName = "*";
 /** Most charts contain none of these and need not be parsed. */
 const suspect = /lookup|getHostByName|tpl/;
 
+/** Whether a text, such as values as JSON, can call anything that matters. JSON escapes no letter of these names. */
+export function hasSuspects(text: string): boolean {
+  return suspect.test(text);
+}
+
 export function templateCalls(files: readonly TemplateFile[]): TemplateCalls {
   if (!files.some(({ text }) => suspect.test(text)))
     return { calls: {}, rendersValues: false, rendersFiles: false };
@@ -86,7 +91,8 @@ function stringsIn(value: unknown): readonly string[] {
 /** Calls in a string that is rendered as a template. */
 export function callsInText(text: string, path: string): OutsideCalls {
   if (!suspect.test(text)) return {};
-  const called = new Set(actionsOf(text).flatMap((words) => words.map(({ name }) => name)));
+  const called = new Set<string>();
+  for (const action of actionsOf(text)) for (const { name } of action) called.add(name);
   return Object.fromEntries(
     outsideFunctions.filter((name) => called.has(name)).map((name) => [name, path]),
   );

@@ -8,7 +8,15 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { pack } from "tar-stream";
 import { afterAll, describe, test } from "vitest";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import { createTemplateGuard } from "./template-guard.ts";
+import { readChartCalls } from "./chart-calls.ts";
+import { callsInValues } from "./template-calls.ts";
+import { createTemplateGuard, type ReadCalls } from "./template-guard.ts";
+
+/** In this process. */
+const read: ReadCalls = {
+  inChart: readChartCalls,
+  inValues: (values) => Promise.resolve(callsInValues(values, "the values")),
+};
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -51,7 +59,7 @@ describe("before Helm renders a chart", () => {
 
   test("a chart that reads the cluster with the agent's rights is rejected, with the template's name", async () => {
     const chart = await chartOf(await archive({ "app/templates/a.yaml": reads }));
-    const check = createTemplateGuard();
+    const check = createTemplateGuard(read);
 
     await assert.rejects(check({ content, chart, client: agentClient }), {
       code: "TEMPLATES_DENIED",
@@ -75,7 +83,7 @@ describe("before Helm renders a chart", () => {
     test(`a template at ${path} is found, because Helm finds it`, async () => {
       const chart = await chartOf(await archive({ [path]: reads }));
 
-      await assert.rejects(createTemplateGuard()({ content, chart, client: agentClient }), {
+      await assert.rejects(createTemplateGuard(read)({ content, chart, client: agentClient }), {
         code: "TEMPLATES_DENIED",
       });
     });
@@ -86,7 +94,7 @@ describe("before Helm renders a chart", () => {
       await archive({ "app/templates/a.yaml": reads }, "contiguous-file"),
     );
 
-    await assert.rejects(createTemplateGuard()({ content, chart, client: agentClient }), {
+    await assert.rejects(createTemplateGuard(read)({ content, chart, client: agentClient }), {
       code: "TEMPLATES_DENIED",
     });
   });
@@ -95,7 +103,7 @@ describe("before Helm renders a chart", () => {
     const inner = await archive({ "sub/templates/a.yaml": reads });
     const packed = await chartOf(await archive({ "app/charts/sub-1.tgz": inner }));
     const unpacked = await chartOf(await archive({ "app/charts/sub/templates/a.yaml": reads }));
-    const check = createTemplateGuard();
+    const check = createTemplateGuard(read);
 
     await assert.rejects(check({ content, chart: packed, client: agentClient }), {
       message: /app\/charts\/sub-1\.tgz!\/sub\/templates\/a\.yaml calls lookup/,
@@ -116,7 +124,7 @@ describe("before Helm renders a chart", () => {
     );
 
     await assert.doesNotReject(
-      createTemplateGuard()({ content, chart, client: agentClient, values: { text: reads } }),
+      createTemplateGuard(read)({ content, chart, client: agentClient, values: { text: reads } }),
     );
   });
 
@@ -126,7 +134,7 @@ describe("before Helm renders a chart", () => {
       await archive({ "app/values.yaml": `text: ${reads}`, "app/templates/a.yaml": renders }),
     );
     const given = await chartOf(await archive({ "app/templates/a.yaml": renders }));
-    const check = createTemplateGuard();
+    const check = createTemplateGuard(read);
 
     await assert.rejects(check({ content, chart: own, client: agentClient }), {
       message: /app\/values\.yaml calls lookup/,
@@ -155,7 +163,7 @@ describe("before Helm renders a chart", () => {
         "app/templates/a.yaml": renders,
       }),
     );
-    const check = createTemplateGuard();
+    const check = createTemplateGuard(read);
 
     await assert.rejects(check({ content, chart: quoted, client: agentClient }), {
       message: /app\/values\.yaml calls lookup/,
@@ -179,7 +187,7 @@ describe("before Helm renders a chart", () => {
         "app/templates/_text.tpl": '{{ define "text" }}{{ .Values.text }}{{ end }}',
       }),
     );
-    const check = createTemplateGuard();
+    const check = createTemplateGuard(read);
 
     await assert.rejects(check({ content, chart: rendered, client: agentClient }), {
       message: /app\/files\/a\.tpl calls lookup/,
@@ -189,7 +197,7 @@ describe("before Helm renders a chart", () => {
 
   test("an archive that cannot be read is rejected, and is read again by the next check", async () => {
     const chart = await chartOf(Buffer.from("nonsense"));
-    const check = createTemplateGuard();
+    const check = createTemplateGuard(read);
 
     await assert.rejects(check({ content, chart, client: accountClient }), {
       code: "CHART_UNREADABLE",

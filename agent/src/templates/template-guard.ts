@@ -5,18 +5,10 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import type { Values } from "@flotilla/shared/values";
-import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { agentErrors } from "../errors/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import { readChartTemplates } from "./chart-templates.ts";
-import {
-  callsInText,
-  callsInValues,
-  type OutsideCalls,
-  outsideFunctions,
-  type TemplateFile,
-  templateCalls,
-} from "./template-calls.ts";
+import { both, type ChartCalls } from "./chart-calls.ts";
+import type { OutsideCalls } from "./template-calls.ts";
 
 export interface TemplateCheck {
   readonly content: DeploymentContent;
@@ -26,34 +18,26 @@ export interface TemplateCheck {
   readonly values?: Values | undefined;
 }
 
-/** Throws TEMPLATES_DENIED, and CHART_UNREADABLE for an archive that is not a chart. */
+/** Throws TEMPLATES_DENIED, LIMIT_EXCEEDED, and CHART_UNREADABLE for an archive that is not a chart. */
 export type CheckTemplates = (use: TemplateCheck) => Promise<void>;
 
-interface KnownChart {
-  readonly calls: OutsideCalls;
-  readonly rendersValues: boolean;
+/** Reads in a process of its own what a tenant wrote. Both throw LIMIT_EXCEEDED. */
+export interface ReadCalls {
+  /** Throws CHART_UNREADABLE. */
+  inChart(chart: ChartFile): Promise<ChartCalls>;
+  inValues(values: Values): Promise<OutsideCalls>;
 }
 
 /** Number of charts. */
 const cacheSize = 500;
 
-export function createTemplateGuard(): CheckTemplates {
-  const known = createLruCache<Promise<KnownChart>>(cacheSize);
+export function createTemplateGuard(read: ReadCalls): CheckTemplates {
+  const known = createLruCache<Promise<ChartCalls>>(cacheSize);
 
-  async function analyse(chart: ChartFile): Promise<KnownChart> {
-    const { templates, values, files } = await readChartTemplates(chart);
-    const { calls, rendersValues, rendersFiles } = templateCalls(templates);
-    const rendered = [
-      ...(rendersValues ? values.map(callsInValuesFile) : []),
-      ...(rendersFiles ? files.map(({ path, text }) => callsInText(text, path)) : []),
-    ];
-    return { calls: [calls, ...rendered].reduce(both), rendersValues };
-  }
-
-  function chartOf(chart: ChartFile): Promise<KnownChart> {
+  function chartOf(chart: ChartFile): Promise<ChartCalls> {
     const found = known.get(chart.digest);
     if (found !== undefined) return found;
-    const fresh = analyse(chart);
+    const fresh = read.inChart(chart);
     known.set(chart.digest, fresh);
     // The archive may be downloaded again, and be complete then.
     fresh.catch(() => known.delete(chart.digest));
@@ -62,7 +46,8 @@ export function createTemplateGuard(): CheckTemplates {
 
   return async function checkTemplates({ content, chart, client, values }) {
     const { calls, rendersValues } = await chartOf(chart);
-    const reached = rendersValues ? both(calls, callsInValues(values, "the values")) : calls;
+    const reached =
+      rendersValues && values !== undefined ? both(calls, await read.inValues(values)) : calls;
     const error = validateOutsideCalls(reached, content.helm, client.isAgent);
     if (error === undefined) return;
     throw new AppError(
@@ -70,22 +55,6 @@ export function createTemplateGuard(): CheckTemplates {
       `render release ${content.namespace}/${content.releaseName}: ${error}`,
     );
   };
-}
-
-/** Parses the file only if it contains the name of a function, because YAML is slow to parse. */
-function callsInValuesFile({ path, text }: TemplateFile): OutsideCalls {
-  if (!outsideFunctions.some((name) => text.includes(name))) return {};
-  try {
-    return callsInValues(parseHelmYaml(text, { name: path }), path);
-  } catch {
-    // Helm reports the syntax error.
-    return callsInText(text, path);
-  }
-}
-
-/** The first one takes precedence. */
-function both(first: OutsideCalls, second: OutsideCalls): OutsideCalls {
-  return { ...second, ...first };
 }
 
 type Allowance = Pick<DeploymentContent["helm"], "disableLookup" | "disableDNS">;

@@ -5,6 +5,7 @@
  * rendered by itself (`tpl`) with its own map as dot: no `.Release`, no `.Files`. The results are one JSON list in base64,
  * which no result can break out of.
  */
+import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
@@ -12,6 +13,7 @@ import { canonicalJson } from "@flotilla/shared/json";
 import { toHelmJson } from "@flotilla/shared/yaml";
 import { agentErrors } from "../errors/index.ts";
 import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/index.ts";
+import type { LimitRecords } from "../process/index.ts";
 import { missingKeyIn } from "./translate-template.ts";
 
 /** The rendered templates in order, or the number of the first one that failed. */
@@ -19,7 +21,7 @@ export type Rendering =
   | { readonly kind: "rendered"; readonly texts: readonly string[] }
   | { readonly kind: "failed"; readonly number: number; readonly why: string };
 
-/** Throws HELM_FAILED if Helm fails for another reason than a template. */
+/** Throws HELM_FAILED if Helm fails for another reason than a template, and LIMIT_EXCEEDED. */
 export type RenderTemplates = (
   templates: readonly string[],
   context: Readonly<Record<string, unknown>>,
@@ -49,8 +51,9 @@ export function createRenderTemplates(deps: {
   readonly dir: string;
   /** Timeout of one run of Helm: templates can contain endless loops. */
   readonly limitMs?: number | undefined;
+  readonly limitRecords: LimitRecords;
 }): RenderTemplates {
-  const { limitMs = defaultLimitMs } = deps;
+  const { limitMs = defaultLimitMs, limitRecords } = deps;
   let chart: Promise<void> | undefined;
 
   async function prepare(): Promise<void> {
@@ -67,18 +70,27 @@ export function createRenderTemplates(deps: {
     await prepare();
 
     async function renderPart(from: number, to: number): Promise<Rendering> {
+      const stdin = toHelmJson({
+        templates: canonicalJson(templates.slice(from, to)),
+        context: canonicalJson(context),
+      });
+      const key = `values sha256:${createHash("sha256").update(stdin).digest("hex")}`;
+      limitRecords.check(key);
       const limit = AbortSignal.timeout(limitMs);
       const result = await deps.runHelm({
         args: ["template", "values", deps.dir, "--values=-"],
-        stdin: toHelmJson({
-          templates: canonicalJson(templates.slice(from, to)),
-          context: canonicalJson(context),
-        }),
+        stdin,
         signal: AbortSignal.any([signal, limit]),
       });
       if (signal.aborted)
         throw new AppError(commonErrors.CANCELLED, "cancelled: rendering of values");
-      if (limit.aborted) throw failure(`timed out after ${limitMs / 1000} s`);
+      const exceeded = limit.aborted ? `took more than ${limitMs / 1000} s` : result.exceeded;
+      if (exceeded !== undefined)
+        throw await limitRecords.exceeded(
+          key,
+          `render the templates in the values with Helm: helm ${exceeded} and was killed; other deployments continue`,
+        );
+      await limitRecords.succeeded(key);
       if (result.code === 0) return { kind: "rendered", texts: textsOf(result) };
       const missing = missingKeyIn(result.stderr);
       if (missing !== undefined)

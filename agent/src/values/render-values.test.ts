@@ -3,10 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson, parseExact } from "@flotilla/shared/json";
+import { silentLog } from "@flotilla/shared/log";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { afterAll, describe, test } from "vitest";
 import type { HelmResult } from "../helm/index.ts";
 import type { HelmRun } from "../helm/run-helm.ts";
+import { createLimitRecords } from "../process/index.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
@@ -39,6 +42,10 @@ function rendererWith(answer: readonly string[] | string | "endless", limitMs?: 
       };
     },
     dir,
+    limitRecords: createLimitRecords(join(dir, "limits"), {
+      clock: createFakeClock(0),
+      log: silentLog(),
+    }),
     ...(limitMs !== undefined && { limitMs }),
   });
   return {
@@ -184,8 +191,9 @@ describe("rendered values", () => {
 
     await assert.rejects(waiting, { code: "CANCELLED" });
     await assert.rejects(rendererWith("endless", 1).render(one), {
-      code: "HELM_FAILED",
-      message: /timed out after/,
+      code: "LIMIT_EXCEEDED",
+      message: /helm took more than 0\.001 s and was killed/,
+      retryAtMs: 60_000,
     });
   });
 });

@@ -6,6 +6,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
 import { agentErrors } from "../errors/index.ts";
 import type { RunHelm } from "../helm/index.ts";
+import type { LimitRecords } from "../process/index.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
 import { TemplateError } from "./lex-template.ts";
 import { parseRendered, reread } from "./reread.ts";
@@ -26,8 +27,8 @@ export interface ValuesTemplates {
 }
 
 /**
- * `values` overridden by `templateValues`; undefined: no values. Throws VALUES_TEMPLATE_FAILED, and HELM_FAILED,
- * HELM_UNAVAILABLE or CANCELLED if Helm did not run.
+ * `values` overridden by `templateValues`; undefined: no values. Throws VALUES_TEMPLATE_FAILED, LIMIT_EXCEEDED, and
+ * HELM_FAILED, HELM_UNAVAILABLE or CANCELLED if Helm did not run.
  */
 export type RenderValues = (
   content: ValuesTemplates,
@@ -48,6 +49,7 @@ export function createRenderValues(deps: {
   readonly runHelm: RunHelm;
   /** A directory of its own, for files that Helm reads. */
   readonly dir: string;
+  readonly limitRecords: LimitRecords;
   /** Timeout of Helm; default one minute. */
   readonly limitMs?: number;
 }): RenderValues {

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createRunHelm } from "@flotilla/agent/helm";
+import { createLimitRecords } from "@flotilla/agent/process";
 import {
   createRenderValues,
   type RenderValues,
@@ -15,7 +16,9 @@ import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
 import { AppError } from "@flotilla/shared/errors";
 import { canonicalJson } from "@flotilla/shared/json";
+import { silentLog } from "@flotilla/shared/log";
 import { seed } from "@flotilla/shared/testing";
+import { systemClock } from "@flotilla/shared/time";
 import {
   type Answers,
   buildOracle,
@@ -27,11 +30,19 @@ import { afterAll, describe, test } from "vitest";
 
 const dir = await testDir({ onTestFinished: afterAll });
 const { helm } = await ensureBinaries(["helm"]);
+const limitRecords = createLimitRecords(join(dir, "limits"), {
+  clock: systemClock,
+  log: silentLog(),
+});
 const renderValues = rendererWith({ HOME: dir });
 const { signal } = new AbortController();
 
 function rendererWith(environment: Readonly<Record<string, string>>): RenderValues {
-  return createRenderValues({ runHelm: createRunHelm({ path: helm, environment }), dir });
+  return createRenderValues({
+    runHelm: createRunHelm({ path: helm, environment }),
+    dir,
+    limitRecords,
+  });
 }
 
 type Content = Omit<ValuesTemplates, "valuesAreTemplates">;
@@ -279,6 +290,7 @@ describe("values with templates", () => {
         return result;
       },
       dir,
+      limitRecords,
     });
     const values = Object.fromEntries(
       Array.from({ length: 200 }, (_, at) => [`v${at}`, `${at} \${ .ClusterName }`]),

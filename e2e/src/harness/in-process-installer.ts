@@ -4,10 +4,12 @@ import { join } from "node:path";
 import type { Intake } from "@flotilla/agent/assignment";
 import { createRunHelm } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
+import { createProcessWatch, processLimits } from "@flotilla/agent/process";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { silentLog } from "@flotilla/shared/log";
+import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
@@ -35,6 +37,8 @@ export interface InstallerSpec {
   /** How long a run that waits for nothing may go on once it is superseded. */
   readonly supersededGraceMs?: number;
   readonly clock?: Clock;
+  /** Of the agent's container; default: of this machine. */
+  readonly memoryBytes?: number;
 }
 
 export async function startInstaller(spec: InstallerSpec): Promise<InProcessInstaller> {
@@ -44,9 +48,12 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
   await mkdir(home, { recursive: true });
   const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
   const charts = createSourceClient({ userAgent: "flotilla-test", log });
+  const limits = processLimits(spec.memoryBytes ?? availableMemoryBytes());
+  const watch = createProcessWatch(limits);
   const runHelm = createRunHelm({
     path: spec.helm,
     environment: { HOME: home, KUBECONFIG: kubeconfig },
+    limited: { watch, limits: limits.helm },
     ...(spec.graceMs !== undefined && { graceMs: spec.graceMs }),
   });
   const helmRuns: (readonly string[])[] = [];
@@ -61,6 +68,8 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
       if (run.args[0] !== "template") helmRuns.push(run.args);
       return runHelm(run);
     },
+    limited: { watch, limits: limits.reader },
+    readerEnvironment: {},
     outbox: {
       report(state) {
         reports.push(state);

@@ -21,8 +21,10 @@ export async function bundleProgram(program: ProgramName, dir: string): Promise<
     absWorkingDir: root,
     entryPoints: [
       { in: `${program}/src/main.ts`, out: `bin/flotilla-${program}` },
-      // A thread of its own, started by its path.
-      { in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" },
+      // Threads and processes of their own, which are started by their path.
+      ...(program === "agent"
+        ? [{ in: "agent/src/reader/reader-main.ts", out: "bin/reader-main" }]
+        : [{ in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" }]),
     ],
     bundle: true,
     platform: "node",

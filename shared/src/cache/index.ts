@@ -1,1 +1,1 @@
-export { createLruCache, type LruCache } from "./lru-cache.ts";
+export { createLruCache, type LruCache, type WeightLimit } from "./lru-cache.ts";

@@ -35,4 +35,16 @@ describe("an LRU cache", () => {
     cache.clear();
     assert.equal(cache.get("b"), undefined);
   });
+
+  test("evicts the least recently used entries until the others are light enough", () => {
+    const cache = createLruCache<number>(10, { maxWeight: 10, weightOf: (value) => value });
+
+    cache.set("a", 6);
+    cache.set("b", 4);
+    cache.set("c", 5);
+    assert.deepEqual([cache.get("a"), cache.get("b"), cache.get("c")], [undefined, 4, 5]);
+
+    cache.set("heavy", 20);
+    assert.deepEqual([cache.get("b"), cache.get("heavy")], [undefined, 20]);
+  });
 });

@@ -1,3 +1,4 @@
+export { availableMemoryBytes } from "./available-memory.ts";
 export { startHealthServer } from "./health-server.ts";
 export { startHttpServer } from "./http-server.ts";
 export { type ListenAddress, parseListenAddress } from "./listen-address.ts";

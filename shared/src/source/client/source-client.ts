@@ -9,6 +9,7 @@ import {
   createIndexReader,
   createIndexRepository,
   type IndexReaderOptions,
+  indexLimits,
 } from "../http/index.ts";
 import type {
   FetchArchive,
@@ -47,6 +48,8 @@ export interface SourceClientOptions {
   readonly egress?: EgressPolicy;
   /** Resolves the names of hosts; default: the system. For tests. */
   readonly resolveAll?: ResolveAll;
+  /** What the program may use; indexes get a part of it. Default: enough for large ones. */
+  readonly memoryBytes?: number;
   readonly clock?: Clock;
 }
 
@@ -75,6 +78,8 @@ export interface SourceClient extends Resolver {
   close(): Promise<void>;
 }
 
+const defaultMemoryBytes = 8 * 1024 * 1024 * 1024;
+
 export function createSourceClient(options: SourceClientOptions): SourceClient {
   const log = options.log ?? silentLog();
   const clock = options.clock ?? systemClock;
@@ -87,7 +92,10 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
     egress: options.egress ?? { allowLoopback: true },
     ...(options.resolveAll !== undefined && { resolveAll: options.resolveAll }),
   });
-  const reader = createIndexReader(options.index);
+  const { maxCachedBytes, ...readerLimits } = indexLimits(
+    options.memoryBytes ?? defaultMemoryBytes,
+  );
+  const reader = createIndexReader({ ...readerLimits, ...options.index });
   const exchange = createExchanger({ pools, userAgent: options.userAgent });
   const auth = createRegistryAuth({ exchange, clock });
   const oci = createOciSource({ registry: createOciRegistry({ exchange, auth, log }), clock });
@@ -96,6 +104,7 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
     {
       maxIndexBytes: options.maxIndexBytes ?? 128 * 1024 * 1024,
       maxRepositories: 64,
+      maxCachedBytes,
       timeoutMs: options.indexTimeoutMs ?? 300_000,
     },
   );

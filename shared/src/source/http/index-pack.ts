@@ -34,6 +34,9 @@ export interface IndexPacker {
   finish(): PackedIndex;
 }
 
+/** Several times as many as all public charts: each costs memory of its own. */
+const maxCharts = 50_000;
+
 interface Part {
   readonly name: string | undefined;
   readonly deflated: Buffer;
@@ -45,7 +48,10 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
   /** The text, when it has to be parsed as a whole. */
   let whole: Uint8Array[] | undefined = parseAll ? [] : undefined;
   let sizeBytes = 0;
-  const cutter = createIndexCutter((name, bytes) => parts.push(partFrom(name, bytes)));
+  const cutter = createIndexCutter((name, bytes) => {
+    if (parts.length >= maxCharts) throw tooManyCharts();
+    parts.push(partFrom(name, bytes));
+  });
 
   function checkSize(): void {
     if (sizeBytes <= maxWholeBytes) return;
@@ -81,6 +87,7 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
       const text = Buffer.concat(whole ?? []);
       whole = undefined;
       const { charts } = parseIndexDocument(text);
+      if (charts.size > maxCharts) throw tooManyCharts();
       return packed(
         "entries",
         [...charts].map(([name, value]) =>
@@ -89,6 +96,10 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
       );
     },
   };
+}
+
+function tooManyCharts(): Error {
+  return new Error(`it has more than ${maxCharts} charts`);
 }
 
 /** The part of one chart. */

@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { indexText } from "../testing/index.ts";
 import type { PackedIndex } from "./index-pack.ts";
-import { createIndexReader, type IndexReader, type IndexReaderOptions } from "./index-reader.ts";
+import {
+  createIndexReader,
+  type IndexReader,
+  type IndexReaderOptions,
+  indexLimits,
+} from "./index-reader.ts";
 
 const text = indexText({ x: ["1.1.0", "1.0.0"], y: ["3.0.0"] });
 
@@ -81,6 +86,17 @@ describe("an index of an unusual layout", () => {
   );
 
   it(
+    "is rejected when it has too many charts",
+    withReader({}, async (reader) => {
+      const many = Array.from({ length: 50_001 }, (_, at) => `  c${at}:\n`).join("");
+      await assert.rejects(
+        packed(reader, `apiVersion: v1\nentries:\n${many}`),
+        /it has more than 50000 charts/,
+      );
+    }),
+  );
+
+  it(
     "is rejected when it is too large for that",
     withReader({ inlineBytes: 0, maxWholeBytes: 100 }, async (reader) => {
       await assert.rejects(
@@ -90,6 +106,24 @@ describe("an index of an unusual layout", () => {
       assert.deepEqual(await versionsOf(reader, text, false), [["1.1.0", "1.0.0"], ["3.0.0"]]);
     }),
   );
+});
+
+describe("the memory for indexes", () => {
+  const MiB = 1024 * 1024;
+  const cases: readonly (readonly [memory: number, heap: number, whole: number, cached: number])[] =
+    [
+      [256, 85, 2.8, 32],
+      [1024, 341, 11.4, 128],
+      [16_384, 2048, 64, 256],
+    ];
+  for (const [memory, heap, whole, cached] of cases)
+    it(`is a part of a container's ${memory} MiB`, () => {
+      const { maxHeapMegabytes, maxWholeBytes, maxCachedBytes } = indexLimits(memory * MiB);
+
+      assert.equal(maxHeapMegabytes, heap);
+      assert.equal((maxWholeBytes / MiB).toFixed(1), whole.toFixed(1));
+      assert.equal(maxCachedBytes, cached * MiB);
+    });
 });
 
 describe("the worker thread of indexes", () => {

@@ -21,6 +21,21 @@ export interface IndexReaderOptions {
   readonly maxWholeBytes?: number;
 }
 
+/** The limits of a program that may use this much memory, most of which it needs for other things. Pure. */
+export function indexLimits(memoryBytes: number): {
+  readonly maxHeapMegabytes: number;
+  readonly maxWholeBytes: number;
+  readonly maxCachedBytes: number;
+} {
+  const maxHeapMegabytes = Math.min(2048, Math.floor(memoryBytes / 3 / MiB));
+  // A parsed text takes about 30 times its size; one that takes more ends the worker thread, and nothing else.
+  const maxWholeBytes = Math.min(64 * MiB, Math.floor((maxHeapMegabytes * MiB) / 30));
+  const maxCachedBytes = Math.min(256 * MiB, Math.floor(memoryBytes / 8));
+  return { maxHeapMegabytes, maxWholeBytes, maxCachedBytes };
+}
+
+const MiB = 1024 * 1024;
+
 /** An index that is being received. Every error says what is wrong with its text. */
 export interface IndexIntake {
   /** The next bytes, which must not change afterwards. Resolves when more can be accepted. */

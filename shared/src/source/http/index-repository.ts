@@ -48,6 +48,8 @@ export interface IndexRepository {
 export interface IndexRepositoryOptions {
   readonly maxIndexBytes: number;
   readonly maxRepositories: number;
+  /** Of all cached indexes, which are compressed. */
+  readonly maxCachedBytes: number;
   readonly timeoutMs: number;
 }
 
@@ -79,6 +81,8 @@ interface IndexLoad {
 
 const maxCachedCharts = 64;
 const maxFailures = 256;
+/** Of a chart's name and position in memory, roughly. */
+const bytesOfName = 200;
 
 export function createIndexRepository(
   deps: IndexRepositoryDeps,
@@ -88,6 +92,10 @@ export function createIndexRepository(
     clock: deps.clock,
     maxResults: options.maxRepositories,
     maxFailures,
+    limit: {
+      maxWeight: options.maxCachedBytes,
+      weightOf: ({ index }) => index.bytes.length + index.names.length * bytesOfName,
+    },
   });
 
   /** The index in a state that is fresh enough for the query. */

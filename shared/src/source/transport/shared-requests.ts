@@ -2,7 +2,7 @@
  * Requests that callers share: callers of one key at the same time share a request, and its result or failure serves later
  * callers for which it is fresh enough.
  */
-import { createLruCache } from "../../cache/index.ts";
+import { createLruCache, type WeightLimit } from "../../cache/index.ts";
 import { createSingleFlight } from "../../concurrency/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Freshness } from "../index.ts";
@@ -36,8 +36,14 @@ export function createSharedRequests<T>(deps: {
   readonly clock: Pick<Clock, "monotonic">;
   readonly maxResults: number;
   readonly maxFailures: number;
+  /** Of the results; absent: only their number counts. */
+  readonly limit?: WeightLimit<T> | undefined;
 }): SharedRequests<T> {
-  const results = createLruCache<Sent<T>>(deps.maxResults);
+  const { limit } = deps;
+  const results = createLruCache<Sent<T>>(
+    deps.maxResults,
+    limit && { ...limit, weightOf: ({ result }) => limit.weightOf(result) },
+  );
   const failures = createLruCache<Sent<unknown>>(deps.maxFailures);
   const flights = createSingleFlight<Sent<T>>();
 

@@ -1,0 +1,5 @@
+export { killGroup } from "./kill-group.ts";
+export { LimitError } from "./limit-error.ts";
+export { createLimitRecords, type LimitRecords } from "./limit-records.ts";
+export { type ProcessLimits, processLimits } from "./limits.ts";
+export { createProcessWatch, type ProcessWatch } from "./process-watch.ts";

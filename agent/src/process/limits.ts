@@ -1,0 +1,58 @@
+/** The limits of processes that read what tenants wrote, and which of them a process exceeds. Pure. */
+
+/** The use of one process since it is watched. */
+export interface ProcessUsage {
+  /** Resident memory. */
+  readonly memoryBytes: number;
+  readonly cpuMs: number;
+}
+
+export interface ProcessLimits {
+  readonly memoryBytes: number;
+  /** Processor time: a process that waits, such as Helm for readiness, uses none. */
+  readonly cpuMs: number;
+}
+
+export interface AgentLimits {
+  readonly helm: ProcessLimits;
+  /** For one task of a reader. */
+  readonly reader: ProcessLimits;
+  /** Memory of all of them together. */
+  readonly totalBytes: number;
+}
+
+const MiB = 1024 * 1024;
+
+/** What the agent itself needs. */
+const reservedBytes = 192 * MiB;
+
+/** `memoryBytes`: the limit of the agent's container, or the memory of the machine. */
+export function processLimits(memoryBytes: number): AgentLimits {
+  const totalBytes = Math.max(memoryBytes - reservedBytes, Math.floor(memoryBytes / 2));
+  return {
+    helm: { memoryBytes: Math.min(1024 * MiB, totalBytes), cpuMs: 60_000 },
+    reader: { memoryBytes: Math.min(512 * MiB, totalBytes), cpuMs: 10_000 },
+    totalBytes,
+  };
+}
+
+/** What a process did, for messages; undefined if it is within its limits. */
+export function exceededLimit(usage: ProcessUsage, limits: ProcessLimits): string | undefined {
+  if (usage.memoryBytes > limits.memoryBytes)
+    return `used more than ${Math.round(limits.memoryBytes / MiB)} MiB of memory`;
+  if (usage.cpuMs > limits.cpuMs)
+    return `used more than ${limits.cpuMs / 1000} s of processor time`;
+  return undefined;
+}
+
+/** The process to be ended because all of them together use too much: the largest. */
+export function largestOverTotal<T extends ProcessUsage>(
+  processes: readonly T[],
+  totalBytes: number,
+): T | undefined {
+  const sum = processes.reduce((bytes, { memoryBytes }) => bytes + memoryBytes, 0);
+  if (sum <= totalBytes) return undefined;
+  return processes.reduce((largest, each) =>
+    each.memoryBytes > largest.memoryBytes ? each : largest,
+  );
+}

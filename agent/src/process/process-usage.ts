@@ -1,0 +1,44 @@
+/** Reads from /proc what a process uses, and makes it the first to go. On other systems than Linux both do nothing. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
+import type { ProcessUsage } from "./limits.ts";
+
+/** Linux reports processor time to programs in hundredths of a second, whatever the kernel uses. */
+const tickMs = 10;
+
+/** Undefined if it has ended. Synchronous: /proc is memory, and some 50 µs for each process. */
+export function usageOf(pid: number): ProcessUsage | undefined {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [, kibibytes = "0"] = /^VmRSS:\s*(\d+) kB$/m.exec(status) ?? [];
+    // The second field is the command in parentheses and may contain any character: count from the last parenthesis.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+    return { memoryBytes: Number(kibibytes) * 1024, cpuMs: ticks * tickMs };
+  } catch {
+    return undefined;
+  }
+}
+
+/** When memory is short the kernel kills it, and what it starts, before the agent. */
+export function killFirst(pid: number): void {
+  ignoreEnded(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
+}
+
+/** Gives it processor time only when no other process needs it. */
+export function lowerPriority(pid: number): void {
+  // The priority belongs to each thread; new ones inherit it.
+  ignoreEnded(() => {
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 19);
+  });
+}
+
+/** Without these the limits still hold. */
+function ignoreEnded(change: () => void): void {
+  try {
+    change();
+  } catch {
+    return;
+  }
+}

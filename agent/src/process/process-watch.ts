@@ -1,0 +1,85 @@
+/**
+ * Ends processes that exceed their limits. One timer reads the use of all of them, and stops while there is none. The kernel's
+ * own limits do not serve: an address space limit ends every Go and Node program, and a cgroup of its own needs rights that a
+ * container does not have.
+ */
+import { killGroup } from "./kill-group.ts";
+import { exceededLimit, largestOverTotal, type ProcessLimits } from "./limits.ts";
+import { killFirst, lowerPriority, usageOf } from "./process-usage.ts";
+
+export interface ProcessWatch {
+  /**
+   * Watches a process that leads a process group. If it exceeds a limit, `onExceeded` gets what it did, and the group is
+   * killed. Processor time counts from now on. Returns the end of the watch.
+   */
+  start(pid: number, limits: ProcessLimits, onExceeded: (what: string) => void): () => void;
+}
+
+interface Watched {
+  readonly pid: number;
+  readonly limits: ProcessLimits;
+  readonly startCpuMs: number;
+  readonly onExceeded: (what: string) => void;
+  isLowered: boolean;
+}
+
+/** A process that allocates as fast as it can gets about 50 MiB further. */
+const intervalMs = 50;
+
+/** Normal charts need less. Afterwards a process must not slow the others down. */
+const fullPriorityCpuMs = 1_000;
+
+/** `totalBytes`: the limit of all processes together. */
+export function createProcessWatch({ totalBytes }: { readonly totalBytes: number }): ProcessWatch {
+  const watched = new Set<Watched>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function end(one: Watched, what: string): void {
+    watched.delete(one);
+    one.onExceeded(what);
+    killGroup(one.pid, "SIGKILL");
+  }
+
+  function check(): void {
+    const running = [];
+    for (const one of watched) {
+      const usage = usageOf(one.pid);
+      if (usage === undefined) continue;
+      const own = { ...usage, cpuMs: usage.cpuMs - one.startCpuMs };
+      const what = exceededLimit(own, one.limits);
+      if (what !== undefined) end(one, what);
+      else running.push({ one, ...own });
+      if (own.cpuMs > fullPriorityCpuMs && !one.isLowered) {
+        lowerPriority(one.pid);
+        one.isLowered = true;
+      }
+    }
+    const largest = largestOverTotal(running, totalBytes);
+    if (largest !== undefined)
+      end(
+        largest.one,
+        `used ${Math.round(largest.memoryBytes / 1024 / 1024)} MiB of memory, the most of all processes, which together may use ${Math.round(totalBytes / 1024 / 1024)} MiB`,
+      );
+    stopIfUnused();
+  }
+
+  function stopIfUnused(): void {
+    if (watched.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    start(pid, limits, onExceeded) {
+      killFirst(pid);
+      const startCpuMs = usageOf(pid)?.cpuMs ?? 0;
+      const one: Watched = { pid, limits, startCpuMs, onExceeded, isLowered: false };
+      watched.add(one);
+      timer ??= setInterval(check, intervalMs).unref();
+      return () => {
+        watched.delete(one);
+        stopIfUnused();
+      };
+    },
+  };
+}
