@@ -67,7 +67,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   agent: [
     ["config.ts", "errors"],
-    ["hubclient", "impersonation", "storage"],
+    ["hubclient", "impersonation", "inventory", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
     ["report", "values"],
