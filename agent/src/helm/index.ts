@@ -1,12 +1,15 @@
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
-export { headOf, type OwnedObject, ownedObjects } from "./manifest.ts";
+export { headOf, type OwnedObject, objectsOf, ownedObjects } from "./manifest.ts";
 export { startOfProcess } from "./process-start.ts";
 export {
+  contentDigest,
   type HelmRelease,
+  hasManifestOf,
   isLocked,
   parseRelease,
   type ReleaseKey,
   type ReleaseRecord,
+  readLabelledRecord,
   recordSecretName,
   releaseLabels,
 } from "./release-record.ts";
