@@ -1,5 +1,7 @@
 /** The agent without its connection: reconciles what the hub assigned, and reports it to an outbox. */
 import { join } from "node:path";
+import { contentErrors } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import { createChartCache } from "@flotilla/shared/source/cache";
@@ -8,9 +10,10 @@ import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
-import { createDeployer, createEngine } from "./engine/index.ts";
+import { createDeployer, createEngine, takeOver, takeOverLost } from "./engine/index.ts";
 import { createReleases, createRunJournal, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
+import { createInventory } from "./inventory/index.ts";
 import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
 import { createReadCalls, createReaders } from "./reader/index.ts";
 import { createReadinessTracker } from "./readiness/index.ts";
@@ -60,12 +63,14 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const secrets = createSecretStorage(rest);
   const referenced = createReferencedObjects({ secrets, log });
   const clusterInfo = createClusterInfoStore({ secrets, log });
-  const releases = createReleases({ rest, clock, log });
+  const inventory = createInventory({ rest, log });
+  let hasLostAll = false;
+  const releases = createReleases({ rest, inventory, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const journal = createRunJournal(join(dataDir, "runs"), log);
   const clients = createImpersonatedClients({ connection: rest, namespace, log });
   const referrers = createDownstreamReferrers(assignments);
-  const downstream = createDownstreamResources({ rest, referrers, clock, log });
+  const downstream = createDownstreamResources({ rest, referrers, inventory, clock, log });
   const limitRecords = createLimitRecords(join(dataDir, "limits"), deps);
   const readers = createReaders({
     ...deps.limited,
@@ -79,7 +84,8 @@ export function createInstaller(deps: InstallerDeps): Installer {
     { fetch: deps.charts.fetch, log },
     { dir: join(dataDir, "charts") },
   );
-  const shared = { ...deps, clients, assignments, downstream, inputs, referenced, clusterInfo };
+  const stores = { assignments, inventory, referenced, clusterInfo };
+  const shared = { ...deps, ...stores, clients, downstream, inputs };
   const deployer = createDeployer({
     ...shared,
     releases,
@@ -88,10 +94,35 @@ export function createInstaller(deps: InstallerDeps): Installer {
     prepareCheck: readers.prepare,
     limitRecords,
     journal,
+    hasLostAll: () => hasLostAll,
   });
-  const engine = createEngine({ ...shared, releases, deployer, readiness });
+  const engine = createEngine({
+    ...shared,
+    releases,
+    deployer,
+    readiness,
+    async recoverLost(deployment) {
+      if (hasLostAll) await takeOverLost({ rest, inventory, log }, deployment);
+    },
+  });
   const closing = new AbortController();
   let watches: Promise<unknown> = Promise.resolve();
+
+  /** The first start of a new agent, or of one that replaces version 0.1.0, which had no inventory. */
+  async function startInventory(): Promise<void> {
+    const assigned = assignments.list().filter(({ content }) => content.length > 0);
+    hasLostAll = assigned.length === 0;
+    for (const assignment of assigned) {
+      try {
+        await takeOver({ rest, inventory, log }, assignment);
+      } catch (thrown) {
+        // Its reconcile reports it.
+        if (AppError.from(thrown).code !== contentErrors.CONTENT_INVALID.code) throw thrown;
+      }
+    }
+    // Last, so that it is repeated if the agent ends before.
+    await inventory.storeKey();
+  }
 
   return {
     intake: engine.intake,
@@ -100,7 +131,13 @@ export function createInstaller(deps: InstallerDeps): Installer {
         [releases, readiness, clients, downstream].map((cache) => cache.run(closing.signal)),
       );
       await Promise.all([journal.recover(), limitRecords.load()]);
-      await Promise.all([assignments.load(), referenced.load(), clusterInfo.load()]);
+      const [hasInventory] = await Promise.all([
+        inventory.load(),
+        assignments.load(),
+        referenced.load(),
+        clusterInfo.load(),
+      ]);
+      if (!hasInventory) await startInventory();
       await Promise.all([releases.synced, clients.synced, downstream.synced]);
       return assignments.list().length;
     },

@@ -67,7 +67,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   agent: [
     ["config.ts", "errors"],
-    ["hubclient", "impersonation", "process", "storage"],
+    ["hubclient", "impersonation", "inventory", "process", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
     ["reader", "report", "values"],

@@ -23,6 +23,8 @@ export interface Assignments {
    * without its content.
    */
   assign(request: AssignmentRequest): Promise<boolean>;
+  /** A withdrawal of a deployment whose assignment was lost: as `withdraw`. Its content is empty. */
+  withdrawLost(deployment: DeploymentKey, deploymentId: string): Promise<"stored" | "not stored">;
   /** `unknown`: there is no such deployment. */
   withdraw(deployment: DeploymentKey): Promise<"stored" | "not stored" | "unknown">;
   /** Resolves when the current assignment of a name is stored; retries a failed write. Throws ASSIGNMENT_NOT_STORED. */
@@ -126,6 +128,12 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
         notify(name);
       } else if (!unstored.has(name)) return "stored";
       return (await tryToStore(name)) ? "stored" : "not stored";
+    },
+    async withdrawLost(owner, deploymentId) {
+      const content = new Uint8Array();
+      assigned.set(owner.name, { owner, deploymentId, content, paused: false, withdrawing: true });
+      notify(owner.name);
+      return (await tryToStore(owner.name)) ? "stored" : "not stored";
     },
     async ensureStored(name) {
       // The last queued write stores the current assignment.

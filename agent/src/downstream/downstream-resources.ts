@@ -1,12 +1,12 @@
 /**
- * Downstream resources: Secrets and ConfigMaps of the hub that are copied into the namespaces of releases. Each carries the
- * name of the deployment that owns it. If several deployments refer to the same one, they share it, and it is deleted with
+ * Downstream resources: Secrets and ConfigMaps of the hub that are copied into the namespaces of releases. The inventory has
+ * their UIDs by deployment; labels, which everybody can write, only select what is watched. If several deployments refer to the same one, they share it, and it is deleted with
  * the last of them. An object that the agent did not create is never changed.
  */
 
 import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api";
 import { AppError, messageOf } from "@flotilla/shared/errors";
-import { createInformer, defineIndex, dropBulk, type Informer } from "@flotilla/shared/kube/cache";
+import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache";
 import {
   isAlreadyExists,
   isConflict,
@@ -15,7 +15,6 @@ import {
 } from "@flotilla/shared/kube/client";
 import {
   configMaps,
-  type KubeObject,
   keyOf,
   type ObjectMeta,
   type Resource,
@@ -26,6 +25,7 @@ import type { Clock } from "@flotilla/shared/time";
 import { type Assignments, createReferrers } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory, InventoryObject } from "../inventory/index.ts";
 import {
   type DownstreamObject,
   type DownstreamResource,
@@ -84,6 +84,7 @@ export interface DownstreamResourcesDeps {
   /** The agent's own, for watches. Writes are impersonated. */
   readonly rest: KubeRest;
   readonly referrers: DownstreamReferrers;
+  readonly inventory: Pick<Inventory, "objectsOf" | "ownerOfObject" | "setObjects">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -95,12 +96,8 @@ interface Cache {
   readonly informer: Informer<DownstreamObject>;
 }
 
-const byOwner = defineIndex<KubeObject>("owner", ({ metadata }) => [
-  metadata.labels?.[downstreamLabel] ?? "",
-]);
-
 export function createDownstreamResources(deps: DownstreamResourcesDeps): DownstreamResources {
-  const { referrers } = deps;
+  const { referrers, inventory } = deps;
   const listeners: ((owners: ReadonlySet<string>) => void)[] = [];
   // Both kinds have the fields of either.
   const caches: Readonly<Record<Kind, Cache>> = {
@@ -124,30 +121,55 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     const { kind, name } = resource.ref;
     const cache = caches[kind];
     const ref = { namespace: target.namespace, name };
-    const existing = cache.informer.store.get(keyOf(ref));
-    const owner = existing?.metadata.labels?.[downstreamLabel] ?? "";
+    const found = cache.informer.store.get(keyOf(ref));
+    const owner = inventory.ownerOfObject(found?.metadata.uid ?? "");
     // A shared resource keeps its owner.
-    const isShared = (await referrersOf(kind, ref)).has(owner);
-    const plan = planDownstreamResource(resource, existing, {
-      namespace: target.namespace,
-      owner: isShared ? owner : target.owner,
-    });
+    const isShared = owner !== undefined && (await referrersOf(kind, ref)).has(owner);
+    const desired = { namespace: target.namespace, owner: isShared ? owner : target.owner };
+    // One that was created just before the agent was ended is the same as the desired one.
+    const isOwn =
+      owner !== undefined ||
+      (found !== undefined && planDownstreamResource(resource, found, desired).kind === "none");
+    const existing = isOwn ? found : undefined;
+    const plan = planDownstreamResource(resource, existing, desired);
+    const enter = async ({ metadata: { uid = "" } }: DownstreamObject): Promise<void> => {
+      if (inventory.ownerOfObject(uid) === desired.owner) return;
+      await own(desired.owner, { kind, ...ref, uid });
+    };
     const { signal, client } = target;
     const { informer, resource: type } = cache;
     switch (plan.kind) {
       case "none":
+        if (existing !== undefined) await enter(existing);
         return;
       case "recreate":
         await remove(type, plan.before, client, signal);
-        informer.store.wrote(await client.rest.create(type, plan.object, { signal }));
-        return;
+        break;
       case "create":
-        informer.store.wrote(await client.rest.create(type, plan.object, { signal }));
+        break;
+      case "replace": {
+        const replaced = await client.rest.replace(type, plan.object, { signal });
+        informer.store.wrote(replaced);
+        await enter(replaced);
         return;
-      case "replace":
-        informer.store.wrote(await client.rest.replace(type, plan.object, { signal }));
-        return;
+      }
     }
+    const created = await client.rest.create(type, plan.object, { signal });
+    informer.store.wrote(created);
+    await enter(created);
+  }
+
+  /** Enters an object into the inventory, in place of an earlier one of its name and of another owner. */
+  async function own(owner: string, object: InventoryObject): Promise<void> {
+    const before = inventory.ownerOfObject(object.uid);
+    if (before !== undefined && before !== owner) await disown(before, object);
+    const others = inventory.objectsOf(owner).filter((each) => !isSameName(each, object));
+    await inventory.setObjects(owner, [...others, object]);
+  }
+
+  async function disown(owner: string, { uid }: InventoryObject): Promise<void> {
+    const others = inventory.objectsOf(owner).filter((each) => each.uid !== uid);
+    await inventory.setObjects(owner, others);
   }
 
   /** Deletes what a deployment owns and does not refer to any more, or makes another that refers to it the owner. */
@@ -156,19 +178,22 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     client: ImpersonatedClient,
     signal: AbortSignal,
   ): Promise<void> {
-    for (const kind of ["Secret", "ConfigMap"] as const) {
+    for (const object of inventory.objectsOf(owner)) {
+      const { kind, namespace, name, uid } = object;
       const { informer, resource } = caches[kind];
-      for (const object of informer.store.byIndex(byOwner, owner)) {
-        const names = await referrersOf(kind, object.metadata);
-        if (names.has(owner)) continue;
-        const [newOwner] = [...names].toSorted();
-        const { namespace = "", name } = object.metadata;
-        try {
-          if (newOwner === undefined) await remove(resource, object, client, signal);
-          else informer.store.wrote(await transfer(resource, object, newOwner, client, signal));
-        } catch (thrown) {
-          // It was replaced or deleted meanwhile.
-          if (isConflict(thrown) || isNotFound(thrown)) continue;
+      const names = await referrersOf(kind, object);
+      if (names.has(owner)) continue;
+      const [newOwner] = [...names].toSorted();
+      const found = informer.store.get(keyOf(object));
+      try {
+        if (newOwner === undefined)
+          await remove(resource, { metadata: { namespace, name, uid } }, client, signal);
+        else if (found?.metadata.uid === uid)
+          informer.store.wrote(await transfer(resource, found, newOwner, client, signal));
+      } catch (thrown) {
+        // It was replaced or deleted meanwhile.
+        if (isConflict(thrown) && newOwner !== undefined) continue;
+        if (!isConflict(thrown) && !isNotFound(thrown)) {
           throw new AppError(
             agentErrors.DOWNSTREAM_RESOURCE_FAILED,
             `${newOwner === undefined ? "delete" : `transfer to deployment ${newOwner}`} the downstream resource ${kind} ${namespace}/${name} as ${client.subject}: ${messageOf(thrown)}`,
@@ -176,6 +201,8 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
           );
         }
       }
+      if (newOwner === undefined) await disown(owner, object);
+      else await own(newOwner, object);
     }
   }
 
@@ -195,10 +222,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
       }
       await prune(target.owner, target.client, target.signal);
     },
-    has: (owner) =>
-      Object.values(caches).some(
-        ({ informer }) => informer.store.byIndex(byOwner, owner).length > 0,
-      ),
+    has: (owner) => inventory.objectsOf(owner).length > 0,
     remove: prune,
     onChange(listener) {
       listeners.push(listener);
@@ -249,6 +273,10 @@ async function transfer(
 ): Promise<DownstreamObject> {
   const body = { metadata: { resourceVersion, labels: { [downstreamLabel]: owner } } };
   return await rest.patch(resource, metadata, { type: "merge", body }, { signal });
+}
+
+function isSameName(a: InventoryObject, b: InventoryObject): boolean {
+  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
 function toError(thrown: unknown, { ref }: DownstreamResource, target: DownstreamTarget): AppError {

@@ -1,4 +1,4 @@
-export type { DownstreamResource } from "./downstream-object.ts";
+export { type DownstreamResource, downstreamLabel } from "./downstream-object.ts";
 export {
   createDownstreamReferrers,
   createDownstreamResources,

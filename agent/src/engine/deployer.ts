@@ -3,24 +3,31 @@
  * changes a release goes through here; what is to be done is decided in release/next-action.ts.
  */
 import type { ReleaseInfo } from "@flotilla/proto";
-import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
+import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, unreachable } from "@flotilla/shared/errors";
 import { archiveDigest } from "@flotilla/shared/source";
 import type { Assignment } from "../assignment/index.ts";
-import { type CrdPolicy, type CrdRetention, createCrdRetention } from "../crds/index.ts";
+import { type CrdRetention, createCrdRetention } from "../crds/index.ts";
 import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { DownstreamResources, DownstreamTarget } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
+  contentDigest,
   createStoredReleases,
   isLocked,
+  type ReleaseKey,
   type ReleaseRecord,
   type StoredReleases,
 } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
 import { applyNamespaceMetadata } from "../namespace/index.ts";
 import { type Action, type Desired, isInSync, nextAction } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
+import { contentOf, crdPolicy } from "./assigned-content.ts";
+import { claimInterruptedRun, takeOver } from "./claims.ts";
+import { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+import { createRecordGuard } from "./record-guard.ts";
 import { createUninstall, type Uninstall } from "./uninstall.ts";
 import {
   createUpgrade,
@@ -29,9 +36,16 @@ import {
   type Upgrade,
   type UpgradeDeps,
 } from "./upgrade.ts";
+import { withdraw } from "./withdraw.ts";
 
 export interface DeployerDeps
-  extends Omit<UpgradeDeps, "stored" | "crds" | "uninstall" | "downstream"> {
+  extends Omit<
+    UpgradeDeps,
+    "stored" | "crds" | "uninstall" | "downstream" | "guard" | "inventory"
+  > {
+  readonly inventory: Inventory;
+  /** The agent started without any inventory and without assignments: it has lost what it stored. */
+  readonly hasLostAll: () => boolean;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly inputs: InputCollector;
   readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove">;
@@ -82,12 +96,15 @@ interface Tools extends DeployerDeps {
   readonly crds: CrdRetention;
   readonly uninstallRelease: Uninstall;
   readonly upgradeRelease: Upgrade;
+  readonly lockTimes: LockTimes;
 }
 
 /** A deployment in its desired state in this cluster. */
 interface DesiredRelease {
+  readonly assignment: Assignment;
   readonly content: DeploymentContent;
   readonly desired: Desired;
+  readonly isForced: boolean;
   readonly client: ImpersonatedClient;
   readonly inputs: ReleaseInputs;
 }
@@ -95,11 +112,21 @@ interface DesiredRelease {
 export function createDeployer(deps: DeployerDeps): Deployer {
   const stored = createStoredReleases(deps);
   const crds = createCrdRetention({ ...deps, stored });
-  const uninstallRelease = createUninstall({ ...deps, stored, crds });
-  const upgradeRelease = createUpgrade({ ...deps, stored, crds, uninstall: uninstallRelease });
-  const tools: Tools = { ...deps, stored, crds, uninstallRelease, upgradeRelease };
+  const guard = createRecordGuard({ ...deps, stored });
+  const uninstallRelease = createUninstall({ ...deps, stored, crds, guard });
+  const uninstall = uninstallRelease;
+  const upgradeRelease = createUpgrade({ ...deps, stored, crds, guard, uninstall });
+  const lockTimes = createLockTimes(deps.clock);
+  const tools: Tools = { ...deps, stored, crds, uninstallRelease, upgradeRelease, lockTimes };
   return {
-    deploy: (assignment, pass) => deploy(tools, assignment, pass),
+    async deploy(assignment, pass) {
+      try {
+        return await deploy(tools, assignment, pass);
+      } catch (thrown) {
+        await rememberStop(tools, assignment, thrown);
+        throw thrown;
+      }
+    },
     installed: (assignment, signal) => installed(tools, assignment, signal),
     withdraw: (assignment, signal) => withdraw(tools, assignment, signal),
   };
@@ -110,16 +137,24 @@ async function deploy(
   assignment: Assignment,
   pass: DeployPass,
 ): Promise<DeployResult> {
-  const { clients, assignments, releases, clock } = tools;
+  const { clients, assignments, releases, lockTimes, inventory, clock } = tools;
   const { owner } = assignment;
   const content = await contentOf(assignment);
+  const isForced = isForcedBy(content, inventory.stoppedAt(owner.name));
   const client = await clients.clientFor(content.serviceAccount);
   const inputs = await collectInputs(tools, assignment, { content, client }, pass);
   if ("unmet" in inputs) return inputs;
   const { namespace, releaseName: name } = content;
+  releases.follow(owner.name, { namespace, name });
+  if (tools.hasLostAll() && isLost(tools, owner, { namespace, name }))
+    await takeOver(tools, assignment);
   for (let actions = 0; actions < maxActions; actions += 1) {
     throwIfAborted(pass.superseded);
+    await claimInterruptedRun(tools, assignment, content);
     const latest = releases.latest(namespace, name);
+    const isChanging =
+      latest !== undefined && (isLocked(latest) || latest.status === "uninstalling");
+    if (!isChanging) lockTimes.forget({ namespace, name });
     const desired: Desired = { owner, namespace, name, digest: await inputs.digest(latest) };
     const entry = tools.journal.get(owner.name);
     const action = nextAction(desired, {
@@ -129,8 +164,12 @@ async function deploy(
       isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
       retryAtMs: pass.retryAtMs,
       nowMs: clock.now(),
+      unchangedMs: isChanging ? lockTimes.unchangedMs(latest) : 0,
+      lockTimeoutMs: lockTimeoutMs(content),
+      isForced,
     });
-    const result = await act(tools, action, { content, desired, client, inputs }, pass);
+    const release = { assignment, content, desired, isForced, client, inputs };
+    const result = await act(tools, action, release, pass);
     if (result !== undefined) return result;
   }
   throw new AppError(
@@ -162,12 +201,18 @@ async function act(
   release: DesiredRelease,
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
-  const { stored, crds, downstream, journal } = tools;
-  const { content, desired, client } = release;
+  const { stored, crds, downstream, inventory, journal } = tools;
+  const { content, desired, isForced, client } = release;
   const { signal } = pass;
   const policy = crdPolicy(content, client, signal);
   switch (action.kind) {
     case "none":
+      if (!(await isUnchanged(tools, action.record))) {
+        await inventory.disown(action.record, action.record.revision);
+        return undefined;
+      }
+      await inventory.setStoppedAt(desired.owner.name, undefined);
+      await inventory.ensureStored(desired.owner.name);
       await journal.end(desired.owner.name);
       await downstream.apply(release.inputs.downstream, { ...targetOf(release), signal });
       await applyNamespaceMetadata(client, content, signal);
@@ -175,6 +220,8 @@ async function act(
       return await inSync(stored, content, action.record);
     case "wait":
       return { kind: "wait", untilMs: action.untilMs, why: action.why };
+    case "locked":
+      throw lockedError(action.record, lockTimeoutMs(content));
     case "conflict":
       throw new AppError(
         agentErrors.RELEASE_CONFLICT,
@@ -193,7 +240,7 @@ async function act(
       if (unmet !== undefined) return { kind: "blocked", unmet };
       if (action.kind === "upgrade")
         await tools.upgradeRelease({ ...release, revision: action.revision }, pass);
-      else await tools.uninstallRelease(action.record, { ...policy, to: desired });
+      else await tools.uninstallRelease(action.record, { ...policy, isForced, to: desired });
       return undefined;
     }
     default:
@@ -202,10 +249,11 @@ async function act(
 }
 
 async function installed(
-  { clients, inputs, releases, stored }: Tools,
+  tools: Tools,
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<InSync | undefined> {
+  const { clients, inputs, releases, stored } = tools;
   const content = await contentOf(assignment);
   const { owner } = assignment;
   const { namespace, releaseName: name } = content;
@@ -215,7 +263,8 @@ async function installed(
     const client = await clients.clientFor(content.serviceAccount);
     const collected = await inputs.collect(content, { deployment: owner.name, client, signal });
     const desired = { owner, namespace, name, digest: await collected.digest(latest) };
-    return isInSync(latest, desired) ? await inSync(stored, content, latest) : undefined;
+    if (!isInSync(latest, desired) || !(await isUnchanged(tools, latest))) return undefined;
+    return await inSync(stored, content, latest);
   } catch (thrown) {
     // Missing inputs are not reported for a deployment that is not reconciled.
     if (isInputError(thrown)) return undefined;
@@ -223,25 +272,45 @@ async function installed(
   }
 }
 
-async function withdraw(tools: Tools, assignment: Assignment, signal: AbortSignal): Promise<void> {
-  const { clients, releases, downstream, stored, inputs, journal } = tools;
-  const { owner } = assignment;
-  const content = await contentOf(assignment);
-  const { keepResources, serviceAccount } = content;
-  const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
-  // Without an installed release no account is needed.
-  if (owned.length > 0 || downstream.has(owner.name)) {
-    const client = await clients.clientFor(serviceAccount);
-    for (const record of owned) {
-      if (isLocked(record)) await stored.unlock(client.rest, record);
-      if (keepResources) await stored.deleteHistory(client.rest, record, signal);
-      else await tools.uninstallRelease(record, crdPolicy(content, client, signal));
-    }
-    if (!keepResources) await downstream.remove(owner.name, client, signal);
-  }
-  inputs.forget(owner.name);
-  await journal.end(owner.name);
+/** Whether the labels name a deployment that the inventory does not have. */
+function isLost(
+  { inventory, releases }: Tools,
+  { name, uid }: Assignment["owner"],
+  release: ReleaseKey,
+): boolean {
+  if (inventory.releasesOf(name).length > 0) return false;
+  const history = releases.history(release.namespace, release.name);
+  return history.some(({ labelled }) => labelled?.name === name && labelled.uid === uid);
 }
+
+/** Whether a record is still the one that the agent created. */
+async function isUnchanged({ stored, inventory }: Tools, record: ReleaseRecord): Promise<boolean> {
+  const release = await stored.read(record);
+  return inventory.revisionOf(record, record.revision)?.content === contentDigest(release);
+}
+
+/** Another value of forceSyncGeneration than when the release was stopped is a request to continue. */
+function isForcedBy(
+  { forceSyncGeneration = 0 }: DeploymentContent,
+  stoppedAt: number | undefined,
+): boolean {
+  return stoppedAt !== undefined && stoppedAt !== forceSyncGeneration;
+}
+
+/** So that a later request to continue is recognized, also after a restart. */
+async function rememberStop(
+  { inventory }: Tools,
+  assignment: Assignment,
+  thrown: unknown,
+): Promise<void> {
+  const { code } = AppError.from(thrown);
+  const { name } = assignment.owner;
+  if (!stops.some((kind) => kind.code === code) || inventory.stoppedAt(name) !== undefined) return;
+  const { forceSyncGeneration = 0 } = await contentOf(assignment);
+  await inventory.setStoppedAt(name, forceSyncGeneration);
+}
+
+const stops = [agentErrors.RELEASE_LOCKED, agentErrors.RELEASE_NOT_OURS];
 
 async function inSync(
   stored: StoredReleases,
@@ -257,18 +326,6 @@ async function inSync(
     manifest,
     ...(chartDigest !== undefined && { chartDigest }),
   };
-}
-
-async function contentOf({ deploymentId, content }: Assignment): Promise<DeploymentContent> {
-  return await unpackContent({ deploymentId, bytes: content });
-}
-
-function crdPolicy(
-  { deleteCRDResources }: DeploymentContent,
-  client: ImpersonatedClient,
-  signal: AbortSignal,
-): CrdPolicy {
-  return { keep: deleteCRDResources !== true, client, signal };
 }
 
 function targetOf({ desired, client }: DesiredRelease): Omit<DownstreamTarget, "signal"> {

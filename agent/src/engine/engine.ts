@@ -3,6 +3,7 @@
  * assignments, reports the results, and keeps reporting the readiness of what is installed.
  */
 
+import type { DeploymentKey } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
 import { createController } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
@@ -20,6 +21,7 @@ import type { DownstreamResources } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClients } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
 import type { ReadinessTracker } from "../readiness/index.ts";
 import {
   type ClusterInfoStore,
@@ -39,6 +41,8 @@ export interface EngineDeps {
   readonly inputs: Pick<InputCollector, "onChange">;
   readonly downstream: Pick<DownstreamResources, "onChange">;
   readonly assignments: Assignments;
+  readonly inventory: Pick<Inventory, "releasesOf">;
+  readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
   readonly releases: Pick<Releases, "onChange" | "onRemoved">;
   readonly deployer: Deployer;
   readonly readiness: Omit<ReadinessTracker, "run">;
@@ -141,7 +145,7 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   return {
-    intake: createIntake({ assignments, referenced, clusterInfo, withdrawn, outbox, statuses }),
+    intake: createIntake({ ...deps, withdrawn, statuses }),
     async run(signal) {
       for (const { owner } of assignments.list()) controller.enqueue(owner.name);
       await controller.run(signal);

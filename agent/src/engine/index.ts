@@ -1,2 +1,3 @@
+export { takeOver, takeOverLost } from "./claims.ts";
 export { createDeployer, type Deployer, type InSync } from "./deployer.ts";
 export { createEngine, type EngineDeps } from "./engine.ts";

@@ -1,11 +1,16 @@
 /** Stores what the hub sends; the engine reconciles it. */
+import type { DeploymentKey } from "@flotilla/proto";
 import type { Assignments, Intake } from "../assignment/index.ts";
+import type { Inventory, InventoryRelease } from "../inventory/index.ts";
 import type { ClusterInfoStore, ReferencedObjects, WithdrawnObjects } from "../referenced/index.ts";
 import type { Outbox } from "../report/index.ts";
 import type { Statuses } from "./statuses.ts";
 
 export interface IntakeDeps {
   readonly assignments: Assignments;
+  readonly inventory: Pick<Inventory, "releasesOf">;
+  /** Enters releases of a withdrawn deployment into the inventory if the agent has lost it. */
+  readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly withdrawn: WithdrawnObjects;
@@ -14,7 +19,23 @@ export interface IntakeDeps {
 }
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { assignments, referenced, clusterInfo, withdrawn, outbox, statuses } = deps;
+  const {
+    assignments,
+    inventory,
+    recoverLost,
+    referenced,
+    clusterInfo,
+    withdrawn,
+    outbox,
+    statuses,
+  } = deps;
+
+  /** A release of a deployment whose assignment was lost. */
+  function lostRelease({ name, uid }: DeploymentKey): InventoryRelease | undefined {
+    if (assignments.get(name) !== undefined) return undefined;
+    return inventory.releasesOf(name).find((release) => release.uid === uid);
+  }
+
   return {
     inventory: assignments.inventory,
     async assign(request) {
@@ -25,8 +46,13 @@ export function createIntake(deps: IntakeDeps): Intake {
     },
     async withdraw(deployment) {
       const result = await assignments.withdraw(deployment);
-      if (result === "unknown") outbox.withdrawn(deployment);
-      return result !== "not stored";
+      if (result !== "unknown") return result !== "not stored";
+      await recoverLost(deployment);
+      const lost = lostRelease(deployment);
+      if (lost !== undefined)
+        return (await assignments.withdrawLost(deployment, lost.deploymentId)) === "stored";
+      outbox.withdrawn(deployment);
+      return true;
     },
     clusterInfoDigest: () => clusterInfo.digest,
     setClusterInfo: clusterInfo.set,

@@ -22,6 +22,8 @@ export const accountFailures = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors
 const unchangedFailures = [
   agentErrors.REFERENCED_OBJECT_NOT_FOUND,
   agentErrors.VALUES_TEMPLATE_FAILED,
+  agentErrors.RELEASE_LOCKED,
+  agentErrors.RELEASE_NOT_OURS,
 ];
 
 /** The result of a failure that is not retried before a change; undefined for all others. */

@@ -12,29 +12,37 @@ import {
   type StoredReleases,
   uninstallArgs,
 } from "../helm/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+import type { RecordGuard } from "./record-guard.ts";
 
 export interface UninstallDeps {
   readonly stored: StoredReleases;
   readonly releases: Releases;
   readonly crds: CrdRetention;
+  readonly guard: RecordGuard;
+  readonly inventory: Pick<Inventory, "removed">;
   readonly runHelm: RunHelm;
 }
 
 export interface UninstallOptions extends CrdPolicy {
   /** Where the release moves to; absent if it is deleted. */
   readonly to?: ReleaseKey;
+  /** See Actor. */
+  readonly isForced: boolean;
   /** How long Helm waits for the deletion of the objects; absent: it does not wait. */
   readonly waitSeconds?: number;
 }
 
-/** Throws HELM_FAILED with Helm's error, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
+/** Throws HELM_FAILED with Helm's error, RELEASE_NOT_OURS, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
 export type Uninstall = (record: ReleaseRecord, options: UninstallOptions) => Promise<void>;
 
-export function createUninstall({ stored, releases, crds, runHelm }: UninstallDeps): Uninstall {
-  return async function uninstall(record, { to, waitSeconds, ...policy }) {
+export function createUninstall(deps: UninstallDeps): Uninstall {
+  const { stored, releases, crds, guard, inventory, runHelm } = deps;
+  return async function uninstall(record, { to, waitSeconds, isForced, ...policy }) {
     const { client, signal } = policy;
+    const { withoutHooks } = await guard.beforeUninstall(record, { client, isForced });
     await crds.beforeRemoval(record, policy, to);
-    const args = [...uninstallArgs(record, waitSeconds), ...client.helmArgs];
+    const args = [...uninstallArgs(record, { waitSeconds, withoutHooks }), ...client.helmArgs];
     const result = await runHelm({ args, signal });
     const error = result.code === 0 ? undefined : helmErrorOf(result);
     if (error !== undefined && !isReleaseNotFound(error)) {
@@ -44,6 +52,7 @@ export function createUninstall({ stored, releases, crds, runHelm }: UninstallDe
       );
     }
     stored.forget(record);
+    await inventory.removed(record);
     releases.removed(record);
   };
 }

@@ -8,11 +8,13 @@ import type { Log } from "@flotilla/shared/log";
 import type { ChartCache } from "@flotilla/shared/source/cache";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import { toHelmJson } from "@flotilla/shared/yaml";
-import type { Assignments } from "../assignment/index.ts";
+import type { Assignment, Assignments } from "../assignment/index.ts";
 import type { CrdRetention } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
+  contentDigest,
+  type HelmRelease,
   type HelmResult,
   helmErrorOf,
   isLocked,
@@ -25,12 +27,15 @@ import {
   upgradeArgs,
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
 import { ensureNamespace } from "../namespace/index.ts";
 import type { LimitRecords } from "../process/index.ts";
 import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
 import type { Desired } from "../release/index.ts";
 import type { CheckTemplates } from "../templates/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
+import { inventoryRelease } from "./claims.ts";
+import type { RecordGuard } from "./record-guard.ts";
 import type { Uninstall } from "./uninstall.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {
@@ -49,6 +54,8 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly downstream: Pick<DownstreamResources, "apply">;
   readonly runHelm: RunHelm;
   readonly journal: RunJournal;
+  readonly guard: RecordGuard;
+  readonly inventory: Pick<Inventory, "installed">;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a superseded run that does not wait for readiness may go on; default 10 s. */
@@ -69,7 +76,9 @@ export interface DeployUntil {
 
 /** A revision to be created. */
 export interface RevisionInputs {
+  readonly assignment: Assignment;
   readonly desired: Desired;
+  readonly isForced: boolean;
   readonly content: DeploymentContent;
   readonly revision: number;
   readonly client: ImpersonatedClient;
@@ -85,8 +94,8 @@ interface Prepared {
   readonly stdin: string | undefined;
   readonly digest: string;
   readonly chartDigest: string;
-  /** Helm rolls back by itself if it fails. */
-  readonly isRolledBackByHelm: boolean;
+  /** With `atomic`: Helm rolls back by itself, or the agent uninstalls a failed first install. `no`: not possible. */
+  readonly rollback: "by Helm" | "uninstall" | "no";
 }
 
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
@@ -94,7 +103,7 @@ export function createUpgrade(deps: UpgradeDeps): Upgrade {
     const prepared = await prepare(deps, revision, pass);
     const result = await run(deps, revision, prepared, pass);
     if (result.exceeded !== undefined) {
-      await recordFailure(deps, revision);
+      await recordFailure(deps, revision, prepared);
       throw await deps.limitRecords.exceeded(
         helmKey(prepared),
         `helm upgrade --install of release ${nameOf(revision)}: ${helmErrorOf(result)}; other deployments continue`,
@@ -117,7 +126,7 @@ function nameOf({ desired: { namespace, name } }: RevisionInputs): string {
 /** All steps before Helm runs. */
 async function prepare(
   deps: UpgradeDeps,
-  { desired, content, revision, client, inputs }: RevisionInputs,
+  { desired, isForced, content, revision, client, inputs }: RevisionInputs,
   { signal, superseded, withoutWorker }: DeployUntil,
 ): Promise<Prepared> {
   const { charts, assignments, releases, journal } = deps;
@@ -135,7 +144,14 @@ async function prepare(
   await assignments.ensureStored(owner.name);
   throwIfAborted(until);
   const keep = content.deleteCRDResources !== true;
-  const isRolledBackByHelm = !(keep && isFirst(releases.latest(namespace, name)));
+  const latest = releases.latest(namespace, name);
+  // A service account limits what Helm may delete; but nothing is rolled back to a record of somebody else.
+  const mustCheck = latest !== undefined && (client.isAgent || content.helm.atomic);
+  const { mayRollBack } = mustCheck
+    ? await deps.guard.beforeUpgrade(desired, { client, isForced })
+    : { mayRollBack: true };
+  const rollback = keep && isFirst(latest) ? "uninstall" : mayRollBack ? "by Helm" : "no";
+  const isRolledBackByHelm = rollback === "by Helm";
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
   await journal.begin({
     deployment: owner.name,
@@ -143,6 +159,9 @@ async function prepare(
     release: name,
     revision,
     rollsBack: content.helm.atomic && isRolledBackByHelm,
+    digest,
+    ...(inputs.origin !== undefined && { origin: inputs.origin }),
+    chartDigest: chart.digest,
   });
   if (content.createNamespace && revision === 1)
     await ensureNamespace({ client, own: deps.rest }, namespace, signal);
@@ -163,7 +182,7 @@ async function prepare(
     stdin,
     digest,
     chartDigest: chart.digest,
-    isRolledBackByHelm,
+    rollback,
   };
 }
 
@@ -192,11 +211,15 @@ async function run(
 }
 
 async function recordResult(
-  { stored, releases, journal, limitRecords, log }: UpgradeDeps,
-  { desired: { owner, namespace, name }, inputs }: RevisionInputs,
-  { digest, chartDigest }: Prepared,
+  deps: UpgradeDeps,
+  revision: RevisionInputs,
+  prepared: Prepared,
   result: HelmResult,
 ): Promise<void> {
+  const { stored, releases, journal, limitRecords, log } = deps;
+  const { owner, namespace, name } = revision.desired;
+  const { inputs } = revision;
+  const { digest, chartDigest } = prepared;
   const release = parseRelease(result.stdout, `helm's output for ${namespace}/${name}`);
   stored.printed(release);
   releases.ran({
@@ -210,6 +233,7 @@ async function recordResult(
     chartDigest,
     isOwn: true,
   });
+  await enter(deps, revision, prepared, release);
   await journal.end(owner.name);
   await limitRecords.succeeded(helmKey({ digest }));
   log.info(
@@ -218,18 +242,46 @@ async function recordResult(
   );
 }
 
+/** Enters a revision that the agent created into the inventory. */
+async function enter(
+  { inventory, releases }: Pick<UpgradeDeps, "inventory" | "releases">,
+  { assignment, desired, content, inputs }: RevisionInputs,
+  { digest, chartDigest }: Prepared,
+  release: HelmRelease,
+): Promise<void> {
+  await inventory.installed(
+    desired.owner.name,
+    inventoryRelease(assignment, content),
+    [
+      {
+        revision: release.revision,
+        content: contentDigest(release),
+        digest,
+        ...(inputs.origin !== undefined && { origin: inputs.origin }),
+        chartDigest,
+      },
+    ],
+    releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
+  );
+}
+
 async function toHelmError(
   deps: UpgradeDeps,
   revision: RevisionInputs,
-  { isRolledBackByHelm }: Prepared,
+  prepared: Prepared,
   result: HelmResult,
   pass: DeployUntil,
 ): Promise<AppError> {
   const { content, inputs } = revision;
-  const record = await recordFailure(deps, revision);
-  const mustRollBack = content.helm.atomic && !isRolledBackByHelm && !pass.signal.aborted;
+  const record = await recordFailure(deps, revision, prepared);
+  const { rollback } = prepared;
+  const mustUninstall = content.helm.atomic && rollback === "uninstall" && !pass.signal.aborted;
   const rolledBack =
-    mustRollBack && record !== undefined ? await rollBack(deps, record, revision, pass) : "";
+    mustUninstall && record !== undefined
+      ? await rollBack(deps, record, revision, pass)
+      : content.helm.atomic && rollback === "no"
+        ? "; it was not rolled back, although atomic is set, because this agent did not create the revision before"
+        : "";
   return new AppError(
     agentErrors.HELM_FAILED,
     `helm upgrade --install of release ${nameOf(revision)}: ${inputs.redact(`${helmErrorOf(result)}${rolledBack}`)}`,
@@ -238,9 +290,13 @@ async function toHelmError(
 
 /** The release record that a failed run has written, if any. If it cannot be read, the watch delivers it later. */
 async function recordFailure(
-  { stored, releases, journal }: UpgradeDeps,
-  { desired: { owner, ...release }, content, revision }: RevisionInputs,
+  deps: UpgradeDeps,
+  inputs: RevisionInputs,
+  prepared: Prepared,
 ): Promise<ReleaseRecord | undefined> {
+  const { stored, releases, journal } = deps;
+  const { desired, content, revision } = inputs;
+  const { owner, ...release } = desired;
   // With `atomic` Helm has created another revision, to roll back.
   const revisions = content.helm.atomic ? [revision, revision + 1] : [revision];
   const found = await Promise.all(revisions.map((each) => stored.recordAt(release, each))).catch(
@@ -248,11 +304,35 @@ async function recordFailure(
   );
   const latest = found?.findLast((record) => record !== undefined);
   // A withdrawal or another content that follows at once needs it.
-  if (latest !== undefined) releases.ran(latest);
+  if (latest !== undefined) {
+    releases.ran(latest);
+    await enterFailure(deps, inputs, prepared, latest);
+  }
   // The journal entry identifies a lock of the failed run as the agent's own.
   if (found !== undefined && (latest === undefined || !isLocked(latest)))
     await journal.end(owner.name);
   return latest;
+}
+
+/** Helm prints nothing when it fails, so the record is read; one of another Helm client is not the agent's. */
+async function enterFailure(
+  deps: UpgradeDeps,
+  inputs: RevisionInputs,
+  prepared: Prepared,
+  latest: ReleaseRecord,
+): Promise<void> {
+  const { assignment, desired, content, revision } = inputs;
+  const isRollback = latest.revision === revision + 1;
+  if (!isRollback && (!latest.isOwn || latest.owner?.uid !== desired.owner.uid)) return;
+  deps.stored.forget(desired);
+  const release = await deps.stored.read(latest);
+  if (!isRollback) return await enter(deps, inputs, prepared, release);
+  await deps.inventory.installed(
+    desired.owner.name,
+    inventoryRelease(assignment, content),
+    [{ revision: latest.revision, content: contentDigest(release) }],
+    deps.releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
+  );
 }
 
 /**
@@ -269,6 +349,7 @@ async function rollBack(
   try {
     await uninstall(record, {
       keep: true,
+      isForced: false,
       client,
       signal: AbortSignal.any([signal, late.signal]),
       ...(!superseded.aborted && { waitSeconds: content.helm.timeoutSeconds }),

@@ -54,6 +54,18 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "Two deployments have the same release name in the same namespace. The first one keeps the release; give the other one another releaseName or namespace.",
   },
+  RELEASE_LOCKED: {
+    retryable: false,
+    help: "Helm's newest record of the release is pending: another Helm client changes it, or was interrupted. The agent waits while the record changes. After the release's timeout without a change (`helm.timeoutSeconds`, else five minutes) it reports the lock, with revision, status and since when. If nothing runs any more, change `forceSyncGeneration` of the HelmOp: the agent unlocks the release and continues. It also continues when the record changes.",
+  },
+  RELEASE_NOT_OURS: {
+    retryable: false,
+    help: "Helm would delete objects by a release record that the agent did not create, or that was changed since, and the record lists objects that the agent never applied. The deployment has no `serviceAccount` that limits what Helm may delete, so the agent stops. Inspect the record (`helm get manifest`). Delete its Secret if it is forged. If Helm may act on it, for example because you installed the release by hand, change `forceSyncGeneration` of the HelmOp.",
+  },
+  INVENTORY_NOT_STORED: {
+    retryable: true,
+    help: "The agent could not store what it installed in its own namespace, flotilla-agent. The message has the API server's answer: a quota, a right that the agent lacks, or a server that is unavailable. The agent retries automatically.",
+  },
   SERVICE_ACCOUNT_MISSING: {
     retryable: true,
     help: "The ServiceAccount that a HelmOp names in `serviceAccount` does not exist in the agent's namespace of that cluster. The agent installs, changes and removes nothing for that HelmOp until it can impersonate the account. Create the account with the rights that the chart needs; the agent continues at once.",

@@ -120,8 +120,12 @@ test("helm uninstall waits only if a wait time is given", () => {
   const always = ["uninstall", "web", "--namespace=apps"];
 
   assert.deepEqual(uninstallArgs(release), always);
-  assert.deepEqual(uninstallArgs(release, 0), [...always, "--wait"]);
-  assert.deepEqual(uninstallArgs(release, 30), [...always, "--wait", "--timeout=30s"]);
+  assert.deepEqual(uninstallArgs(release, { waitSeconds: 0 }), [...always, "--wait"]);
+  assert.deepEqual(uninstallArgs(release, { waitSeconds: 30 }), [
+    ...always,
+    "--wait",
+    "--timeout=30s",
+  ]);
 });
 
 test("only the error `release: not found` of helm uninstall means that the release is missing", () => {

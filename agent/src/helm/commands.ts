@@ -80,14 +80,21 @@ function waitArgs(seconds: number): readonly string[] {
  */
 export function uninstallArgs(
   release: { readonly namespace: string; readonly name: string },
-  waitSeconds?: number,
+  { waitSeconds, withoutHooks }: UninstallFlags = {},
 ): readonly string[] {
   return [
     "uninstall",
     release.name,
     `--namespace=${release.namespace}`,
+    ...(withoutHooks === true ? ["--no-hooks"] : []),
     ...(waitSeconds === undefined ? [] : waitArgs(waitSeconds)),
   ];
+}
+
+export interface UninstallFlags {
+  /** How long Helm waits for the deletion of the objects; absent: it does not wait. */
+  readonly waitSeconds?: number | undefined;
+  readonly withoutHooks?: boolean;
 }
 
 /** Whether Helm found no release to uninstall. */

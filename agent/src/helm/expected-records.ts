@@ -8,7 +8,6 @@ import { isLocked, type ReleaseKey, type ReleaseRecord } from "./release-record.
 export interface ExpectedRecords {
   /** The record that Helm has written for a release. */
   get(release: ReleaseKey): ReleaseRecord | undefined;
-  list(): readonly ReleaseRecord[];
   add(record: ReleaseRecord): void;
   drop(release: ReleaseKey): void;
   /** The release was uninstalled together with the Secrets of these UIDs. */
@@ -61,7 +60,6 @@ export function createExpectedRecords(deps: ExpectedRecordsDeps): ExpectedRecord
 
   return {
     get: (release) => expected.get(keyOf(release))?.record,
-    list: () => [...expected.values()].map(({ record }) => record),
     add,
     drop,
     addRemoved(release, uids) {

@@ -1,13 +1,16 @@
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
-export { headOf, type OwnedObject, ownedObjects } from "./manifest.ts";
+export { headOf, type OwnedObject, objectsOf, ownedObjects } from "./manifest.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
 export { startOfProcess } from "./process-start.ts";
 export {
+  contentDigest,
   type HelmRelease,
+  hasManifestOf,
   isLocked,
   parseRelease,
   type ReleaseKey,
   type ReleaseRecord,
+  readLabelledRecord,
   recordSecretName,
   releaseLabels,
 } from "./release-record.ts";

@@ -36,6 +36,27 @@ export function ownedObjects(manifest: string): readonly OwnedObject[] {
   return found;
 }
 
+/**
+ * All objects of a manifest, or undefined if a part of it may be read differently by Helm: for a manifest that somebody else
+ * may have written.
+ */
+export function objectsOf(manifest: string): readonly OwnedObject[] | undefined {
+  const found: OwnedObject[] = [];
+  for (const line of manifest.matchAll(/^---(.*)$/gm))
+    if (!/^\s*(#.*)?$/.test(line[1] ?? "")) return undefined;
+  for (const document of manifest.split(/^---.*$/m)) {
+    if (/^(\s*(#.*)?(\n|$))*$/.test(document)) continue;
+    const value = read(document);
+    const list = listSchema.safeParse(value);
+    for (const item of list.success ? list.data.items : [value]) {
+      const object = toOwned(item);
+      if (object === undefined || object.kind.endsWith("List")) return undefined;
+      found.push(object);
+    }
+  }
+  return found;
+}
+
 function parseWhole(document: string): readonly OwnedObject[] {
   const value = read(document);
   const list = listSchema.safeParse(value);

@@ -4,6 +4,7 @@ import type { Secret } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import {
   chartDigestLabel,
+  contentDigest,
   decodeRecord,
   failedRecord,
   parseRelease,
@@ -53,6 +54,7 @@ describe("the labels of a release Secret", () => {
       owner: { name: "web", uid: "u" },
       digest: "d",
       isOwn: true,
+      version: "7",
       modifiedAtMs: 160_000,
     });
   });
@@ -145,9 +147,30 @@ describe("a release in Helm's output", () => {
       revision: 3,
       status: "deployed",
       manifest: "kind: ConfigMap\n",
+      hooks: "[]",
       chartVersion: "1.2.3",
       appVersion: "9",
     });
+  });
+
+  test("has the same content digest after its hooks have run, and another one with another hook", () => {
+    const digestOf = (hook: object): string =>
+      contentDigest(
+        parseRelease(
+          JSON.stringify({
+            name: "web",
+            namespace: "apps",
+            version: 3,
+            info: { status: "deployed" },
+            hooks: [hook],
+          }),
+          "it",
+        ),
+      );
+    const hook = { name: "h", manifest: "kind: Job\n", events: ["pre-delete"] };
+
+    assert.equal(digestOf(hook), digestOf({ ...hook, last_run: { phase: "Succeeded" } }));
+    assert.notEqual(digestOf(hook), digestOf({ ...hook, manifest: "kind: Pod\n" }));
   });
 
   test("may have no manifest and no chart", () => {

@@ -1,4 +1,5 @@
 /** Helm's storage: one Secret for each revision of a release. Pure. */
+import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import type { DeploymentKey } from "@flotilla/proto";
@@ -7,6 +8,7 @@ import { canonicalJson, parseExact } from "@flotilla/shared/json";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 import { agentErrors } from "../errors/index.ts";
+import type { InventoryReader, InventoryRevision } from "../inventory/index.ts";
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
@@ -33,7 +35,10 @@ export interface ReleaseKey {
   readonly name: string;
 }
 
-/** A revision of a release, from the labels of its Secret. */
+/**
+ * A revision of a release. Name, revision, status and time are from the labels of its Secret; what the agent knows of it is
+ * from the inventory.
+ */
 export interface ReleaseRecord {
   readonly namespace: string;
   readonly name: string;
@@ -49,6 +54,10 @@ export interface ReleaseRecord {
   readonly chartDigest?: string;
   /** The agent created this revision. */
   readonly isOwn: boolean;
+  /** The deployment that the labels name as the one that this revision was created for. Tenants can write it. */
+  readonly labelled?: DeploymentKey;
+  /** Differs after every change of the Secret; absent before the watch delivers it. */
+  readonly version?: string;
   /** Time of the last status change, ms since 1970. */
   readonly modifiedAtMs: number;
 }
@@ -80,7 +89,26 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
     ...(origin !== undefined && { origin }),
     ...(chartDigest !== undefined && { chartDigest }),
     isOwn: labels[releaseLabels.revision] === version,
+    ...(secret.metadata.resourceVersion !== undefined && {
+      version: secret.metadata.resourceVersion,
+    }),
     modifiedAtMs: Number(modifiedAt ?? createdAt ?? 0) * 1000,
+  };
+}
+
+/** A record with what the inventory knows of its release, in place of what its labels say. */
+export function knownRecord(record: ReleaseRecord, inventory: InventoryReader): ReleaseRecord {
+  const { owner: labelled, digest: _, origin: __, chartDigest: ___, isOwn, ...rest } = record;
+  const owner = inventory.ownerOf(record);
+  const known = inventory.revisionOf(record, record.revision);
+  return {
+    ...rest,
+    ...(owner !== undefined && { owner }),
+    ...(known?.digest !== undefined && { digest: known.digest }),
+    ...(known?.origin !== undefined && { origin: known.origin }),
+    ...(known?.chartDigest !== undefined && { chartDigest: known.chartDigest }),
+    isOwn: known?.digest !== undefined,
+    ...(isOwn && labelled !== undefined && { labelled }),
   };
 }
 
@@ -114,6 +142,7 @@ const releaseSchema = z.looseObject({
   namespace: z.string(),
   version: z.number().int(),
   manifest: z.string().default(""),
+  hooks: z.array(z.looseObject({})).nullish(),
   info: z.looseObject({ status: z.string() }),
   chart: z
     .looseObject({
@@ -124,6 +153,29 @@ const releaseSchema = z.looseObject({
     .optional(),
 });
 
+/** What the inventory keeps of a revision, if its labels say that the agent created it; undefined if it cannot be read. */
+export async function readLabelledRecord(secret: Secret): Promise<InventoryRevision | undefined> {
+  const record = recordOf(secret);
+  if (record === undefined) return undefined;
+  const what = `release Secret ${record.namespace}/${secret.metadata.name}`;
+  try {
+    const release = parseRelease(await decodeRecord(secret), what);
+    const { digest, origin, chartDigest, revision } = record;
+    return {
+      revision,
+      content: contentDigest(release),
+      ...(record.isOwn && {
+        ...(digest !== undefined && { digest }),
+        ...(origin !== undefined && { origin }),
+        ...(chartDigest !== undefined && { chartDigest }),
+      }),
+    };
+  } catch (thrown) {
+    if (AppError.from(thrown).code !== agentErrors.RELEASE_UNREADABLE.code) throw thrown;
+    return undefined;
+  }
+}
+
 /** A release with its manifest. */
 export interface HelmRelease {
   readonly namespace: string;
@@ -131,6 +183,8 @@ export interface HelmRelease {
   readonly revision: number;
   readonly status: string;
   readonly manifest: string;
+  /** Canonical JSON of its hooks, without the results of their last runs. */
+  readonly hooks: string;
   readonly chartVersion: string;
   readonly appVersion: string;
 }
@@ -151,9 +205,27 @@ export function parseRelease(json: string, what: string): HelmRelease {
     revision: parsed.version,
     status: parsed.info.status,
     manifest: parsed.manifest,
+    hooks: canonicalJson((parsed.hooks ?? []).map(({ last_run: _, ...hook }) => hook)),
     chartVersion: parsed.chart?.metadata?.version ?? "",
     appVersion: parsed.chart?.metadata?.appVersion ?? "",
   };
+}
+
+/** Identifies what Helm would apply, delete and run for a revision. Its status and its values are not covered. */
+export function contentDigest(release: Pick<HelmRelease, "manifest" | "hooks">): string {
+  return `${sha256(release.manifest)}.${sha256(release.hooks)}`;
+}
+
+/** Whether a content digest is that of a release with the same manifest, with any hooks. */
+export function hasManifestOf(
+  digest: string,
+  { manifest }: Pick<HelmRelease, "manifest">,
+): boolean {
+  return digest.startsWith(`${sha256(manifest)}.`);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** A Secret of a megabyte can decompress to a thousand times as much. */

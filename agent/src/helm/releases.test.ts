@@ -4,6 +4,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
+import type { InventoryReader } from "../inventory/index.ts";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";
 
@@ -32,10 +33,31 @@ function record(revision: number, status = "deployed"): Omit<ReleaseRecord, "mod
   return { namespace: "apps", name: "web", revision, status, owner, digest: "d", isOwn: true };
 }
 
+/** The deployment has installed the release, with any revision. */
+const inventory: InventoryReader = {
+  ownerOf: ({ namespace, name }) => (`${namespace}/${name}` === "apps/web" ? owner : undefined),
+  revisionOf: ({ namespace, name }, revision) =>
+    `${namespace}/${name}` === "apps/web" ? { revision, content: "c", digest: "d" } : undefined,
+  releasesOf: (deployment) =>
+    deployment === owner.name
+      ? [
+          {
+            namespace: "apps",
+            name: "web",
+            uid: owner.uid,
+            revisions: [],
+            deploymentId: "",
+            keepResources: false,
+            deleteCRDResources: false,
+          },
+        ]
+      : [],
+};
+
 async function setUp(t: TestContext) {
   const rest = createMemoryApiServer();
   const clock = createFakeClock();
-  const releases = createReleases({ rest, clock, log: silentLog() });
+  const releases = createReleases({ rest, inventory, clock, log: silentLog() });
   const changes: string[] = [];
   releases.onChange((name) => changes.push(name));
   const ending = new AbortController();
@@ -75,6 +97,40 @@ describe("Helm's storage", () => {
     );
     assert.deepEqual(changes, ["web", "web"]);
     assert.equal(releases.latest("apps", "other"), undefined);
+  });
+
+  test("gives no deployment a copy of its record under another name", async (t) => {
+    const { rest, releases, changes } = await setUp(t);
+    const copy = secret(1, "deployed");
+    const { metadata } = copy;
+    rest.put(secrets, {
+      metadata: {
+        ...metadata,
+        namespace: "tenant",
+        name: recordSecretName({ name: "forged", revision: 1 }),
+        labels: { ...metadata.labels, name: "forged" },
+      },
+    });
+    await settle();
+
+    assert.deepEqual(releases.ownedBy("web"), []);
+    const found = releases.latest("tenant", "forged");
+    assert.equal(found?.owner, undefined);
+    assert.equal(found?.digest, undefined);
+    assert.equal(found?.isOwn, false);
+    assert.deepEqual(changes, []);
+  });
+
+  test("notifies a deployment of a release of that name that somebody else installs", async (t) => {
+    const { rest, releases, changes } = await setUp(t);
+    releases.follow("shop", { namespace: "apps", name: "shop" });
+    const { metadata } = secret(1, "deployed");
+    rest.put(secrets, {
+      metadata: { ...metadata, name: "shop", labels: { ...metadata.labels, name: "shop" } },
+    });
+    await settle();
+
+    assert.deepEqual(changes, ["shop"]);
   });
 
   test("has the result of a Helm run before the watch delivers it", async (t) => {

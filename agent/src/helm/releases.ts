@@ -8,9 +8,11 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import type { InventoryReader } from "../inventory/index.ts";
 import { createExpectedRecords } from "./expected-records.ts";
 import {
   helmOwnerSelector,
+  knownRecord,
   type ReleaseKey,
   type ReleaseRecord,
   recordOf,
@@ -21,7 +23,7 @@ export interface Releases {
   readonly synced: Promise<void>;
   /** The newest record of a release. */
   latest(namespace: string, name: string): ReleaseRecord | undefined;
-  /** The newest record of every release of a deployment of this name. */
+  /** The newest record of every release that was installed for a deployment of this name. */
   ownedBy(deployment: string): readonly ReleaseRecord[];
   /** All records of a release. */
   history(namespace: string, name: string): readonly ReleaseRecord[];
@@ -29,6 +31,9 @@ export interface Releases {
   ran(record: Omit<ReleaseRecord, "modifiedAtMs">): void;
   /** Removes an uninstalled release. It takes effect at once. */
   removed(release: ReleaseKey): void;
+  /** `onChange` is also called with this deployment when this release changes, whoever installed it. */
+  follow(deployment: string, release: ReleaseKey): void;
+  unfollow(deployment: string): void;
   /** Called with the name of a deployment whose releases changed. */
   onChange(listener: (deployment: string) => void): void;
   /** Called after `removed`: another deployment may now use the name. */
@@ -38,6 +43,7 @@ export interface Releases {
 
 export interface ReleasesDeps {
   readonly rest: KubeRest;
+  readonly inventory: InventoryReader;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,9 +52,8 @@ const byRelease = defineIndex<Secret>("release", (secret) => {
   const record = recordOf(secret);
   return record === undefined ? [] : [`${record.namespace}/${record.name}`];
 });
-const byDeployment = defineIndex<Secret>("deployment", ownersOf);
 
-export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
+export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): Releases {
   const listeners: ((deployment: string) => void)[] = [];
   const removalListeners: (() => void)[] = [];
   const informer = createReleaseInformer(rest, log);
@@ -58,13 +63,28 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       const ref = { namespace: record.namespace, name: recordSecretName(record) };
       return (await rest.get(secrets, ref)) !== undefined;
     },
-    onMissing({ owner }) {
-      if (owner !== undefined) notify(owner.name);
-    },
+    onMissing: notify,
   });
+  /** Deployments by release, and the reverse. */
+  const followers = new Map<string, Set<string>>();
+  const followed = new Map<string, string>();
 
-  function notify(deployment: string): void {
-    for (const listener of listeners) listener(deployment);
+  function notify(release: ReleaseKey): void {
+    const owner = inventory.ownerOf(release);
+    for (const deployment of new Set([
+      ...(owner === undefined ? [] : [owner.name]),
+      ...(followers.get(keyOf(release)) ?? []),
+    ]))
+      for (const listener of listeners) listener(deployment);
+  }
+
+  function unfollow(deployment: string): void {
+    const key = followed.get(deployment);
+    if (key === undefined) return;
+    followed.delete(deployment);
+    const names = followers.get(key);
+    names?.delete(deployment);
+    if (names?.size === 0) followers.delete(key);
   }
 
   function secretsOf({ namespace, name }: ReleaseKey): readonly Secret[] {
@@ -77,8 +97,11 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       .filter(({ metadata }) => !expected.isRemoved(release, metadata.uid ?? ""))
       .flatMap((secret) => recordOf(secret) ?? []);
     const own = expected.get(release);
-    if (own === undefined) return observed;
-    return [...observed.filter(({ revision }) => revision !== own.revision), own];
+    const all =
+      own === undefined
+        ? observed
+        : [...observed.filter(({ revision }) => revision !== own.revision), own];
+    return all.map((record) => knownRecord(record, inventory));
   }
 
   function latest(namespace: string, name: string): ReleaseRecord | undefined {
@@ -90,10 +113,13 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
     const record = changed && recordOf(changed);
     if (record !== undefined)
       expected.observe(record, after === undefined, secretsOf(record).map(uidOf));
-    for (const name of new Set(
-      [before, after].flatMap((secret) => (secret ? ownersOf(secret) : [])),
-    ))
-      notify(name);
+    // A change of its labels may have moved it from another release.
+    for (const release of new Map(
+      [before, after]
+        .flatMap((secret) => (secret && recordOf(secret)) ?? [])
+        .map((each) => [keyOf(each), each]),
+    ).values())
+      notify(release);
   });
 
   return {
@@ -101,27 +127,15 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
     latest,
     history,
     ownedBy(deployment) {
-      const releases = new Map<string, ReleaseRecord>();
-      const observed = informer.store
-        .byIndex(byDeployment, deployment)
-        .flatMap((secret) => recordOf(secret) ?? []);
-      const own = expected.list().filter(({ owner }) => owner?.name === deployment);
-      for (const { namespace, name } of [...observed, ...own]) {
-        const record = latest(namespace, name);
-        if (record?.owner?.name === deployment) releases.set(`${namespace}/${name}`, record);
-      }
-      return [...releases.values()];
+      return inventory
+        .releasesOf(deployment)
+        .flatMap(({ namespace, name }) => latest(namespace, name) ?? []);
     },
     ran(release) {
       // The watch may have delivered it before Helm's process ended.
       const isObserved = secretsOf(release)
         .flatMap((secret) => recordOf(secret) ?? [])
-        .some(
-          ({ revision, status, owner }) =>
-            revision === release.revision &&
-            status === release.status &&
-            owner?.uid === release.owner?.uid,
-        );
+        .some(({ revision, status }) => revision === release.revision && status === release.status);
       if (isObserved) expected.drop(release);
       else expected.add({ ...release, modifiedAtMs: clock.now() });
     },
@@ -129,6 +143,14 @@ export function createReleases({ rest, clock, log }: ReleasesDeps): Releases {
       expected.addRemoved(release, secretsOf(release).map(uidOf));
       for (const listener of removalListeners) listener();
     },
+    follow(deployment, release) {
+      const key = keyOf(release);
+      if (followed.get(deployment) === key) return;
+      unfollow(deployment);
+      followed.set(deployment, key);
+      followers.set(key, (followers.get(key) ?? new Set()).add(deployment));
+    },
+    unfollow,
     onChange(listener) {
       listeners.push(listener);
     },
@@ -166,10 +188,8 @@ function createReleaseInformer(rest: KubeRest, log: Log): Informer<Secret> {
   });
 }
 
-/** The name of the deployment of a release, if any. */
-function ownersOf(secret: Secret): readonly string[] {
-  const owner = recordOf(secret)?.owner;
-  return owner === undefined ? [] : [owner.name];
+function keyOf({ namespace, name }: ReleaseKey): string {
+  return `${namespace}/${name}`;
 }
 
 function uidOf({ metadata }: Secret): string {

@@ -17,6 +17,10 @@ const entrySchema = z.object({
   revision: z.number().int(),
   /** Helm creates another revision when it fails, to roll back. */
   rollsBack: z.boolean().default(false),
+  /** Of the release that it installs, as in the inventory. */
+  digest: z.string().optional(),
+  origin: z.string().optional(),
+  chartDigest: z.string().optional(),
   /** Of the Helm process; absent until it has started. */
   process: z.object({ pid: z.number().int().min(2), startedAt: z.string() }).optional(),
 });

@@ -5,10 +5,13 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
+import type { Inventory } from "../inventory/index.ts";
 import {
+  contentDigest,
   decodeRecord,
   failedRecord,
   type HelmRelease,
+  helmOwnerSelector,
   isLocked,
   parseRelease,
   type ReleaseKey,
@@ -26,6 +29,11 @@ export interface StoredReleases {
   forget(release: ReleaseKey): void;
   /** The release of a record. Throws RELEASE_UNREADABLE. */
   read(record: ReleaseRecord): Promise<HelmRelease>;
+  /**
+   * All revisions of a release as Helm reads them, newest first, from the cluster. Helm selects them by their labels, so their
+   * Secrets may have any name. Those that cannot be read are left out: Helm cannot read them either.
+   */
+  readAll(release: ReleaseKey): Promise<readonly HelmRelease[]>;
   /** The current record of a revision; undefined if there is none. */
   recordAt(release: ReleaseKey, revision: number): Promise<ReleaseRecord | undefined>;
   /** Labels a release as one of a deployment. `rest`: impersonated, so that the account's rights apply. */
@@ -42,11 +50,12 @@ export interface StoredReleasesDeps {
   /** The agent's own, for reads. */
   readonly rest: KubeRest;
   readonly releases: Releases;
+  readonly inventory: Pick<Inventory, "adopt" | "rewritten" | "removed" | "revisionOf">;
   readonly log: Log;
 }
 
 export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
-  const { rest: own, releases, log } = deps;
+  const { rest: own, releases, inventory, log } = deps;
   /** By release. */
   const lastPrinted = new Map<string, HelmRelease>();
 
@@ -75,6 +84,22 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       printed(release);
       return release;
     },
+    async readAll({ namespace, name }) {
+      const { items } = await own.list(secrets, {
+        namespace,
+        labelSelector: `${helmOwnerSelector},name=${name}`,
+      });
+      const found: HelmRelease[] = [];
+      for (const secret of items) {
+        const what = `release Secret ${namespace}/${secret.metadata.name}`;
+        try {
+          found.push(parseRelease(await decodeRecord(secret), what));
+        } catch (thrown) {
+          if (AppError.from(thrown).code !== agentErrors.RELEASE_UNREADABLE.code) throw thrown;
+        }
+      }
+      return found.toSorted((a, b) => b.revision - a.revision);
+    },
     async recordAt(release, revision) {
       const secret = await secretOf(release, revision);
       return secret === undefined ? undefined : recordOf(secret);
@@ -88,6 +113,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         { namespace, name: recordSecretName(record) },
         { type: "merge", body },
       );
+      await inventory.adopt(record, owner);
       releases.ran({ ...record, owner });
       log.info({ release: record.name, namespace, deployment: owner.name }, "release adopted");
     },
@@ -100,25 +126,31 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         releases.ran(current);
         return;
       }
-      const why = "the agent was killed while Helm was running";
+      const why = "Helm was ended while it was running, or did not change the release any more";
       await rest.replace(secrets, await failedRecord(secret, why));
       releases.ran({ ...record, status: "failed" });
       log.warn(
         { release: record.name, namespace: record.namespace, revision: record.revision },
-        "release was locked by an interrupted Helm run, unlocked",
+        "release was locked, unlocked",
       );
     },
     async rewrite(rest, release, manifest) {
       const secret = await secretOf(release, release.revision);
       if (secret === undefined) return;
       await rest.replace(secrets, await rewrittenRecord(secret, manifest));
-      printed({ ...release, manifest });
+      const changed = { ...release, manifest };
+      // Only if it was the agent's before: a manifest of somebody else stays that.
+      const known = inventory.revisionOf(release, release.revision);
+      if (known?.content === contentDigest(release))
+        await inventory.rewritten(release, release.revision, contentDigest(changed));
+      printed(changed);
     },
     async deleteHistory(rest, { namespace, name }, signal) {
       for (const { revision } of releases.history(namespace, name)) {
         const ref = { namespace, name: recordSecretName({ name, revision }) };
         await rest.delete(secrets, ref, { signal });
       }
+      await inventory.removed({ namespace, name });
       releases.removed({ namespace, name });
     },
   };

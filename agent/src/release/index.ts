@@ -1,1 +1,8 @@
-export { type Action, type Desired, isInSync, nextAction } from "./next-action.ts";
+export {
+  type Action,
+  type Desired,
+  defaultLockTimeoutMs,
+  isInSync,
+  isOwnLock,
+  nextAction,
+} from "./next-action.ts";

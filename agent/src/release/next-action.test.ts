@@ -4,7 +4,6 @@ import type { ReleaseRecord } from "../helm/index.ts";
 import {
   type Action,
   type Desired,
-  foreignLockMs,
   nextAction,
   type Observed,
   uninstallingMs,
@@ -43,15 +42,19 @@ function next(observed: Partial<Observed>): Action {
     isAssigned: () => false,
     retryAtMs: undefined,
     nowMs,
+    unchangedMs: 1_000,
+    lockTimeoutMs,
+    isForced: false,
     ...observed,
   });
 }
 
 const earlier = record({ name: "old-web", revision: 2 });
-const interruptedUninstall = record({
-  status: "uninstalling",
-  modifiedAtMs: nowMs - uninstallingMs,
-});
+const interruptedUninstall = record({ status: "uninstalling" });
+const lockTimeoutMs = 60_000;
+/** The record has not changed for a second. */
+const unlocksAtMs = nowMs - 1_000 + lockTimeoutMs;
+const manualLock = manualRecord({ status: "pending-upgrade" });
 
 const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ["installs an absent release", {}, { kind: "upgrade", revision: 1 }],
@@ -111,10 +114,20 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   [
     "unlocks a lock of an interrupted run at once",
     {
-      latest: record({ status: "pending-upgrade" }),
+      latest: { ...manualLock, labelled: owner },
       interruptedRun: { revision: 4, rollsBack: false },
     },
-    { kind: "unlock", record: record({ status: "pending-upgrade" }) },
+    { kind: "unlock", record: { ...manualLock, labelled: owner } },
+  ],
+  [
+    "unlocks a run whose journal was lost, of a release that is its own by the inventory",
+    { latest: record({ status: "pending-upgrade", labelled: owner }) },
+    { kind: "unlock", record: record({ status: "pending-upgrade", labelled: owner }) },
+  ],
+  [
+    "does not unlock by labels alone",
+    { latest: { ...manualLock, labelled: owner } },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
     "does not unlock another revision than the interrupted one",
@@ -122,7 +135,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ status: "pending-upgrade" }),
       interruptedRun: { revision: 3, rollsBack: false },
     },
-    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
     "does not unlock a manual lock of the interrupted revision",
@@ -130,7 +143,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ status: "pending-upgrade", isOwn: false }),
       interruptedRun: { revision: 4, rollsBack: false },
     },
-    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
     "unlocks an interrupted rollback at once",
@@ -157,7 +170,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ revision: 5, status: "pending-rollback", isOwn: false }),
       interruptedRun: { revision: 4, rollsBack: false },
     },
-    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
     "waits for a manual upgrade instead of the rollback",
@@ -165,7 +178,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ revision: 5, status: "pending-upgrade", isOwn: false }),
       interruptedRun: { revision: 4, rollsBack: true },
     },
-    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
     "waits for a rollback of another revision",
@@ -173,20 +186,27 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
       latest: record({ revision: 6, status: "pending-rollback", isOwn: false }),
       interruptedRun: { revision: 4, rollsBack: true },
     },
-    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
     "waits for a lock of another Helm client",
     { latest: manualRecord({ status: "pending-install" }) },
-    { kind: "wait", untilMs: nowMs - 1_000 + foreignLockMs, why: "locked" },
+    { kind: "wait", untilMs: unlocksAtMs, why: "locked" },
   ],
   [
-    "unlocks an expired lock of another Helm client",
-    { latest: record({ status: "pending-rollback", modifiedAtMs: nowMs - foreignLockMs }) },
-    {
-      kind: "unlock",
-      record: record({ status: "pending-rollback", modifiedAtMs: nowMs - foreignLockMs }),
-    },
+    "reports a lock of another Helm client that has not changed for the timeout",
+    { latest: manualLock, unchangedMs: lockTimeoutMs },
+    { kind: "locked", record: manualLock },
+  ],
+  [
+    "does not compare the time of the lock with its own clock",
+    { latest: { ...manualLock, modifiedAtMs: 0 }, unchangedMs: 0 },
+    { kind: "wait", untilMs: nowMs + lockTimeoutMs, why: "locked" },
+  ],
+  [
+    "unlocks on request",
+    { latest: manualLock, isForced: true },
+    { kind: "unlock", record: manualLock },
   ],
   [
     "waits for the time of the retry",
@@ -215,7 +235,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
   ],
   [
     "uninstalls again after an interrupted uninstall",
-    { latest: interruptedUninstall },
+    { latest: interruptedUninstall, unchangedMs: uninstallingMs },
     { kind: "uninstall", record: interruptedUninstall },
   ],
   [

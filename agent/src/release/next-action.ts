@@ -33,6 +33,12 @@ export interface Observed {
   /** The time of the retry after the last failure of this content, ms since 1970. */
   readonly retryAtMs: number | undefined;
   readonly nowMs: number;
+  /** How long the newest record has not changed, by the monotonic clock of this process. */
+  readonly unchangedMs: number;
+  /** After this long without a change, a lock of another client is reported. */
+  readonly lockTimeoutMs: number;
+  /** A user has requested to continue in spite of the lock. */
+  readonly isForced: boolean;
 }
 
 export type Action =
@@ -42,17 +48,19 @@ export type Action =
   | { readonly kind: "upgrade"; readonly revision: number }
   /** In sync, but installed for a deployment that is not assigned any more: relabelled, without a run of Helm. */
   | { readonly kind: "adopt"; readonly record: ReleaseRecord }
-  /** Locked by an interrupted run of the agent: marked as failed. */
+  /** Locked by an interrupted run of the agent, or unlocked on request: marked as failed. */
   | { readonly kind: "unlock"; readonly record: ReleaseRecord }
   /** A release under an earlier name or in an earlier namespace, or one whose uninstall was interrupted. */
   | { readonly kind: "uninstall"; readonly record: ReleaseRecord }
   /** Locked by another Helm client, or failed and to be retried later. */
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
+  /** Locked by another Helm client, whose record does not change any more. */
+  | { readonly kind: "locked"; readonly record: ReleaseRecord }
   /** Another deployment has the release. */
   | { readonly kind: "conflict"; readonly owner: DeploymentKey };
 
-/** Helm's default timeout is five minutes; a lock that is older than this is abandoned. */
-export const foreignLockMs = 10 * 60_000;
+/** Helm's own timeout when a release has none. */
+export const defaultLockTimeoutMs = 5 * 60_000;
 
 /** An uninstall takes a second or two; an older one was interrupted. */
 export const uninstallingMs = 10_000;
@@ -64,12 +72,12 @@ export function nextAction(desired: Desired, observed: Observed): Action {
     return { kind: "conflict", owner };
   }
   if (latest !== undefined && isLocked(latest)) {
-    if (isOwnLock(latest, desired, observed.interruptedRun))
+    if (observed.isForced || isOwnLock(latest, desired.owner, observed.interruptedRun))
       return { kind: "unlock", record: latest };
-    const untilMs = latest.modifiedAtMs + foreignLockMs;
-    return nowMs < untilMs
-      ? { kind: "wait", untilMs, why: "locked" }
-      : { kind: "unlock", record: latest };
+    const leftMs = observed.lockTimeoutMs - observed.unchangedMs;
+    return leftMs > 0
+      ? { kind: "wait", untilMs: nowMs + leftMs, why: "locked" }
+      : { kind: "locked", record: latest };
   }
   const moved = observed.owned.find(
     (record) =>
@@ -80,9 +88,9 @@ export function nextAction(desired: Desired, observed: Observed): Action {
   if (moved !== undefined) return { kind: "uninstall", record: moved };
   if (latest?.status === "uninstalling") {
     // It most likely still runs; a concurrent uninstall or install would result in an undefined state.
-    const untilMs = latest.modifiedAtMs + uninstallingMs;
-    return nowMs < untilMs
-      ? { kind: "wait", untilMs, why: "locked" }
+    const leftMs = uninstallingMs - observed.unchangedMs;
+    return leftMs > 0
+      ? { kind: "wait", untilMs: nowMs + leftMs, why: "locked" }
       : { kind: "uninstall", record: latest };
   }
   if (latest !== undefined && isUpToDate(latest, desired)) {
@@ -105,15 +113,17 @@ function isUpToDate(record: ReleaseRecord, desired: Desired): boolean {
 }
 
 /** Whether the lock is of an interrupted run of the agent. */
-function isOwnLock(
+export function isOwnLock(
   latest: ReleaseRecord,
-  desired: Desired,
+  owner: DeploymentKey,
   interrupted: InterruptedRun | undefined,
 ): boolean {
-  if (interrupted === undefined) return false;
   // A run that failed before it wrote a record has a journal entry too; then the revision may be of another Helm client.
-  const isOwnRevision = latest.isOwn && isSame(latest.owner, desired.owner);
-  if (latest.revision === interrupted.revision) return isOwnRevision;
+  const isLabelled = isSame(latest.labelled, owner);
+  // Without the journal, labels count for a release that is the deployment's by the inventory.
+  if (isLabelled && isSame(latest.owner, owner)) return true;
+  if (interrupted === undefined) return false;
+  if (latest.revision === interrupted.revision) return isLabelled;
   // Helm copies the labels of the revision that it rolls back to, so only the revision number identifies the run.
   return (
     interrupted.rollsBack &&

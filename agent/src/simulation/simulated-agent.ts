@@ -62,6 +62,9 @@ export function createSimulatedAgent(
     inputs: noChanges,
     downstream: noChanges,
     releases: { ...noChanges, onRemoved: () => undefined },
+    // A lost assignment has nothing to uninstall.
+    inventory: { releasesOf: () => [] },
+    recoverLost: () => Promise.resolve(),
     assignments: createAssignments({ storage: noAssignmentStorage, log }),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),

@@ -1,0 +1,178 @@
+/** Enters releases into the inventory that were installed without being entered: by an interrupted run, or by version 0.1.0. */
+import type { DeploymentKey } from "@flotilla/proto";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { configMaps, type KubeObject, type Secret, secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Assignment } from "../assignment/index.ts";
+import { downstreamLabel } from "../downstream/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import {
+  contentDigest,
+  type Releases,
+  type RunJournal,
+  readLabelledRecord,
+  releaseLabels,
+  type StoredReleases,
+} from "../helm/index.ts";
+import type {
+  Inventory,
+  InventoryObject,
+  InventoryRelease,
+  InventoryRevision,
+} from "../inventory/index.ts";
+import { contentOf } from "./assigned-content.ts";
+
+/** What the inventory keeps of an assignment. */
+export function inventoryRelease(
+  { owner, deploymentId }: Pick<Assignment, "owner" | "deploymentId">,
+  content: DeploymentContent,
+  { namespace, releaseName: name }: Pick<DeploymentContent, "namespace" | "releaseName"> = content,
+): Omit<InventoryRelease, "revisions"> {
+  return {
+    namespace,
+    name,
+    uid: owner.uid,
+    deploymentId,
+    ...(content.serviceAccount !== undefined && { serviceAccount: content.serviceAccount }),
+    keepResources: content.keepResources,
+    deleteCRDResources: content.deleteCRDResources === true,
+  };
+}
+
+export interface ClaimDeps {
+  readonly journal: Pick<RunJournal, "get">;
+  readonly releases: Pick<Releases, "latest" | "history">;
+  readonly stored: Pick<StoredReleases, "read">;
+  readonly inventory: Pick<Inventory, "installed">;
+}
+
+/** The agent was ended before it could enter the revision that its run, which is in the journal, has created. */
+export async function claimInterruptedRun(
+  { journal, releases, stored, inventory }: ClaimDeps,
+  assignment: Assignment,
+  content: DeploymentContent,
+): Promise<void> {
+  const { owner } = assignment;
+  const run = journal.get(owner.name);
+  if (run === undefined) return;
+  const place = { namespace: run.namespace, releaseName: run.release };
+  const latest = releases.latest(run.namespace, run.release);
+  if (latest === undefined || latest.isOwn) return;
+  const isRun =
+    latest.revision === run.revision && isSame(latest.labelled, owner) && run.digest !== undefined;
+  // Helm copies the labels of the revision that it rolls back to.
+  const isRollback = run.rollsBack && latest.revision === run.revision + 1;
+  if (!isRun && !isRollback) return;
+  const release = await stored.read(latest).catch((thrown: unknown) => {
+    if (AppError.from(thrown).code !== agentErrors.RELEASE_UNREADABLE.code) throw thrown;
+    return undefined;
+  });
+  if (release === undefined) return;
+  const { digest, origin, chartDigest } = run;
+  const revision: InventoryRevision = {
+    revision: latest.revision,
+    content: contentDigest(release),
+    ...(isRun && { digest, ...(origin && { origin }), ...(chartDigest && { chartDigest }) }),
+  };
+  await inventory.installed(
+    owner.name,
+    inventoryRelease(assignment, content, place),
+    [revision],
+    releases.history(run.namespace, run.release).map(({ revision }) => revision),
+  );
+}
+
+export interface TakeOverDeps {
+  /** The agent's own. */
+  readonly rest: KubeRest;
+  readonly inventory: Pick<Inventory, "installed" | "setObjects">;
+  readonly log: Log;
+}
+
+/**
+ * Takes over what the labels name as installed for this assignment: once, when there is no inventory at all. Records at
+ * another place than the assigned one may be forged: they become the deployment's, but not records of the agent.
+ */
+export async function takeOver(
+  { rest, inventory, log }: TakeOverDeps,
+  assignment: Assignment,
+): Promise<void> {
+  const { owner } = assignment;
+  const content = await contentOf(assignment);
+  const { items } = await rest.list(secrets, {
+    labelSelector: ownerSelector(owner),
+  });
+  const places = new Map<string, Secret[]>();
+  for (const secret of items) {
+    const { namespace = "", labels } = secret.metadata;
+    const place = `${namespace}/${labels?.["name"] ?? ""}`;
+    places.set(place, [...(places.get(place) ?? []), secret]);
+  }
+  for (const [place, found] of places) {
+    const [namespace = "", releaseName = ""] = place.split("/");
+    const isAssigned = namespace === content.namespace && releaseName === content.releaseName;
+    const revisions = isAssigned
+      ? (await Promise.all(found.map(readLabelledRecord))).filter((each) => each !== undefined)
+      : [];
+    const release = inventoryRelease(assignment, content, { namespace, releaseName });
+    await inventory.installed(owner.name, release, revisions, []);
+  }
+  const objects = await downstreamObjects(rest, owner, content);
+  if (objects.length > 0) await inventory.setObjects(owner.name, objects);
+  if (places.size > 0 || objects.length > 0)
+    log.info(
+      { deployment: owner.name, releases: places.size, objects: objects.length },
+      "taken over by their labels, as there was no inventory",
+    );
+}
+
+/**
+ * Enters the releases that the labels name as those of a deployment which is withdrawn, for an agent that has lost everything.
+ * They do not become records of the agent, so nothing is deleted by them that it cannot account for.
+ */
+export async function takeOverLost(
+  { rest, inventory }: TakeOverDeps,
+  { name, uid }: DeploymentKey,
+): Promise<void> {
+  const { items } = await rest.list(secrets, { labelSelector: ownerSelector({ name, uid }) });
+  for (const { metadata } of items) {
+    const { namespace = "", labels } = metadata;
+    const release = {
+      namespace,
+      name: labels?.["name"] ?? "",
+      uid,
+      deploymentId: "unknown",
+      keepResources: false,
+      deleteCRDResources: false,
+    };
+    await inventory.installed(name, release, [], []);
+  }
+}
+
+function ownerSelector({ name, uid }: DeploymentKey): string {
+  return `owner=helm,${releaseLabels.deployment}=${name},${releaseLabels.uid}=${uid}`;
+}
+
+async function downstreamObjects(
+  rest: KubeRest,
+  { name: owner }: DeploymentKey,
+  { namespace, copies = [] }: DeploymentContent,
+): Promise<readonly InventoryObject[]> {
+  if (copies.length === 0) return [];
+  const options = { namespace, labelSelector: `${downstreamLabel}=${owner}` };
+  const found = {
+    Secret: await rest.list(secrets, options),
+    ConfigMap: await rest.list(configMaps, options),
+  };
+  return copies.flatMap(({ kind, name }) => {
+    const items: readonly KubeObject[] = found[kind].items;
+    const uid = items.find(({ metadata }) => metadata.name === name)?.metadata.uid;
+    return uid === undefined ? [] : [{ kind, namespace, name, uid }];
+  });
+}
+
+function isSame(a: DeploymentKey | undefined, b: DeploymentKey): boolean {
+  return a?.name === b.name && a.uid === b.uid;
+}

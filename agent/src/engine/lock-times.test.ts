@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { createFakeClock } from "@flotilla/shared/time/testing";
+import { test } from "vitest";
+import { createLockTimes } from "./lock-times.ts";
+
+const record = {
+  namespace: "apps",
+  name: "web",
+  revision: 2,
+  status: "pending-upgrade",
+  isOwn: false,
+  modifiedAtMs: 0,
+  version: "1",
+};
+
+test("a lock is as old as its last change that this process observed", async () => {
+  const clock = createFakeClock();
+  const lockTimes = createLockTimes(clock);
+
+  assert.equal(lockTimes.unchangedMs(record), 0);
+  await clock.advance(5_000);
+  assert.equal(lockTimes.unchangedMs(record), 5_000);
+  assert.equal(lockTimes.unchangedMs({ ...record, version: "2" }), 0);
+  await clock.advance(1_000);
+  assert.equal(lockTimes.unchangedMs({ ...record, version: "2" }), 1_000);
+
+  lockTimes.forget(record);
+
+  assert.equal(lockTimes.unchangedMs({ ...record, version: "2" }), 0);
+});

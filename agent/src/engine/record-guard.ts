@@ -1,0 +1,138 @@
+/**
+ * Checks what Helm is about to read: it deletes objects and runs hooks by its records, which everybody can write who may write
+ * Secrets in the namespace of a release (docs/adr/0026).
+ */
+import { AppError } from "@flotilla/shared/errors";
+import { agentErrors } from "../errors/index.ts";
+import {
+  contentDigest,
+  type HelmRelease,
+  hasManifestOf,
+  objectsOf,
+  type ReleaseKey,
+  type StoredReleases,
+} from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+
+/** In whose name Helm acts. */
+export interface Actor {
+  readonly client: ImpersonatedClient;
+  /** A user has requested to go on with records that are not the agent's. */
+  readonly isForced: boolean;
+}
+
+export interface RecordGuard {
+  /** Whether the hooks of the release may run. Throws RELEASE_NOT_OURS. */
+  beforeUninstall(release: ReleaseKey, actor: Actor): Promise<{ readonly withoutHooks: boolean }>;
+  /** Whether Helm may roll back if the upgrade fails. Throws RELEASE_NOT_OURS. */
+  beforeUpgrade(release: ReleaseKey, actor: Actor): Promise<{ readonly mayRollBack: boolean }>;
+}
+
+export interface RecordGuardDeps {
+  readonly stored: Pick<StoredReleases, "readAll">;
+  readonly inventory: Pick<Inventory, "revisionOf">;
+}
+
+export function createRecordGuard({ stored, inventory }: RecordGuardDeps): RecordGuard {
+  async function read(release: ReleaseKey): Promise<readonly CheckedRecord[]> {
+    return (await stored.readAll(release)).map((record) => {
+      const isNamed = record.name === release.name && record.namespace === release.namespace;
+      const known = isNamed ? inventory.revisionOf(release, record.revision)?.content : undefined;
+      return {
+        record,
+        isOwn: known === contentDigest(record),
+        hasOwnManifest: known !== undefined && hasManifestOf(known, record),
+      };
+    });
+  }
+
+  return {
+    async beforeUninstall(release, actor) {
+      const records = await read(release);
+      const [latest] = records;
+      if (latest === undefined) return { withoutHooks: true };
+      if (!actor.isForced && actor.client.isAgent)
+        throwIfForeign(release, records, [latest], "uninstalled");
+      return { withoutHooks: !latest.isOwn };
+    },
+    async beforeUpgrade(release, actor) {
+      const records = await read(release);
+      if (!actor.isForced && actor.client.isAgent)
+        throwIfForeign(release, records, comparedRecords(records), "upgraded");
+      const target = rollbackTarget(records);
+      return { mayRollBack: target === undefined || target.isOwn };
+    },
+  };
+}
+
+export interface CheckedRecord {
+  readonly record: HelmRelease;
+  /** The agent has created it, and nobody has changed it. */
+  readonly isOwn: boolean;
+  /** The same of its manifest, with any hooks. */
+  readonly hasOwnManifest: boolean;
+}
+
+/** Helm deletes what these list and the new revision does not: the last one, or the last that is deployed. */
+function comparedRecords(records: readonly CheckedRecord[]): readonly CheckedRecord[] {
+  return records.filter(({ record }, index) => index === 0 || record.status === "deployed");
+}
+
+/** The revision that Helm rolls back to when an upgrade fails. `records`: newest first. */
+function rollbackTarget(records: readonly CheckedRecord[]): CheckedRecord | undefined {
+  return records.find(({ record: { status } }) => status === "deployed" || status === "superseded");
+}
+
+/**
+ * The objects in `used` that none of the agent's own records lists. Undefined: a manifest that Helm may read differently.
+ * Pure.
+ */
+export function foreignObjects(
+  records: readonly CheckedRecord[],
+  used: readonly CheckedRecord[],
+): readonly string[] | undefined {
+  const known = new Set(
+    records.flatMap(({ record, hasOwnManifest }) =>
+      hasOwnManifest ? (namesOf(record) ?? []) : [],
+    ),
+  );
+  const found: string[] = [];
+  for (const { record, hasOwnManifest } of used) {
+    if (hasOwnManifest) continue;
+    const names = namesOf(record);
+    if (names === undefined) return undefined;
+    found.push(...names.filter((name) => !known.has(name)));
+  }
+  return [...new Set(found)];
+}
+
+function namesOf({ manifest, namespace }: HelmRelease): readonly string[] | undefined {
+  return objectsOf(manifest)?.map(({ apiVersion, kind, namespace: own, name }) => {
+    const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
+    return `${kind}${group} ${own ?? namespace}/${name}`;
+  });
+}
+
+const listedObjects = 3;
+
+function throwIfForeign(
+  { namespace, name }: ReleaseKey,
+  records: readonly CheckedRecord[],
+  used: readonly CheckedRecord[],
+  action: "uninstalled" | "upgraded",
+): void {
+  const objects = foreignObjects(records, used);
+  if (objects?.length === 0) return;
+  const revisions = used.flatMap(({ record, hasOwnManifest }) =>
+    hasOwnManifest ? [] : [record.revision],
+  );
+  const what =
+    objects === undefined
+      ? "has a manifest that cannot be checked"
+      : `lists objects that this agent never applied: ${objects.slice(0, listedObjects).join(", ")}${objects.length > listedObjects ? ` and ${objects.length - listedObjects} more` : ""}`;
+  throw new AppError(
+    agentErrors.RELEASE_NOT_OURS,
+    `release ${namespace}/${name} is not ${action}: revision ${revisions.join(", ")}, which this agent did not create or somebody has changed, ${what}; no service account limits what Helm would delete. Nothing was changed. Delete the Secret of that revision, or change forceSyncGeneration of the HelmOp to continue`,
+  );
+}

@@ -1,0 +1,110 @@
+/** Removes everything that was installed for a deployment, also if its assignment was lost. */
+import type { DeploymentContent } from "@flotilla/shared/content";
+import type { Assignment } from "../assignment/index.ts";
+import type { DownstreamResources } from "../downstream/index.ts";
+import {
+  isLocked,
+  type ReleaseRecord,
+  type Releases,
+  type RunJournal,
+  type StoredReleases,
+} from "../helm/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
+import type { InputCollector } from "../values/index.ts";
+import { contentOf, crdPolicy } from "./assigned-content.ts";
+import { claimInterruptedRun } from "./claims.ts";
+import { type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+import type { Uninstall } from "./uninstall.ts";
+
+export interface WithdrawDeps {
+  readonly clients: Pick<ImpersonatedClients, "clientFor">;
+  readonly releases: Releases;
+  readonly stored: StoredReleases;
+  readonly downstream: Pick<DownstreamResources, "has" | "remove">;
+  readonly inventory: Inventory;
+  readonly inputs: Pick<InputCollector, "forget">;
+  readonly journal: RunJournal;
+  readonly lockTimes: LockTimes;
+  readonly uninstallRelease: Uninstall;
+}
+
+/** Throws what `uninstall` throws, and RELEASE_LOCKED while another Helm client changes the release. */
+export async function withdraw(
+  tools: WithdrawDeps,
+  assignment: Assignment,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clients, releases, downstream, inventory, inputs, journal } = tools;
+  const { owner } = assignment;
+  const settings = await withdrawalOf(tools, assignment);
+  const { keepResources, serviceAccount } = settings;
+  const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
+  // Without an installed release no account is needed.
+  if (owned.length > 0 || downstream.has(owner.name)) {
+    const client = await clients.clientFor(serviceAccount);
+    for (const record of owned)
+      await withdrawRelease(tools, record, { owner, settings, client, signal });
+    if (!keepResources) await downstream.remove(owner.name, client, signal);
+  }
+  // Releases that were uninstalled by hand.
+  for (const release of inventory.releasesOf(owner.name))
+    if (release.uid === owner.uid) await inventory.removed(release);
+  await inventory.setStoppedAt(owner.name, undefined);
+  await inventory.ensureStored(owner.name);
+  releases.unfollow(owner.name);
+  inputs.forget(owner.name);
+  await journal.end(owner.name);
+}
+
+/** The options that a withdrawal needs. */
+type WithdrawalOptions = Pick<
+  DeploymentContent,
+  "serviceAccount" | "keepResources" | "deleteCRDResources"
+> & { readonly lockTimeoutMs: number };
+
+async function withdrawalOf(
+  tools: WithdrawDeps,
+  assignment: Assignment,
+): Promise<WithdrawalOptions> {
+  const { owner } = assignment;
+  if (assignment.content.length > 0) {
+    const content = await contentOf(assignment);
+    await claimInterruptedRun(tools, assignment, content);
+    return { ...content, lockTimeoutMs: lockTimeoutMs(content) };
+  }
+  // The assignment was lost; the inventory has what is needed.
+  const release = tools.inventory.releasesOf(owner.name).find(({ uid }) => uid === owner.uid);
+  return {
+    serviceAccount: release?.serviceAccount,
+    keepResources: release?.keepResources ?? false,
+    deleteCRDResources: release?.deleteCRDResources,
+    lockTimeoutMs: defaultLockTimeoutMs,
+  };
+}
+
+async function withdrawRelease(
+  { stored, journal, lockTimes, uninstallRelease }: WithdrawDeps,
+  record: ReleaseRecord,
+  withdrawal: {
+    readonly owner: Assignment["owner"];
+    readonly settings: WithdrawalOptions;
+    readonly client: ImpersonatedClient;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const { owner, settings, client, signal } = withdrawal;
+  if (isLocked(record)) {
+    const entry = journal.get(owner.name);
+    const run =
+      entry?.namespace === record.namespace && entry.release === record.name ? entry : undefined;
+    // Nobody can force a deployment that is deleted, so it is unlocked after the timeout.
+    if (!isOwnLock(record, owner, run) && lockTimes.unchangedMs(record) < settings.lockTimeoutMs)
+      throw lockedError(record);
+    await stored.unlock(client.rest, record);
+  }
+  lockTimes.forget(record);
+  if (settings.keepResources) await stored.deleteHistory(client.rest, record, signal);
+  else await uninstallRelease(record, { ...crdPolicy(settings, client, signal), isForced: false });
+}

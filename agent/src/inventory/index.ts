@@ -1,0 +1,6 @@
+export { createInventory, type Inventory, type InventoryReader } from "./inventory.ts";
+export type {
+  InventoryObject,
+  InventoryRelease,
+  InventoryRevision,
+} from "./inventory-secret.ts";

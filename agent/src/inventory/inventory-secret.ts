@@ -1,0 +1,108 @@
+/**
+ * The form of the inventory: one Secret in the agent's namespace for each deployment, with an HMAC by a key that only the
+ * agent has. Pure.
+ */
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { canonicalJson } from "@flotilla/shared/json";
+import type { Secret } from "@flotilla/shared/kube/objects";
+import { z } from "zod";
+
+const inventoryLabel = "flotilla.dev/inventory";
+export const inventorySelector = `${inventoryLabel}=true`;
+export const inventoryKeyName = "flotilla-inventory-key";
+
+const revisionSchema = z.object({
+  revision: z.number().int(),
+  /** Digest of the manifest and the hooks of Helm's record. */
+  content: z.string(),
+  /** The release digest; absent for a revision that Helm created to roll back. */
+  digest: z.string().optional(),
+  origin: z.string().optional(),
+  chartDigest: z.string().optional(),
+});
+
+const releaseSchema = z.object({
+  namespace: z.string(),
+  name: z.string(),
+  /** Of the deployment that it was installed for. */
+  uid: z.string(),
+  revisions: z.array(revisionSchema),
+  /** How it is uninstalled if its assignment is lost. */
+  deploymentId: z.string(),
+  serviceAccount: z.string().optional(),
+  keepResources: z.boolean(),
+  deleteCRDResources: z.boolean(),
+});
+
+const objectSchema = z.object({
+  kind: z.enum(["Secret", "ConfigMap"]),
+  namespace: z.string(),
+  name: z.string(),
+  uid: z.string(),
+});
+
+const documentSchema = z.object({
+  deployment: z.string(),
+  releases: z.array(releaseSchema),
+  /** Downstream resources. */
+  objects: z.array(objectSchema),
+  /** `forceSyncGeneration` when a release was stopped; another one forces it. */
+  stoppedAt: z.number().int().optional(),
+});
+
+/** A revision that the agent created. */
+export type InventoryRevision = Readonly<z.infer<typeof revisionSchema>>;
+/** A release that the agent installed. */
+export type InventoryRelease = Readonly<Omit<z.infer<typeof releaseSchema>, "revisions">> & {
+  readonly revisions: readonly InventoryRevision[];
+};
+/** A downstream resource that the agent created. */
+export type InventoryObject = Readonly<z.infer<typeof objectSchema>>;
+
+/** What the agent installed for one deployment. */
+export interface InventoryDocument {
+  readonly deployment: string;
+  readonly releases: readonly InventoryRelease[];
+  readonly objects: readonly InventoryObject[];
+  readonly stoppedAt?: number | undefined;
+}
+
+export function inventoryName(deployment: string): string {
+  return `inventory-${createHash("sha256").update(deployment).digest("hex").slice(0, 40)}`;
+}
+
+export function inventorySecret(document: InventoryDocument, key: Uint8Array): Secret {
+  const json = canonicalJson(document);
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      namespace: agentNamespace,
+      name: inventoryName(document.deployment),
+      labels: { [inventoryLabel]: "true" },
+      annotations: { "flotilla.dev/deployment": document.deployment },
+    },
+    type: "flotilla.dev/inventory",
+    data: {
+      inventory: Buffer.from(json).toString("base64"),
+      signature: signatureOf(json, key).toString("base64"),
+    },
+  };
+}
+
+/** Undefined if it was not signed with the key, or has another name than its deployment gives. */
+export function parseInventory(secret: Secret, key: Uint8Array): InventoryDocument | undefined {
+  const json = Buffer.from(secret.data?.["inventory"] ?? "", "base64").toString();
+  const found = Buffer.from(secret.data?.["signature"] ?? "", "base64");
+  const signature = signatureOf(json, key);
+  if (found.length !== signature.length || !timingSafeEqual(found, signature)) return undefined;
+  const parsed = documentSchema.safeParse(JSON.parse(json));
+  if (!parsed.success || inventoryName(parsed.data.deployment) !== secret.metadata.name)
+    return undefined;
+  return parsed.data;
+}
+
+function signatureOf(json: string, key: Uint8Array): Buffer {
+  return createHmac("sha256", key).update(json).digest();
+}

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { describe, test } from "vitest";
+import { createInventory } from "./inventory.ts";
+import { inventoryName } from "./inventory-secret.ts";
+
+const place = { namespace: "apps", name: "web" };
+const release = {
+  ...place,
+  uid: "1",
+  deploymentId: "sha256:a",
+  keepResources: false,
+  deleteCRDResources: false,
+};
+const revision = (number: number) => ({
+  revision: number,
+  content: `content ${number}`,
+  digest: "d",
+});
+const copy = { kind: "ConfigMap", namespace: "apps", name: "settings", uid: "u-1" } as const;
+
+async function setUp() {
+  const rest = createMemoryApiServer();
+  const start = () => createInventory({ rest, log: silentLog() });
+  const inventory = start();
+  assert.equal(await inventory.load(), false);
+  await inventory.storeKey();
+  const restarted = async () => {
+    const next = start();
+    assert.equal(await next.load(), true);
+    return next;
+  };
+  return { rest, inventory, restarted };
+}
+
+describe("the inventory", () => {
+  test("has what was installed, also after a restart", async () => {
+    const { inventory, restarted } = await setUp();
+    await inventory.installed("web", release, [revision(1)], []);
+    await inventory.installed("web", release, [revision(2)], [1, 2]);
+    await inventory.setObjects("web", [copy]);
+
+    for (const each of [inventory, await restarted()]) {
+      assert.deepEqual(each.ownerOf(place), { name: "web", uid: "1" });
+      assert.deepEqual(each.revisionOf(place, 1), revision(1));
+      assert.deepEqual(each.revisionOf(place, 2), revision(2));
+      assert.equal(each.ownerOfObject(copy.uid), "web");
+    }
+  });
+
+  test("drops revisions that do not exist any more", async () => {
+    const { inventory } = await setUp();
+    await inventory.installed("web", release, [revision(1)], []);
+
+    await inventory.installed("web", release, [revision(2)], [2]);
+
+    assert.equal(inventory.revisionOf(place, 1), undefined);
+  });
+
+  test("gives a release that is adopted to its new deployment alone", async () => {
+    const { inventory, restarted } = await setUp();
+    await inventory.installed("web", release, [revision(1)], []);
+
+    await inventory.adopt(place, { name: "shop", uid: "9" });
+
+    for (const each of [inventory, await restarted()]) {
+      assert.deepEqual(each.ownerOf(place), { name: "shop", uid: "9" });
+      assert.deepEqual(each.releasesOf("web"), []);
+      assert.deepEqual(each.revisionOf(place, 1), revision(1));
+    }
+  });
+
+  test("stores nothing for a deployment that has nothing any more", async () => {
+    const { rest, inventory } = await setUp();
+    await inventory.installed("web", release, [revision(1)], []);
+
+    await inventory.removed(place);
+
+    const ref = { namespace: agentNamespace, name: inventoryName("web") };
+    assert.equal(await rest.get(secrets, ref), undefined);
+    assert.equal(inventory.ownerOf(place), undefined);
+  });
+
+  test("ignores what another key has signed", async () => {
+    const { rest, inventory, restarted } = await setUp();
+    await inventory.installed("web", release, [revision(1)], []);
+    const ref = { namespace: agentNamespace, name: inventoryName("web") };
+    const stored = await rest.get(secrets, ref);
+    const forged = Buffer.from(
+      Buffer.from(stored?.data?.["inventory"] ?? "", "base64")
+        .toString()
+        .replace("content 1", "content 9"),
+    ).toString("base64");
+    await rest.patch(secrets, ref, { type: "merge", body: { data: { inventory: forged } } });
+
+    assert.equal((await restarted()).ownerOf(place), undefined);
+  });
+
+  test("keeps a change whose write failed, and stores it with the next attempt", async () => {
+    const { rest, inventory, restarted } = await setUp();
+    rest.beforeWrite = () => {
+      throw new Error("unavailable");
+    };
+    await assert.rejects(
+      inventory.installed("web", release, [revision(1)], []),
+      /store the inventory of deployment web in this cluster: unavailable/,
+    );
+    assert.deepEqual(inventory.revisionOf(place, 1), revision(1));
+    rest.beforeWrite = () => undefined;
+
+    await inventory.ensureStored("web");
+
+    assert.deepEqual((await restarted()).revisionOf(place, 1), revision(1));
+  });
+});

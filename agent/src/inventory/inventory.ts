@@ -1,0 +1,260 @@
+/**
+ * The inventory: what the agent installed, from its own records alone. Labels and records in other namespaces can be written
+ * by tenants, so they decide nothing (docs/adr/0026).
+ */
+import { randomBytes } from "node:crypto";
+import type { DeploymentKey } from "@flotilla/proto";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { createKeyedMutex } from "@flotilla/shared/concurrency";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import { agentErrors } from "../errors/index.ts";
+import { createSecretStorage } from "../storage/index.ts";
+import {
+  type InventoryDocument,
+  type InventoryObject,
+  type InventoryRelease,
+  type InventoryRevision,
+  inventoryKeyName,
+  inventoryName,
+  inventorySecret,
+  inventorySelector,
+  parseInventory,
+} from "./inventory-secret.ts";
+
+interface ReleaseRef {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What was installed, to decide about releases. */
+export interface InventoryReader {
+  /** The deployment that a release was installed for. */
+  ownerOf(release: ReleaseRef): DeploymentKey | undefined;
+  revisionOf(release: ReleaseRef, revision: number): InventoryRevision | undefined;
+  releasesOf(deployment: string): readonly InventoryRelease[];
+}
+
+/** Every change takes effect at once and is then stored. They throw INVENTORY_NOT_STORED. */
+export interface Inventory extends InventoryReader {
+  /** Reads what is stored. False: there is no key, so nothing was ever stored. */
+  load(): Promise<boolean>;
+  /** Stores a new key. Must follow what is taken over when `load` returned false. */
+  storeKey(): Promise<void>;
+  /**
+   * Adds a revision to a release, which becomes one of the deployment. `kept`: revisions that still exist; others are dropped.
+   */
+  installed(
+    deployment: string,
+    release: Omit<InventoryRelease, "revisions">,
+    added: readonly InventoryRevision[],
+    kept: readonly number[],
+  ): Promise<void>;
+  /** The manifest of a record was rewritten by the agent. */
+  rewritten(release: ReleaseRef, revision: number, content: string): Promise<void>;
+  /** A record is not the one that the agent created. */
+  disown(release: ReleaseRef, revision: number): Promise<void>;
+  adopt(release: ReleaseRef, owner: DeploymentKey): Promise<void>;
+  removed(release: ReleaseRef): Promise<void>;
+  objectsOf(deployment: string): readonly InventoryObject[];
+  /** The deployment that a downstream resource was created for. */
+  ownerOfObject(uid: string): string | undefined;
+  setObjects(deployment: string, objects: readonly InventoryObject[]): Promise<void>;
+  stoppedAt(deployment: string): number | undefined;
+  setStoppedAt(deployment: string, generation: number | undefined): Promise<void>;
+  /** Retries a write that failed. */
+  ensureStored(deployment: string): Promise<void>;
+}
+
+export interface InventoryDeps {
+  readonly rest: KubeRest;
+  readonly log: Log;
+}
+
+export function createInventory({ rest, log }: InventoryDeps): Inventory {
+  const storage = createSecretStorage(rest);
+  let key: Uint8Array = randomBytes(32);
+  const documents = new Map<string, InventoryDocument>();
+  /** Deployments by release, and by the UID of a downstream resource. */
+  const byRelease = new Map<string, string>();
+  const byObject = new Map<string, string>();
+  const writes = createKeyedMutex();
+  const unstored = new Set<string>();
+
+  function set(document: InventoryDocument): void {
+    const { deployment } = document;
+    const before = documents.get(deployment);
+    for (const release of before?.releases ?? [])
+      if (byRelease.get(keyOf(release)) === deployment) byRelease.delete(keyOf(release));
+    for (const { uid } of before?.objects ?? [])
+      if (byObject.get(uid) === deployment) byObject.delete(uid);
+    for (const release of document.releases) byRelease.set(keyOf(release), deployment);
+    for (const { uid } of document.objects) byObject.set(uid, deployment);
+    if (isEmpty(document)) documents.delete(deployment);
+    else documents.set(deployment, document);
+  }
+
+  function documentOf(deployment: string): InventoryDocument {
+    return documents.get(deployment) ?? { deployment, releases: [], objects: [] };
+  }
+
+  async function change(
+    deployment: string,
+    make: (document: InventoryDocument) => InventoryDocument,
+  ): Promise<void> {
+    set(make(documentOf(deployment)));
+    unstored.add(deployment);
+    await store(deployment);
+  }
+
+  function store(deployment: string): Promise<void> {
+    return writes.run(deployment, async () => {
+      const document = documents.get(deployment);
+      try {
+        if (document === undefined) await storage.remove(inventoryName(deployment));
+        else await storage.write(inventorySecret(document, key));
+      } catch (thrown) {
+        throw new AppError(
+          agentErrors.INVENTORY_NOT_STORED,
+          `store the inventory of deployment ${deployment} in this cluster: ${messageOf(thrown)}`,
+          { cause: thrown },
+        );
+      }
+      if (documents.get(deployment) === document) unstored.delete(deployment);
+    });
+  }
+
+  function releaseOf(release: ReleaseRef): readonly [string, InventoryRelease] | undefined {
+    const deployment = byRelease.get(keyOf(release));
+    if (deployment === undefined) return undefined;
+    const found = documentOf(deployment).releases.find((each) => keyOf(each) === keyOf(release));
+    return found && [deployment, found];
+  }
+
+  /** `changed` undefined: it is removed. */
+  async function replaceRelease(
+    release: ReleaseRef,
+    changed: (found: InventoryRelease) => InventoryRelease | undefined,
+  ): Promise<void> {
+    const known = releaseOf(release);
+    if (known === undefined) return;
+    const [deployment, found] = known;
+    await change(deployment, (document) => ({
+      ...document,
+      releases: document.releases.flatMap((each) =>
+        each === found ? (changed(each) ?? []) : [each],
+      ),
+    }));
+  }
+
+  /** A release has one owner. */
+  async function leave(release: ReleaseRef, deployment: string): Promise<void> {
+    const known = releaseOf(release);
+    if (known !== undefined && known[0] !== deployment)
+      await replaceRelease(release, () => undefined);
+  }
+
+  return {
+    async load() {
+      const stored = await rest.get(secrets, { namespace: agentNamespace, name: inventoryKeyName });
+      const text = stored?.data?.["key"];
+      if (text === undefined) return false;
+      key = Buffer.from(text, "base64");
+      for (const secret of await storage.list(inventorySelector)) {
+        const document = parseInventory(secret, key);
+        if (document !== undefined) set(document);
+        else
+          log.warn(
+            { secret: secret.metadata.name },
+            "inventory is not signed by this agent, ignoring it",
+          );
+      }
+      return true;
+    },
+    async storeKey() {
+      await storage.write({
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { namespace: agentNamespace, name: inventoryKeyName },
+        type: "flotilla.dev/inventory-key",
+        data: { key: Buffer.from(key).toString("base64") },
+      });
+    },
+    ownerOf(release) {
+      const known = releaseOf(release);
+      return known && { name: known[0], uid: known[1].uid };
+    },
+    revisionOf: (release, revision) =>
+      releaseOf(release)?.[1].revisions.find((each) => each.revision === revision),
+    releasesOf: (deployment) => documents.get(deployment)?.releases ?? [],
+    async installed(deployment, release, added, kept) {
+      await leave(release, deployment);
+      const isAdded = new Set(added.map(({ revision }) => revision));
+      const old = releaseOf(release)?.[1].revisions ?? [];
+      const revisions = [
+        ...old.filter(({ revision }) => kept.includes(revision) && !isAdded.has(revision)),
+        ...added,
+      ];
+      await change(deployment, ({ stoppedAt: _, ...document }) => ({
+        ...document,
+        releases: [
+          ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
+          { ...release, revisions },
+        ],
+      }));
+    },
+    async rewritten(release, revision, content) {
+      await replaceRelease(release, (found) => ({
+        ...found,
+        revisions: found.revisions.map((each) =>
+          each.revision === revision ? { ...each, content } : each,
+        ),
+      }));
+    },
+    async disown(release, revision) {
+      await replaceRelease(release, (found) => ({
+        ...found,
+        revisions: found.revisions.filter((each) => each.revision !== revision),
+      }));
+    },
+    async adopt(release, owner) {
+      const known = releaseOf(release);
+      if (known === undefined) return;
+      await leave(release, owner.name);
+      await change(owner.name, (document) => ({
+        ...document,
+        releases: [
+          ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
+          { ...known[1], uid: owner.uid },
+        ],
+      }));
+    },
+    removed: (release) => replaceRelease(release, () => undefined),
+    objectsOf: (deployment) => documents.get(deployment)?.objects ?? [],
+    ownerOfObject: (uid) => byObject.get(uid),
+    async setObjects(deployment, objects) {
+      await change(deployment, (document) => ({ ...document, objects }));
+    },
+    stoppedAt: (deployment) => documents.get(deployment)?.stoppedAt,
+    async setStoppedAt(deployment, generation) {
+      if (documents.get(deployment)?.stoppedAt === generation) return;
+      await change(deployment, ({ stoppedAt: _, ...document }) => ({
+        ...document,
+        ...(generation !== undefined && { stoppedAt: generation }),
+      }));
+    },
+    async ensureStored(deployment) {
+      if (unstored.has(deployment)) await store(deployment);
+    },
+  };
+}
+
+function isEmpty({ releases, objects, stoppedAt }: InventoryDocument): boolean {
+  return releases.length === 0 && objects.length === 0 && stoppedAt === undefined;
+}
+
+function keyOf({ namespace, name }: ReleaseRef): string {
+  return `${namespace}/${name}`;
+}
