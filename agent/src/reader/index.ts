@@ -1,2 +1,2 @@
 export { createReadCalls } from "./read-calls.ts";
-export { createReaders, type Readers } from "./readers.ts";
+export { createReaders } from "./readers.ts";

@@ -109,20 +109,24 @@ export function createReferencedObjects({
 
   async function write(stored: StoredObject): Promise<void> {
     const key = formatObjectRef(stored.ref);
-    const before = partNames.get(key) ?? new Set();
+    const before = [...(partNames.get(key) ?? [])];
     const parts = referencedParts(stored);
-    const names = new Set(parts.map(({ metadata }) => metadata.name));
+    const names = parts.map(({ metadata }) => metadata.name);
     // All of them, until the earlier ones are removed: a failure leaves no Secret behind.
-    if (before.size + names.size > 0) partNames.set(key, before.union(names));
+    if (before.length + names.length > 0) partNames.set(key, new Set([...before, ...names]));
     for (const part of parts) await secrets.write(part);
     await secrets.write(referencedSecret(stored));
-    await removeParts(key, before.difference(names));
+    await removeParts(
+      key,
+      before.filter((name) => !names.includes(name)),
+    );
   }
 
-  async function removeParts(key: string, names: ReadonlySet<string>): Promise<void> {
+  async function removeParts(key: string, names: Iterable<string>): Promise<void> {
     for (const name of names) {
       await secrets.remove(name);
-      const left = (partNames.get(key) ?? new Set()).difference(new Set([name]));
+      const left = new Set(partNames.get(key));
+      left.delete(name);
       if (left.size > 0) partNames.set(key, left);
       else partNames.delete(key);
     }
@@ -156,7 +160,7 @@ export function createReferencedObjects({
     try {
       await secrets.remove(referencedSecretName(ref));
       const key = formatObjectRef(ref);
-      await removeParts(key, partNames.get(key) ?? new Set());
+      await removeParts(key, [...(partNames.get(key) ?? [])]);
     } catch (thrown) {
       log.warn(
         { object: formatObjectRef(ref), err: messageOf(thrown) },

@@ -45,6 +45,10 @@ const isAboutTemplates = /^Error: (?:template: |execution error at \()/m;
 
 const defaultLimitMs = 60_000;
 
+/** As many as a content may have: they are parsed on the event loop. */
+const maxRenderedMiB = 8;
+const maxRenderedBase64 = (maxRenderedMiB * 1024 * 1024 * 4) / 3;
+
 export function createRenderTemplates(deps: {
   readonly runHelm: RunHelm;
   /** Directory of the chart. */
@@ -115,6 +119,8 @@ async function writeChart(dir: string): Promise<void> {
 function textsOf({ stdout }: HelmResult): readonly string[] {
   const [, packed] = /^rendered: (\S+)$/m.exec(stdout) ?? [];
   if (packed === undefined) throw failure("its output is empty or too large");
+  if (packed.length > maxRenderedBase64)
+    throw failure(`the rendered values have more than ${maxRenderedMiB} MiB`);
   const texts: unknown = JSON.parse(Buffer.from(packed, "base64").toString());
   return Array.isArray(texts) ? texts.map(String) : [];
 }

@@ -184,6 +184,13 @@ describe("rendered values", () => {
     assert.equal(runs.length, 1);
   });
 
+  test("are rejected if they are larger than a content may be", async () => {
+    await assert.rejects(rendererWith(["x".repeat(9 * 1024 * 1024)]).render(one), {
+      code: "HELM_FAILED",
+      message: /the rendered values have more than 8 MiB$/,
+    });
+  });
+
   test("are cancelled by the signal and by the timeout", async () => {
     const given = new AbortController();
     const waiting = rendererWith("endless").render(one, given.signal);
