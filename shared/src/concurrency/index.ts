@@ -5,7 +5,7 @@ export {
   createBackoff,
   withJitter,
 } from "./backoff.ts";
-export { createFairPool, type FairPool, type FairPoolLimits } from "./fair-pool.ts";
+export { createFairPool } from "./fair-pool.ts";
 export { createKeyedMutex } from "./keyed-mutex.ts";
 export { createSemaphore, type Semaphore } from "./semaphore.ts";
 export { createSingleFlight } from "./single-flight.ts";

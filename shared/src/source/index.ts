@@ -9,7 +9,7 @@ export {
   registryHost,
   withoutSecrets,
 } from "./access.ts";
-export { describeUrl, isLoopback, isSameParty, joinAddress, mayHoldSecret } from "./address.ts";
+export { describeUrl, isLoopback, joinAddress, mayHoldSecret } from "./address.ts";
 export { chartErrors, RepositoryError } from "./errors.ts";
 export {
   type ArchiveLocation,
