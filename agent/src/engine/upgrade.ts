@@ -107,7 +107,7 @@ async function prepare(
     charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
   );
   const { digest, values } = await inputs.final();
-  await deps.checkTemplates({ content, chart, client, values });
+  await deps.checkTemplates({ content, chart, values });
   const stdin = values === undefined ? undefined : toHelmJson(values);
   // A restarted agent can only uninstall releases of stored assignments.
   await assignments.ensureStored(owner.name);

@@ -1,4 +1,4 @@
-/** Rejects charts whose templates read the cluster or query DNS, unless the HelmOp allows it (docs/adr/0010). */
+/** Rejects charts whose templates read the cluster or query DNS when the HelmOp does not allow it (docs/adr/0010). */
 
 import { createLruCache } from "@flotilla/shared/cache";
 import type { DeploymentContent } from "@flotilla/shared/content";
@@ -7,7 +7,6 @@ import type { ChartFile } from "@flotilla/shared/source/cache";
 import type { Values } from "@flotilla/shared/values";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { agentErrors } from "../errors/index.ts";
-import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { readChartTemplates } from "./chart-templates.ts";
 import {
   callsInText,
@@ -21,7 +20,6 @@ import {
 export interface TemplateCheck {
   readonly content: DeploymentContent;
   readonly chart: ChartFile;
-  readonly client: ImpersonatedClient;
   /** Absent: Helm gets none. */
   readonly values?: Values | undefined;
 }
@@ -60,10 +58,10 @@ export function createTemplateGuard(): CheckTemplates {
     return fresh;
   }
 
-  return async function checkTemplates({ content, chart, client, values }) {
+  return async function checkTemplates({ content, chart, values }) {
     const { calls, rendersValues } = await chartOf(chart);
     const reached = rendersValues ? both(calls, callsInValues(values, "the values")) : calls;
-    const error = validateOutsideCalls(reached, content.helm, client.isAgent);
+    const error = validateOutsideCalls(reached, content.helm);
     if (error === undefined) return;
     throw new AppError(
       agentErrors.TEMPLATES_DENIED,
@@ -94,12 +92,9 @@ type Allowance = Pick<DeploymentContent["helm"], "disableLookup" | "disableDNS">
 export function validateOutsideCalls(
   { lookup, getHostByName }: OutsideCalls,
   { disableLookup, disableDNS }: Allowance,
-  isAgent: boolean,
 ): string | undefined {
   if (lookup !== undefined && disableLookup === true)
     return `${lookup} calls lookup, which helm.disableLookup disables`;
-  if (lookup !== undefined && disableLookup === undefined && isAgent)
-    return `${lookup} calls lookup, which would read this cluster with all rights of the agent; give the deployment a serviceAccount, whose rights then limit what it reads, or allow it with helm.disableLookup: false`;
   // With `true` it returns nothing, as in Helm itself.
   if (getHostByName !== undefined && disableDNS === undefined)
     return `${getHostByName} calls getHostByName, and templates may query DNS only with helm.disableDNS: false; with true it returns nothing`;
