@@ -79,6 +79,13 @@ const invalid: readonly (readonly [
   message: RegExp,
 ])[] = [
   ["no Helm options", { helm: null }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
+  ["empty Helm options", { helm: {} }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
+  [
+    "Helm options with null and empty fields",
+    { helm: { repo: "", chart: null } },
+    "HELMOP_INVALID",
+    /spec\.helm is empty: name a chart/,
+  ],
   ["no chart", { helm: { repo: helm.repo } }, "CHART_SOURCE_INVALID", /helm\.chart is empty/],
   [
     "an archive with a version",

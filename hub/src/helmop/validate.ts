@@ -20,7 +20,7 @@ const states: ReadonlySet<string> = new Set(bundleStates);
 /** The first thing that is wrong, and what to change; undefined when the HelmOp can be deployed. */
 export function validate(helmOp: HelmOp): AppError | undefined {
   const { spec } = helmOp;
-  if (spec.helm === undefined || spec.helm === null) {
+  if (isEmpty(spec.helm)) {
     return new AppError(
       hubErrors.HELMOP_INVALID,
       "spec.helm is empty: name a chart with helm.repo and helm.chart",
@@ -46,6 +46,14 @@ export function validate(helmOp: HelmOp): AppError | undefined {
   return wrongSource === undefined
     ? undefined
     : new AppError(hubErrors.HELMOP_INVALID, wrongSource);
+}
+
+/** The API server accepts an object without fields; one that has others and no chart it rejects. */
+function isEmpty(helm: HelmOp["spec"]["helm"]): helm is null | undefined {
+  if (helm === undefined || helm === null) return true;
+  return Object.values(helm).every(
+    (value) => value === undefined || value === null || value === "",
+  );
 }
 
 function targetProblem({ spec }: HelmOp): string | undefined {

@@ -32,7 +32,7 @@ describe("an error response", () => {
       {},
     );
 
-    assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable (come back)");
+    assert.equal(message, "GET <here>/index.yaml: error code: 503 Service Unavailable (come back)");
   });
 
   it("has no message when it is in an encoding that the request does not accept", async () => {
@@ -41,7 +41,7 @@ describe("an error response", () => {
       {},
     );
 
-    assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable");
+    assert.equal(message, "GET <here>/index.yaml: error code: 503 Service Unavailable");
   });
 
   it("of another host reports that the credentials are not for it", async () => {
@@ -54,7 +54,7 @@ describe("an error response", () => {
 
     assert.equal(
       message,
-      `GET ${elsewhere.origin}/i.yaml: 403 Forbidden; the credentials of the Secret were not sent: they are for another host`,
+      `GET ${elsewhere.origin}/i.yaml: error code: 403 Forbidden; the credentials of the Secret were not sent: they are for another host`,
     );
   });
 

@@ -24,7 +24,8 @@ export async function responseError(
 ): Promise<RepositoryError> {
   const { status } = response;
   const detail = withoutSecrets(await readDetail(response), access);
-  const base = `${response.request}: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
+  // `error code: 401` is Fleet's: scripts search for it.
+  const base = `${response.request}: error code: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
   const what = detail === "" ? base : `${base} (${detail})`;
   const retryAfterMs = parseRetryAfter(response.header("retry-after"), Date.now());
   const later =
