@@ -138,7 +138,7 @@ async function prepare(
   );
   const { digest, values } = await inputs.final();
   deps.limitRecords.check(helmKey({ digest }));
-  await deps.checkTemplates({ content, chart, client, values });
+  await deps.checkTemplates({ content, chart, values });
   const stdin = values === undefined ? undefined : toHelmJson(values);
   // A restarted agent can only uninstall releases of stored assignments.
   await assignments.ensureStored(owner.name);

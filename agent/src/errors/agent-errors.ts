@@ -84,7 +84,7 @@ export const agentErrors = defineErrors({
   },
   TEMPLATES_DENIED: {
     retryable: true,
-    help: "The chart's templates read the cluster (`lookup`) or query DNS (`getHostByName`), which is not allowed for this HelmOp. Set `helm.disableLookup: false` or `helm.disableDNS: false`, or, for `lookup`, give the HelmOp a `serviceAccount`, whose rights then limit what can be read.",
+    help: "The chart's templates read the cluster (`lookup`) or query DNS (`getHostByName`), which is not allowed for this HelmOp. Remove `helm.disableLookup`, or set `helm.disableDNS: false`. `lookup` reads what the `serviceAccount` of the deployment may read, or the agent where none is used.",
   },
   CHART_UNREADABLE: {
     retryable: true,

@@ -3,11 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { plainContent as content } from "@flotilla/shared/content/testing";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { plainContent } from "@flotilla/shared/content/testing";
 import { pack } from "tar-stream";
 import { afterAll, describe, test } from "vitest";
-import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { readChartCalls } from "./chart-calls.ts";
 import { callsInValues } from "./template-calls.ts";
 import { createTemplateGuard, type ReadCalls } from "./template-guard.ts";
@@ -18,20 +16,11 @@ const read: ReadCalls = {
   inValues: (values) => Promise.resolve(callsInValues(values, "the values")),
 };
 
+/** Lookup is disabled, so that a call that is found is rejected. */
+const content = { ...plainContent, helm: { ...plainContent.helm, disableLookup: true } };
+
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
-
-const agentClient: ImpersonatedClient = {
-  subject: "the agent itself",
-  isAgent: true,
-  rest: createMemoryApiServer(),
-  helmArgs: [],
-};
-const accountClient: ImpersonatedClient = {
-  ...agentClient,
-  subject: "service account a/b",
-  isAgent: false,
-};
 
 async function archive(
   files: Readonly<Record<string, string | Buffer>>,
@@ -57,21 +46,33 @@ async function chartOf(bytes: Buffer) {
 describe("before Helm renders a chart", () => {
   const reads = '{{ (lookup "v1" "Secret" "other" "s").data }}';
 
-  test("a chart that reads the cluster with the agent's rights is rejected, with the template's name", async () => {
+  test("a chart that reads the cluster is rejected with the template's name if lookup is disabled", async () => {
     const chart = await chartOf(await archive({ "app/templates/a.yaml": reads }));
     const check = createTemplateGuard(read);
 
-    await assert.rejects(check({ content, chart, client: agentClient }), {
+    await assert.rejects(check({ content, chart }), {
       code: "TEMPLATES_DENIED",
       message: /^render release shop\/app: app\/templates\/a\.yaml calls lookup/,
     });
-    await check({ content, chart, client: accountClient });
-    await check({
-      content: { ...content, helm: { ...content.helm, disableLookup: false } },
-      chart,
-      client: agentClient,
-    });
   });
+
+  for (const [what, helm] of [
+    ["nothing is said of lookup", {}],
+    ["lookup is allowed", { disableLookup: false }],
+  ] as const) {
+    test(`a chart that reads the cluster, also in its notes, is rendered if ${what}`, async () => {
+      const chart = await chartOf(
+        await archive({ "app/templates/a.yaml": reads, "app/templates/NOTES.txt": reads }),
+      );
+
+      await assert.doesNotReject(
+        createTemplateGuard(read)({
+          content: { ...plainContent, helm: { ...plainContent.helm, ...helm } },
+          chart,
+        }),
+      );
+    });
+  }
 
   for (const path of [
     "app\\templates\\a.yaml",
@@ -83,7 +84,7 @@ describe("before Helm renders a chart", () => {
     test(`a template at ${path} is found, because Helm finds it`, async () => {
       const chart = await chartOf(await archive({ [path]: reads }));
 
-      await assert.rejects(createTemplateGuard(read)({ content, chart, client: agentClient }), {
+      await assert.rejects(createTemplateGuard(read)({ content, chart }), {
         code: "TEMPLATES_DENIED",
       });
     });
@@ -94,7 +95,7 @@ describe("before Helm renders a chart", () => {
       await archive({ "app/templates/a.yaml": reads }, "contiguous-file"),
     );
 
-    await assert.rejects(createTemplateGuard(read)({ content, chart, client: agentClient }), {
+    await assert.rejects(createTemplateGuard(read)({ content, chart }), {
       code: "TEMPLATES_DENIED",
     });
   });
@@ -105,10 +106,10 @@ describe("before Helm renders a chart", () => {
     const unpacked = await chartOf(await archive({ "app/charts/sub/templates/a.yaml": reads }));
     const check = createTemplateGuard(read);
 
-    await assert.rejects(check({ content, chart: packed, client: agentClient }), {
+    await assert.rejects(check({ content, chart: packed }), {
       message: /app\/charts\/sub-1\.tgz!\/sub\/templates\/a\.yaml calls lookup/,
     });
-    await assert.rejects(check({ content, chart: unpacked, client: agentClient }), {
+    await assert.rejects(check({ content, chart: unpacked }), {
       message: /app\/charts\/sub\/templates\/a\.yaml calls lookup/,
     });
   });
@@ -123,9 +124,7 @@ describe("before Helm renders a chart", () => {
       }),
     );
 
-    await assert.doesNotReject(
-      createTemplateGuard(read)({ content, chart, client: agentClient, values: { text: reads } }),
-    );
+    await assert.doesNotReject(createTemplateGuard(read)({ content, chart, values: { text: reads } }));
   });
 
   test("values are checked if the chart renders them", async () => {
@@ -136,16 +135,13 @@ describe("before Helm renders a chart", () => {
     const given = await chartOf(await archive({ "app/templates/a.yaml": renders }));
     const check = createTemplateGuard(read);
 
-    await assert.rejects(check({ content, chart: own, client: agentClient }), {
+    await assert.rejects(check({ content, chart: own }), {
       message: /app\/values\.yaml calls lookup/,
     });
-    await assert.rejects(
-      check({ content, chart: given, client: agentClient, values: { text: reads } }),
-      {
-        message: /the values calls? lookup/,
-      },
-    );
-    await check({ content, chart: given, client: agentClient, values: { text: "plain" } });
+    await assert.rejects(check({ content, chart: given, values: { text: reads } }), {
+      message: /the values calls? lookup/,
+    });
+    await check({ content, chart: given, values: { text: "plain" } });
   });
 
   test("values are checked after parsing, not as text", async () => {
@@ -165,14 +161,13 @@ describe("before Helm renders a chart", () => {
     );
     const check = createTemplateGuard(read);
 
-    await assert.rejects(check({ content, chart: quoted, client: agentClient }), {
+    await assert.rejects(check({ content, chart: quoted }), {
       message: /app\/values\.yaml calls lookup/,
     });
-    await check({ content, chart: commented, client: agentClient });
-    await assert.rejects(
-      check({ content, chart: commented, client: agentClient, values: { list: [{ [text]: 1 }] } }),
-      { message: /the values calls lookup/ },
-    );
+    await check({ content, chart: commented });
+    await assert.rejects(check({ content, chart: commented, values: { list: [{ [text]: 1 }] } }), {
+      message: /the values calls lookup/,
+    });
   });
 
   test("files of the chart are checked if the chart renders them", async () => {
@@ -189,21 +184,21 @@ describe("before Helm renders a chart", () => {
     );
     const check = createTemplateGuard(read);
 
-    await assert.rejects(check({ content, chart: rendered, client: agentClient }), {
+    await assert.rejects(check({ content, chart: rendered }), {
       message: /app\/files\/a\.tpl calls lookup/,
     });
-    await check({ content, chart: shown, client: agentClient });
+    await check({ content, chart: shown });
   });
 
   test("an archive that cannot be read is rejected, and is read again by the next check", async () => {
     const chart = await chartOf(Buffer.from("nonsense"));
     const check = createTemplateGuard(read);
 
-    await assert.rejects(check({ content, chart, client: accountClient }), {
+    await assert.rejects(check({ content, chart }), {
       code: "CHART_UNREADABLE",
       message: new RegExp(`^read the templates in the archive ${chart.digest}: `),
     });
     await writeFile(chart.path, await archive({ "app/templates/a.yaml": "a: b" }));
-    await check({ content, chart, client: accountClient });
+    await check({ content, chart });
   });
 });

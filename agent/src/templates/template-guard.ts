@@ -1,4 +1,4 @@
-/** Rejects charts whose templates read the cluster or query DNS, unless the HelmOp allows it (docs/adr/0010). */
+/** Rejects charts whose templates read the cluster or query DNS when the HelmOp does not allow it (docs/adr/0010). */
 
 import { createLruCache } from "@flotilla/shared/cache";
 import type { DeploymentContent } from "@flotilla/shared/content";
@@ -6,14 +6,12 @@ import { AppError } from "@flotilla/shared/errors";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import type { Values } from "@flotilla/shared/values";
 import { agentErrors } from "../errors/index.ts";
-import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { both, type ChartCalls } from "./chart-calls.ts";
 import type { OutsideCalls } from "./template-calls.ts";
 
 export interface TemplateCheck {
   readonly content: DeploymentContent;
   readonly chart: ChartFile;
-  readonly client: ImpersonatedClient;
   /** Absent: Helm gets none. */
   readonly values?: Values | undefined;
 }
@@ -44,11 +42,11 @@ export function createTemplateGuard(read: ReadCalls): CheckTemplates {
     return fresh;
   }
 
-  return async function checkTemplates({ content, chart, client, values }) {
+  return async function checkTemplates({ content, chart, values }) {
     const { calls, rendersValues } = await chartOf(chart);
     const reached =
       rendersValues && values !== undefined ? both(calls, await read.inValues(values)) : calls;
-    const error = validateOutsideCalls(reached, content.helm, client.isAgent);
+    const error = validateOutsideCalls(reached, content.helm);
     if (error === undefined) return;
     throw new AppError(
       agentErrors.TEMPLATES_DENIED,
@@ -63,12 +61,9 @@ type Allowance = Pick<DeploymentContent["helm"], "disableLookup" | "disableDNS">
 export function validateOutsideCalls(
   { lookup, getHostByName }: OutsideCalls,
   { disableLookup, disableDNS }: Allowance,
-  isAgent: boolean,
 ): string | undefined {
   if (lookup !== undefined && disableLookup === true)
     return `${lookup} calls lookup, which helm.disableLookup disables`;
-  if (lookup !== undefined && disableLookup === undefined && isAgent)
-    return `${lookup} calls lookup, which would read this cluster with all rights of the agent; give the deployment a serviceAccount, whose rights then limit what it reads, or allow it with helm.disableLookup: false`;
   // With `true` it returns nothing, as in Helm itself.
   if (getHostByName !== undefined && disableDNS === undefined)
     return `${getHostByName} calls getHostByName, and templates may query DNS only with helm.disableDNS: false; with true it returns nothing`;

@@ -10,54 +10,37 @@ const cases: readonly (readonly [
   what: string,
   calls: OutsideCalls,
   options: Parameters<typeof validateOutsideCalls>[1],
-  isAgent: boolean,
   expected: RegExp | undefined,
 ])[] = [
-  ["neither the cluster nor DNS", {}, { disableDNS: true, disableLookup: true }, true, undefined],
-  ["the cluster, with an impersonated account", lookup, {}, false, undefined],
-  [
-    "the cluster, with the agent's rights",
-    lookup,
-    {},
-    true,
-    /^app\/templates\/a\.yaml calls lookup.* rights of the agent; give .* serviceAccount.* or allow it with helm\.disableLookup: false$/,
-  ],
-  [
-    "the cluster, with the agent's rights, if that is allowed",
-    lookup,
-    { disableLookup: false },
-    true,
-    undefined,
-  ],
+  ["neither the cluster nor DNS", {}, { disableDNS: true, disableLookup: true }, undefined],
+  ["the cluster, if nothing is said of it", lookup, {}, undefined],
+  ["the cluster, if that is allowed", lookup, { disableLookup: false }, undefined],
   [
     "the cluster, if that is disabled",
     lookup,
     { disableLookup: true },
-    false,
     /which helm\.disableLookup disables$/,
   ],
   [
     "DNS",
     dns,
     {},
-    false,
     /^app\/templates\/b\.yaml calls getHostByName.* only with helm\.disableDNS: false/,
   ],
-  ["DNS, if that is allowed", dns, { disableDNS: false }, true, undefined],
-  ["DNS, if Helm returns nothing", dns, { disableDNS: true }, true, undefined],
+  ["DNS, if that is allowed", dns, { disableDNS: false }, undefined],
+  ["DNS, if Helm returns nothing", dns, { disableDNS: true }, undefined],
   [
     "both, if only one is allowed",
     { ...lookup, ...dns },
     { disableLookup: false },
-    true,
     /getHostByName/,
   ],
 ];
 
 describe("templates that read", () => {
-  for (const [what, calls, options, isAgent, expected] of cases) {
+  for (const [what, calls, options, expected] of cases) {
     test(`${what} ${expected === undefined ? "are rendered" : "are denied"}`, () => {
-      const error = validateOutsideCalls(calls, options, isAgent);
+      const error = validateOutsideCalls(calls, options);
 
       if (expected === undefined) assert.equal(error, undefined);
       else assert.match(error ?? "", expected);

@@ -51,8 +51,8 @@ export const helmOpRejections: readonly Rejection[] = [
     message: /spec\.helm: .*neither repo nor chart is set: name a repository in repo/,
   },
   {
-    what: "nulls where repo and chart should be",
-    spec: { helm: { repo: null, chart: null } },
+    what: "a version without a repo and a chart",
+    spec: { helm: { version: "1.x" } },
     message: /spec\.helm: .*neither repo nor chart is set/,
   },
   {
@@ -69,6 +69,16 @@ export const helmOpRejections: readonly Rejection[] = [
     what: "a target with a release name in capitals",
     spec: { helm: { repo }, targets: [{ helm: { releaseName: "Web" } }] },
     message: /spec\.targets\[0\]\.helm\.releaseName/,
+  },
+  {
+    what: "an interval longer than a duration of Go",
+    spec: { helm: { repo }, pollingInterval: "5000000h" },
+    message: /spec\.pollingInterval: .*"5000000h": must be a duration .* at most 2562047h/,
+  },
+  {
+    what: "an interval that is too long in several units",
+    spec: { helm: { repo }, pollingInterval: "2562047h60m" },
+    message: /spec\.pollingInterval: .*must be a duration .* at most 2562047h/,
   },
   {
     what: "an interval in days",

@@ -28,7 +28,7 @@ export function badChanges(fixture: BadInputFleet): readonly BadChange[] {
       what: "a constraint that is invalid",
       change: { helm: { version: ">=1.x.y!!" } },
       message:
-        /^could not get a chart version: improper constraint ">=1\.x\.y!!": .+; write for example "\^1\.2"/,
+        /^could not get a chart version: improper constraint: ">=1\.x\.y!!": .+; write for example "\^1\.2"/,
     },
     {
       name: "chart",
@@ -82,7 +82,7 @@ export function badChanges(fixture: BadInputFleet): readonly BadChange[] {
       what: "an address with an invalid token",
       change: atRepo(`${faulty.at("unauthorized")}?token=${password}`),
       message:
-        /index\.yaml\?…: 401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host; retrying at /,
+        /index\.yaml\?…: error code: 401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host; retrying at /,
     },
     {
       name: "host",
@@ -106,20 +106,20 @@ export function badChanges(fixture: BadInputFleet): readonly BadChange[] {
       change: atRepo(faulty.at("unauthorized")),
       message: fromIndex(
         "unauthorized",
-        "401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host",
+        "error code: 401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host",
       ),
     },
     {
       name: "missing",
       what: "an answer of 404",
       change: atRepo(faulty.at("missing")),
-      message: fromIndex("missing", "404 Not Found"),
+      message: fromIndex("missing", "error code: 404 Not Found"),
     },
     {
       name: "broken",
       what: "an answer of 500",
       change: atRepo(faulty.at("broken")),
-      message: fromIndex("broken", "500 Internal Server Error"),
+      message: fromIndex("broken", "error code: 500 Internal Server Error"),
     },
     {
       name: "garbage",
@@ -167,7 +167,7 @@ export function badChanges(fixture: BadInputFleet): readonly BadChange[] {
       what: "a repository that the registry does not have",
       change: atOci("charts/wbe"),
       message: new RegExp(
-        `^could not get a chart version: repository ${escaped(oci)}/charts/wbe not found in the registry: GET .+: 404 Not Found .+${retrying}`,
+        `^could not get a chart version: repository ${escaped(oci)}/charts/wbe not found in the registry: GET .+: error code: 404 Not Found .+${retrying}`,
       ),
     },
     {

@@ -69,7 +69,7 @@ export function testRejectedCharts({
       await workspace.patchHelmOp("no-archive", { helm: { repo: faulty.at("no-archive") } });
       assert.match(
         await rejectionOf("no-archive"),
-        /^GET http:\/\/127\.0\.0\.1:\d+\/no-archive\/elsewhere\.tgz: 404 Not Found; retrying at /,
+        /^GET http:\/\/127\.0\.0\.1:\d+\/no-archive\/elsewhere\.tgz: error code: 404 Not Found; retrying at /,
       );
 
       await fixture.replaceSpec("no-archive", goodSpec);
@@ -138,7 +138,7 @@ export function testRejectedCharts({
       assert.equal(status, "False");
       assert.match(
         message ?? "",
-        /^could not get a chart version: GET .*index\.yaml: 404 Not Found/,
+        /^could not get a chart version: GET .*index\.yaml: error code: 404 Not Found/,
       );
       assert.equal((await fixture.snapshot("late")).bundle, undefined);
 

@@ -135,7 +135,7 @@ describe("a real registry", () => {
         "REGISTRY_UNAUTHORIZED",
         /the credentials of the Secret are not accepted/,
       ],
-      [user, "REGISTRY_UNREACHABLE", /an authority that is not trusted/],
+      [user, "REGISTRY_UNREACHABLE", /x509: certificate signed by unknown authority/],
     ] as const;
     for (const [setting, code, message] of settings) {
       const { source, access } = demoAt(guarded, setting);

@@ -198,7 +198,7 @@ test("rancher/fleet#3589: a private authority in the Secret is trusted by hub an
   await workspace.waitForHelmOp(
     "protected",
     "reporting the untrusted authority",
-    isNotAccepted(/an authority that is not trusted/),
+    isNotAccepted(/x509: certificate signed by unknown authority/),
   );
 
   await patchSecret("login", { cacerts: certificate.caPem });
@@ -245,7 +245,7 @@ test("rancher/fleet#3845: Rancher's authorities are trusted on the hub and at th
     helm: { repo: charts.origin, chart: "protected", version: "1.0.0" },
     helmSecretName: "no-authority",
   });
-  const untrusted = /an authority that is not trusted/;
+  const untrusted = /x509: certificate signed by unknown authority/;
   await workspace.waitForHelmOp(
     "trusting",
     "reporting the untrusted authority",

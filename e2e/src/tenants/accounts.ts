@@ -107,7 +107,7 @@ export function testServiceAccounts({ fleet, cluster, ...tenants }: TenantFleet)
       serviceAccount: "",
       helm: { chart: "lookup", values: { namespace: tenant, secret: "own" } },
     });
-    await workspace.waitForMessage("unnamed", /calls lookup, .* rights of the agent/s);
+    await tenants.ready("unnamed");
 
     await tenants.createAccount("fleet-default", tenant);
 

@@ -155,16 +155,19 @@ describe("a tenant's HelmOp", () => {
 });
 
 describe("a HelmOp without an account", () => {
-  test("may not read the cluster with the agent's own rights until disableLookup is false", async () => {
+  test("reads the cluster with the agent's own rights unless disableLookup is true", async () => {
     const values = { namespace: tenant, secret: "own" };
-    await tenants.create("unbound", { serviceAccount: "", helm: { chart: "lookup", values } });
+    await tenants.create("unbound", {
+      serviceAccount: "",
+      helm: { chart: "lookup", values, disableLookup: true },
+    });
 
     await workspace.waitForMessage(
       "unbound",
-      /render release team-a\/unbound: lookup\/templates\/found\.yaml calls lookup, .* rights of the agent; give the deployment a serviceAccount, .*helm\.disableLookup: false/s,
+      /render release team-a\/unbound: lookup\/templates\/found\.yaml calls lookup, which helm\.disableLookup disables/s,
     );
     assert.deepEqual(await tenants.records("unbound"), []);
-    await workspace.patchHelmOp("unbound", { helm: { disableLookup: false } });
+    await workspace.patchHelmOp("unbound", { helm: { disableLookup: null } });
 
     await tenants.ready("unbound");
   });

@@ -61,6 +61,30 @@ describe("placement of a Bundle", () => {
     assert.equal(inRome.values, undefined);
   });
 
+  test("excludes clusters that the restrictions do not allow, also for changes of a cluster", async () => {
+    const targetRestrictions = [{ clusterGroup: "prod" }];
+    const bundle = planBundle(
+      aHelmOp({ targets: [{ clusterSelector: {} }], targetRestrictions }),
+      pins,
+    );
+
+    const { placements } = await matchTargets(
+      bundle,
+      [paris, rome, oslo],
+      [prod],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(
+      placements.map(({ cluster }) => cluster.metadata.name),
+      ["paris", "oslo"],
+    );
+    assert.deepEqual(
+      [paris, rome, oslo].filter((cluster) => isTargetedAt(bundle, cluster, [prod])),
+      [paris, oslo],
+    );
+  });
+
   test("returns each cluster's namespace", async () => {
     const { placements } = await matchTargets(
       bundleOf([{ clusterName: "paris" }]),

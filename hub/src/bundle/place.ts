@@ -79,8 +79,7 @@ export function isTargetedAt(
   cluster: Cluster,
   groups: readonly ClusterGroup[],
 ): boolean {
-  const targets = bundle.spec.targets ?? [];
-  return targetFor(toTargetCluster(cluster), targets, groups.map(toTargetGroup)) !== undefined;
+  return targetFor(toTargetCluster(cluster), bundle.spec, groups.map(toTargetGroup)) !== undefined;
 }
 
 export async function matchTargets(
@@ -89,11 +88,10 @@ export async function matchTargets(
   groups: readonly ClusterGroup[],
   packer: ContentPacker,
 ): Promise<TargetMatches> {
-  const targets = bundle.spec.targets ?? [];
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const targetClusters = present.map(toTargetCluster);
-  const chosen = targetClusters.map((cluster) => targetFor(cluster, targets, targetGroups));
+  const chosen = targetClusters.map((cluster) => targetFor(cluster, bundle.spec, targetGroups));
   const packed = await packEach(bundle, new Set(chosen), packer);
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index]);
@@ -114,7 +112,7 @@ export async function matchTargets(
     contents: [...contents.values()],
     missing: missing({
       namespace: bundle.metadata.namespace ?? "",
-      targets,
+      targeting: bundle.spec,
       clusters: targetClusters,
       groups: targetGroups,
       matchesAny: placements.length > 0,

@@ -158,7 +158,7 @@ describe("a Bundle that was applied by hand", () => {
       assert.equal(rejected.accepted.reason, "ChartNotResolved");
       assert.match(
         rejected.accepted.message,
-        /^get the index: connection refused; retrying at 2026-01-01T00:00:0/,
+        /^could not get a chart version: get the index: connection refused; retrying at 2026-01-01T00:00:0/,
       );
       assert.equal(rejected.nextAtMs, clock.now() + delayMs);
       bundle = after(bundle, rejected);
@@ -180,7 +180,7 @@ describe("a Bundle that was applied by hand", () => {
     const rejected = await prepare(direct());
 
     assert.ok(rejected.kind === "notAccepted");
-    assert.equal(rejected.accepted.message, "no such version");
+    assert.equal(rejected.accepted.message, "could not get a chart version: no such version");
     assert.equal(rejected.nextAtMs, undefined);
   });
 
@@ -227,7 +227,10 @@ describe("a Bundle that was applied by hand", () => {
     for (const delayMs of [1_000, 2_000]) {
       const prepared = await prepare(bundle);
       assert.ok(prepared.kind === "deployable");
-      assert.match(prepared.remarks[0] ?? "", /^get the index: connection refused; retrying at /);
+      assert.match(
+        prepared.remarks[0] ?? "",
+        /^could not get a chart version: get the index: connection refused; retrying at /,
+      );
       assert.equal(prepared.nextAtMs, clock.now() + delayMs);
       bundle = after(bundle, prepared);
       assert.equal(bundle.status?.resolution?.requestFailed, true);

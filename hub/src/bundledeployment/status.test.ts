@@ -311,3 +311,10 @@ describe("urgency of a deployment's status:", () => {
     });
   }
 });
+
+test("the status names the content that failed until one is deployed", () => {
+  const failed = statusOf(deployed({ phase: "failed", deploymentId: digestB, message: "no" }));
+
+  assert.equal(failed.attemptedDeploymentID, digestB);
+  assert.equal(statusOf(deployed(), failed).attemptedDeploymentID, undefined);
+});

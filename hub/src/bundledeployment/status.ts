@@ -38,16 +38,18 @@ export function deploymentStatus(
   report: SequencedReport,
   now: string,
 ): BundleDeploymentStatus {
-  const before = deployment.status;
+  const { attemptedDeploymentID: _, ...before } = deployment.status ?? {};
   const { state } = report;
   const installed = state.phase === "deployed";
+  const isAttempt = state.phase === "pending" || state.phase === "failed";
   const next: BundleDeploymentStatus = {
     ...(saysNothingOfObjects(state)
       ? before
-      : { ...withoutObjects(before ?? {}), ...deployedObjects(state) }),
-    conditions: setConditions(before?.conditions ?? [], conditionsOf(deployment, state), now),
+      : { ...withoutObjects(before), ...deployedObjects(state) }),
+    conditions: setConditions(before.conditions ?? [], conditionsOf(deployment, state), now),
     // What is installed stays what it was while a newer content fails or waits.
-    appliedDeploymentID: installed ? state.deploymentId : (before?.appliedDeploymentID ?? ""),
+    appliedDeploymentID: installed ? state.deploymentId : (before.appliedDeploymentID ?? ""),
+    ...(isAttempt && { attemptedDeploymentID: state.deploymentId }),
     ready: installed && state.ready,
     nonModified: true,
     ...(state.release !== undefined && {

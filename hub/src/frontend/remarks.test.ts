@@ -35,12 +35,10 @@ const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
   ["ignore", { ignore: { conditions: [{ type: "Ready" }] } }],
   ["deleteNamespace", { deleteNamespace: true }],
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
-  ["allowedTargetNamespaceSelector", { allowedTargetNamespaceSelector: {} }],
   ["yaml", { yaml: { overlays: ["a"] } }],
   ["kustomize", { kustomize: { dir: "a" } }],
   ["helm.valuesFiles", { helm: { valuesFiles: ["a.yaml"] } }],
   ["rolloutStrategy", { rolloutStrategy: { maxNew: 1 } }],
-  ["targetRestrictions", { targetRestrictions: [{ clusterName: "a" }] }],
   ["targetCustomizationMode", { targetCustomizationMode: "AllMatches" }],
 ];
 for (const [field, spec] of used) {
@@ -59,6 +57,7 @@ test("reports no field that is empty or off", () => {
     deleteNamespace: false,
     rolloutStrategy: {},
     targets: [{ clusterName: "a" }],
+    targetRestrictions: [{ clusterName: "a" }],
     targetCustomizationMode: "FirstMatch",
     yaml: { overlays: null },
     kustomize: { dir: "" },

@@ -84,8 +84,6 @@ const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = 
   ignore: ({ ignore }) => (ignore?.conditions ?? []).length > 0,
   deleteNamespace: ({ deleteNamespace }) => deleteNamespace === true,
   overwrites: ({ overwrites }) => (overwrites ?? []).length > 0,
-  allowedTargetNamespaceSelector: ({ allowedTargetNamespaceSelector: selector }) =>
-    selector !== undefined && selector !== null,
   yaml: ({ yaml }) => (yaml?.overlays ?? []).length > 0,
   kustomize: ({ kustomize }) => Boolean(kustomize?.dir),
   "helm.valuesFiles": ({ helm }) => (helm?.valuesFiles ?? []).length > 0,
@@ -94,7 +92,6 @@ const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = 
 /** Fields of the spec only. */
 const ownFields: Readonly<Record<string, IsUsed<Spec>>> = {
   rolloutStrategy: ({ rolloutStrategy }) => Object.keys(rolloutStrategy ?? {}).length > 0,
-  targetRestrictions: ({ targetRestrictions }) => (targetRestrictions ?? []).length > 0,
   targetCustomizationMode: ({ targetCustomizationMode }) =>
     targetCustomizationMode === "AllMatches",
 };

@@ -149,7 +149,7 @@ describe("conditions that programs wait for", () => {
   test("Stalled has the reason of Polled", () => {
     const status = statusOf(decidedHelmOp(polled, pollFailed), { ...made, ...ready });
     const { reason, message } = findCondition(status.conditions, "Stalled") ?? {};
-    assert.deepEqual([reason, message], ["Stalled", "500"]);
+    assert.deepEqual([reason, message], ["Stalled", "could not get a chart version: 500"]);
   });
 
   test("Reconciling has the reason of Ready", () => {

@@ -69,7 +69,9 @@ function polledCondition(helmOp: HelmOp, status: HelmOpStatus): NewCondition | u
 function problemOf(status: HelmOpStatus): string | undefined {
   const { error } = status.polling ?? {};
   if (error === undefined) return undefined;
-  return isRejected(status) ? error : attemptText(resolutionStateOf(status));
+  const { attempt, ...state } = resolutionStateOf(status);
+  const shown = isRejected(status) ? { error } : attempt;
+  return attemptText({ ...state, attempt: shown });
 }
 
 /** Not accepted for another reason than a failed request to its source: no attempt is made. */

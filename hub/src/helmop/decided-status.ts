@@ -82,7 +82,7 @@ export function resolvedStatus(
     : ({
         status: "False",
         reason: chartNotResolved,
-        message: [`could not get a chart version: ${attemptText(state)}`, ...remarks].join("; "),
+        message: [attemptText(state), ...remarks].join("; "),
       } as const);
   const before = kept.conditions?.find(({ type }) => type === "Accepted");
   const isSame =

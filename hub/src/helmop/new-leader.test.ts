@@ -48,7 +48,10 @@ test("new credentials after a failed poll start the next poll at once, also with
     httpPin("1.2.4"),
   );
   await pollAgain();
-  assert.match(conditionText("Polled"), /^False GET index.yaml: 401/);
+  assert.match(
+    conditionText("Polled"),
+    /^False could not get a chart version: GET index.yaml: 401/,
+  );
   helmOps.restart();
   await helmOps.reconcile(web);
   assert.equal(requests(), 2);
@@ -82,11 +85,14 @@ test("a failed poll stays failed after a rejection, which sets no time for the n
   const { helmOps, conditionText, pollAgain } = polled(httpPin("1.2.3"), unauthorized);
   await pollAgain();
   const failed = conditionText("Polled");
-  assert.match(failed, /^False GET index.yaml: 401; retrying at \S+Z$/);
+  assert.match(
+    failed,
+    /^False could not get a chart version: GET index.yaml: 401; retrying at \S+Z$/,
+  );
   helmOps.nextAccess(unreadable);
 
   await helmOps.reconcile(web, 10);
-  assert.equal(conditionText("Polled"), "False GET index.yaml: 401");
+  assert.equal(conditionText("Polled"), "False could not get a chart version: GET index.yaml: 401");
   await helmOps.reconcile(web);
 
   assert.equal(conditionText("Polled"), failed);

@@ -137,7 +137,7 @@ describe("a HelmOp without polling", () => {
     assert.equal(stalled?.status, "True");
     assert.match(
       stalled.message ?? "",
-      /^GET index\.yaml: connection refused; retrying at 2026-01-01T00:00:01Z$/,
+      /^could not get a chart version: GET index\.yaml: connection refused; retrying at 2026-01-01T00:00:01Z$/,
     );
     assert.deepEqual(first, { kind: "requeue", afterMs: 1_000, why: "resolve" });
     assert.equal(helmOps.events.at(-1)?.reason, "FailedToGetNewChartVersion");

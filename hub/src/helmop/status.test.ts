@@ -254,7 +254,10 @@ describe("Polled", () => {
     const inputs = { ...settled, ...decided(pollFailed) };
 
     assert.equal(conditionOf(inputs, "Polled")?.status, "False");
-    assert.equal(conditionOf(inputs, "Polled")?.message, "connection refused");
+    assert.equal(
+      conditionOf(inputs, "Polled")?.message,
+      "could not get a chart version: connection refused",
+    );
     assert.equal(conditionOf(inputs, "Accepted")?.status, "True");
     assert.equal(conditionOf(inputs, "Ready")?.status, "True");
   });

@@ -56,6 +56,10 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
       ],
     },
   ],
+  [
+    "restrictions of the targets, and no selector of namespaces",
+    { targetRestrictions: [{ clusterGroup: "prod" }], allowedTargetNamespaceSelector: null },
+  ],
   ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
   [
     "values with a long number",
@@ -75,6 +79,13 @@ const invalid: readonly (readonly [
   message: RegExp,
 ])[] = [
   ["no Helm options", { helm: null }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
+  ["empty Helm options", { helm: {} }, "HELMOP_INVALID", /spec\.helm is empty: name a chart/],
+  [
+    "Helm options with null and empty fields",
+    { helm: { repo: "", chart: null } },
+    "HELMOP_INVALID",
+    /spec\.helm is empty: name a chart/,
+  ],
   ["no chart", { helm: { repo: helm.repo } }, "CHART_SOURCE_INVALID", /helm\.chart is empty/],
   [
     "an archive with a version",
@@ -99,6 +110,24 @@ const invalid: readonly (readonly [
     { targets: [{ clusterGroupSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[0\]\.clusterGroupSelector cannot be used: "a b" cannot be the name/,
+  ],
+  [
+    "an invalid selector of a restriction",
+    { targetRestrictions: [{}, { clusterSelector: { matchLabels: { "a b": "c" } } }] },
+    "HELMOP_INVALID",
+    /^spec\.targetRestrictions\[1\]\.clusterSelector cannot be used: "a b" cannot be the name/,
+  ],
+  [
+    "a selector of the namespaces that it may deploy to",
+    { allowedTargetNamespaceSelector: {} },
+    "HELMOP_INVALID",
+    /^spec\.allowedTargetNamespaceSelector is not implemented .* remove it, and limit/,
+  ],
+  [
+    "such a selector of a target",
+    { targets: [{}, { allowedTargetNamespaceSelector: { matchLabels: { a: "b" } } }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[1\]\.allowedTargetNamespaceSelector is not implemented/,
   ],
   [
     "an empty dependency",

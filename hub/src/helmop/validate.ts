@@ -1,6 +1,11 @@
 /** Validation of HelmOps beyond what the schema of the CRD can check. Pure. */
 
-import { type BundleDeploymentOptions, bundleStates, type HelmOp } from "@flotilla/shared/api";
+import {
+  type BundleDeploymentOptions,
+  type BundleTarget,
+  bundleStates,
+  type HelmOp,
+} from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { classifySource } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
@@ -15,7 +20,7 @@ const states: ReadonlySet<string> = new Set(bundleStates);
 /** The first thing that is wrong, and what to change; undefined when the HelmOp can be deployed. */
 export function validate(helmOp: HelmOp): AppError | undefined {
   const { spec } = helmOp;
-  if (spec.helm === undefined || spec.helm === null) {
+  if (isEmpty(spec.helm)) {
     return new AppError(
       hubErrors.HELMOP_INVALID,
       "spec.helm is empty: name a chart with helm.repo and helm.chart",
@@ -31,6 +36,9 @@ export function validate(helmOp: HelmOp): AppError | undefined {
   if (source instanceof AppError) return source;
   const wrongTarget = targetProblem(helmOp);
   if (wrongTarget !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongTarget);
+  const wrongRestriction = restrictionProblem(helmOp);
+  if (wrongRestriction !== undefined)
+    return new AppError(hubErrors.HELMOP_INVALID, wrongRestriction);
   const wrongDependency = dependencyProblem(helmOp);
   if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);
 
@@ -38,6 +46,14 @@ export function validate(helmOp: HelmOp): AppError | undefined {
   return wrongSource === undefined
     ? undefined
     : new AppError(hubErrors.HELMOP_INVALID, wrongSource);
+}
+
+/** The API server accepts an object without fields; one that has others and no chart it rejects. */
+function isEmpty(helm: HelmOp["spec"]["helm"]): helm is null | undefined {
+  if (helm === undefined || helm === null) return true;
+  return Object.values(helm).every(
+    (value) => value === undefined || value === null || value === "",
+  );
 }
 
 function targetProblem({ spec }: HelmOp): string | undefined {
@@ -48,13 +64,45 @@ function targetProblem({ spec }: HelmOp): string | undefined {
       : undefined;
     if (source instanceof AppError)
       return `spec.targets[${index}], with what it takes from spec.helm: ${source.message}`;
-    for (const field of ["clusterSelector", "clusterGroupSelector"] as const) {
-      const problem = selectorProblem(target[field] ?? {});
-      if (problem !== undefined)
-        return `spec.targets[${index}].${field} cannot be used: ${problem}`;
-    }
+    const problem = criteriaProblem(target);
+    if (problem !== undefined) return `spec.targets[${index}].${problem}`;
   }
   return undefined;
+}
+
+function criteriaProblem(
+  criteria: Pick<BundleTarget, "clusterSelector" | "clusterGroupSelector">,
+): string | undefined {
+  for (const field of ["clusterSelector", "clusterGroupSelector"] as const) {
+    const problem = selectorProblem(criteria[field] ?? {});
+    if (problem !== undefined) return `${field} cannot be used: ${problem}`;
+  }
+  return undefined;
+}
+
+/** What limits a deployment must not be ignored. */
+function restrictionProblem({ spec }: HelmOp): string | undefined {
+  for (const [index, restriction] of (spec.targetRestrictions ?? []).entries()) {
+    const problem = criteriaProblem(restriction);
+    if (problem !== undefined) return `spec.targetRestrictions[${index}].${problem}`;
+  }
+  const path = optionsWithPaths(spec).find(
+    ([, { allowedTargetNamespaceSelector: selector }]) =>
+      selector !== undefined && selector !== null,
+  )?.[0];
+  return path === undefined
+    ? undefined
+    : `${path}.allowedTargetNamespaceSelector is not implemented in this version of Flotilla, which would also deploy to namespaces that it does not select: remove it, and limit the namespaces with the rights of a serviceAccount`;
+}
+
+/** The options of the HelmOp itself and of its targets. */
+function optionsWithPaths(
+  spec: HelmOp["spec"],
+): readonly (readonly [path: string, options: BundleDeploymentOptions])[] {
+  return [
+    ["spec", spec],
+    ...(spec.targets ?? []).map((target, index) => [`spec.targets[${index}]`, target] as const),
+  ];
 }
 
 function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
@@ -75,11 +123,7 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
 
 /** Validates downstream resources and sources of values, of the HelmOp itself and of its targets. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
-  const all: readonly (readonly [path: string, options: BundleDeploymentOptions])[] = [
-    ["spec", spec],
-    ...(spec.targets ?? []).map((target, index) => [`spec.targets[${index}]`, target] as const),
-  ];
-  for (const [path, options] of all) {
+  for (const [path, options] of optionsWithPaths(spec)) {
     const problem = copyProblem(options) ?? valuesProblem(options);
     if (problem !== undefined) return `${path}.${problem}`;
   }

@@ -135,10 +135,11 @@ export function isAllPinned(helmOp: HelmOp, { pins }: Pick<ResolutionState, "pin
   return chartReferences(helmOp).every((reference) => entryFor(pins, reference) !== undefined);
 }
 
-/** Why the last attempt failed, and when the next one is made. */
+/** Why the last attempt failed, in the words of Fleet, and when the next one is made. */
 export function attemptText({ attempt }: Pick<ResolutionState, "attempt">): string {
   const { error = "", nextAttemptTime } = attempt;
+  const text = `could not get a chart version: ${error}`;
   return nextAttemptTime === undefined
-    ? error
-    : `${error}; retrying at ${nextAttemptTime.replace(/\.\d+Z$/, "Z")}`;
+    ? text
+    : `${text}; retrying at ${nextAttemptTime.replace(/\.\d+Z$/, "Z")}`;
 }

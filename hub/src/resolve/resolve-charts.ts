@@ -83,7 +83,7 @@ async function resolveOne(
       signal,
     });
     const { pin, note } = choosePin(earlier?.pin, fresh, trustIn(earlier?.pin, request));
-    const remarks = note === undefined ? problems : [note, ...problems];
+    const remarks = [note, settings.remark, ...problems].filter((text) => text !== undefined);
     return { pin: { ...reference, pin, ...(remarks.length > 0 && { note: remarks.join("; ") }) } };
   } catch (thrown) {
     if (isEnding(signal)) throw thrown;

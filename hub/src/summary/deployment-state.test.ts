@@ -110,3 +110,55 @@ describe("the message about a deployment", () => {
     });
   }
 });
+
+describe("what an agent reported of an earlier content", () => {
+  const wanted = { deploymentID: digestB, stagedDeploymentID: digestB };
+  const condition = (type: string, reason: string) =>
+    ({ type, status: "False", reason, message: "it failed" }) as const;
+  const failure = [condition("Deployed", "Error"), condition("Ready", "ErrApplied")];
+  const cases: readonly (readonly [
+    what: string,
+    status: BundleDeploymentStatus,
+    state: BundleState,
+    message: string,
+  ])[] = [
+    [
+      "a failure of the earlier content is not shown",
+      { attemptedDeploymentID: digestA, conditions: failure },
+      "WaitApplied",
+      "",
+    ],
+    [
+      "a failure of the desired content is shown",
+      { attemptedDeploymentID: digestB, conditions: failure },
+      "ErrApplied",
+      "it failed",
+    ],
+    [
+      "a failure without the content that failed is shown",
+      { conditions: failure },
+      "ErrApplied",
+      "it failed",
+    ],
+    [
+      "objects of the earlier content that are not ready are not shown",
+      { appliedDeploymentID: digestA, conditions: [condition("Ready", "NotReady")] },
+      "WaitApplied",
+      "",
+    ],
+    [
+      "a failed uninstallation is shown, whatever was applied",
+      { appliedDeploymentID: digestA, conditions: [condition("Ready", "ErrUninstall")] },
+      "WaitApplied",
+      "it failed",
+    ],
+  ];
+  for (const [what, status, state, message] of cases) {
+    test(what, () => {
+      const deployment = aDeployment("paris", { spec: wanted, status });
+
+      assert.equal(stateOf(deployment), state);
+      assert.equal(deploymentMessage(deployment), message);
+    });
+  }
+});

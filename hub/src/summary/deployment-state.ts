@@ -2,10 +2,13 @@
 import { type BundleDeployment, type BundleState, bundleStateOf } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 
-export function stateOf({ spec, status }: BundleDeployment): BundleState {
+export function stateOf(deployment: BundleDeployment): BundleState {
+  const { spec, status } = deployment;
   return bundleStateOf({
     isApplied: status?.appliedDeploymentID === spec.deploymentID,
-    hasFailed: findCondition(status?.conditions, "Deployed")?.status === "False",
+    hasFailed:
+      findCondition(status?.conditions, "Deployed")?.status === "False" &&
+      isAboutDesired(deployment),
     isReady: status?.ready === true,
     isHeldBack: spec.deploymentID !== spec.stagedDeploymentID,
     isModified: status?.nonModified === false,
@@ -27,8 +30,22 @@ export function stateWhileOffline(state: BundleState): BundleState {
   }
 }
 
-/** Its message for people; "" when there is none. */
+/**
+ * Whether the conditions are about the desired content, or about an uninstallation. An agent that has not seen the desired
+ * one has reported an earlier one.
+ */
+function isAboutDesired({ spec, status }: BundleDeployment): boolean {
+  const { appliedDeploymentID, attemptedDeploymentID, conditions } = status ?? {};
+  const reported =
+    attemptedDeploymentID ??
+    // Statuses of hubs before 0.2 do not name the content that failed.
+    (findCondition(conditions, "Ready")?.reason === "NotReady" ? appliedDeploymentID : undefined);
+  return reported === undefined || reported === spec.deploymentID;
+}
+
+/** Its message for people; "" when there is none, or when it is about an earlier content. */
 export function deploymentMessage(deployment: BundleDeployment): string {
+  if (!isAboutDesired(deployment)) return "";
   const conditions = deployment.status?.conditions;
   for (const type of ["Deployed", "Installed", "Monitored", "Ready"]) {
     const condition = findCondition(conditions, type);

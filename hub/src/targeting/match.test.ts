@@ -83,7 +83,7 @@ const cases: readonly (readonly [what: string, target: TargetCriteria, matches: 
 
 for (const [what, target, matches] of cases) {
   test(`a target with ${what} ${matches ? "matches" : "does not match"} the cluster`, () => {
-    assert.equal(targetFor(cluster, [target], groups) === target, matches);
+    assert.equal(targetFor(cluster, { targets: [target] }, groups) === target, matches);
   });
 }
 
@@ -93,7 +93,7 @@ test("the first target that matches is used", () => {
   assert.equal(
     targetFor(
       cluster,
-      [{ clusterName: "rome", note: 0 }, first, { clusterName: "paris", note: 2 }],
+      { targets: [{ clusterName: "rome", note: 0 }, first, { clusterName: "paris", note: 2 }] },
       groups,
     ),
     first,
@@ -104,9 +104,75 @@ test("a cluster whose first matching target has doNotDeploy gets nothing from la
   assert.equal(
     targetFor(
       cluster,
-      [{ clusterGroup: "prod", doNotDeploy: true }, { clusterSelector: {} }],
+      { targets: [{ clusterGroup: "prod", doNotDeploy: true }, { clusterSelector: {} }] },
       groups,
     ),
+    undefined,
+  );
+});
+
+const all: TargetCriteria = { clusterSelector: {} };
+const restricted: readonly (readonly [
+  what: string,
+  restrictions: readonly TargetCriteria[] | null | undefined,
+  targets: readonly TargetCriteria[],
+  index: number | undefined,
+])[] = [
+  ["no restrictions", undefined, [all], 0],
+  ["null restrictions", null, [all], 0],
+  ["an empty list of restrictions", [], [all], 0],
+  ["a restriction by its name", [{ clusterName: "paris" }], [all], 0],
+  ["a restriction by another name", [{ clusterName: "rome" }], [all], undefined],
+  ["one matching restriction of two", [{ clusterName: "rome" }, all], [all], 0],
+  ["a restriction without criteria", [{}], [all], undefined],
+  [
+    "a restriction by labels that it lacks",
+    [{ clusterSelector: { matchLabels: { env: "dev" } } }],
+    [all],
+    undefined,
+  ],
+  ["a restriction by its group", [{ clusterGroup: "prod" }], [all], 0],
+  ["a restriction by another group", [{ clusterGroup: "asia" }], [all], undefined],
+  [
+    "a restriction by a group selector",
+    [{ clusterGroupSelector: { matchLabels: { tier: "gold" } } }],
+    [{ clusterGroup: "prod" }],
+    0,
+  ],
+  [
+    "a restriction and a target by different groups",
+    [{ clusterGroup: "prod" }],
+    [{ clusterGroup: "europe" }],
+    undefined,
+  ],
+  [
+    "a first target by another group than the restriction's, and a later one by the same",
+    [{ clusterGroup: "prod" }],
+    [{ clusterGroup: "europe" }, all],
+    0,
+  ],
+  [
+    "a restriction that matches and a target that does not",
+    [all],
+    [{ clusterName: "rome" }],
+    undefined,
+  ],
+];
+for (const [what, targetRestrictions, targets, index] of restricted) {
+  test(`with ${what} the cluster gets ${index === undefined ? "nothing" : "the first target"}`, () => {
+    const expected = index === undefined ? undefined : targets[index];
+
+    assert.equal(targetFor(cluster, { targets, targetRestrictions }, groups), expected);
+  });
+}
+
+test("a cluster without groups is not restricted by them", () => {
+  const alone: TargetCluster = { name: "oslo", labels: {} };
+  const targets = [all];
+
+  assert.equal(targetFor(alone, { targets, targetRestrictions: [all] }, groups), all);
+  assert.equal(
+    targetFor(alone, { targets, targetRestrictions: [{ clusterGroup: "prod" }] }, groups),
     undefined,
   );
 });

@@ -28,36 +28,62 @@ export interface TargetGroup {
 /** Rancher's name for a cluster; a target's clusterName may use it. */
 const displayNameLabel = "management.cattle.io/cluster-display-name";
 
-/** The first target that matches a cluster, or undefined where it gets nothing (no match, or `doNotDeploy`). */
+/** The targets of a Bundle, and what limits the clusters that they reach. */
+export interface Targeting<T extends TargetCriteria = TargetCriteria> {
+  readonly targets?: readonly T[] | null | undefined;
+  /** An allow list: absent and empty allow every cluster. */
+  readonly targetRestrictions?: readonly TargetCriteria[] | null | undefined;
+}
+
+/**
+ * The first target that matches a cluster, or undefined where it gets nothing (no match, `doNotDeploy`, or not allowed by
+ * the restrictions).
+ */
 export function targetFor<T extends TargetCriteria>(
   cluster: TargetCluster,
-  targets: readonly T[],
+  { targets, targetRestrictions }: Targeting<T>,
   groups: readonly TargetGroup[],
 ): T | undefined {
-  const target = targets.find((candidate) => matches(cluster, candidate, groups));
-  return target === undefined || target.doNotDeploy === true ? undefined : target;
+  const memberships = membershipsOf(cluster, groups);
+  const candidates = targets ?? [];
+  const target = candidates.find((candidate) =>
+    memberships.some((group) => matches(cluster, candidate, group)),
+  );
+  if (target === undefined || target.doNotDeploy === true) return undefined;
+  const restrictions = targetRestrictions ?? [];
+  if (restrictions.length === 0) return target;
+  // As in Fleet: a restriction and a target must match by the same group, and the target need not be the first that matches.
+  const isAllowed = memberships.some((group) =>
+    [restrictions, candidates].every((all) =>
+      all.some((criteria) => matches(cluster, criteria, group)),
+    ),
+  );
+  return isAllowed ? target : undefined;
+}
+
+/** The groups of a cluster, one of which must meet all criteria for groups; undefined stands for none. */
+function membershipsOf(
+  cluster: TargetCluster,
+  groups: readonly TargetGroup[],
+): readonly (TargetGroup | undefined)[] {
+  const own = groups.filter((group) => isMember(cluster, group));
+  return own.length === 0 ? [undefined] : own;
 }
 
 function matches(
   cluster: TargetCluster,
-  target: TargetCriteria,
-  groups: readonly TargetGroup[],
+  { clusterName, clusterSelector, clusterGroup, clusterGroupSelector }: TargetCriteria,
+  group: TargetGroup | undefined,
 ): boolean {
-  const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
-  const hasGroupCriteria = isGiven(clusterGroup) || isGiven(clusterGroupSelector);
-  if (!isGiven(clusterName) && !hasGroupCriteria && !isGiven(clusterSelector)) return false;
-
+  if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven))
+    return false;
   if (isGiven(clusterName) && !isCalled(cluster, clusterName)) return false;
   if (isGiven(clusterSelector) && !selects(clusterSelector, cluster.labels)) return false;
-  // All criteria for groups must match the same group.
-  return !hasGroupCriteria || groups.some((group) => groupMatches(cluster, group, target));
-}
-
-function groupMatches(cluster: TargetCluster, group: TargetGroup, target: TargetCriteria): boolean {
-  if (isGiven(target.clusterGroup) && group.name !== target.clusterGroup) return false;
-  if (isGiven(target.clusterGroupSelector) && !selects(target.clusterGroupSelector, group.labels))
-    return false;
-  return isMember(cluster, group);
+  if (isGiven(clusterGroup) && group?.name !== clusterGroup) return false;
+  return (
+    !isGiven(clusterGroupSelector) ||
+    (group !== undefined && selects(clusterGroupSelector, group.labels))
+  );
 }
 
 /** By its own name or by the one that Rancher shows. */

@@ -15,7 +15,7 @@ function hintsFor(
   targets: readonly TargetCriteria[],
   { clusters = [paris], matchesAny = false } = {},
 ): readonly string[] {
-  return missing({ namespace: "shop", targets, clusters, groups, matchesAny });
+  return missing({ namespace: "shop", targeting: { targets }, clusters, groups, matchesAny });
 }
 
 const cases: readonly (readonly [
@@ -85,6 +85,22 @@ test("an empty group has no hint when other targets match", () => {
   assert.deepEqual(hintsFor(targets, { matchesAny: true }), [
     "there is no ClusterGroup europe in the namespace shop",
   ]);
+});
+
+test("restrictions that allow no cluster of the targets have a hint, unless the targets match none", () => {
+  const hintsWith = (target: TargetCriteria) =>
+    missing({
+      namespace: "shop",
+      targeting: { targets: [target], targetRestrictions: [{ clusterName: "rome" }] },
+      clusters: [paris],
+      groups,
+      matchesAny: false,
+    });
+
+  assert.deepEqual(hintsWith({ clusterSelector: {} }), [
+    "spec.targetRestrictions allows none of the clusters that the targets match",
+  ]);
+  assert.deepEqual(hintsWith({ clusterSelector: { matchLabels: { env: "x" } } }), []);
 });
 
 test("a long list is truncated", () => {

@@ -9,12 +9,14 @@ import {
   type TargetCluster,
   type TargetCriteria,
   type TargetGroup,
+  type Targeting,
+  targetFor,
 } from "./match.ts";
 import { selectorProblem } from "./selector-problem.ts";
 
 export interface MissingQuery {
   readonly namespace: string;
-  readonly targets: readonly TargetCriteria[];
+  readonly targeting: Targeting;
   readonly clusters: readonly TargetCluster[];
   readonly groups: readonly TargetGroup[];
   /** Whether any cluster matches: then a group without members is not reported. */
@@ -26,9 +28,15 @@ const mostShown = 3;
 
 /** Sentences for people, the most helpful first. */
 export function missing(query: MissingQuery): readonly string[] {
-  const { namespace, targets, clusters, matchesAny } = query;
+  const { namespace, targeting, clusters, matchesAny } = query;
+  const targets = targeting.targets ?? [];
   if (targets.length === 0) return ["it has no targets"];
-  const found = targets.flatMap((target) => missingOf(target, query));
+  const found = [
+    ...targets.flatMap((target) => missingOf(target, query)),
+    ...(isRestrictedToNone(query)
+      ? ["spec.targetRestrictions allows none of the clusters that the targets match"]
+      : []),
+  ];
   const all =
     clusters.length === 0 && !matchesAny
       ? [
@@ -37,6 +45,12 @@ export function missing(query: MissingQuery): readonly string[] {
         ]
       : found;
   return [...new Set(all)].slice(0, mostShown);
+}
+
+function isRestrictedToNone({ targeting, clusters, groups, matchesAny }: MissingQuery): boolean {
+  if (matchesAny || (targeting.targetRestrictions ?? []).length === 0) return false;
+  const { targets } = targeting;
+  return clusters.some((cluster) => targetFor(cluster, { targets }, groups) !== undefined);
 }
 
 function missingOf(target: TargetCriteria, query: MissingQuery): readonly string[] {

@@ -112,7 +112,7 @@ export const bundleDeploymentOptionsFields = {
     "Internal to Fleet: objects that another Bundle may overwrite.",
   ),
   allowedTargetNamespaceSelector: selector(
-    "Internal to Fleet: the namespaces that may be deployed to.",
+    "The namespaces that may be deployed to. Not implemented: an object that sets it is not accepted.",
   ),
   yaml: described(
     fields({ overlays: list("Names of the overlays, later ones win.") }).nullish(),

@@ -49,6 +49,9 @@ const atomicMap = { "x-kubernetes-map-type": "atomic" } as const;
 const bundleDeploymentStatusFields = fields({
   conditions: conditionsSchema,
   appliedDeploymentID: plainText("The content that the agent applied last."),
+  attemptedDeploymentID: plainText(
+    "The content that the agent has not applied and that the conditions are about; absent when they are about the applied one.",
+  ),
   release: plainText("The Helm release, `namespace/name:revision`."),
   version: plainText("The version of the installed chart."),
   chartDigest: plainText("The digest of the installed chart archive."),

@@ -48,7 +48,7 @@ export const bundleSpecFields = {
   ),
   targetRestrictions: described(
     z.array(targetRestrictionSchema).nullish(),
-    "Internal to Fleet: restricts the targets.",
+    "The clusters that the targets may reach; those that no entry matches get nothing, whatever the targets say.",
   ),
   targetCustomizationMode: described(
     z.enum(["FirstMatch", "AllMatches"]).optional(),

@@ -84,8 +84,8 @@ export const helmOptionsSchema = fields(
       "a chart that uses it is rejected",
     ),
     disableLookup: flag(
-      "Whether a chart whose templates read the cluster (`lookup`) is rejected: `false` permits it, with the permissions of the account that it is installed as.",
-      "rejected only without a ServiceAccount, when the agent itself would read",
+      "Whether a chart whose templates read the cluster (`lookup`) is rejected. Otherwise it reads with the permissions of the account that it is installed as.",
+      "`false`",
     ),
     skipSchemaValidation: flag("Do not validate the values against the chart's schema."),
     disableDependencyUpdate: flag(

@@ -9,11 +9,18 @@ export interface ValidationRule {
   readonly message: string;
 }
 
+/** As floating point: `duration(self)` fails with an error of CEL where the text is longer than a duration can be. */
+const nanoseconds =
+  "self.findAll('[0-9.]+[a-zµ]+').map(part, double(part.find('[0-9.]+')) * (part.endsWith('ms') ? 1e6 : part.endsWith('us') || part.endsWith('µs') ? 1e3 : part.endsWith('ns') ? 1.0 : part.endsWith('s') ? 1e9 : part.endsWith('m') ? 6e10 : 3.6e12)).sum()";
+
+/** 2562047 hours: the longest duration of Go is some minutes longer. */
+const longestNanoseconds = "9.2233692e18";
+
 /** A Go duration without a sign. */
 export const durationRule: ValidationRule = {
-  rule: "self == '0' || (self.matches('^([0-9]+([.][0-9]+)?(ns|us|µs|ms|s|m|h))+$') && duration(self) <= duration('2562047h'))",
+  rule: `self == '0' || (self.matches('^([0-9]+([.][0-9]+)?(ns|us|µs|ms|s|m|h))+$') && ${nanoseconds} <= ${longestNanoseconds})`,
   message:
-    "must be a duration with the units h, m, s, ms, us or ns, such as 5m or 1h30m; days and weeks have no unit: write 24h or 168h",
+    "must be a duration with the units h, m, s, ms, us or ns, such as 5m or 1h30m; days and weeks have no unit: write 24h or 168h; at most 2562047h",
 };
 
 export const releaseNameRule: ValidationRule = {
@@ -73,7 +80,8 @@ export const chartSourceRules: readonly ValidationRule[] = [
       "non-tarball chart with an empty repo field: name the repository in repo, or give chart the address of an archive that ends in .tgz",
   },
   {
-    rule: `${chart} != '' || ${repo} != ''`,
+    // The hub reports an entirely empty object, as one that is absent.
+    rule: `${chart} != '' || ${repo} != '' || (${version} == '' && !has(self.values))`,
     message:
       "neither repo nor chart is set: name a repository in repo and its chart in chart, an oci:// repository in repo, or an archive that ends in .tgz in chart",
   },

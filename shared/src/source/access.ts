@@ -32,10 +32,16 @@ export interface RepositoryAccess {
 }
 
 /** An access without its host. */
-export type AccessSettings = Omit<RepositoryAccess, "origin">;
+export interface AccessSettings extends Omit<RepositoryAccess, "origin"> {
+  /** A setting that is invalid and not needed, for people. Names keys and has none of their content. */
+  readonly remark?: string;
+}
 
 /** The access to a source; anonymous without settings. */
-export function accessTo(source: SourceLocation, settings: AccessSettings = {}): RepositoryAccess {
+export function accessTo(
+  source: SourceLocation,
+  { remark: _, ...settings }: AccessSettings = {},
+): RepositoryAccess {
   return { ...settings, origin: originOf(source) };
 }
 

@@ -71,6 +71,6 @@ function invalid(text: string, why: string): AppError {
   const examples = '"^1.2", ">=1.2.0 <2.0.0", "1.4.x || 2.x" or "*" for the newest release';
   return new AppError(
     versionErrors.VERSION_CONSTRAINT_INVALID,
-    `improper constraint ${quote(text)}: ${why}; write for example ${examples}`,
+    `improper constraint: ${quote(text)}: ${why}; write for example ${examples}`,
   );
 }

@@ -256,7 +256,12 @@ describe("a chart that does not match its pin", () => {
       "CHART_DOWNLOAD",
       /the connection was closed before the response was complete/,
     ],
-    ["does not exist", (_, r) => send(r, 404), "CHART_DOWNLOAD", /GET http:.*x.tgz: 404 Not Found/],
+    [
+      "does not exist",
+      (_, r) => send(r, 404),
+      "CHART_DOWNLOAD",
+      /GET http:.*x.tgz: error code: 404 Not Found/,
+    ],
     [
       "is forbidden",
       (_, r) => send(r, 403, "pw is no good"),

@@ -72,42 +72,42 @@ const badResponses: readonly BadResponse[] = [
     respond: (_, response) => send(response, 401, "", { "www-authenticate": 'Basic realm="r"' }),
     code: "REGISTRY_UNAUTHORIZED",
     message:
-      /^401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
+      /^error code: 401 Unauthorized; no credentials are set: set helmSecretName to a Secret that has credentials for this host$/,
   },
   {
     name: "403",
     respond: (_, response) => send(response, 403, "not for you\nsecond line"),
     code: "REGISTRY_UNAUTHORIZED",
-    message: /^403 Forbidden; no credentials are set/,
+    message: /^error code: 403 Forbidden; no credentials are set/,
   },
   {
     name: "429 with Retry-After in seconds",
     respond: (_, response) => send(response, 429, "", { "retry-after": "90" }),
     code: "REGISTRY_RATE_LIMITED",
-    message: /^429 Too Many Requests; the server asks to retry in 90 s$/,
+    message: /^error code: 429 Too Many Requests; the server asks to retry in 90 s$/,
     retryAfterMs: 90_000,
   },
   {
     name: "429 with an invalid Retry-After",
     respond: (_, response) => send(response, 429, "", { "retry-after": "soon" }),
     code: "REGISTRY_RATE_LIMITED",
-    message: /^429 Too Many Requests$/,
+    message: /^error code: 429 Too Many Requests$/,
   },
   {
     name: "500 with an HTML page",
     respond: (_, response) => send(response, 500, "<html><body>oops</body></html>"),
-    message: /^500 Internal Server Error$/,
+    message: /^error code: 500 Internal Server Error$/,
   },
   {
     name: "503 with Retry-After",
     respond: (_, response) => send(response, 503, "down", { "retry-after": "7" }),
-    message: /^503 Service Unavailable; the server asks to retry in 7 s$/,
+    message: /^error code: 503 Service Unavailable; the server asks to retry in 7 s$/,
     retryAfterMs: 7_000,
   },
   {
     name: "an unknown status",
     respond: (_, response) => send(response, 299),
-    message: /^299$/,
+    message: /^error code: 299$/,
   },
   {
     name: "a closed connection without a response",
@@ -220,7 +220,7 @@ describe("a list of 10,000 tags in pages", () => {
 
     await assert.rejects(client.resolve(source, "", accessTo(source, { plainHttp: true })), {
       code: "REGISTRY_ANSWER",
-      message: /tags\/list\?…: 500 Internal Server Error$/,
+      message: /tags\/list\?…: error code: 500 Internal Server Error$/,
     });
   });
 });

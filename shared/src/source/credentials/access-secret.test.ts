@@ -28,6 +28,9 @@ function read(texts: Texts | undefined, options: Partial<AccessSecretOptions> = 
 const docker = (auths: unknown): Texts => ({ ".dockerconfigjson": JSON.stringify({ auths }) });
 const auth = Buffer.from(`me:${secretText}`).toString("base64");
 
+const ignored =
+  "cacerts of the secret has no certificate in PEM form (-----BEGIN CERTIFICATE-----), which is ignored, because no certificate of the repository is verified";
+
 describe("the Secret of a repository", () => {
   const cases: readonly (readonly [
     string,
@@ -56,6 +59,24 @@ describe("the Secret of a repository", () => {
       { insecureSkipVerify: true },
     ],
     ["an invalid flag as false", { insecureSkipVerify: "nonsense", basicHTTP: "no" }, {}, {}],
+    [
+      "a remark for authorities that are not PEM, when no certificate is verified",
+      { cacerts: secretText, insecureSkipVerify: "true" },
+      {},
+      { insecureSkipVerify: true, remark: ignored },
+    ],
+    [
+      "a remark for authorities that are not PEM, when the repository is plain HTTP",
+      { cacerts: secretText },
+      { source: { kind: "tarball", url: "http://charts.example.com/a.tgz" } },
+      { remark: ignored },
+    ],
+    [
+      "a remark for authorities that are not PEM, when the registry is plain HTTP",
+      { cacerts: secretText, basicHTTP: "true" },
+      { source: { kind: "oci", repository: "oci://registry.example.com/web" } },
+      { plainHttp: true, remark: ignored },
+    ],
     ["the hub's authorities when it has none", basic, { caBundle: pem }, { ...basic, caPem: pem }],
     [
       "its own authorities instead of the hub's",

@@ -34,17 +34,30 @@ export function accessSettingsFromSecret(
   if (certificate instanceof AppError) return certificate;
 
   const caKey = ["cacerts", "ca.crt"].find((key) => given(data[key]));
-  const caPem = caKey === undefined ? caBundle : data[caKey];
-  if (caKey !== undefined && caPem?.includes(pemCertificate) !== true)
-    return invalid(`${caKey} of the secret has no certificate in PEM form (${pemCertificate})`);
-
-  return {
+  const isUnverified = insecureSkipVerify ?? isTrue(data["insecureSkipVerify"]);
+  const isPlainHttp = isTrue(data["basicHTTP"]);
+  const settings = {
     ...credentials,
     ...certificate,
-    ...(given(caPem) && { caPem }),
-    ...((insecureSkipVerify ?? isTrue(data["insecureSkipVerify"])) && { insecureSkipVerify: true }),
-    ...(isTrue(data["basicHTTP"]) && { plainHttp: true }),
+    ...(isUnverified && { insecureSkipVerify: true }),
+    ...(isPlainHttp && { plainHttp: true }),
   };
+  const caPem = caKey === undefined ? caBundle : data[caKey];
+  if (caKey === undefined || caPem?.includes(pemCertificate) === true)
+    return { ...settings, ...(given(caPem) && { caPem }) };
+
+  const problem = `${caKey} of the secret has no certificate in PEM form (${pemCertificate})`;
+  if (isUnverified || usesPlainHttp(source, isPlainHttp))
+    return {
+      ...settings,
+      remark: `${problem}, which is ignored, because no certificate of the repository is verified`,
+    };
+  return invalid(problem);
+}
+
+function usesPlainHttp(source: SourceLocation, isPlainRegistry: boolean): boolean {
+  if (source.kind === "oci") return isPlainRegistry;
+  return /^http:/i.test(source.kind === "http" ? source.repository : source.url);
 }
 
 type Texts = Readonly<Record<string, string | undefined>>;

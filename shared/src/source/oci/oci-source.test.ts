@@ -176,7 +176,7 @@ describe("the response of a registry", () => {
           '{"errors":[{"code":"NAME_UNKNOWN","message":"repository name not known to registry"}]}',
         ),
       "CHART_NOT_FOUND",
-      /repository oci:\/\/.*\/charts\/x not found in the registry: GET http.*tags\/list\?…: 404 Not Found \(NAME_UNKNOWN\)/,
+      /repository oci:\/\/.*\/charts\/x not found in the registry: GET http.*tags\/list\?…: error code: 404 Not Found \(NAME_UNKNOWN\)/,
     ],
     [
       "no such version",

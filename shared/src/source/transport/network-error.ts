@@ -39,7 +39,8 @@ export function describeNetworkFailure(thrown: unknown): string {
   const code = codeOf(thrown);
   if (code === undefined) return messageOf(thrown);
   if (untrusted.has(code)) {
-    return `the certificate is signed by an authority that is not trusted (${code}): add the authority to cacerts of the Secret`;
+    // Go's sentence: scripts that were written for Fleet search for it.
+    return `x509: certificate signed by unknown authority (${code}): add the authority to cacerts of the Secret`;
   }
   if (notTls.has(code)) return `the response is not TLS (${code}): the server may serve plain HTTP`;
   return sentences[code] ?? messageOf(thrown);

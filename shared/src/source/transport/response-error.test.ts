@@ -32,7 +32,7 @@ describe("an error response", () => {
       { showsResponses: true },
     );
 
-    assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable (come back)");
+    assert.equal(message, "GET <here>/index.yaml: error code: 503 Service Unavailable (come back)");
   });
 
   it("has no message of the server unless responses are shown, only a code of the distribution API", async () => {
@@ -49,7 +49,7 @@ describe("an error response", () => {
     ] as const) {
       const message = await rejectedIndex((_, response) => send(response, 500, body), {});
 
-      assert.equal(message, `GET <here>/index.yaml: 500 Internal Server Error${shown}`);
+      assert.equal(message, `GET <here>/index.yaml: error code: 500 Internal Server Error${shown}`);
     }
   });
 
@@ -61,7 +61,7 @@ describe("an error response", () => {
       { showsResponses: true },
     );
 
-    assert.equal(message, `GET ${elsewhere.origin}/i.yaml: 500 Internal Server Error`);
+    assert.equal(message, `GET ${elsewhere.origin}/i.yaml: error code: 500 Internal Server Error`);
   });
 
   it("after a redirect to the same host reports that credentials do not follow it", async () => {
@@ -75,7 +75,7 @@ describe("an error response", () => {
 
     assert.equal(
       message,
-      "GET <here>/elsewhere.yaml: 401 Unauthorized; the credentials of the Secret were not sent: they do not follow a redirect",
+      "GET <here>/elsewhere.yaml: error code: 401 Unauthorized; the credentials of the Secret were not sent: they do not follow a redirect",
     );
   });
 
@@ -85,7 +85,7 @@ describe("an error response", () => {
       {},
     );
 
-    assert.equal(message, "GET <here>/index.yaml: 503 Service Unavailable");
+    assert.equal(message, "GET <here>/index.yaml: error code: 503 Service Unavailable");
   });
 
   it("of another host reports that the credentials are not for it", async () => {
@@ -98,7 +98,7 @@ describe("an error response", () => {
 
     assert.equal(
       message,
-      `GET ${elsewhere.origin}/i.yaml: 403 Forbidden; the credentials of the Secret were not sent: they are for another host`,
+      `GET ${elsewhere.origin}/i.yaml: error code: 403 Forbidden; the credentials of the Secret were not sent: they are for another host`,
     );
   });
 

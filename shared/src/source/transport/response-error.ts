@@ -26,7 +26,8 @@ export async function responseError(
   // A redirect may lead to a host that nobody has named.
   const isShown = access.showsResponses === true && !response.isRedirected;
   const detail = withoutSecrets(await readDetail(response, isShown), access);
-  const base = `${response.request}: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
+  // `error code: 401` is Fleet's: scripts search for it.
+  const base = `${response.request}: error code: ${status} ${STATUS_CODES[status] ?? ""}`.trimEnd();
   const what = detail === "" ? base : `${base} (${detail})`;
   const retryAfterMs = parseRetryAfter(response.header("retry-after"), Date.now());
   const later =
