@@ -86,10 +86,7 @@ export async function sendNoHttp2(identity: AgentIdentity, bytes: Uint8Array): P
   await closed;
 }
 
-/**
- * Announces, without a certificate, a request to enrol of a megabyte, and sends half of it. Resolves with the status of gRPC
- * once the hub has ended the call.
- */
+/** Sends half of a request to enrol, without a certificate. Resolves with the status of gRPC once the hub has ended the call. */
 export async function enrolHalfway(address: string, authoritiesPem: string): Promise<number> {
   const session = connectHttp2(`https://${address}`, {
     ca: authoritiesPem,
@@ -102,9 +99,9 @@ export async function enrolHalfway(address: string, authoritiesPem: string): Pro
     "content-type": "application/grpc+proto",
     te: "trailers",
   });
-  const bytes = 1024 * 1024;
-  const message = Buffer.alloc(bytes / 2);
-  message.writeUInt32BE(bytes, 1);
+  // Below the limit for an incomplete request, beyond which the hub closes the connection at once.
+  const message = Buffer.alloc(128 * 1024);
+  message.writeUInt32BE(2 * message.length, 1);
   call.on("error", () => undefined);
   call.write(message);
   let code = Number.NaN;

@@ -90,6 +90,8 @@ test("the CRDs are upgraded with their chart, and keep the objects", async () =>
       "flotilla-crds",
       join(earlier.dir, "charts/flotilla-crds"),
       "--take-ownership",
+      // The cluster has the CRDs of this version, applied by the test run.
+      "--force-conflicts",
     );
     await helm("upgrade", "flotilla-crds", chartDir("flotilla-crds"));
   });
