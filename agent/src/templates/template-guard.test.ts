@@ -124,7 +124,9 @@ describe("before Helm renders a chart", () => {
       }),
     );
 
-    await assert.doesNotReject(createTemplateGuard(read)({ content, chart, values: { text: reads } }));
+    await assert.doesNotReject(
+      createTemplateGuard(read)({ content, chart, values: { text: reads } }),
+    );
   });
 
   test("values are checked if the chart renders them", async () => {

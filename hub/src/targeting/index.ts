@@ -1,4 +1,4 @@
-export { type TargetCluster, type TargetGroup, type Targeting, targetFor } from "./match.ts";
+export { type TargetCluster, type TargetGroup, targetFor } from "./match.ts";
 export { mergeOptions } from "./merge.ts";
 export { missing } from "./missing.ts";
 export { selectorProblem } from "./selector-problem.ts";
