@@ -77,9 +77,11 @@ async function build(
     dir,
     node: { path: node, version: process.versions.node },
     ...(program === "agent" && { helm }),
-    mirror: config.mirrors.debian ?? publisherBases.debian,
-    cacheDir: join(config.cacheDir, "debian"),
-    client,
+    debian: {
+      mirror: config.mirrors.debian ?? publisherBases.debian,
+      cacheDir: join(config.cacheDir, "debian"),
+      client,
+    },
   });
   await copyFile(join(root, "local", "images", program, "Dockerfile"), join(context, "Dockerfile"));
   for (const each of await readdir(join(dir, "usr/bin"))) {

@@ -25,6 +25,7 @@ export function createProgram(config: CliConfig): Command {
     simulateCommand(config),
     crdsCommand(),
     kubectlCommand(config),
+    helmCommand(config),
   ])
     program.addCommand(command);
   inheritSettings(program);
@@ -51,6 +52,7 @@ function upCommand(config: CliConfig): Command {
     )
     .option("--detach", "exit once the fleet is ready and leave it running")
     .option("--no-sample", "do not create the sample HelmOp")
+    .option("--bare", "install nothing of Flotilla, for docs/install.md")
     .option("--local", "register the hub's own cluster as fleet-local/local")
     .action(
       async (options: {
@@ -60,6 +62,7 @@ function upCommand(config: CliConfig): Command {
         detach?: boolean;
         sample: boolean;
         local?: boolean;
+        bare?: boolean;
       }) => {
         const { up } = await import("./up-down.ts");
         await up(options, config);
@@ -176,20 +179,32 @@ function crdsCommand(): Command {
   return new Command("crds")
     .description("Print the CustomResourceDefinitions as YAML")
     .action(async () => {
-      const { crds } = await import("./kubectl.ts");
+      const { crds } = await import("./cluster-tool.ts");
       await crds();
     });
 }
 
 function kubectlCommand(config: CliConfig): Command {
-  return new Command("kubectl")
-    .description("Run kubectl on the local fleet; contexts: hub, cluster-1, cluster-2, ...")
+  return clusterToolCommand("kubectl", config).description(
+    "Run kubectl on the local fleet; contexts: hub, cluster-1, cluster-2, ...",
+  );
+}
+
+function helmCommand(config: CliConfig): Command {
+  return clusterToolCommand("helm", config).description(
+    "Run helm on the local fleet; choose a cluster with --kube-context",
+  );
+}
+
+/** All arguments are those of the tool. */
+function clusterToolCommand(tool: "kubectl" | "helm", config: CliConfig): Command {
+  return new Command(tool)
     .argument("[args...]")
     .helpOption(false)
     .passThroughOptions()
     .allowUnknownOption()
     .action(async (args: readonly string[]) => {
-      const { kubectl } = await import("./kubectl.ts");
-      await kubectl(args, config.dir, config);
+      const { runClusterTool } = await import("./cluster-tool.ts");
+      await runClusterTool(tool, args, config.dir, config);
     });
 }

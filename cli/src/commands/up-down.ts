@@ -28,6 +28,8 @@ export interface UpOptions {
   readonly detach?: boolean;
   readonly sample: boolean;
   readonly local?: boolean;
+  /** Clusters without anything of Flotilla. */
+  readonly bare?: boolean;
 }
 
 /** Resolves when the fleet is ready (`detach`), or after it was stopped by a signal. */
@@ -37,6 +39,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   const stop = stopOnSignals();
   const describeOptions = {
     sample: options.sample,
+    bare: options.bare === true,
     ...(options.dir !== config.dir && { dir: options.dir }),
   };
   await mkdir(paths.root, { recursive: true });

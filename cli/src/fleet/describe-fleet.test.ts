@@ -14,7 +14,6 @@ const state: FleetState = {
   ],
   addresses: {
     hub: "127.0.0.1:3",
-    hubHealth: "http://127.0.0.1:4",
     chartRepository: "http://127.0.0.1:5",
     registry: "oci://127.0.0.1:6/charts",
   },
@@ -23,14 +22,14 @@ const state: FleetState = {
 
 test("shows all addresses and the next steps", () => {
   assert.equal(
-    describeFleet(state, { sample: true, foreground: true }),
+    describeFleet(state, { sample: true, bare: false, foreground: true }),
     `
 The fleet is ready.
 
   kubeconfig        /home/ann/fleet/kubeconfig  (contexts hub, cluster-1)
   chart repository  http://127.0.0.1:5
   OCI registry      oci://127.0.0.1:6/charts
-  hub               127.0.0.1:3 (agents), http://127.0.0.1:4/metrics
+  hub               127.0.0.1:3 (agents)
 
 Next steps, in another terminal:
 
@@ -46,13 +45,31 @@ Press Ctrl-C to stop the fleet.
 });
 
 test("has no command to publish a chart without the sample", () => {
-  assert.doesNotMatch(describeFleet(state, { sample: false, foreground: true }), /publish/);
+  assert.doesNotMatch(
+    describeFleet(state, { sample: false, bare: false, foreground: true }),
+    /publish/,
+  );
 });
 
 test("has the folder in every command if it is not the default", () => {
-  const text = describeFleet(state, { sample: true, foreground: false, dir: "/home/ann/fleet" });
+  const text = describeFleet(state, {
+    sample: true,
+    bare: false,
+    foreground: false,
+    dir: "/home/ann/fleet",
+  });
 
   const commands = text.split("\n").filter((line) => line.includes("npx flotilla"));
   assert.equal(commands.length, 6);
   assert.ok(commands.every((line) => line.includes("FLOTILLA_DIR=/home/ann/fleet npx flotilla")));
+});
+
+test("names the values of the charts if nothing of Flotilla is installed", () => {
+  const text = describeFleet(state, { sample: true, bare: true, foreground: true });
+
+  assert.match(
+    text,
+    /install flotilla charts\/flotilla .*--values \/home\/ann\/fleet\/values\/flotilla\.json/,
+  );
+  assert.doesNotMatch(text, /publish|flotilla status/);
 });

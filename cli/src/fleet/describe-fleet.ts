@@ -1,8 +1,11 @@
 /** The text that `flotilla up` prints about a running fleet. Pure. */
+import { dirname, join } from "node:path";
 import type { FleetState } from "@flotilla/local/state";
 
 export interface FleetDescription {
   readonly sample: boolean;
+  /** Nothing of Flotilla is installed. */
+  readonly bare: boolean;
   readonly foreground: boolean;
   /** Folder of the fleet, when it is not the default of other commands. */
   readonly dir?: string;
@@ -20,19 +23,21 @@ export function describeFleet(state: FleetState, options: FleetDescription): str
     `  kubeconfig        ${state.kubeconfig}  (contexts ${members})`,
     `  chart repository  ${addresses["chartRepository"] ?? ""}`,
     `  OCI registry      ${addresses["registry"] ?? ""}`,
-    `  hub               ${addresses["hub"] ?? ""} (agents), ${addresses["hubHealth"] ?? ""}/metrics`,
+    `  hub               ${addresses["hub"] ?? ""} (agents)`,
     "",
     "Next steps, in another terminal:",
     "",
-    `  ${flotilla} kubectl get helmops,bundledeployments -A`,
-    ...(options.sample
+    ...(options.bare
+      ? installSteps(flotilla, join(dirname(state.kubeconfig), "values"))
+      : [`  ${flotilla} kubectl get helmops,bundledeployments -A`]),
+    ...(options.sample && !options.bare
       ? [
           `  ${flotilla} charts publish local/charts/web --version 0.1.6   # the sample HelmOp follows 0.1.x`,
           `  ${flotilla} kubectl get bundledeployments -A -w`,
         ]
       : []),
     `  ${flotilla} kubectl --context cluster-1 get deployments -A`,
-    `  ${flotilla} status`,
+    ...(options.bare ? [] : [`  ${flotilla} status`]),
     "",
     options.foreground
       ? "Press Ctrl-C to stop the fleet."
@@ -40,4 +45,13 @@ export function describeFleet(state: FleetState, options: FleetDescription): str
     "",
   ];
   return lines.join("\n");
+}
+
+/** The whole way is in docs/install.md. */
+function installSteps(flotilla: string, values: string): readonly string[] {
+  return [
+    `  ${flotilla} helm --kube-context hub install flotilla-crds charts/flotilla-crds --namespace flotilla-system --create-namespace`,
+    `  ${flotilla} helm --kube-context hub install flotilla charts/flotilla --namespace flotilla-system --values ${values}/flotilla.json`,
+    "  # and so on, as in docs/install.md",
+  ];
 }

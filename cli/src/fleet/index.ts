@@ -1,6 +1,4 @@
-export { startAgent } from "./agent.ts";
 export { describeFleet } from "./describe-fleet.ts";
-export { chooseHubPorts, type HubPorts, startHub } from "./hub.ts";
 export { installCrds } from "./install-crds.ts";
 export {
   createBootstrapSecret,

@@ -130,7 +130,7 @@ export async function waitForAgent(
   );
 }
 
-async function createIfMissing<T extends KubeObject>(
+export async function createIfMissing<T extends KubeObject>(
   rest: KubeRest,
   resource: Resource<T>,
   object: T,

@@ -3,12 +3,15 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { ensureBinaries, type ReportProgress, type ToolName } from "@flotilla/local/binaries";
+import { readLocalConfig } from "@flotilla/local/config";
 import {
   controlPlaneTools,
   formatKubeconfig,
   writeKubeconfig,
 } from "@flotilla/local/control-plane";
+import { preparePods, startRunner } from "@flotilla/local/pods";
 import {
+  freePort,
   openJournal,
   type ProcessWatcher,
   type RunningProcess,
@@ -27,15 +30,11 @@ import {
   startRegistry,
 } from "@flotilla/local/registries";
 import { type FleetPaths, type FleetState, writeFleetState } from "@flotilla/local/state";
-import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
-import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { cliErrors } from "../errors.ts";
-import { startAgent } from "./agent.ts";
-import { chooseHubPorts, type HubPorts, hubAddress, startHub } from "./hub.ts";
-import { installCrds } from "./install-crds.ts";
-import { createBootstrapSecret, ensureRegistrationToken, waitForAgent } from "./registration.ts";
+import { writeValues } from "./charts.ts";
+import { connect, installHubAndAgents } from "./install-fleet.ts";
 import { installSample, sampleChart, sampleVersion } from "./sample.ts";
 import { waitForAll } from "./wait.ts";
 
@@ -47,6 +46,8 @@ export interface FleetSpec {
   /** Register the hub's own cluster as `fleet-local/local`. */
   readonly local?: boolean;
   readonly sample: boolean;
+  /** Install nothing of Flotilla. */
+  readonly bare?: boolean;
   /** Environment variables of the hub and the agents. */
   readonly environment: Readonly<Record<string, string>>;
   /** Ends all processes when this program is killed. */
@@ -61,8 +62,6 @@ export interface StartedFleet {
   readonly state: FleetState;
   readonly processes: readonly RunningProcess[];
 }
-
-const connectTimeoutMs = 60_000;
 
 /** Path of the charts in the registry. */
 const registryPath = "charts";
@@ -85,11 +84,11 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
 
   spec.step(`starting the hub cluster, ${spec.clusters} more and registries`);
   const names = Array.from({ length: spec.clusters }, (_, index) => `cluster-${index + 1}`);
-  const startCluster = (name: string, workloads: boolean): Promise<LocalCluster> =>
-    provider.start({ name, dir: paths.cluster(name), workloads, signal });
-  const [hub, members, registry, repository] = await waitForAll([
-    startCluster("hub", spec.local === true),
-    waitForAll(names.map((name) => startCluster(name, true))),
+  const startCluster = (name: string): Promise<LocalCluster> =>
+    provider.start({ name, dir: paths.cluster(name), workloads: true, signal });
+  const [hub, members, registry, repository, pods] = await waitForAll([
+    startCluster("hub"),
+    waitForAll(names.map(startCluster)),
     startRegistry({
       dir: paths.registry,
       binary: binaries.registry,
@@ -97,16 +96,34 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       ...watchers,
     }),
     startChartRepository({ dir: paths.chartRepository, logDir: paths.logs, ...watchers }),
+    preparePods(readLocalConfig(), binaries.helm),
   ]);
   await writeKubeconfig(
     paths.kubeconfig,
     formatKubeconfig([hub, ...members].map(({ entry }) => entry)),
   );
-  spec.step("starting the hub");
+  if (pods.isolation.kind === "plain process")
+    spec.step(`pods run as plain processes: ${pods.isolation.reason}`);
+  const runner = await startRunner(
+    {
+      clusters: [hub, ...members].map(({ name, kubeconfig }) => ({ name, kubeconfig })),
+      ...pods,
+      dir: paths.work,
+      logDir: paths.logs,
+      journal: paths.journal,
+    },
+    spec.environment,
+    watchers,
+  );
+  const agentsPort = await freePort();
+  await writeValues(paths.values, { agentsPort });
   const hubRest = await connect(hub);
   try {
-    const [{ ports, programs }] = await waitForAll([
-      startHubAndAgents(spec, { hub, hubRest, members, helm: binaries.helm, watchers }),
+    if (!spec.bare) spec.step("installing the charts of Flotilla");
+    await waitForAll([
+      ...(spec.bare
+        ? []
+        : [installHubAndAgents(spec, { hub, hubRest, members, agentsPort, helm: binaries.helm })]),
       publishChart(sampleChartDir(sampleChart), {
         helm: binaries.helm,
         version: sampleVersion,
@@ -122,7 +139,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       ...[hub, ...members].flatMap((cluster) => cluster.processes),
       registry.process,
       repository.process,
-      ...programs,
+      runner,
     ];
     const state: FleetState = {
       version: 1,
@@ -135,15 +152,14 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
         kubeconfig,
       })),
       addresses: {
-        hub: hubAddress(ports),
-        hubHealth: `http://127.0.0.1:${ports.internal}`,
+        hub: `127.0.0.1:${agentsPort}`,
         chartRepository: repository.url,
         registry: `${registry.oci}/${registryPath}`,
       },
       processes: processes.map(({ record }) => record),
     };
     await writeFleetState(paths, state);
-    if (spec.sample) {
+    if (spec.sample && !spec.bare) {
       spec.step("waiting for the sample HelmOp");
       await installSample(hubRest, repository.url, signal);
     }
@@ -151,74 +167,6 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   } finally {
     await hubRest.close();
   }
-}
-
-interface ProgramContext {
-  readonly hub: LocalCluster;
-  readonly hubRest: KubeRest;
-  readonly members: readonly LocalCluster[];
-  /** Path of the helm program. */
-  readonly helm: string;
-  readonly watchers: Watchers;
-}
-
-/** Starts the hub, then all agents; resolves when all are connected. */
-async function startHubAndAgents(
-  spec: FleetSpec,
-  { hub, hubRest, members, helm, watchers }: ProgramContext,
-): Promise<{ readonly ports: HubPorts; readonly programs: readonly RunningProcess[] }> {
-  const { paths, environment, signal } = spec;
-  await installCrds(hubRest);
-  const ports = await chooseHubPorts();
-  const hubProgram = await startHub({
-    kubeconfig: hub.kubeconfig,
-    ports,
-    logFile: join(paths.logs, "hub.log"),
-    environment,
-    ...watchers,
-  });
-
-  spec.step("starting agents");
-  const registration = await ensureRegistrationToken(hubRest, workspaceNamespace, "flotilla");
-  const registrations = members.map((cluster) => ({
-    cluster,
-    name: cluster.name,
-    workspace: workspaceNamespace,
-    registration,
-    labels: { name: cluster.name },
-  }));
-  if (spec.local) {
-    const own = await ensureRegistrationToken(hubRest, localNamespace, "flotilla");
-    registrations.push({
-      cluster: hub,
-      name: "local",
-      workspace: localNamespace,
-      registration: own,
-      labels: { name: "local" },
-    });
-  }
-  const agents = await waitForAll(
-    registrations.map(async ({ cluster, name, workspace, registration, labels }) => {
-      const rest = await connect(cluster);
-      try {
-        await createBootstrapSecret(rest, registration, { clusterName: name, labels });
-      } finally {
-        await rest.close();
-      }
-      const agent = await startAgent({
-        cluster: name,
-        kubeconfig: cluster.kubeconfig,
-        dataDir: join(paths.work, `agent-${name}`),
-        helm,
-        logFile: join(paths.logs, `agent-${name}.log`),
-        environment,
-        ...watchers,
-      });
-      await waitForAgent(hubRest, workspace, name, connectTimeoutMs, signal);
-      return agent;
-    }),
-  );
-  return { ports, programs: [hubProgram, ...agents] };
 }
 
 async function chooseProvider(
@@ -239,8 +187,4 @@ async function chooseProvider(
     cliErrors.FLEET_NOT_READY,
     `create clusters with kind: ${available.reason}; use --provider embedded, which needs no Docker`,
   );
-}
-
-async function connect(cluster: LocalCluster): Promise<KubeRest> {
-  return connectKube(await loadKubeconfig({ path: cluster.kubeconfig }));
 }

@@ -1,13 +1,14 @@
 /** Another hub at the same address, a hub without the Cluster, and a hub that has lost its data. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { installCrds, startHub } from "@flotilla/cli/fleet";
+import { installCrds } from "@flotilla/cli/fleet";
 import { clusters } from "@flotilla/shared/api";
 import { authoritySecretName, hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { type ClusterClient, connectCluster } from "../harness/cluster-client.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
+import { startHub } from "../harness/hub-program.ts";
 import { endOfLog, lineInLog, logLines } from "../harness/log-file.ts";
 import { startDisasterFleet } from "./disaster-fleet.ts";
 

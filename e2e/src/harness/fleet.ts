@@ -8,7 +8,6 @@ import { join } from "node:path";
 import {
   createBootstrapSecret,
   ensureRegistrationToken,
-  type HubPorts,
   installCrds,
   waitForAgent,
 } from "@flotilla/cli/fleet";
@@ -23,6 +22,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { assertRightsSuffice, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
+import type { HubPorts } from "./hub-program.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 import {
   type EntryFiles,

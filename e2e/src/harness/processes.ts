@@ -1,8 +1,9 @@
 /** The product's processes, which tests end and start again. */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { chooseHubPorts, type HubPorts, startAgent, startHub } from "@flotilla/cli/fleet";
 import type { Reaper, RunningProcess } from "@flotilla/local/process";
+import { startAgent } from "./agent-program.ts";
+import { chooseHubPorts, type HubPorts, startHub } from "./hub-program.ts";
 
 export interface RestartableProcess {
   /** The one that was started last. */

@@ -1,7 +1,6 @@
 /** Polling, webhooks and requested reconciles on a fleet with a real registry. All tests share a fleet. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { chooseHubPorts, type HubPorts, startHub } from "@flotilla/cli/fleet";
 import { startTestRegistry } from "@flotilla/local/testing";
 import { helmOps } from "@flotilla/shared/api";
 import {
@@ -15,6 +14,7 @@ import { afterAll, type TestContext, test } from "vitest";
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { commandsIn } from "../harness/flotilla-command.ts";
+import { chooseHubPorts, type HubPorts, startHub } from "../harness/hub-program.ts";
 import { pushChart } from "../harness/push-chart.ts";
 
 const { fleet, charts, cluster } = await startFleetForFile({ clusters: [{}] });

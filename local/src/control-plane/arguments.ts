@@ -61,6 +61,10 @@ export function apiServerArguments(layout: ControlPlaneLayout): readonly string[
     `--service-account-signing-key-file=${pki("service-accounts.key")}`,
     "--service-cluster-ip-range=10.96.0.0/16",
     "--authorization-mode=Node,RBAC",
+    // For the logs of pods, which the pod runner serves.
+    `--kubelet-client-certificate=${pki("admin.crt")}`,
+    `--kubelet-client-key=${pki("admin.key")}`,
+    "--kubelet-preferred-address-types=InternalIP",
     "--endpoint-reconciler-type=none",
     "--allow-privileged=true",
     "--profiling=false",

@@ -1,4 +1,4 @@
-export { apiClient } from "./api-client.ts";
+export { type ApiClient, apiClient } from "./api-client.ts";
 export { copyEtcdData, readPorts } from "./cluster-dir.ts";
 export {
   type ControlPlane,

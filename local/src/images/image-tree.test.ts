@@ -24,9 +24,11 @@ async function treeOf(program: ProgramName, dir: string): Promise<string> {
     dir,
     node: { path: process.execPath, version: process.versions.node },
     ...(program === "agent" && { helm }),
-    mirror: config.mirrors.debian ?? publisherBases.debian,
-    cacheDir: join(config.cacheDir, "debian"),
-    client,
+    debian: {
+      mirror: config.mirrors.debian ?? publisherBases.debian,
+      cacheDir: join(config.cacheDir, "debian"),
+      client,
+    },
   }).finally(() => client.close());
   return dir;
 }

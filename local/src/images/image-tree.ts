@@ -3,7 +3,7 @@
  * inputs give the same bytes: names are sorted, times and owners are fixed when the image is built.
  */
 import { execFile } from "node:child_process";
-import { chmod, copyFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, link, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { buildVersion } from "@flotilla/shared/buildinfo";
@@ -15,6 +15,7 @@ import {
   type Architecture,
   controlOf,
   type DebianFile,
+  type FetchOptions,
   fetchPackage,
   filesOf,
   readDebianLock,
@@ -32,6 +33,11 @@ export interface ImageTreeOptions {
   readonly node: { readonly path: string; readonly version: string };
   /** The program of Helm for this architecture. Only for the agent. */
   readonly helm?: string;
+  /** Absent: without Debian's files, for programs that run with those of this machine. */
+  readonly debian?: DebianSource;
+}
+
+export interface DebianSource {
   /** URL of a mirror of Debian. */
   readonly mirror: string;
   /** Where packages of Debian are kept. */
@@ -61,17 +67,10 @@ const textFiles: Readonly<Record<string, string>> = {
 /** Where scanners look for the SBOM. */
 export const sbomPath = "usr/share/sbom/flotilla.spdx.json";
 
-/** Throws IMAGE_BUILD_FAILED. */
+/** With the list of what it contains. Throws IMAGE_BUILD_FAILED. */
 export async function writeImageTree(options: ImageTreeOptions): Promise<void> {
   const { program, dir, node, helm } = options;
-  await rm(dir, { recursive: true, force: true });
-  for (const each of emptyDirs) await mkdir(join(dir, each), { recursive: true });
-  await chmod(join(dir, "tmp"), 0o1777);
-  for (const [path, text] of Object.entries(textFiles)) await write(dir, path, text);
-  const inputs = await bundleProgram(program, join(dir, "opt", "flotilla"));
-  const debian = await writeDebianFiles(options);
-  await copyProgram(node.path, join(dir, "usr/bin/node"));
-  if (helm !== undefined) await copyProgram(helm, join(dir, "usr/bin/helm"));
+  const { inputs, debian } = await writeFileTree(options);
   const components: readonly Component[] = [
     ...debian,
     { kind: "generic", name: "node", version: node.version },
@@ -82,8 +81,24 @@ export async function writeImageTree(options: ImageTreeOptions): Promise<void> {
   await write(dir, sbomPath, formatSbom(sbom));
 }
 
-async function writeDebianFiles(options: ImageTreeOptions): Promise<readonly Component[]> {
-  const { dir, architecture } = options;
+/** Returns the paths of the bundled files, and the packages of Debian. Throws IMAGE_BUILD_FAILED. */
+export async function writeFileTree(
+  options: ImageTreeOptions,
+): Promise<{ readonly inputs: readonly string[]; readonly debian: readonly Component[] }> {
+  const { program, dir, node, helm, architecture, debian } = options;
+  await rm(dir, { recursive: true, force: true });
+  for (const each of emptyDirs) await mkdir(join(dir, each), { recursive: true });
+  await chmod(join(dir, "tmp"), 0o1777);
+  for (const [path, text] of Object.entries(textFiles)) await write(dir, path, text);
+  const inputs = await bundleProgram(program, join(dir, "opt", "flotilla"));
+  await copyProgram(node.path, join(dir, "usr/bin/node"));
+  if (helm !== undefined) await copyProgram(helm, join(dir, "usr/bin/helm"));
+  const packages = debian && (await writeDebianFiles(dir, { ...debian, architecture }));
+  return { inputs, debian: packages ?? [] };
+}
+
+async function writeDebianFiles(dir: string, options: FetchOptions): Promise<readonly Component[]> {
+  const { architecture } = options;
   const lock = await readDebianLock();
   const certificates: string[] = [];
   const components: Component[] = [];
@@ -119,9 +134,10 @@ async function write(dir: string, path: string, text: string): Promise<void> {
   await writeFile(to, text, { mode: 0o644 });
 }
 
+/** Linked where that is possible: Node and Helm are most of a tree. */
 async function copyProgram(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
-  await copyFile(from, to);
+  await link(from, to).catch(() => copyFile(from, to));
   await chmod(to, 0o755);
 }
 

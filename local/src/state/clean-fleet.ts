@@ -29,6 +29,7 @@ export async function removeFleetFiles(paths: FleetPaths): Promise<void> {
     paths.registry,
     paths.chartRepository,
     paths.work,
+    paths.values,
   ];
   await Promise.all(own.map((path) => rm(path, { recursive: true, force: true, maxRetries: 3 })));
   const remaining = await readdir(paths.root).catch(() => [""]);

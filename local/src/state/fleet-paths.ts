@@ -14,8 +14,10 @@ export interface FleetPaths {
   readonly clusters: string;
   readonly registry: string;
   readonly chartRepository: string;
-  /** Data of the agents. */
+  /** Volumes of pods. */
   readonly work: string;
+  /** Values of charts for this fleet. */
+  readonly values: string;
   cluster(name: string): string;
 }
 
@@ -32,6 +34,7 @@ export function fleetPaths(root: string): FleetPaths {
     registry: join(root, "registry"),
     chartRepository: join(root, "chart-repository"),
     work: join(root, "work"),
+    values: join(root, "values"),
     cluster: (name) => join(clusters, name),
   };
 }

@@ -6,6 +6,7 @@ export {
   deployments,
   type Event,
   events,
+  type Kubernetes,
   type Lease,
   leases,
   type Namespace,

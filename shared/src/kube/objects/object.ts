@@ -25,6 +25,7 @@ export interface ObjectMeta {
   readonly creationTimestamp?: string;
   /** Set when the deletion was requested; the object stays until its finalizers are removed. */
   readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
 }
 
 /** Any object of the Kubernetes API. Objects from a store are shared and must never be changed in place. */

@@ -1,6 +1,6 @@
-/** The hub of a local fleet. */
+/** The hub of a test fleet. */
 import { freePort, type RunningProcess, type Watchers, watchersOf } from "@flotilla/local/process";
-import { hubMain, startProgram } from "./program.ts";
+import { hubMain, startProgram } from "./start-program.ts";
 
 /** Ports of a hub. They stay the same over restarts, so that agents reconnect. */
 export interface HubPorts {

@@ -1,6 +1,6 @@
-/** The agent of one cluster of a local fleet. */
+/** The agent of one cluster of a test fleet. */
 import { freePort, type RunningProcess, type Watchers, watchersOf } from "@flotilla/local/process";
-import { agentMain, startProgram } from "./program.ts";
+import { agentMain, startProgram } from "./start-program.ts";
 
 export interface AgentSpec extends Watchers {
   /** Name of the cluster, for messages. */

@@ -1,24 +1,22 @@
-/** `flotilla kubectl`, and `flotilla crds`, whose output is for `kubectl apply -f -`. */
+/** `flotilla kubectl`, `flotilla helm`, and `flotilla crds`, whose output is for `kubectl apply -f -`. */
 import { spawn } from "node:child_process";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import type { CliConfig } from "../config.ts";
 import { runningFleet } from "../fleet/index.ts";
 
-/** Runs kubectl of the clusters' version with the kubeconfig of the local fleet; exits with its exit code. */
-export async function kubectl(
+/** Runs kubectl of the clusters' version, or the agents' Helm, with the kubeconfig of the local fleet; exits with its exit code. */
+export async function runClusterTool(
+  tool: "kubectl" | "helm",
   args: readonly string[],
   dir: string,
   config: CliConfig,
 ): Promise<void> {
-  const [{ kubeconfig }, binaries] = await Promise.all([
-    runningFleet(dir),
-    ensureBinaries(["kubectl"]),
-  ]);
-  const child = spawn(binaries.kubectl, args, {
+  const [{ kubeconfig }, binaries] = await Promise.all([runningFleet(dir), ensureBinaries([tool])]);
+  const child = spawn(binaries[tool], args, {
     stdio: "inherit",
     env: { ...config.userEnvironment, KUBECONFIG: kubeconfig },
   });
-  // The terminal sends Ctrl-C to kubectl, too; this process exits when kubectl does.
+  // The terminal sends Ctrl-C to the tool, too; this process exits when it does.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   process.exitCode = await new Promise<number>((resolve, reject) => {
     child.once("error", reject);

@@ -1,0 +1,4 @@
+export { loopbackClass } from "./load-balancer.ts";
+export { scheduling } from "./node.ts";
+export { preparePods } from "./prepare.ts";
+export { startRunner } from "./start-runner.ts";
