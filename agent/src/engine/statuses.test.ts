@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import type { DeploymentState } from "@flotilla/proto";
+import { plainContent } from "@flotilla/shared/content/testing";
+import { test } from "vitest";
+import type { Assignment } from "../assignment/index.ts";
+import { createStatuses } from "./statuses.ts";
+
+const assignment: Assignment = {
+  owner: { namespace: "c", name: "app", uid: "1" },
+  deploymentId: "d1",
+  content: plainContent,
+  paused: false,
+  withdrawing: false,
+};
+
+test("the states of all deployments have none whose first reconcile has not ended", () => {
+  const reported: DeploymentState[] = [];
+  const statuses = createStatuses({
+    assignments: { get: () => assignment, list: () => [assignment] },
+    readiness: { track: () => undefined, forget: () => undefined, readinessOf: () => undefined },
+    outbox: { report: (state) => reported.push(state) },
+    onState: () => undefined,
+  });
+
+  const own = statuses.ensure("app");
+  const before = statuses.states();
+  own.result = { kind: "failed", deploymentId: "d1", message: "no", code: "X" };
+  statuses.report("app");
+
+  assert.deepEqual(before, []);
+  assert.deepEqual(statuses.states(), reported);
+  assert.equal(reported.length, 1);
+});
