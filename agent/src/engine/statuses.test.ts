@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import type { DeploymentState } from "@flotilla/proto";
-import { plainContent } from "@flotilla/shared/content/testing";
 import { test } from "vitest";
 import type { Assignment } from "../assignment/index.ts";
 import { createStatuses } from "./statuses.ts";
 
 const assignment: Assignment = {
-  owner: { namespace: "c", name: "app", uid: "1" },
+  owner: { name: "app", uid: "1" },
   deploymentId: "d1",
-  content: plainContent,
+  content: new Uint8Array(),
   paused: false,
   withdrawing: false,
 };
