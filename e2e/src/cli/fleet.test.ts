@@ -45,14 +45,9 @@ describe("a fleet in the background", async () => {
   test("is shown with everything that a program needs to use it", async () => {
     assert.ok(isAbsolute(state.kubeconfig));
     assert.match(await readFile(state.kubeconfig, "utf8"), /name: hub\n.*name: cluster-1\n/s);
-    assert.deepEqual(Object.keys(state.addresses), [
-      "hub",
-      "hubHealth",
-      "chartRepository",
-      "registry",
-    ]);
+    assert.deepEqual(Object.keys(state.addresses), ["hub", "chartRepository", "registry"]);
     const alive = await Promise.all(state.processes.map(isAlive));
-    assert.ok(state.processes.length >= 14 && !alive.includes(false));
+    assert.ok(state.processes.length >= 13 && !alive.includes(false));
   });
 
   test("has its clusters enrolled under the names of their contexts, and the hub's own as local", async () => {
@@ -107,6 +102,48 @@ describe("a fleet in the background", async () => {
     assert.match(missing.stderr, /pods "nope" not found/);
   });
 
+  test("runs hub and agents as pods of their charts, started again when they end, with logs", async () => {
+    const hubPod = ["--namespace=flotilla-system", "--selector=app.kubernetes.io/name=flotilla"];
+    const restarts = async () =>
+      (
+        await flotilla.run(
+          ...["kubectl", "get", "pods", ...hubPod],
+          "--output=jsonpath={.items[*].status.containerStatuses[0].restartCount}",
+        )
+      ).stdout;
+    const hub = (await leftOf(flotilla)).find(({ name }) =>
+      name.startsWith("pod flotilla-system/flotilla-"),
+    );
+    assert.ok(hub);
+    assert.equal(await restarts(), "0");
+
+    process.kill(hub.pid, "SIGKILL");
+    const ready = await flotilla.run(
+      ...["kubectl", "wait", "pods", ...hubPod, "--for=condition=Ready=false"],
+    );
+    const again = await flotilla.run(
+      ...["kubectl", "wait", "pods", ...hubPod, "--for=condition=Ready", "--timeout=60s"],
+    );
+
+    assert.deepEqual([ready.code, again.code], [0, 0], ready.stderr + again.stderr);
+    assert.equal(await restarts(), "1");
+    const logs = await flotilla.run("kubectl", "logs", ...hubPod, "--tail=-1");
+    assert.match(logs.stdout, /"msg":"cluster enrolled"/);
+  });
+
+  test("is tested by the charts", async () => {
+    const hub = await flotilla.run(
+      ...["helm", "--kube-context=hub", "test", "flotilla", "--namespace=flotilla-system"],
+    );
+    const agent = await flotilla.run(
+      ...["helm", "--kube-context=cluster-1", "test", "flotilla-agent"],
+      "--namespace=flotilla-agent",
+    );
+
+    assert.match(hub.stdout, /Phase: +Succeeded/, hub.stderr);
+    assert.match(agent.stdout, /Phase: +Succeeded/, agent.stderr);
+  });
+
   test("is not changed by a second up", async () => {
     const again = await flotilla.run("up", "--detach", "--clusters", "1", "--local");
 
@@ -145,10 +182,11 @@ describe("a fleet in the background", async () => {
   });
 
   test("with a killed process reports which, and is stopped by down completely", async () => {
-    const hub = state.processes.find(({ name }) => name === "hub");
-    assert.ok(hub);
-    process.kill(hub.pid, "SIGKILL");
-    await waitUntil(() => allGone([hub]), { what: "the end of the hub", timeoutMs: 10_000 });
+    const runner = state.processes.find(({ name }) => name === "pod runner");
+    assert.ok(runner);
+    const pods = await leftOf(flotilla);
+    process.kill(runner.pid, "SIGKILL");
+    await waitUntil(() => allGone([runner]), { what: "the end of it", timeoutMs: 10_000 });
 
     const status = await flotilla.run("status", "-o", "json");
     const up = await flotilla.run("up", "--detach");
@@ -156,13 +194,13 @@ describe("a fleet in the background", async () => {
     const afterwards = await flotilla.run("status", "-o", "json");
 
     assert.equal(status.code, 1);
-    assert.match(status.stdout, /hub \(log \S+hub\.log\) has ended; run `flotilla down`/);
+    assert.match(status.stdout, /pod runner \(log \S+pods\.log\) has ended; run `flotilla down`/);
     assert.doesNotMatch(status.stdout, /kubeconfig/);
     assert.equal(up.code, 1);
-    assert.match(up.stderr, /^flotilla: the fleet in \S+ is broken: hub has ended; /);
+    assert.match(up.stderr, /^flotilla: the fleet in \S+ is broken: pod runner has ended; /);
     assert.equal(down.code, 0);
     assert.match(down.stdout, /^Fleet stopped: \d+ processes ended, data deleted\.\n$/);
-    assert.ok(await allGone(state.processes));
+    assert.ok(await allGone([...state.processes, ...pods]));
     assert.equal(afterwards.code, 1);
   });
 });
@@ -194,7 +232,7 @@ describe("a fleet in the foreground", async () => {
   test("whose command is killed leaves nothing running", async () => {
     const running = up();
     await running.printed("Press Ctrl-C to stop the fleet.");
-    const { processes } = await stateOf(flotilla);
+    const processes = await leftOf(flotilla);
 
     running.child.kill("SIGKILL");
 
