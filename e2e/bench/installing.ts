@@ -1,4 +1,5 @@
 /** How long it takes from a HelmOp to Ready, beside Helm alone. */
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type BenchChart,
   type BenchFleet,
@@ -14,6 +15,9 @@ const many = 50;
 
 /** The bar: Helm's own time and this much. */
 const allowanceMs = 100;
+
+/** Until garbage is collected and Helm processes have ended. */
+const settleMs = 10_000;
 
 export async function oneInstall(bench: BenchFleet): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
@@ -57,6 +61,7 @@ export async function manyInstalls(bench: BenchFleet): Promise<readonly Figure[]
   const best = Math.min(...bare.values());
   const names = Array.from({ length: many }, (_, index) => `many-${index}`);
   const agent = bench.cluster.agent().identity.pid;
+  const idleMb = await memoryMb(agent);
   let peakMb = 0;
   const sampling = setInterval(() => {
     void memoryMb(agent).then((mb) => {
@@ -68,6 +73,8 @@ export async function manyInstalls(bench: BenchFleet): Promise<readonly Figure[]
     await bench.ready(...names);
   });
   clearInterval(sampling);
+  await sleep(settleMs);
+  const inSyncMb = await memoryMb(agent);
   return [
     {
       what: `${many} HelmOps created at once to Ready`,
@@ -82,6 +89,13 @@ export async function manyInstalls(bench: BenchFleet): Promise<readonly Figure[]
       unit: "MB",
       value: peakMb,
       bar: 350,
+    },
+    {
+      what: `memory of the agent with ${many} releases more in sync`,
+      unit: "MB",
+      value: inSyncMb,
+      baseline: { what: "without them", value: idleMb },
+      bar: idleMb + 15,
     },
   ];
 }

@@ -14,13 +14,13 @@ export async function memory(bench: BenchFleet): Promise<readonly Figure[]> {
       what: "memory of the idle hub",
       unit: "MB",
       value: await memoryMb(bench.fleet.hubProcess().identity.pid),
-      bar: 150,
+      bar: 90,
     },
     {
       what: "memory of the idle agent",
       unit: "MB",
       value: await memoryMb(bench.cluster.agent().identity.pid),
-      bar: 110,
+      bar: 80,
     },
   ];
 }

@@ -15,6 +15,7 @@ import {
 } from "../../src/harness/chart-archive.ts";
 import { startChartServer } from "../../src/harness/chart-server.ts";
 import { startTestFleet, type TestCluster, type TestFleet } from "../../src/harness/fleet.ts";
+import { imagePrograms } from "./image-programs.ts";
 import { type WatchedObjects, watchObjects } from "./watched-objects.ts";
 
 /** `large`: 80 objects; of its Deployments as many never become ready as the value `stuck` says. */
@@ -40,7 +41,12 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export const oneCluster: HelmOp["spec"]["targets"] = [{ clusterName: "cluster-1" }];
 
 export async function startBenchFleet(): Promise<BenchFleet> {
-  const fleet = await startTestFleet({ clusters: [{}], ownPlanes: true });
+  const programs = await imagePrograms();
+  const fleet = await startTestFleet({
+    clusters: [{}],
+    ownPlanes: true,
+    entryFiles: () => programs,
+  });
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("a fleet with one cluster has one");
   const server = await startChartServer();

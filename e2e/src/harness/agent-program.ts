@@ -12,6 +12,7 @@ export interface AgentSpec extends Watchers {
   readonly helm: string;
   /** The entry file of the program; default: that of this version. */
   readonly main?: string;
+  readonly nodeFlags?: readonly string[];
   readonly logFile: string;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -22,6 +23,7 @@ export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
   return await startProgram({
     name: `agent of ${spec.cluster}`,
     main: spec.main ?? agentMain,
+    ...(spec.nodeFlags !== undefined && { nodeFlags: spec.nodeFlags }),
     args: [
       `--kubeconfig=${spec.kubeconfig}`,
       `--data-dir=${spec.dataDir}`,

@@ -19,6 +19,7 @@ export interface HubSpec extends Watchers {
   readonly environment: Readonly<Record<string, string>>;
   /** The entry file of the program; default: that of this version. */
   readonly main?: string;
+  readonly nodeFlags?: readonly string[];
   /** Name of this replica; default `hub-0`. */
   readonly replica?: string;
   /** `host:port` that agents connect to; default: that of `ports`. */
@@ -39,6 +40,7 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
   return startProgram({
     name: "hub",
     main: spec.main ?? hubMain,
+    ...(spec.nodeFlags !== undefined && { nodeFlags: spec.nodeFlags }),
     args: [
       `--kubeconfig=${spec.kubeconfig}`,
       `--grpc-listen=127.0.0.1:${spec.ports.grpc}`,

@@ -12,10 +12,16 @@ export interface RestartableProcess {
   stop(): Promise<void>;
 }
 
+export interface EntryFile {
+  readonly main: string;
+  /** Default: those of the local fleet. */
+  readonly nodeFlags?: readonly string[];
+}
+
 /** The entry files of the programs. */
 export interface EntryFiles {
-  readonly hub: string;
-  readonly agent: string;
+  readonly hub: EntryFile;
+  readonly agent: EntryFile;
 }
 
 export interface ProcessContext {
@@ -53,7 +59,7 @@ export async function startReplica(
   const logFile = join(dir, "logs", index === 0 ? "hub.log" : `${name}.log`);
   const restartable = await startRestartable(() =>
     startHub({
-      ...mainOf(entryFiles?.()?.hub),
+      ...entryFiles?.()?.hub,
       kubeconfig,
       ports,
       logFile,
@@ -81,15 +87,11 @@ export async function startAgentProcess(
   await mkdir(dataDir, { recursive: true });
   const restartable = await startRestartable(() =>
     startAgent({
-      ...mainOf(entryFiles?.()?.agent),
+      ...entryFiles?.()?.agent,
       ...{ cluster: name, kubeconfig, dataDir, helm, logFile, environment, reaper },
     }),
   );
   return { logFile, ...restartable };
-}
-
-function mainOf(main: string | undefined): { readonly main?: string } {
-  return main === undefined ? {} : { main };
 }
 
 async function startRestartable(run: () => Promise<RunningProcess>): Promise<RestartableProcess> {

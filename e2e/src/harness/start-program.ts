@@ -17,6 +17,7 @@ export interface ProgramSpec extends Watchers {
   readonly name: string;
   /** The TypeScript file to run. */
   readonly main: string;
+  readonly nodeFlags?: readonly string[];
   readonly args: readonly string[];
   /** `http://host:port` of its health server. */
   readonly health: string;
@@ -47,7 +48,7 @@ export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
   const started = await startProcess({
     name: spec.name,
     command: process.execPath,
-    args: [...nodeFlags, spec.main, ...spec.args],
+    args: [...(spec.nodeFlags ?? nodeFlags), spec.main, ...spec.args],
     env: { ...compileCache(), ...spec.environment },
     logFile: spec.logFile,
     ...watchersOf(spec),

@@ -35,7 +35,7 @@ export async function earlierVersion(version: string): Promise<EarlierVersion> {
   });
   return {
     dir,
-    entryFiles: { hub: join(dir, "hub.mjs"), agent: join(dir, "agent.mjs") },
+    entryFiles: { hub: { main: join(dir, "hub.mjs") }, agent: { main: join(dir, "agent.mjs") } },
   };
 }
 

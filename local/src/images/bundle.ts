@@ -1,4 +1,4 @@
-/** Bundles a program to one file, with the files beside it that it reads while it runs. */
+/** Bundles a program, with the files beside it that it reads while it runs. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,6 +30,13 @@ export async function bundleProgram(program: ProgramName, dir: string): Promise<
     platform: "node",
     target: "node24",
     format: "esm",
+    // What is imported when it is needed is loaded then, and shared by the program and its workers. In the folder of the
+    // programs, because modules find files by their own path.
+    splitting: true,
+    chunkNames: "bin/[name]-[hash]",
+    // V8 keeps the text of a program in memory. Names stay, for stack traces.
+    minifyWhitespace: true,
+    minifySyntax: true,
     outdir: dir,
     banner: { js: requireOfNode },
     legalComments: "external",

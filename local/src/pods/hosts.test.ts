@@ -26,7 +26,8 @@ const endpoints = [
 ];
 
 test("a Service selects the ready pods of its namespace that have its labels", () => {
-  const ips = (spec: NonNullable<Service["spec"]>) => endpointsOf(service(spec), endpoints).map(({ ip }) => ip);
+  const ips = (spec: NonNullable<Service["spec"]>) =>
+    endpointsOf(service(spec), endpoints).map(({ ip }) => ip);
 
   assert.deepEqual(ips({ selector: { app: "web" } }), ["127.64.0.1"]);
   assert.deepEqual(ips({ selector: { app: "web" }, publishNotReadyAddresses: true }), [

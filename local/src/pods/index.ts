@@ -1,3 +1,4 @@
+export { readLocalImages } from "./image.ts";
 export { loopbackClass } from "./load-balancer.ts";
 export { scheduling } from "./node.ts";
 export { preparePods } from "./prepare.ts";
