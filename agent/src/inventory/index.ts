@@ -1,6 +1,12 @@
-export { createInventory, type Inventory, type InventoryReader } from "./inventory.ts";
+export {
+  createInventory,
+  type InstalledRevisions,
+  type Inventory,
+  type InventoryReader,
+} from "./inventory.ts";
 export type {
   InventoryObject,
   InventoryRelease,
   InventoryRevision,
+  InventoryRun,
 } from "./inventory-secret.ts";

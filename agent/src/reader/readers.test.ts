@@ -3,11 +3,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, createGzip, gzipSync } from "node:zlib";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { pack } from "tar-stream";
 import { afterAll, describe, type TestContext, test } from "vitest";
 import { createLimitRecords, createProcessWatch } from "../process/index.ts";
+import { createSecretStorage } from "../storage/index.ts";
 import { createReadCalls } from "./read-calls.ts";
 import { createReaders, type ReadersOptions } from "./readers.ts";
 
@@ -16,10 +18,11 @@ const dir = await mkdtemp(join(tmpdir(), "flotilla-readers-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 async function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
-  const recordsDir = await mkdtemp(join(dir, "limits-"));
+  const rest = createMemoryApiServer();
   const clock = createFakeClock(0);
   const start = async () => {
-    const records = createLimitRecords(recordsDir, { clock, log: silentLog() });
+    const secrets = createSecretStorage(rest);
+    const records = createLimitRecords({ secrets, clock, log: silentLog() });
     await records.load();
     const readers = createReaders({
       watch: createProcessWatch({ totalBytes: 4096 * MiB }),
