@@ -1,0 +1,2 @@
+export { type Election, lead } from "./lead.ts";
+export { readinessOf } from "./readiness.ts";
