@@ -3,12 +3,12 @@ import { agentNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import { fenceConnection, type Leadership } from "@flotilla/shared/kube/leaderelection";
-import type { Clock } from "@flotilla/shared/time";
 import { createHubConnection, type HubConnection } from "./connection/index.ts";
 import { createRunHelm, type HelmProgram } from "./helm/index.ts";
 import type { ConnectHub } from "./hubclient/index.ts";
 import { createIdentityController, createIdentityStore } from "./identity/index.ts";
 import { createInstaller, type InstallerDeps } from "./installer.ts";
+import { createDrain } from "./leader/index.ts";
 
 export interface ActiveAgentDeps
   extends Omit<InstallerDeps, "rest" | "namespace" | "runHelm" | "outbox"> {
@@ -24,12 +24,6 @@ export interface ActiveAgent {
   /** Ends all watches. */
   close(): Promise<void>;
 }
-
-/**
- * How long reconciles may go on when the process is asked to end: most runs of Helm take less, and one that is interrupted
- * leaves a failed revision and is repeated by the next agent.
- */
-const drainMs = 5_000;
 
 export function createActiveAgent(deps: ActiveAgentDeps, leadership: Leadership): ActiveAgent {
   const { connectHub, clock, log } = deps;
@@ -68,38 +62,16 @@ export function createActiveAgent(deps: ActiveAgentDeps, leadership: Leadership)
       const disconnect = new AbortController();
       // Stored assignments are reconciled whether or not the hub can be reached.
       const connected = connection.run(installer.intake, disconnect.signal);
-      const abort = abortAfter(signal, leadership.lost, clock);
+      const drain = createDrain({ stop: signal, lost: leadership.lost }, clock);
       try {
-        await installer.run(signal, abort.signal);
+        await installer.run(signal, drain.signal);
       } finally {
-        abort.cancel();
+        drain.cancel();
         // Last, so that the results of these reconciles are sent, and the hub waits as short as possible for the next agent.
         disconnect.abort();
         await connected;
       }
     },
     close: () => installer.close(),
-  };
-}
-
-/** Aborts `drainMs` after `stop` has, or at once with `lost`. */
-function abortAfter(stop: AbortSignal, lost: AbortSignal, clock: Clock) {
-  const abort = new AbortController();
-  const end = (): void => abort.abort(stop.reason);
-  const start = (): void => {
-    if (lost.aborted) end();
-    else timer = clock.setTimeout(end, drainMs);
-  };
-  let timer: ReturnType<Clock["setTimeout"]> | undefined;
-  if (stop.aborted) start();
-  else stop.addEventListener("abort", start, { once: true });
-  lost.addEventListener("abort", end, { once: true });
-  return {
-    signal: abort.signal,
-    cancel: () => {
-      timer?.cancel();
-      stop.removeEventListener("abort", start);
-      lost.removeEventListener("abort", end);
-    },
   };
 }
