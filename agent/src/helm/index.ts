@@ -1,7 +1,7 @@
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
 export { headOf, type OwnedObject, objectsOf, ownedObjects } from "./manifest.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
-export { createProcessRecords, type ProcessRecords } from "./process-records.ts";
+export { createProcessRecords } from "./process-records.ts";
 export { startOfProcess } from "./process-start.ts";
 export {
   contentDigest,

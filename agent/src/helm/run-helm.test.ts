@@ -68,8 +68,8 @@ describe("a run of Helm", () => {
     const recorded: string[] = [];
     const run = await program(t, "echo $$; ps -o pgid= -p $$", {
       records: {
-        started: async (pid) => void recorded.push(`started ${pid}`),
-        ended: async (pid) => void recorded.push(`ended ${pid}`),
+        started: (pid) => Promise.resolve(void recorded.push(`started ${pid}`)),
+        ended: (pid) => Promise.resolve(void recorded.push(`ended ${pid}`)),
       },
     });
 

@@ -1,6 +1,5 @@
 export {
   createInventory,
-  type InstalledRevisions,
   type Inventory,
   type InventoryReader,
 } from "./inventory.ts";

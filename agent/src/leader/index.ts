@@ -1,3 +1,3 @@
 export { createDrain } from "./drain.ts";
-export { type Election, lead } from "./lead.ts";
+export { lead } from "./lead.ts";
 export { readinessOf } from "./readiness.ts";

@@ -77,7 +77,7 @@ function endlessHelm(clock: FakeClock, { lost }: Leadership) {
     path: "/bin/sh",
     environment: {},
     forbidden: lost,
-    records: { started: async () => started.resolve(), ended: () => Promise.resolve() },
+    records: { started: () => Promise.resolve(started.resolve()), ended: () => Promise.resolve() },
   });
   const killed = run({
     args: ["-c", "trap '' TERM; while :; do read -r line || sleep 600; done"],

@@ -17,7 +17,7 @@ const MiB = 1024 * 1024;
 const dir = await mkdtemp(join(tmpdir(), "flotilla-readers-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-async function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
+function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
   const rest = createMemoryApiServer();
   const clock = createFakeClock(0);
   const start = async () => {
@@ -88,7 +88,7 @@ async function zeros(mebibytes: number, name: string) {
 
 describe("a reader", () => {
   test("finds the calls in a chart and in values", async (t) => {
-    const { calls } = await (await setUp(t)).start();
+    const { calls } = await setUp(t).start();
     const app = await chartOf(
       { "app/templates/a.yaml": '{{ lookup "v1" "Secret" "a" "b" }}{{ tpl .Values.x . }}' },
       "app",
@@ -105,7 +105,7 @@ describe("a reader", () => {
   });
 
   test("rejects an archive that decompresses to too much", async (t) => {
-    const { calls } = await (await setUp(t)).start();
+    const { calls } = await setUp(t).start();
 
     await assert.rejects(calls.inChart(await zeros(200, "zeros")), {
       code: "LIMIT_EXCEEDED",
@@ -118,7 +118,7 @@ describe("a reader", () => {
   });
 
   test("rejects an archive of too many files", async (t) => {
-    const { calls } = await (await setUp(t)).start();
+    const { calls } = await setUp(t).start();
     const files = Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`app/${at}`, ""]));
 
     await assert.rejects(calls.inChart(await chartOf(files, "many")), {
@@ -128,7 +128,7 @@ describe("a reader", () => {
 
   test("reads millions of calls in little memory", async (t) => {
     const limits = { memoryBytes: 300 * MiB, cpuMs: 20_000 };
-    const { calls } = await (await setUp(t, { limits })).start();
+    const { calls } = await setUp(t, { limits }).start();
     const text = `{{ tpl "x" . }}${"{{a}}".repeat(800_000)}`;
 
     const found = await calls.inChart(await chartOf({ "app/templates/a.yaml": text }, "calls"));
@@ -145,7 +145,7 @@ describe("a chart that ends its reader", () => {
     ["hang", /took more than 1 s$/],
   ] as const)
     test(`(${digest}) is not read again before its retry, by a restarted agent either`, async (t) => {
-      const { clock, start } = await setUp(t, {
+      const { clock, start } = setUp(t, {
         program: await standIn(),
         limits: { memoryBytes: 512 * MiB, cpuMs: 500 },
         timeoutMs: digest === "hang" ? 1_000 : 60_000,
@@ -163,7 +163,7 @@ describe("a chart that ends its reader", () => {
     });
 
   test("does not delay others", async (t) => {
-    const { start } = await setUp(t, { program: await standIn(), waitMs: 10 });
+    const { start } = setUp(t, { program: await standIn(), waitMs: 10 });
     const { calls, readers } = await start();
     const hanging = calls.inChart(chart("hang")).catch((thrown: unknown) => thrown);
 
@@ -179,7 +179,7 @@ describe("a chart that ends its reader", () => {
 
 describe("readers", () => {
   test("do all tasks in one process as long as none waits", async (t) => {
-    const { calls, readers } = await (await setUp(t, { program: await standIn() })).start();
+    const { calls, readers } = await setUp(t, { program: await standIn() }).start();
     readers.prepare();
     readers.prepare();
 
@@ -191,7 +191,7 @@ describe("readers", () => {
 
   test("are replaced after a number of tasks, and end when they are idle", async (t) => {
     const program = await standIn();
-    const { calls } = await (await setUp(t, { program, maxTasks: 2, idleMs: 1 })).start();
+    const { calls } = await setUp(t, { program, maxTasks: 2, idleMs: 1 }).start();
     const pids: number[] = [];
     for (const digest of ["a", "b", "c"])
       pids.push(Number((await calls.inChart(chart(digest))).calls.lookup));
