@@ -12,6 +12,14 @@ describe("the agent's configuration", () => {
     assert.ok(!("kubeconfig" in config), "the in-cluster configuration is used");
   });
 
+  test("has the same name for every process with one data directory, and another for each directory", () => {
+    const nameOf = (...args: readonly string[]) => parseAgentConfig(args, {}).replica;
+
+    assert.equal(nameOf("--data-dir=/data"), nameOf("--data-dir=/data/"));
+    assert.notEqual(nameOf("--data-dir=/data"), nameOf("--data-dir=/other"));
+    assert.equal(nameOf("--replica=agent-abc"), "agent-abc");
+  });
+
   test("prefers a flag to its environment variable", () => {
     const environment = { KUBECONFIG: "/from/environment" };
 

@@ -1,6 +1,7 @@
 /** The agent's flags, parsed and checked. The only file that reads the environment. */
-import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { availableParallelism, hostname, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
@@ -11,8 +12,10 @@ export interface AgentConfig {
   /** Absent: in-cluster. */
   readonly kubeconfig?: string;
   readonly context?: string;
-  /** For charts, Helm's caches and the journal of Helm runs. */
+  /** For charts, Helm's caches and the records of its processes. Not shared with another agent. */
   readonly dataDir: string;
+  /** Of this agent among those of its cluster; the same after a restart. */
+  readonly replica: string;
   /** The Helm program. */
   readonly helm: string;
   /** Helm processes at a time. */
@@ -31,6 +34,8 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --kubeconfig FILE            of the agent's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME               of the kubeconfig; default: its current one
   --data-dir DIR               for charts and Helm's caches; default: flotilla-agent in the temporary folder
+  --replica NAME               of this agent among those of its cluster, of which one is active. Under the same name it
+                               goes on at once after a restart; default: by the host and the data directory
   --helm FILE                  the Helm program; default: helm
   --concurrency N              Helm processes at a time; default: two for each processor
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
@@ -78,6 +83,7 @@ export function parseAgentConfig(
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
     dataDir: flags["data-dir"],
+    replica: flags.replica ?? defaultReplica(flags["data-dir"]),
     helm: flags.helm,
     concurrency,
     internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
@@ -92,6 +98,12 @@ export function parseAgentConfig(
   };
 }
 
+/** An agent that starts on the same data directory ends the Helm processes that the one before has left. */
+function defaultReplica(dataDir: string): string {
+  const digest = createHash("sha256").update(resolve(dataDir)).digest("hex");
+  return `${hostname()}_${digest.slice(0, 12)}`;
+}
+
 function readFlags(args: readonly string[]) {
   try {
     return parseArgs({
@@ -100,6 +112,7 @@ function readFlags(args: readonly string[]) {
         kubeconfig: { type: "string" },
         context: { type: "string" },
         "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
+        replica: { type: "string" },
         helm: { type: "string", default: "helm" },
         concurrency: { type: "string" },
         "internal-listen": { type: "string", default: ":8081" },

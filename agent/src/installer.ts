@@ -11,7 +11,7 @@ import type { Registry } from "prom-client";
 import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
 import { createDeployer, createEngine, takeOver, takeOverLost } from "./engine/index.ts";
-import { createReleases, createRunJournal, type RunHelm } from "./helm/index.ts";
+import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
 import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
@@ -34,7 +34,7 @@ export interface InstallerDeps {
   /** Of readers: nothing else is inherited. */
   readonly readerEnvironment: Readonly<Record<string, string>>;
   readonly outbox: Outbox;
-  /** For charts, files for Helm, and the journal of Helm runs. */
+  /** For charts, and files for Helm. */
   readonly dataDir: string;
   /** Helm processes at a time. */
   readonly concurrency: number;
@@ -50,8 +50,8 @@ export interface Installer {
   readonly intake: Intake;
   /** Resolves when everything that was stored is loaded, with the number of assignments. */
   load(): Promise<number>;
-  /** Until `signal` aborts and the reconciles in progress have ended. Must be called after `load`. */
-  run(signal: AbortSignal): Promise<void>;
+  /** See Engine. Must be called after `load`. */
+  run(signal: AbortSignal, abort?: AbortSignal): Promise<void>;
   /** Ends all watches. */
   close(): Promise<void>;
 }
@@ -67,11 +67,10 @@ export function createInstaller(deps: InstallerDeps): Installer {
   let hasLostAll = false;
   const releases = createReleases({ rest, inventory, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
-  const journal = createRunJournal(join(dataDir, "runs"), log);
   const clients = createImpersonatedClients({ connection: rest, namespace, log });
   const referrers = createDownstreamReferrers(assignments);
   const downstream = createDownstreamResources({ rest, referrers, inventory, clock, log });
-  const limitRecords = createLimitRecords(join(dataDir, "limits"), deps);
+  const limitRecords = createLimitRecords({ secrets, clock, log });
   const readers = createReaders({
     ...deps.limited,
     records: limitRecords,
@@ -93,7 +92,6 @@ export function createInstaller(deps: InstallerDeps): Installer {
     checkTemplates: createTemplateGuard(createReadCalls(readers)),
     prepareCheck: readers.prepare,
     limitRecords,
-    journal,
     hasLostAll: () => hasLostAll,
   });
   const engine = createEngine({
@@ -130,7 +128,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
       watches = Promise.all(
         [releases, readiness, clients, downstream].map((cache) => cache.run(closing.signal)),
       );
-      await Promise.all([journal.recover(), limitRecords.load()]);
+      await limitRecords.load();
       const [hasInventory] = await Promise.all([
         inventory.load(),
         assignments.load(),

@@ -1,8 +1,7 @@
-/** The agent: installs in its cluster what the hub assigns, and reports its state to the hub. */
+/** The agent: installs in its cluster what the hub assigns, and reports its state to the hub, while it is the active one. */
 import { mkdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
-import { agentNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createLog } from "@flotilla/shared/log";
@@ -10,16 +9,16 @@ import { availableMemoryBytes, runProgram, startHealthServer } from "@flotilla/s
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
+import { type ActiveAgent, createActiveAgent } from "./active-agent.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
-import { createHubConnection } from "./connection/index.ts";
-import { createRunHelm, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
+import { createProcessRecords, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
 import { createHubConnector } from "./hubclient/index.ts";
-import { createIdentityController, createIdentityStore } from "./identity/index.ts";
-import { createInstaller } from "./installer.ts";
+import { lead, readinessOf } from "./leader/index.ts";
 import { createProcessWatch, processLimits } from "./process/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
+  const { dataDir, concurrency, replica: identity } = config;
   const log = createLog({ name: "agent", level: config.logLevel });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
@@ -28,13 +27,15 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     ...(config.context !== undefined && { context: config.context }),
     env: process.env,
   });
-  const rest = connectKube(kubeconfig, { userAgent: `flotilla-agent/${buildVersion}` });
+  const userAgent = `flotilla-agent/${buildVersion}`;
+  const rest = connectKube(kubeconfig, { userAgent });
+  const leaseRest = connectKube(kubeconfig, { userAgent, connections: 1 });
   const charts = createSourceClient({
-    userAgent: `flotilla-agent/${buildVersion}`,
+    userAgent,
     log,
     ...(config.proxy !== undefined && { proxy: config.proxy }),
   });
-  const helmHome = join(config.dataDir, "helm");
+  const helmHome = join(dataDir, "helm");
   await mkdir(helmHome, { recursive: true, mode: 0o700 });
 
   const podKubeconfig =
@@ -42,7 +43,9 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const limits = processLimits(availableMemoryBytes());
   const watch = createProcessWatch(limits);
   const { memoryBytes } = limits.helm;
-  const runHelm = createRunHelm({
+  const records = createProcessRecords(join(dataDir, "runs"), log);
+  await records.recover();
+  const helm = {
     path: config.helm,
     environment: helmEnvironment(
       {
@@ -53,53 +56,61 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
       },
       helmHome,
     ),
+    records,
     limited: { watch, limits: limits.helm },
-  });
+  };
   const compileCache = getCompileCacheDir();
-  const connectHub = createHubConnector();
-  const identity = createIdentityController({
-    store: createIdentityStore(rest, agentNamespace, log),
-    connectHub,
-    clock,
-    log,
-  });
-  const connection = createHubConnection({
-    identity,
-    connectHub,
-    agentVersion: buildVersion,
-    agentNamespace,
-    clock,
-    log,
-  });
-  const installer = createInstaller({
+  const deps = {
     rest,
-    namespace: agentNamespace,
     charts,
-    runHelm,
+    helm,
+    connectHub: createHubConnector(),
     limited: { watch, limits: limits.reader },
     // Starting a reader takes half as long if it need not compile its sources.
     readerEnvironment: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
-    outbox: connection.outbox,
-    dataDir: config.dataDir,
-    concurrency: config.concurrency,
+    dataDir,
+    concurrency,
     clock,
     log,
     metrics,
-  });
+  };
 
+  let active: ActiveAgent | undefined;
+  const closing: Promise<void>[] = [];
+  const election = lead({
+    rest: leaseRest,
+    identity,
+    clock,
+    log,
+    async run(leading, leadership) {
+      const agent = createActiveAgent(deps, leadership);
+      active = agent;
+      try {
+        await agent.run(leading);
+      } finally {
+        active = undefined;
+        // The Lease is released before.
+        closing.push(agent.close());
+      }
+    },
+  });
+  const readiness = () =>
+    readinessOf({
+      ...{ identity, holder: election.holder, isLeading: election.isLeading },
+      isConnected: active?.connection.isConnected ?? false,
+      connectionError: active?.connection.lastError ?? "",
+    });
   const health = await startHealthServer({
     listen: config.internalListen,
     metrics,
-    notReady: () =>
-      connection.isConnected ? undefined : `not connected to the hub: ${connection.lastError}`,
+    notReady: () => (readiness().isReady ? undefined : readiness().message),
+    ready: () => readiness().message,
   });
+  log.info({ health: health.address, replica: identity }, "agent has started");
   try {
-    const assignments = await installer.load();
-    log.info({ health: health.address, assignments }, "agent is ready");
-    // Stored assignments are reconciled whether or not the hub can be reached.
-    await Promise.all([installer.run(signal), connection.run(installer.intake, signal)]);
+    await election.run(signal);
   } finally {
-    await installer.close();
-    await Promise.all([charts.close(), health.close(), rest.close()]);
+    await Promise.all(closing);
+    await Promise.all([charts.close(), health.close(), rest.close(), leaseRest.close()]);
   }
 });

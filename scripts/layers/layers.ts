@@ -66,7 +66,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["main.ts"],
   ],
   agent: [
-    ["config.ts", "errors"],
+    ["config.ts", "errors", "leader"],
     ["hubclient", "impersonation", "inventory", "process", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
@@ -74,6 +74,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Active parts: releases, and the connection to the hub.
     ["connection", "engine"],
     ["installer.ts", "simulation"],
+    ["active-agent.ts"],
     ["main.ts"],
   ],
   local: [

@@ -10,8 +10,9 @@ import { downstreamLabel } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   contentDigest,
+  isLocked,
+  type ReleaseKey,
   type Releases,
-  type RunJournal,
   readLabelledRecord,
   releaseLabels,
   type StoredReleases,
@@ -21,6 +22,7 @@ import type {
   InventoryObject,
   InventoryRelease,
   InventoryRevision,
+  InventoryRun,
 } from "../inventory/index.ts";
 import { contentOf } from "./assigned-content.ts";
 
@@ -41,27 +43,35 @@ export function inventoryRelease(
   };
 }
 
-export interface ClaimDeps {
-  readonly journal: Pick<RunJournal, "get">;
-  readonly releases: Pick<Releases, "latest" | "history">;
-  readonly stored: Pick<StoredReleases, "read">;
-  readonly inventory: Pick<Inventory, "installed">;
+/** The run of this release that was interrupted. */
+export function runOf(
+  inventory: Pick<Inventory, "runOf">,
+  deployment: string,
+  { namespace, name }: ReleaseKey,
+): InventoryRun | undefined {
+  const run = inventory.runOf(deployment);
+  return run?.namespace === namespace && run.release === name ? run : undefined;
 }
 
-/** The agent was ended before it could enter the revision that its run, which is in the journal, has created. */
+export interface ClaimDeps {
+  readonly releases: Pick<Releases, "latest" | "history">;
+  readonly stored: Pick<StoredReleases, "read">;
+  readonly inventory: Pick<Inventory, "runOf" | "installed">;
+}
+
+/** An agent was ended before it could enter the revision that its run has created. */
 export async function claimInterruptedRun(
-  { journal, releases, stored, inventory }: ClaimDeps,
+  { releases, stored, inventory }: ClaimDeps,
   assignment: Assignment,
   content: DeploymentContent,
 ): Promise<void> {
   const { owner } = assignment;
-  const run = journal.get(owner.name);
+  const run = inventory.runOf(owner.name);
   if (run === undefined) return;
   const place = { namespace: run.namespace, releaseName: run.release };
   const latest = releases.latest(run.namespace, run.release);
   if (latest === undefined || latest.isOwn) return;
-  const isRun =
-    latest.revision === run.revision && isSame(latest.labelled, owner) && run.digest !== undefined;
+  const isRun = latest.revision === run.revision && isSame(latest.labelled, owner);
   // Helm copies the labels of the revision that it rolls back to.
   const isRollback = run.rollsBack && latest.revision === run.revision + 1;
   if (!isRun && !isRollback) return;
@@ -74,14 +84,13 @@ export async function claimInterruptedRun(
   const revision: InventoryRevision = {
     revision: latest.revision,
     content: contentDigest(release),
-    ...(isRun && { digest, ...(origin && { origin }), ...(chartDigest && { chartDigest }) }),
+    ...(isRun && { digest, ...(origin !== undefined && { origin }), chartDigest }),
   };
-  await inventory.installed(
-    owner.name,
-    inventoryRelease(assignment, content, place),
-    [revision],
-    releases.history(run.namespace, run.release).map(({ revision }) => revision),
-  );
+  await inventory.installed(owner.name, inventoryRelease(assignment, content, place), {
+    added: [revision],
+    kept: releases.history(run.namespace, run.release).map(({ revision }) => revision),
+    endsRun: !isLocked(latest),
+  });
 }
 
 export interface TakeOverDeps {
@@ -117,7 +126,7 @@ export async function takeOver(
       ? (await Promise.all(found.map(readLabelledRecord))).filter((each) => each !== undefined)
       : [];
     const release = inventoryRelease(assignment, content, { namespace, releaseName });
-    await inventory.installed(owner.name, release, revisions, []);
+    await inventory.installed(owner.name, release, { added: revisions, kept: [] });
   }
   const objects = await downstreamObjects(rest, owner, content);
   if (objects.length > 0) await inventory.setObjects(owner.name, objects);
@@ -147,7 +156,7 @@ export async function takeOverLost(
       keepResources: false,
       deleteCRDResources: false,
     };
-    await inventory.installed(name, release, [], []);
+    await inventory.installed(name, release, { added: [], kept: [] });
   }
 }
 

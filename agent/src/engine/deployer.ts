@@ -25,7 +25,7 @@ import { applyNamespaceMetadata } from "../namespace/index.ts";
 import { type Action, type Desired, isInSync, nextAction } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
-import { claimInterruptedRun, takeOver } from "./claims.ts";
+import { claimInterruptedRun, runOf, takeOver } from "./claims.ts";
 import { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
 import { createRecordGuard } from "./record-guard.ts";
 import { createUninstall, type Uninstall } from "./uninstall.ts";
@@ -156,11 +156,10 @@ async function deploy(
       latest !== undefined && (isLocked(latest) || latest.status === "uninstalling");
     if (!isChanging) lockTimes.forget({ namespace, name });
     const desired: Desired = { owner, namespace, name, digest: await inputs.digest(latest) };
-    const entry = tools.journal.get(owner.name);
     const action = nextAction(desired, {
       latest,
       owned: releases.ownedBy(owner.name),
-      interruptedRun: entry?.namespace === namespace && entry.release === name ? entry : undefined,
+      interruptedRun: runOf(inventory, owner.name, { namespace, name }),
       isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
       retryAtMs: pass.retryAtMs,
       nowMs: clock.now(),
@@ -201,7 +200,7 @@ async function act(
   release: DesiredRelease,
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
-  const { stored, crds, downstream, inventory, journal } = tools;
+  const { stored, crds, downstream, inventory } = tools;
   const { content, desired, isForced, client } = release;
   const { signal } = pass;
   const policy = crdPolicy(content, client, signal);
@@ -212,8 +211,8 @@ async function act(
         return undefined;
       }
       await inventory.setStoppedAt(desired.owner.name, undefined);
+      await inventory.endRun(desired.owner.name);
       await inventory.ensureStored(desired.owner.name);
-      await journal.end(desired.owner.name);
       await downstream.apply(release.inputs.downstream, { ...targetOf(release), signal });
       await applyNamespaceMetadata(client, content, signal);
       await crds.reconcile(action.record, policy);

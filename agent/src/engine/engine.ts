@@ -59,8 +59,11 @@ export interface EngineDeps {
 export interface Engine {
   /** Receives what the hub sends. */
   readonly intake: Intake;
-  /** Until `signal` aborts and the reconciles in progress have ended. Assignments must be loaded. */
-  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Until `signal` aborts and the reconciles in progress have ended, which `abort` (default: `signal`) cuts short. Assignments
+   * must be loaded.
+   */
+  run(signal: AbortSignal, abort?: AbortSignal): Promise<void>;
 }
 
 /** Longer than Helm may wait for a release to become ready. */
@@ -146,9 +149,9 @@ export function createEngine(deps: EngineDeps): Engine {
 
   return {
     intake: createIntake({ ...deps, withdrawn, statuses }),
-    async run(signal) {
+    async run(signal, abort) {
       for (const { owner } of assignments.list()) controller.enqueue(owner.name);
-      await controller.run(signal);
+      await controller.run(signal, abort);
     },
   };
 }

@@ -215,7 +215,7 @@ async function uninstall(
   return done();
 }
 
-/** What exceeded a limit has a retry time of its own, which is also kept on disk. */
+/** What exceeded a limit has a retry time of its own, which is also kept in the cluster. */
 function delayAfter(clock: Clock, thrown: unknown, delayMs: number): number {
   return thrown instanceof LimitError ? Math.max(0, thrown.retryAtMs - clock.now()) : delayMs;
 }

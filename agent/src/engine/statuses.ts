@@ -21,7 +21,7 @@ export interface Statuses {
   /** Removes an uninstalled deployment. */
   remove(name: string): void;
   bundleStateOf(assignment: Assignment): BundleState;
-  /** Of all deployments that have been reported: before its first reconcile has ended nothing is known of one. */
+  /** Of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
   states(): readonly DeploymentState[];
 }
 

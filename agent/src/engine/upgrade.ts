@@ -1,4 +1,7 @@
-/** Runs `helm upgrade --install` with its chart and values, under a journal entry, and records its result at once. */
+/**
+ * Runs `helm upgrade --install` with its chart and values. The run is entered into the inventory before it starts, and its
+ * result at once.
+ */
 
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
@@ -22,7 +25,6 @@ import {
   type ReleaseRecord,
   type Releases,
   type RunHelm,
-  type RunJournal,
   type StoredReleases,
   upgradeArgs,
 } from "../helm/index.ts";
@@ -53,9 +55,8 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly limitRecords: LimitRecords;
   readonly downstream: Pick<DownstreamResources, "apply">;
   readonly runHelm: RunHelm;
-  readonly journal: RunJournal;
   readonly guard: RecordGuard;
-  readonly inventory: Pick<Inventory, "installed">;
+  readonly inventory: Pick<Inventory, "installed" | "beginRun" | "endRun">;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a superseded run that does not wait for readiness may go on; default 10 s. */
@@ -129,7 +130,7 @@ async function prepare(
   { desired, isForced, content, revision, client, inputs }: RevisionInputs,
   { signal, superseded, withoutWorker }: DeployUntil,
 ): Promise<Prepared> {
-  const { charts, assignments, releases, journal } = deps;
+  const { charts, assignments, releases, inventory } = deps;
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
   deps.prepareCheck();
@@ -153,8 +154,7 @@ async function prepare(
   const rollback = keep && isFirst(latest) ? "uninstall" : mayRollBack ? "by Helm" : "no";
   const isRolledBackByHelm = rollback === "by Helm";
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
-  await journal.begin({
-    deployment: owner.name,
+  await inventory.beginRun(owner.name, {
     namespace,
     release: name,
     revision,
@@ -187,27 +187,19 @@ async function prepare(
 }
 
 async function run(
-  { runHelm, journal, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
-  { desired: { owner }, content }: RevisionInputs,
+  { runHelm, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
+  { content }: RevisionInputs,
   { args, stdin }: Prepared,
   { signal, superseded }: DeployUntil,
 ): Promise<HelmResult> {
-  let recorded: Promise<void> = Promise.resolve();
   const graceMs = content.helm.timeoutSeconds > 0 ? 0 : supersededGraceMs;
   const late = abortLater(superseded, graceMs, clock);
-  const result = await runHelm({
+  return await runHelm({
     args,
     // With `atomic` Helm rolls back first, and is killed if that takes too long.
     signal: AbortSignal.any([signal, late.signal]),
     ...(stdin !== undefined && { stdin }),
-    onStart: (pid) => {
-      recorded = journal.started(owner.name, pid);
-      // It is awaited after Helm has ended.
-      recorded.catch(() => undefined);
-    },
   }).finally(late.cancel);
-  await recorded;
-  return result;
 }
 
 async function recordResult(
@@ -216,7 +208,7 @@ async function recordResult(
   prepared: Prepared,
   result: HelmResult,
 ): Promise<void> {
-  const { stored, releases, journal, limitRecords, log } = deps;
+  const { stored, releases, limitRecords, log } = deps;
   const { owner, namespace, name } = revision.desired;
   const { inputs } = revision;
   const { digest, chartDigest } = prepared;
@@ -233,8 +225,7 @@ async function recordResult(
     chartDigest,
     isOwn: true,
   });
-  await enter(deps, revision, prepared, release);
-  await journal.end(owner.name);
+  await enter(deps, revision, prepared, { release, endsRun: true });
   await limitRecords.succeeded(helmKey({ digest }));
   log.info(
     { deployment: owner.name, release: name, namespace, revision: release.revision },
@@ -247,12 +238,10 @@ async function enter(
   { inventory, releases }: Pick<UpgradeDeps, "inventory" | "releases">,
   { assignment, desired, content, inputs }: RevisionInputs,
   { digest, chartDigest }: Prepared,
-  release: HelmRelease,
+  { release, endsRun }: { readonly release: HelmRelease; readonly endsRun: boolean },
 ): Promise<void> {
-  await inventory.installed(
-    desired.owner.name,
-    inventoryRelease(assignment, content),
-    [
+  await inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
+    added: [
       {
         revision: release.revision,
         content: contentDigest(release),
@@ -261,8 +250,9 @@ async function enter(
         chartDigest,
       },
     ],
-    releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
-  );
+    kept: releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
+    endsRun,
+  });
 }
 
 async function toHelmError(
@@ -294,7 +284,7 @@ async function recordFailure(
   inputs: RevisionInputs,
   prepared: Prepared,
 ): Promise<ReleaseRecord | undefined> {
-  const { stored, releases, journal } = deps;
+  const { stored, releases, inventory } = deps;
   const { desired, content, revision } = inputs;
   const { owner, ...release } = desired;
   // With `atomic` Helm has created another revision, to roll back.
@@ -308,9 +298,9 @@ async function recordFailure(
     releases.ran(latest);
     await enterFailure(deps, inputs, prepared, latest);
   }
-  // The journal entry identifies a lock of the failed run as the agent's own.
+  // The run identifies a lock that it left as the agent's own. Most often it has ended with the write above.
   if (found !== undefined && (latest === undefined || !isLocked(latest)))
-    await journal.end(owner.name);
+    await inventory.endRun(owner.name);
   return latest;
 }
 
@@ -326,13 +316,13 @@ async function enterFailure(
   if (!isRollback && (!latest.isOwn || latest.owner?.uid !== desired.owner.uid)) return;
   deps.stored.forget(desired);
   const release = await deps.stored.read(latest);
-  if (!isRollback) return await enter(deps, inputs, prepared, release);
-  await deps.inventory.installed(
-    desired.owner.name,
-    inventoryRelease(assignment, content),
-    [{ revision: latest.revision, content: contentDigest(release) }],
-    deps.releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
-  );
+  const endsRun = !isLocked(latest);
+  if (!isRollback) return await enter(deps, inputs, prepared, { release, endsRun });
+  await deps.inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
+    added: [{ revision: latest.revision, content: contentDigest(release) }],
+    kept: deps.releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
+    endsRun,
+  });
 }
 
 /**

@@ -2,19 +2,13 @@
 import type { DeploymentContent } from "@flotilla/shared/content";
 import type { Assignment } from "../assignment/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
-import {
-  isLocked,
-  type ReleaseRecord,
-  type Releases,
-  type RunJournal,
-  type StoredReleases,
-} from "../helm/index.ts";
+import { isLocked, type ReleaseRecord, type Releases, type StoredReleases } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
-import { claimInterruptedRun } from "./claims.ts";
+import { claimInterruptedRun, runOf } from "./claims.ts";
 import { type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
 import type { Uninstall } from "./uninstall.ts";
 
@@ -25,7 +19,6 @@ export interface WithdrawDeps {
   readonly downstream: Pick<DownstreamResources, "has" | "remove">;
   readonly inventory: Inventory;
   readonly inputs: Pick<InputCollector, "forget">;
-  readonly journal: RunJournal;
   readonly lockTimes: LockTimes;
   readonly uninstallRelease: Uninstall;
 }
@@ -36,7 +29,7 @@ export async function withdraw(
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clients, releases, downstream, inventory, inputs, journal } = tools;
+  const { clients, releases, downstream, inventory, inputs } = tools;
   const { owner } = assignment;
   const settings = await withdrawalOf(tools, assignment);
   const { keepResources, serviceAccount } = settings;
@@ -52,10 +45,10 @@ export async function withdraw(
   for (const release of inventory.releasesOf(owner.name))
     if (release.uid === owner.uid) await inventory.removed(release);
   await inventory.setStoppedAt(owner.name, undefined);
+  await inventory.endRun(owner.name);
   await inventory.ensureStored(owner.name);
   releases.unfollow(owner.name);
   inputs.forget(owner.name);
-  await journal.end(owner.name);
 }
 
 /** The options that a withdrawal needs. */
@@ -85,7 +78,7 @@ async function withdrawalOf(
 }
 
 async function withdrawRelease(
-  { stored, journal, lockTimes, uninstallRelease }: WithdrawDeps,
+  { stored, inventory, lockTimes, uninstallRelease }: WithdrawDeps,
   record: ReleaseRecord,
   withdrawal: {
     readonly owner: Assignment["owner"];
@@ -96,9 +89,7 @@ async function withdrawRelease(
 ): Promise<void> {
   const { owner, settings, client, signal } = withdrawal;
   if (isLocked(record)) {
-    const entry = journal.get(owner.name);
-    const run =
-      entry?.namespace === record.namespace && entry.release === record.name ? entry : undefined;
+    const run = runOf(inventory, owner.name, record);
     // Nobody can force a deployment that is deleted, so it is unlocked after the timeout.
     if (!isOwnLock(record, owner, run) && lockTimes.unchangedMs(record) < settings.lockTimeoutMs)
       throw lockedError(record);

@@ -1,6 +1,7 @@
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
 export { headOf, type OwnedObject, objectsOf, ownedObjects } from "./manifest.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
+export { createProcessRecords } from "./process-records.ts";
 export { startOfProcess } from "./process-start.ts";
 export {
   contentDigest,
@@ -17,10 +18,10 @@ export {
 export { createReleases, type Releases } from "./releases.ts";
 export {
   createRunHelm,
+  type HelmProgram,
   type HelmResult,
   helmEnvironment,
   helmErrorOf,
   type RunHelm,
 } from "./run-helm.ts";
-export { createRunJournal, type RunJournal } from "./run-journal.ts";
 export { createStoredReleases, type StoredReleases } from "./stored-releases.ts";

@@ -3,17 +3,37 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, type TestContext, test } from "vitest";
-import { createRunHelm, type HelmResult, helmErrorOf, type RunHelm } from "./run-helm.ts";
+import {
+  createRunHelm,
+  type HelmProgram,
+  type HelmResult,
+  helmErrorOf,
+  type RunHelm,
+} from "./run-helm.ts";
 
 /** A shell script in place of Helm. */
-async function program(t: TestContext, script: string, graceMs?: number): Promise<RunHelm> {
+async function program(
+  t: TestContext,
+  script: string,
+  options: Partial<HelmProgram> = {},
+): Promise<RunHelm> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-helm-"));
   t.onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const path = join(dir, "helm");
   await writeFile(path, `#!/bin/sh\n${script}\n`);
   await chmod(path, 0o700);
   const environment = { PATH: "/usr/bin:/bin", GIVEN: "given" };
-  return createRunHelm({ path, environment, ...(graceMs !== undefined && { graceMs }) });
+  return createRunHelm({ path, environment, ...options });
+}
+
+/** Calls back when a process is recorded. */
+function onStart(started: (pid: number) => void): Pick<HelmProgram, "records"> {
+  return {
+    records: {
+      started: (pid) => Promise.resolve(started(pid)),
+      ended: () => Promise.resolve(),
+    },
+  };
 }
 
 const { signal } = new AbortController();
@@ -44,35 +64,69 @@ describe("a run of Helm", () => {
     assert.equal((await run({ args: [], signal })).stderr, "Fehler: übel");
   });
 
-  test("reports its process id while it runs, and leads a process group", async (t) => {
-    const run = await program(t, "echo $$; read -r line; ps -o pgid= -p $$");
-    const pids: number[] = [];
-
-    const { stdout } = await run({
-      args: [],
-      stdin: "go on\n",
-      signal,
-      onStart: (id) => pids.push(id),
+  test("leads a process group, and is recorded until its result is returned", async (t) => {
+    const recorded: string[] = [];
+    const run = await program(t, "echo $$; ps -o pgid= -p $$", {
+      records: {
+        started: (pid) => Promise.resolve(void recorded.push(`started ${pid}`)),
+        ended: (pid) => Promise.resolve(void recorded.push(`ended ${pid}`)),
+      },
     });
 
-    assert.deepEqual(stdout.trim().split(/\s+/).map(Number), [pids[0], pids[0]]);
+    const { stdout } = await run({ args: [], signal });
+
+    const [pid, group] = stdout.trim().split(/\s+/);
+    assert.equal(group, pid);
+    assert.deepEqual(recorded, [`started ${pid}`, `ended ${pid}`]);
+  });
+
+  test("is killed without time to end when Helm may not run any longer", async (t) => {
+    const forbidden = new AbortController();
+    const run = await program(t, "trap '' TERM; sleep 600 & wait", {
+      graceMs: 600_000,
+      forbidden: forbidden.signal,
+      ...onStart(() => forbidden.abort()),
+    });
+
+    const result = await run({ args: [], signal: forbidden.signal });
+
+    assert.equal(result.code, null);
+  });
+
+  test("is not started while Helm may not run", async () => {
+    const run = createRunHelm({
+      path: "/nowhere/helm",
+      environment: {},
+      assertAllowed: () => {
+        throw new Error("not the leader");
+      },
+    });
+
+    await assert.rejects(run({ args: [], signal }), /not the leader/);
   });
 
   test("is terminated with all its children when it is aborted", async (t) => {
-    const run = await program(t, "sleep 600 & wait");
     const ending = new AbortController();
+    const run = await program(
+      t,
+      "sleep 600 & wait",
+      onStart(() => ending.abort()),
+    );
 
-    const result = await run({ args: [], signal: ending.signal, onStart: () => ending.abort() });
+    const result = await run({ args: [], signal: ending.signal });
 
     // It ends only when its output is closed, by `sleep` too.
     assert.equal(result.code, null);
   });
 
   test("is killed if it does not end within the grace period", async (t) => {
-    const run = await program(t, "trap 'echo no >&2' TERM; while :; do sleep 0.01; done", 100);
     const ending = new AbortController();
+    const run = await program(t, "trap 'echo no >&2' TERM; while :; do sleep 0.01; done", {
+      graceMs: 100,
+      ...onStart(() => ending.abort()),
+    });
 
-    const result = await run({ args: [], signal: ending.signal, onStart: () => ending.abort() });
+    const result = await run({ args: [], signal: ending.signal });
 
     assert.equal(result.code, null);
   });

@@ -3,13 +3,12 @@ import { spawn } from "node:child_process";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/index.ts";
 import { killGroup, type ProcessLimits, type ProcessWatch } from "../process/index.ts";
+import type { ProcessRecords } from "./process-records.ts";
 
 export interface HelmRun {
   readonly args: readonly string[];
   readonly stdin?: string;
   readonly signal: AbortSignal;
-  /** Called with the process id as soon as there is one. */
-  readonly onStart?: (pid: number) => void;
 }
 
 export interface HelmResult {
@@ -56,6 +55,12 @@ export interface HelmProgram {
   readonly environment: Readonly<Record<string, string>>;
   /** Between SIGTERM and SIGKILL. Helm uses it to mark its release as failed, or to roll back. */
   readonly graceMs?: number;
+  /** Of the processes that run. */
+  readonly records?: Pick<ProcessRecords, "started" | "ended">;
+  /** Throws if Helm may not be run. */
+  readonly assertAllowed?: () => void;
+  /** Aborts when no process may run any longer: they are killed without time to end. */
+  readonly forbidden?: AbortSignal;
   /** Absent: none, except of output. */
   readonly limited?: { readonly watch: ProcessWatch; readonly limits: ProcessLimits } | undefined;
 }
@@ -69,9 +74,10 @@ const defaultGraceMs = 10_000;
 
 /** Throws HELM_UNAVAILABLE if Helm cannot be started; a failure of Helm is a result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
-  const { graceMs = defaultGraceMs, limited } = program;
-  return ({ args, stdin, signal, onStart }) =>
+  const { graceMs = defaultGraceMs, limited, records, assertAllowed, forbidden } = program;
+  return ({ args, stdin, signal }) =>
     new Promise((resolve, reject) => {
+      assertAllowed?.();
       const child = spawn(program.path, args, {
         env: { ...program.environment },
         // A process group of its own: plugins that Helm starts are killed with it.
@@ -84,18 +90,22 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       let killTimer: NodeJS.Timeout | undefined;
       let exceeded: string | undefined;
       let endWatch: (() => void) | undefined;
+      let recorded: Promise<void> | undefined;
 
+      const kill = (): void => killGroup(child.pid, "SIGKILL");
       const end = (): void => {
         killGroup(child.pid, "SIGTERM");
-        killTimer = setTimeout(() => killGroup(child.pid, "SIGKILL"), graceMs);
+        killTimer = setTimeout(kill, graceMs);
       };
       child.once("spawn", () => {
         if (child.pid !== undefined) {
           endWatch = limited?.watch.start(child.pid, limited.limits, (what) => {
             exceeded ??= what;
           });
-          onStart?.(child.pid);
+          recorded = records?.started(child.pid);
         }
+        if (forbidden?.aborted === true) kill();
+        else forbidden?.addEventListener("abort", kill, { once: true });
         if (signal.aborted) end();
         else signal.addEventListener("abort", end, { once: true });
       });
@@ -104,7 +114,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         if (stdoutBytes <= stdoutLimit) stdout.push(chunk);
         else if (exceeded === undefined) {
           exceeded = `printed more than ${stdoutLimitMiB} MiB`;
-          killGroup(child.pid, "SIGKILL");
+          kill();
         }
       });
       child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
@@ -117,6 +127,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         clearTimeout(killTimer);
         endWatch?.();
         signal.removeEventListener("abort", end);
+        forbidden?.removeEventListener("abort", kill);
       };
       child.once("error", (thrown) => {
         settle();
@@ -128,12 +139,15 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       });
       child.once("close", (code) => {
         settle();
-        resolve({
+        const result = {
           code,
           stdout: stdoutBytes > stdoutLimit ? "" : Buffer.concat(stdout).toString(),
           stderr,
           ...(exceeded !== undefined && { exceeded }),
-        });
+        };
+        const { pid } = child;
+        if (recorded === undefined || pid === undefined) resolve(result);
+        else void recorded.then(() => records?.ended(pid)).then(() => resolve(result));
       });
     });
 }

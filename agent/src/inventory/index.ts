@@ -1,6 +1,11 @@
-export { createInventory, type Inventory, type InventoryReader } from "./inventory.ts";
+export {
+  createInventory,
+  type Inventory,
+  type InventoryReader,
+} from "./inventory.ts";
 export type {
   InventoryObject,
   InventoryRelease,
   InventoryRevision,
+  InventoryRun,
 } from "./inventory-secret.ts";

@@ -35,6 +35,18 @@ const releaseSchema = z.object({
   deleteCRDResources: z.boolean(),
 });
 
+const runSchema = z.object({
+  namespace: z.string(),
+  release: z.string(),
+  revision: z.number().int(),
+  /** Helm creates another revision when it fails, to roll back. */
+  rollsBack: z.boolean(),
+  /** Of the release that it installs, as in a revision. */
+  digest: z.string(),
+  origin: z.string().optional(),
+  chartDigest: z.string(),
+});
+
 const objectSchema = z.object({
   kind: z.enum(["Secret", "ConfigMap"]),
   namespace: z.string(),
@@ -49,6 +61,8 @@ const documentSchema = z.object({
   objects: z.array(objectSchema),
   /** `forceSyncGeneration` when a release was stopped; another one forces it. */
   stoppedAt: z.number().int().optional(),
+  /** From before Helm starts until its result is entered. */
+  run: runSchema.optional(),
 });
 
 /** A revision that the agent created. */
@@ -60,12 +74,16 @@ export type InventoryRelease = Readonly<Omit<z.infer<typeof releaseSchema>, "rev
 /** A downstream resource that the agent created. */
 export type InventoryObject = Readonly<z.infer<typeof objectSchema>>;
 
+/** An install or upgrade by Helm that may be in progress, or was interrupted. */
+export type InventoryRun = Readonly<z.infer<typeof runSchema>>;
+
 /** What the agent installed for one deployment. */
 export interface InventoryDocument {
   readonly deployment: string;
   readonly releases: readonly InventoryRelease[];
   readonly objects: readonly InventoryObject[];
   readonly stoppedAt?: number | undefined;
+  readonly run?: InventoryRun | undefined;
 }
 
 export function inventoryName(deployment: string): string {

@@ -36,11 +36,16 @@ async function setUp() {
   return { rest, inventory, restarted };
 }
 
+const run = {
+  ...{ namespace: "apps", release: "web", revision: 2, rollsBack: false },
+  ...{ digest: "d", origin: "o", chartDigest: "sha256:c" },
+};
+
 describe("the inventory", () => {
   test("has what was installed, also after a restart", async () => {
     const { inventory, restarted } = await setUp();
-    await inventory.installed("web", release, [revision(1)], []);
-    await inventory.installed("web", release, [revision(2)], [1, 2]);
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
+    await inventory.installed("web", release, { added: [revision(2)], kept: [1, 2] });
     await inventory.setObjects("web", [copy]);
 
     for (const each of [inventory, await restarted()]) {
@@ -53,16 +58,16 @@ describe("the inventory", () => {
 
   test("drops revisions that do not exist any more", async () => {
     const { inventory } = await setUp();
-    await inventory.installed("web", release, [revision(1)], []);
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
-    await inventory.installed("web", release, [revision(2)], [2]);
+    await inventory.installed("web", release, { added: [revision(2)], kept: [2] });
 
     assert.equal(inventory.revisionOf(place, 1), undefined);
   });
 
   test("gives a release that is adopted to its new deployment alone", async () => {
     const { inventory, restarted } = await setUp();
-    await inventory.installed("web", release, [revision(1)], []);
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
     await inventory.adopt(place, { name: "shop", uid: "9" });
 
@@ -75,7 +80,7 @@ describe("the inventory", () => {
 
   test("stores nothing for a deployment that has nothing any more", async () => {
     const { rest, inventory } = await setUp();
-    await inventory.installed("web", release, [revision(1)], []);
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
     await inventory.removed(place);
 
@@ -86,7 +91,7 @@ describe("the inventory", () => {
 
   test("ignores what another key has signed", async () => {
     const { rest, inventory, restarted } = await setUp();
-    await inventory.installed("web", release, [revision(1)], []);
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
     const ref = { namespace: agentNamespace, name: inventoryName("web") };
     const stored = await rest.get(secrets, ref);
     const forged = Buffer.from(
@@ -105,7 +110,7 @@ describe("the inventory", () => {
       throw new Error("unavailable");
     };
     await assert.rejects(
-      inventory.installed("web", release, [revision(1)], []),
+      inventory.installed("web", release, { added: [revision(1)], kept: [] }),
       /store the inventory of deployment web in this cluster: unavailable/,
     );
     assert.deepEqual(inventory.revisionOf(place, 1), revision(1));
@@ -114,5 +119,40 @@ describe("the inventory", () => {
     await inventory.ensureStored("web");
 
     assert.deepEqual((await restarted()).revisionOf(place, 1), revision(1));
+  });
+
+  test("has a run of Helm from before it starts until its result is entered, also for another agent", async () => {
+    const { rest, inventory, restarted } = await setUp();
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
+    const writes: string[] = [];
+    rest.beforeWrite = (write) => void writes.push(write);
+
+    await inventory.beginRun("web", run);
+    assert.deepEqual((await restarted()).runOf("web"), run);
+    assert.deepEqual(inventory.revisionOf(place, 1), revision(1));
+    await inventory.installed("web", release, { added: [revision(2)], kept: [1], endsRun: true });
+
+    assert.equal((await restarted()).runOf("web"), undefined);
+    assert.equal(writes.length, 2, "one write before Helm, and one after it");
+  });
+
+  test("keeps a run whose release is still locked", async () => {
+    const { inventory, restarted } = await setUp();
+    await inventory.beginRun("web", run);
+
+    await inventory.installed("web", release, { added: [revision(2)], kept: [] });
+
+    assert.deepEqual((await restarted()).runOf("web"), run);
+  });
+
+  test("stores nothing for a run that has ended and left nothing", async () => {
+    const { rest, inventory } = await setUp();
+    await inventory.beginRun("web", run);
+
+    await inventory.endRun("web");
+    await inventory.endRun("web");
+
+    const ref = { namespace: agentNamespace, name: inventoryName("web") };
+    assert.equal(await rest.get(secrets, ref), undefined);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * The inventory: what the agent installed, from its own records alone. Labels and records in other namespaces can be written
- * by tenants, so they decide nothing (docs/adr/0026).
+ * by tenants, so they decide nothing (docs/adr/0025).
  */
 import { randomBytes } from "node:crypto";
 import type { DeploymentKey } from "@flotilla/proto";
@@ -17,6 +17,7 @@ import {
   type InventoryObject,
   type InventoryRelease,
   type InventoryRevision,
+  type InventoryRun,
   inventoryKeyName,
   inventoryName,
   inventorySecret,
@@ -27,6 +28,14 @@ import {
 interface ReleaseRef {
   readonly namespace: string;
   readonly name: string;
+}
+
+export interface InstalledRevisions {
+  readonly added: readonly InventoryRevision[];
+  /** Older ones that still exist; others are dropped. */
+  readonly kept: readonly number[];
+  /** The run that created them has ended: with the same write. */
+  readonly endsRun?: boolean;
 }
 
 /** What was installed, to decide about releases. */
@@ -43,14 +52,17 @@ export interface Inventory extends InventoryReader {
   load(): Promise<boolean>;
   /** Stores a new key. Must follow what is taken over when `load` returned false. */
   storeKey(): Promise<void>;
-  /**
-   * Adds a revision to a release, which becomes one of the deployment. `kept`: revisions that still exist; others are dropped.
-   */
+  /** The run of Helm that was begun and has not ended, or was interrupted. */
+  runOf(deployment: string): InventoryRun | undefined;
+  /** Enters the run of Helm that is about to start. Must be awaited before Helm is started. */
+  beginRun(deployment: string, run: InventoryRun): Promise<void>;
+  /** The run has ended, and its release is not locked. */
+  endRun(deployment: string): Promise<void>;
+  /** Adds revisions to a release, which becomes one of the deployment. */
   installed(
     deployment: string,
     release: Omit<InventoryRelease, "revisions">,
-    added: readonly InventoryRevision[],
-    kept: readonly number[],
+    revisions: InstalledRevisions,
   ): Promise<void>;
   /** The manifest of a record was rewritten by the agent. */
   rewritten(release: ReleaseRef, revision: number, content: string): Promise<void>;
@@ -189,7 +201,13 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     revisionOf: (release, revision) =>
       releaseOf(release)?.[1].revisions.find((each) => each.revision === revision),
     releasesOf: (deployment) => documents.get(deployment)?.releases ?? [],
-    async installed(deployment, release, added, kept) {
+    runOf: (deployment) => documents.get(deployment)?.run,
+    beginRun: (deployment, run) => change(deployment, (document) => ({ ...document, run })),
+    async endRun(deployment) {
+      if (documents.get(deployment)?.run !== undefined)
+        await change(deployment, ({ run: _, ...document }) => document);
+    },
+    async installed(deployment, release, { added, kept, endsRun = false }) {
       await leave(release, deployment);
       const isAdded = new Set(added.map(({ revision }) => revision));
       const old = releaseOf(release)?.[1].revisions ?? [];
@@ -197,8 +215,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         ...old.filter(({ revision }) => kept.includes(revision) && !isAdded.has(revision)),
         ...added,
       ];
-      await change(deployment, ({ stoppedAt: _, ...document }) => ({
+      await change(deployment, ({ stoppedAt: _, run, ...document }) => ({
         ...document,
+        ...(!endsRun && run !== undefined && { run }),
         releases: [
           ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
           { ...release, revisions },
@@ -251,8 +270,10 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
   };
 }
 
-function isEmpty({ releases, objects, stoppedAt }: InventoryDocument): boolean {
-  return releases.length === 0 && objects.length === 0 && stoppedAt === undefined;
+function isEmpty({ releases, objects, stoppedAt, run }: InventoryDocument): boolean {
+  return (
+    releases.length === 0 && objects.length === 0 && stoppedAt === undefined && run === undefined
+  );
 }
 
 function keyOf({ namespace, name }: ReleaseRef): string {

@@ -1,15 +1,15 @@
 /**
- * Remembers on disk what exceeded a limit, by a digest of what the process read, so that a restarted agent does not run it
- * again at once. Each failure doubles the time until the next attempt.
+ * Remembers what exceeded a limit, by a digest of what the process read, so that neither a restarted agent nor one in another
+ * pod runs it again at once. Each failure doubles the time until the next attempt.
  */
-import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { agentNamespace } from "@flotilla/shared/api/names";
+import { backoffDelayMs, createKeyedMutex } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
+import type { Secret } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { z } from "zod";
+import type { SecretStorage } from "../storage/index.ts";
 import { LimitError } from "./limit-error.ts";
 
 const recordSchema = z.object({
@@ -20,6 +20,8 @@ const recordSchema = z.object({
   /** The message of the last failure. */
   message: z.string(),
 });
+
+const recordsSchema = z.array(recordSchema);
 
 export type LimitRecord = Readonly<z.infer<typeof recordSchema>>;
 
@@ -33,13 +35,24 @@ export interface LimitRecords {
   succeeded(key: string): Promise<void>;
 }
 
+export interface LimitRecordsDeps {
+  readonly secrets: SecretStorage;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
 const backoff = { firstMs: 60_000, longestMs: 6 * 60 * 60_000 };
 
-/** The oldest are removed: a tenant can make any number of charts. */
-const maxRecords = 1_000;
+/** The oldest are removed: a tenant can make any number of charts, and all records are in one Secret. */
+const maxRecords = 500;
+const maxBytes = 512 * 1024;
+const maxMessage = 500;
 
 /** A failure after this time without an attempt counts as the first. */
 const forgottenMs = 24 * 60 * 60_000;
+
+const secretName = "limit-records";
+const limitRecordsLabel = "flotilla.dev/limit-records";
 
 /** The record of one more failure. Pure. */
 export function nextRecord(
@@ -49,59 +62,60 @@ export function nextRecord(
 ): LimitRecord {
   const isRecent = last !== undefined && nowMs - last.retryAtMs < forgottenMs;
   const failures = isRecent ? last.failures + 1 : 1;
-  return { key, failures, retryAtMs: nowMs + backoffDelayMs(backoff, failures), message };
+  const retryAtMs = nowMs + backoffDelayMs(backoff, failures);
+  const short = message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message;
+  return { key, failures, retryAtMs, message: short };
 }
 
-export function createLimitRecords(
-  dir: string,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
-): LimitRecords {
+/** The newest that fit into one Secret; the least recently written comes first. Pure. */
+export function newestRecords(
+  records: readonly LimitRecord[],
+  limits: { readonly count: number; readonly bytes: number } = {
+    count: maxRecords,
+    bytes: maxBytes,
+  },
+): readonly LimitRecord[] {
+  let bytes = 0;
+  const newest = records.slice(-limits.count);
+  const from = newest.findLastIndex((record) => {
+    bytes += Buffer.byteLength(JSON.stringify(record)) + 1;
+    return bytes > limits.bytes;
+  });
+  return newest.slice(from + 1);
+}
+
+export function createLimitRecords({ secrets, clock, log }: LimitRecordsDeps): LimitRecords {
   /** The least recently written comes first. */
   const records = new Map<string, LimitRecord>();
-  const path = (key: string): string =>
-    join(dir, `${createHash("sha256").update(key).digest("hex").slice(0, 32)}.json`);
+  const writes = createKeyedMutex();
+  let version = 0;
+  let storedVersion = 0;
 
-  async function remove(key: string): Promise<void> {
-    if (records.delete(key)) await rm(path(key), { force: true });
-  }
-
-  /** The record also counts if it cannot be written. */
-  async function write(record: LimitRecord): Promise<void> {
-    records.delete(record.key);
-    records.set(record.key, record);
-    try {
-      const file = path(record.key);
-      await mkdir(dir, { recursive: true, mode: 0o700 });
-      await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
-      await rename(`${file}.new`, file);
-      for (const oldest of [...records.keys()].slice(0, -maxRecords)) await remove(oldest);
-    } catch (thrown) {
-      log.warn(
-        { err: messageOf(thrown) },
-        "an exceeded limit was not recorded on disk; after a restart its chart is tried again at once",
-      );
-    }
+  /** Never rejects: a record also counts if it cannot be stored. */
+  function changed(): Promise<void> {
+    version += 1;
+    return writes.run(secretName, async () => {
+      if (storedVersion === version) return;
+      const storing = version;
+      try {
+        if (records.size === 0) await secrets.remove(secretName);
+        else await secrets.write(toSecret([...records.values()]));
+        storedVersion = storing;
+      } catch (thrown) {
+        log.warn(
+          { err: messageOf(thrown) },
+          "an exceeded limit was not stored in this cluster; after a restart its chart is tried again at once",
+        );
+      }
+    });
   }
 
   return {
     async load() {
-      await mkdir(dir, { recursive: true, mode: 0o700 });
-      const read: LimitRecord[] = [];
-      for (const file of await readdir(dir)) {
-        try {
-          const record = recordSchema.parse(JSON.parse(await readFile(join(dir, file), "utf8")));
-          if (clock.now() - record.retryAtMs < forgottenMs) read.push(record);
-          else await rm(join(dir, file), { force: true });
-        } catch (thrown) {
-          log.warn(
-            { file, err: messageOf(thrown) },
-            "record of a limit is not readable, deleting it",
-          );
-          await rm(join(dir, file), { force: true });
-        }
-      }
-      for (const record of read.toSorted((a, b) => a.retryAtMs - b.retryAtMs))
-        records.set(record.key, record);
+      const [secret] = await secrets.list(`${limitRecordsLabel}=true`);
+      if (secret === undefined) return;
+      for (const record of parse(secret, log))
+        if (clock.now() - record.retryAtMs < forgottenMs) records.set(record.key, record);
     },
     check(key) {
       const record = records.get(key);
@@ -110,9 +124,43 @@ export function createLimitRecords(
     },
     async exceeded(key, message) {
       const record = nextRecord(records.get(key), { key, message }, clock.now());
-      await write(record);
+      records.delete(key);
+      const kept = newestRecords([...records.values(), record]);
+      records.clear();
+      for (const each of kept) records.set(each.key, each);
+      await changed();
       return new LimitError(message, record.retryAtMs);
     },
-    succeeded: remove,
+    async succeeded(key) {
+      if (records.delete(key)) await changed();
+    },
   };
+}
+
+function toSecret(records: readonly LimitRecord[]): Secret {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      namespace: agentNamespace,
+      name: secretName,
+      labels: { [limitRecordsLabel]: "true" },
+    },
+    type: "flotilla.dev/limit-records",
+    data: { records: Buffer.from(JSON.stringify(records)).toString("base64") },
+  };
+}
+
+/** None if they cannot be read: then charts are tried again at once. */
+function parse(secret: Secret, log: Log): readonly LimitRecord[] {
+  try {
+    const json = Buffer.from(secret.data?.["records"] ?? "", "base64").toString();
+    return recordsSchema.parse(JSON.parse(json));
+  } catch (thrown) {
+    log.warn(
+      { secret: secretName, err: messageOf(thrown) },
+      "records of exceeded limits are not readable, ignoring them",
+    );
+    return [];
+  }
 }

@@ -3,11 +3,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, createGzip, gzipSync } from "node:zlib";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { pack } from "tar-stream";
 import { afterAll, describe, type TestContext, test } from "vitest";
 import { createLimitRecords, createProcessWatch } from "../process/index.ts";
+import { createSecretStorage } from "../storage/index.ts";
 import { createReadCalls } from "./read-calls.ts";
 import { createReaders, type ReadersOptions } from "./readers.ts";
 
@@ -15,11 +17,12 @@ const MiB = 1024 * 1024;
 const dir = await mkdtemp(join(tmpdir(), "flotilla-readers-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-async function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
-  const recordsDir = await mkdtemp(join(dir, "limits-"));
+function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
+  const rest = createMemoryApiServer();
   const clock = createFakeClock(0);
   const start = async () => {
-    const records = createLimitRecords(recordsDir, { clock, log: silentLog() });
+    const secrets = createSecretStorage(rest);
+    const records = createLimitRecords({ secrets, clock, log: silentLog() });
     await records.load();
     const readers = createReaders({
       watch: createProcessWatch({ totalBytes: 4096 * MiB }),
@@ -85,7 +88,7 @@ async function zeros(mebibytes: number, name: string) {
 
 describe("a reader", () => {
   test("finds the calls in a chart and in values", async (t) => {
-    const { calls } = await (await setUp(t)).start();
+    const { calls } = await setUp(t).start();
     const app = await chartOf(
       { "app/templates/a.yaml": '{{ lookup "v1" "Secret" "a" "b" }}{{ tpl .Values.x . }}' },
       "app",
@@ -102,7 +105,7 @@ describe("a reader", () => {
   });
 
   test("rejects an archive that decompresses to too much", async (t) => {
-    const { calls } = await (await setUp(t)).start();
+    const { calls } = await setUp(t).start();
 
     await assert.rejects(calls.inChart(await zeros(200, "zeros")), {
       code: "LIMIT_EXCEEDED",
@@ -115,7 +118,7 @@ describe("a reader", () => {
   });
 
   test("rejects an archive of too many files", async (t) => {
-    const { calls } = await (await setUp(t)).start();
+    const { calls } = await setUp(t).start();
     const files = Object.fromEntries(Array.from({ length: 20_001 }, (_, at) => [`app/${at}`, ""]));
 
     await assert.rejects(calls.inChart(await chartOf(files, "many")), {
@@ -125,7 +128,7 @@ describe("a reader", () => {
 
   test("reads millions of calls in little memory", async (t) => {
     const limits = { memoryBytes: 300 * MiB, cpuMs: 20_000 };
-    const { calls } = await (await setUp(t, { limits })).start();
+    const { calls } = await setUp(t, { limits }).start();
     const text = `{{ tpl "x" . }}${"{{a}}".repeat(800_000)}`;
 
     const found = await calls.inChart(await chartOf({ "app/templates/a.yaml": text }, "calls"));
@@ -142,7 +145,7 @@ describe("a chart that ends its reader", () => {
     ["hang", /took more than 1 s$/],
   ] as const)
     test(`(${digest}) is not read again before its retry, by a restarted agent either`, async (t) => {
-      const { clock, start } = await setUp(t, {
+      const { clock, start } = setUp(t, {
         program: await standIn(),
         limits: { memoryBytes: 512 * MiB, cpuMs: 500 },
         timeoutMs: digest === "hang" ? 1_000 : 60_000,
@@ -160,7 +163,7 @@ describe("a chart that ends its reader", () => {
     });
 
   test("does not delay others", async (t) => {
-    const { start } = await setUp(t, { program: await standIn(), waitMs: 10 });
+    const { start } = setUp(t, { program: await standIn(), waitMs: 10 });
     const { calls, readers } = await start();
     const hanging = calls.inChart(chart("hang")).catch((thrown: unknown) => thrown);
 
@@ -176,7 +179,7 @@ describe("a chart that ends its reader", () => {
 
 describe("readers", () => {
   test("do all tasks in one process as long as none waits", async (t) => {
-    const { calls, readers } = await (await setUp(t, { program: await standIn() })).start();
+    const { calls, readers } = await setUp(t, { program: await standIn() }).start();
     readers.prepare();
     readers.prepare();
 
@@ -188,7 +191,7 @@ describe("readers", () => {
 
   test("are replaced after a number of tasks, and end when they are idle", async (t) => {
     const program = await standIn();
-    const { calls } = await (await setUp(t, { program, maxTasks: 2, idleMs: 1 })).start();
+    const { calls } = await setUp(t, { program, maxTasks: 2, idleMs: 1 }).start();
     const pids: number[] = [];
     for (const digest of ["a", "b", "c"])
       pids.push(Number((await calls.inChart(chart(digest))).calls.lookup));

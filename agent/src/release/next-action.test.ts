@@ -120,7 +120,7 @@ const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
     { kind: "unlock", record: { ...manualLock, labelled: owner } },
   ],
   [
-    "unlocks a run whose journal was lost, of a release that is its own by the inventory",
+    "unlocks a run that is in no inventory, of a release that is its own by the inventory",
     { latest: record({ status: "pending-upgrade", labelled: owner }) },
     { kind: "unlock", record: record({ status: "pending-upgrade", labelled: owner }) },
   ],

@@ -118,9 +118,9 @@ export function isOwnLock(
   owner: DeploymentKey,
   interrupted: InterruptedRun | undefined,
 ): boolean {
-  // A run that failed before it wrote a record has a journal entry too; then the revision may be of another Helm client.
+  // A run that failed before it wrote a record is in the inventory, too; then the revision may be of another Helm client.
   const isLabelled = isSame(latest.labelled, owner);
-  // Without the journal, labels count for a release that is the deployment's by the inventory.
+  // Without the run, labels count for a release that is the deployment's by the inventory.
   if (isLabelled && isSame(latest.owner, owner)) return true;
   if (interrupted === undefined) return false;
   if (latest.revision === interrupted.revision) return isLabelled;

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalJson, parseExact } from "@flotilla/shared/json";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
 import { createFakeClock } from "@flotilla/shared/time/testing";
@@ -10,6 +11,7 @@ import { afterAll, describe, test } from "vitest";
 import type { HelmResult } from "../helm/index.ts";
 import type { HelmRun } from "../helm/run-helm.ts";
 import { createLimitRecords } from "../process/index.ts";
+import { createSecretStorage } from "../storage/index.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
@@ -42,7 +44,8 @@ function rendererWith(answer: readonly string[] | string | "endless", limitMs?: 
       };
     },
     dir,
-    limitRecords: createLimitRecords(join(dir, "limits"), {
+    limitRecords: createLimitRecords({
+      secrets: createSecretStorage(createMemoryApiServer()),
       clock: createFakeClock(0),
       log: silentLog(),
     }),

@@ -1,5 +1,6 @@
 /** What an agent remembers of a chart that made Helm exceed a limit. */
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import type { DeploymentState } from "@flotilla/proto";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { onTestFinished, test } from "vitest";
@@ -16,10 +17,11 @@ const bomb = await chartArchive({
 });
 charts.publish(bomb);
 
-/** In a small container, and with a clock that stands still: nothing is retried. */
-async function start() {
+/** In a small container, and with a clock that stands still: nothing is retried. `pod`: has a data directory of its own. */
+async function start(pod: string) {
   const agent = await startInstaller({
     ...spec,
+    dataDir: join(spec.dataDir, pod),
     memoryBytes: 256 * 1024 * 1024,
     clock: createFakeClock(),
   });
@@ -27,14 +29,14 @@ async function start() {
   return agent;
 }
 
-test("a chart that made Helm exceed its memory is not run again by a restarted agent before its retry", async () => {
+test("a chart that made Helm exceed its memory is not run again by an agent in another pod before its retry", async () => {
   const hasFailed = (state: DeploymentState): boolean => state.code === "LIMIT_EXCEEDED";
-  const agent = await start();
+  const agent = await start("first");
   await agent.intake.assign(await assignmentOf({ name: "bomb", chart: bomb, url: charts.url }));
   const failed = await agent.report(hasFailed);
   await agent.stop();
 
-  const restarted = await start();
+  const restarted = await start("second");
   const again = await restarted.report(hasFailed);
 
   assert.match(failed.message, /helm used more than 128 MiB of memory and was killed/);

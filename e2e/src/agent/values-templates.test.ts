@@ -30,7 +30,12 @@ import { afterAll, describe, test } from "vitest";
 
 const dir = await testDir({ onTestFinished: afterAll });
 const { helm } = await ensureBinaries(["helm"]);
-const limitRecords = createLimitRecords(join(dir, "limits"), {
+const limitRecords = createLimitRecords({
+  secrets: {
+    list: () => Promise.resolve([]),
+    write: () => Promise.resolve(),
+    remove: () => Promise.resolve(),
+  },
   clock: systemClock,
   log: silentLog(),
 });

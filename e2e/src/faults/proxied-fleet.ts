@@ -97,7 +97,7 @@ export async function startProxiedFleet(
       assert.ok(seconds <= 30, `after ${seconds} s`);
     },
     async readiness() {
-      const line = await lineInLog(cluster.agentLog, 0, /agent is ready/);
+      const line = await lineInLog(cluster.agentLog, 0, /agent has started/);
       const { health } = JSON.parse(line) as { readonly health: string };
       const address = health.startsWith("http") ? health : `http://${health}`;
       return await (await fetch(`${address}/readyz`)).text();

@@ -25,6 +25,7 @@ import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import type { HubPorts } from "./hub-program.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 import {
+  type AgentProcess,
   type EntryFiles,
   type ProcessContext,
   startAgentProcess,
@@ -42,6 +43,8 @@ export interface TestCluster {
   agent(): RunningProcess;
   startAgent(): Promise<void>;
   stopAgent(): Promise<void>;
+  /** Another agent of this cluster, with a data directory of its own: one of them is active. */
+  startSecondAgent(): Promise<AgentProcess>;
 }
 
 export interface TestFleet {
@@ -97,6 +100,10 @@ export interface TestFleetSpec {
   readonly hubEnvironment?: Readonly<Record<string, string>>;
 }
 
+interface OwnedCluster extends TestCluster {
+  stopAll(): Promise<void>;
+}
+
 const connectTimeoutMs = 60_000;
 
 interface FleetPlane {
@@ -138,7 +145,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   if (first === undefined) throw new Error("the fleet has no replica of the hub");
   const register = createRegistrations(hub.client);
   const clusters = await Promise.all(
-    members.map(async ({ plane, client }, index): Promise<TestCluster> => {
+    members.map(async ({ plane, client }, index): Promise<OwnedCluster> => {
       const name = names[index] ?? "";
       const workspace = spec.workspaces?.[index] ?? workspaceNamespace;
       await createBootstrapSecret(client, await register(workspace), {
@@ -147,6 +154,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       });
       const kubeconfig = await withChartRights("agent", { dir, helm, plane, client });
       const agent = await startAgentProcess(context, { name, kubeconfig, helm });
+      const others: AgentProcess[] = [];
       await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
       return {
         name,
@@ -156,6 +164,18 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         agent: agent.process,
         startAgent: agent.start,
         stopAgent: agent.stop,
+        async startSecondAgent() {
+          const other = await startAgentProcess(context, {
+            name: `${name}-second`,
+            kubeconfig,
+            helm,
+          });
+          others.push(other);
+          return other;
+        },
+        stopAll: async () => {
+          await Promise.all([agent, ...others].map((each) => each.stop()));
+        },
       };
     }),
   );
@@ -185,7 +205,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
     async close() {
       await Promise.all(
         clusters.map(async (cluster) => {
-          await cluster.stopAgent();
+          await cluster.stopAll();
           await cluster.client.close();
         }),
       );

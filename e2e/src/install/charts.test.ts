@@ -152,6 +152,13 @@ describe("wrong values", () => {
         "registration.create=true,registration.address=a:443",
         /'\/registration\/token': minLength/,
       ],
+      ["a number of agents that is none", "agent", "replicas=two", /'\/replicas'/],
+      [
+        "a disruption budget that allows none",
+        "agent",
+        "podDisruptionBudget.maxUnavailable=0",
+        /'\/podDisruptionBudget\/maxUnavailable'/,
+      ],
       ["a quantity that is none", "agent", "dataSizeLimit=much", /'\/dataSizeLimit'/],
     ];
   for (const [what, name, set, expected] of rows) {

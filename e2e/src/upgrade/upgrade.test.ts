@@ -3,11 +3,10 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
-import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { chartDir } from "../harness/chart-rights.ts";
+import { flapsDuring } from "../harness/condition-flaps.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { lastRevision } from "../harness/releases.ts";
@@ -31,51 +30,6 @@ for (const name of names)
 for (const name of names) await workspace.waitUntilReady(name, "1.0.0", 1);
 entryFiles = undefined;
 
-type WithConditions = HelmOp | BundleDeployment | Cluster;
-
-/** Every condition that has another status while something is upgraded. */
-async function flapsDuring(upgrade: () => Promise<void>): Promise<readonly string[]> {
-  const flaps = new Set<string>();
-  const ended = new AbortController();
-  const watches = [helmOps, bundleDeployments, clusters].map(async (resource) => {
-    const { items, resourceVersion } = await fleet.hub.list<WithConditions>(resource, {});
-    const before = new Map(items.map((each) => [each.metadata.uid, statusesOf(each)]));
-    const events = fleet.hub.watch<WithConditions>(resource, {
-      resourceVersion,
-      timeoutSeconds: 300,
-      signal: ended.signal,
-    });
-    return async () => {
-      for await (const event of events) {
-        if (event.type === "BOOKMARK") continue;
-        const is = statusesOf(event.object);
-        const was = before.get(event.object.metadata.uid);
-        if (was !== undefined && was !== is)
-          flaps.add(
-            `${resource.kind} ${event.object.metadata.name}: ${was} -> ${is}: ${messageOf(event.object)}`,
-          );
-      }
-    };
-  });
-  const running = (await Promise.all(watches)).map((watch) => watch().catch(() => undefined));
-  await upgrade();
-  ended.abort();
-  await Promise.all(running);
-  return [...flaps];
-}
-
-function statusesOf({ status }: WithConditions): string {
-  const conditions = status?.conditions ?? [];
-  return conditions
-    .map(({ type, status: value }) => `${type}=${value}`)
-    .sort()
-    .join(" ");
-}
-
-function messageOf({ status }: WithConditions): string {
-  return status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
-}
-
 /** The HelmOp `third` shows that the upgraded side works. Its Cluster is not ready meanwhile. */
 function isOfUnchanged(flap: string): boolean {
   return !/^(\w+ third|Cluster )/.test(flap);
@@ -90,7 +44,7 @@ test("the CRDs are upgraded with their chart, and keep the objects", async () =>
   const helm = async (...args: readonly string[]) => {
     await run(fleet.helm, [...args, "--namespace=flotilla-system", `--kubeconfig=${kubeconfig}`]);
   };
-  const flaps = await flapsDuring(async () => {
+  const flaps = await flapsDuring(fleet.hub, async () => {
     await helm(
       "install",
       "flotilla-crds",
@@ -107,7 +61,7 @@ test("the CRDs are upgraded with their chart, and keep the objects", async () =>
 });
 
 test("a hub of this version serves an agent of 0.1.0, runs no Helm and flaps no condition", async () => {
-  const flaps = await flapsDuring(async () => {
+  const flaps = await flapsDuring(fleet.hub, async () => {
     await fleet.stopHub();
     const from = await endOfLog(fleet.hubLog);
     await fleet.startHub();
@@ -123,7 +77,7 @@ test("a hub of this version serves an agent of 0.1.0, runs no Helm and flaps no 
 });
 
 test("an agent of this version adopts what 0.1.0 has installed, runs no Helm and flaps no condition", async () => {
-  const flaps = await flapsDuring(async () => {
+  const flaps = await flapsDuring(fleet.hub, async () => {
     const from = await endOfLog(fleet.hubLog);
     await cluster.stopAgent();
     await cluster.startAgent();

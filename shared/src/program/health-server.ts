@@ -11,6 +11,8 @@ export interface HealthServerOptions {
   readonly moreMetrics?: () => AsyncIterable<string>;
   /** Why the process is not ready, for people; undefined when it is. */
   readonly notReady: () => string | undefined;
+  /** What `/readyz` says when the process is ready; default `ok`. */
+  readonly ready?: () => string;
 }
 
 /** Rejects when it cannot listen. */
@@ -19,6 +21,7 @@ export function startHealthServer({
   metrics,
   moreMetrics,
   notReady,
+  ready = () => "ok",
 }: HealthServerOptions): Promise<HttpServer> {
   async function* withMore(own: string): AsyncIterable<string> {
     yield own;
@@ -31,7 +34,7 @@ export function startHealthServer({
     else if (path === "/healthz") respond(response, 200, "ok\n");
     else if (path === "/readyz") {
       const why = notReady();
-      respond(response, why === undefined ? 200 : 503, `${why ?? "ok"}\n`);
+      respond(response, why === undefined ? 200 : 503, `${why ?? ready()}\n`);
     } else if (path === "/metrics") {
       metrics.metrics().then(
         (own) => {

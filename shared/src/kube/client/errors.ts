@@ -60,6 +60,6 @@ export const kubeErrors = defineErrors({
   },
   LEADERSHIP_LOST: {
     retryable: true,
-    help: "This replica is no longer the leader, so it must not write. Another replica continues the work.",
+    help: "This replica of the hub, or this agent, does not hold its Lease any more, so it must not write. Another one continues the work.",
   },
 });

@@ -282,6 +282,39 @@ describe("a controller", () => {
     assert.deepEqual(events, ["start a", "end a"]);
   });
 
+  it("lets running reconciles go on until a second signal, and starts no other", async () => {
+    const events: string[] = [];
+    const go = Promise.withResolvers<void>();
+    const controller = createController({
+      name: "test",
+      workers: 2,
+      reconcile: async (key, { signal }) => {
+        events.push(`start ${key}`);
+        if (key === "finishes") await go.promise;
+        else await once(signal, "abort");
+        events.push(`end ${key}, ${signal.aborted ? "aborted" : "by itself"}`);
+        return done();
+      },
+      log: silentLog(),
+      metrics: new Registry(),
+      clock: createFakeClock(),
+    });
+    const stop = new AbortController();
+    const abort = new AbortController();
+    const running = controller.run(stop.signal, abort.signal);
+    for (const key of ["finishes", "hangs", "queued"]) controller.enqueue(key);
+    await settle();
+
+    stop.abort();
+    go.resolve();
+    await settle();
+    assert.deepEqual(events, ["start finishes", "start hangs", "end finishes, by itself"]);
+    abort.abort();
+    await running;
+
+    assert.equal(events.at(-1), "end hangs, aborted");
+  });
+
   it("logs the current fields of a key, and its own name once", async (t) => {
     const lines: string[] = [];
     const controller = createController({

@@ -41,8 +41,11 @@ export interface Controller {
   /** May be called before `run`. */
   enqueue(key: ObjectKey, priority?: Priority): void;
   enqueueAfter(key: ObjectKey, delayMs: number): void;
-  /** Reconciles until `signal` aborts and the last reconcile has ended. At most once. */
-  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Reconciles until `signal` aborts and the last reconcile has ended. At most once. `abort`: ends those in progress; default:
+   * `signal`.
+   */
+  run(signal: AbortSignal, abort?: AbortSignal): Promise<void>;
 }
 
 const defaultTimeoutMs = 60_000;
@@ -84,19 +87,19 @@ export function createController(options: ControllerOptions): Controller {
     name,
     enqueue: (key, priority) => queue.add(key, priority),
     enqueueAfter: (key, delayMs) => queue.addAfter(key, delayMs),
-    async run(signal) {
-      const stop = (): void => {
-        queue.shutdown();
-        runs.abort(signal.reason);
-      };
+    async run(signal, abort = signal) {
+      const stop = (): void => queue.shutdown();
+      const abortRuns = (): void => runs.abort(abort.reason);
       if (signal.aborted) stop();
       signal.addEventListener("abort", stop, { once: true });
+      abort.addEventListener("abort", abortRuns, { once: true });
       const stopWatches = startWatches(options.watches ?? [], (key) => queue.add(key));
       try {
         await work(signal);
       } finally {
         stopWatches();
         signal.removeEventListener("abort", stop);
+        abort.removeEventListener("abort", abortRuns);
       }
     },
   };

@@ -55,7 +55,9 @@ export async function acquireLease(
       try {
         return { lease: await acquire(observed?.lease), at };
       } catch (error) {
-        if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) {
+        // What is not found by a create is the namespace.
+        const isDeleted = isNotFound(error) && observed?.lease !== undefined;
+        if (isConflict(error) || isAlreadyExists(error) || isDeleted) {
           // Another candidate was faster, or the watch is behind.
           await readLease();
           continue;

@@ -1,5 +1,5 @@
 export { runLeaderElection } from "./leader-election.ts";
-export { fenceWrites, type Leadership } from "./leadership.ts";
+export { fenceConnection, fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 export {
   acquiredLease,
   holderOf,

@@ -50,7 +50,7 @@ export const defaultLeaseTimes: LeaseTimes = {
 
 /**
  * Waits to be elected, leads once, and resolves when `signal` aborted or the work ended. Rejects with LEADERSHIP_LOST when the
- * leadership was lost; the process should exit then, because its caches may be stale.
+ * leadership was lost; the process should exit then, or start over with new caches, because those that it has may be stale.
  */
 export async function runLeaderElection(options: LeaderElectionOptions): Promise<void> {
   const {

@@ -2,11 +2,18 @@
 
 import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { type CallOptions, type KubeRest, kubeErrors } from "../client/index.ts";
+import {
+  type CallOptions,
+  type KubeConnection,
+  type KubeRest,
+  kubeErrors,
+} from "../client/index.ts";
 
 export interface Leadership {
   /** Aborts when the work has to end: the leadership is lost, or is about to be released. */
   readonly signal: AbortSignal;
+  /** Aborts when the leadership is lost: nothing may go on. */
+  readonly lost: AbortSignal;
   /** True until it is lost or released, so also while the work ends. */
   readonly isLeading: boolean;
   /** Throws LEADERSHIP_LOST after the renew deadline: to be called before every write. */
@@ -25,8 +32,6 @@ export interface LeaseTimes {
 
 /** The term as seen by the code that renews the Lease. */
 export interface Term extends Leadership {
-  /** Aborts when the leadership is lost. */
-  readonly lost: AbortSignal;
   /** How long until the leader must stop. */
   deadlineMs(): number;
   /** To be called after a renewal that succeeded; `startedAt`: when it started, on the monotonic clock. */
@@ -132,5 +137,16 @@ export function fenceWrites(rest: KubeRest, leadership: Leadership): KubeRest {
     async delete(resource, ref, options = {}) {
       return rest.delete(resource, ref, fenced(options));
     },
+  };
+}
+
+/** The same for a connection and its impersonated clients. */
+export function fenceConnection(
+  connection: KubeConnection,
+  leadership: Leadership,
+): KubeConnection {
+  return {
+    ...fenceWrites(connection, leadership),
+    as: (user) => fenceWrites(connection.as(user), leadership),
   };
 }

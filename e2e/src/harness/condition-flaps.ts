@@ -1,0 +1,46 @@
+/** Conditions that change on the hub while something is done that must change none. */
+import type { BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
+import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api";
+import type { ClusterClient } from "./cluster-client.ts";
+
+type WithConditions = HelmOp | BundleDeployment | Cluster;
+
+/** `KIND NAME: BEFORE -> AFTER` for every object that had other statuses of its conditions meanwhile. */
+export async function flapsDuring(
+  hub: ClusterClient,
+  work: () => Promise<void>,
+): Promise<readonly string[]> {
+  const flaps = new Set<string>();
+  const ended = new AbortController();
+  const watches = [helmOps, bundleDeployments, clusters].map(async (resource) => {
+    const { items, resourceVersion } = await hub.list<WithConditions>(resource, {});
+    const before = new Map(items.map((each) => [each.metadata.uid, statusesOf(each)]));
+    const events = hub.watch<WithConditions>(resource, {
+      resourceVersion,
+      timeoutSeconds: 300,
+      signal: ended.signal,
+    });
+    return async () => {
+      for await (const event of events) {
+        if (event.type === "BOOKMARK") continue;
+        const is = statusesOf(event.object);
+        const was = before.get(event.object.metadata.uid);
+        if (was !== undefined && was !== is)
+          flaps.add(`${resource.kind} ${event.object.metadata.name}: ${was} -> ${is}`);
+      }
+    };
+  });
+  const running = (await Promise.all(watches)).map((watch) => watch().catch(() => undefined));
+  await work();
+  ended.abort();
+  await Promise.all(running);
+  return [...flaps];
+}
+
+function statusesOf({ status }: WithConditions): string {
+  const conditions = status?.conditions ?? [];
+  return conditions
+    .map(({ type, status: value }) => `${type}=${value}`)
+    .sort()
+    .join(" ");
+}
