@@ -2,6 +2,7 @@
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { agentNamespace } from "@flotilla/shared/api/names";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
 import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
@@ -11,6 +12,8 @@ export interface AgentConfig {
   /** Absent: in-cluster. */
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Impersonation is required, with service accounts of these namespaces. */
+  readonly impersonationNamespaces?: readonly string[];
   /** For charts, Helm's caches and the journal of Helm runs. */
   readonly dataDir: string;
   /** The Helm program. */
@@ -30,6 +33,8 @@ export const agentUsage = `Usage: flotilla-agent [flags]
 
   --kubeconfig FILE            of the agent's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME               of the kubeconfig; default: its current one
+  --impersonation-namespaces A,B
+                               act only as service accounts of these namespaces, and read and watch as them, too
   --data-dir DIR               for charts and Helm's caches; default: flotilla-agent in the temporary folder
   --helm FILE                  the Helm program; default: helm
   --concurrency N              Helm processes at a time; default: two for each processor
@@ -73,10 +78,12 @@ export function parseAgentConfig(
     throw invalid(
       `--log-level is "${flags["log-level"]}", expected one of ${logLevels.join(", ")}`,
     );
+  const impersonationNamespaces = namespacesOf(flags["impersonation-namespaces"]);
   const proxy = proxySettings(environment);
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
+    ...(impersonationNamespaces !== undefined && { impersonationNamespaces }),
     dataDir: flags["data-dir"],
     helm: flags.helm,
     concurrency,
@@ -92,6 +99,23 @@ export function parseAgentConfig(
   };
 }
 
+/** Accounts of these have rights of the cluster itself, or of the agent. */
+const deniedNamespaces = ["kube-system", "kube-public", "kube-node-lease", agentNamespace];
+
+function namespacesOf(flag: string | undefined): readonly string[] | undefined {
+  if (flag === undefined) return undefined;
+  const namespaces = flag.split(",");
+  for (const namespace of namespaces) {
+    if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
+      throw invalid(`--impersonation-namespaces has "${namespace}", expected names of namespaces`);
+    if (deniedNamespaces.includes(namespace))
+      throw invalid(
+        `--impersonation-namespaces has ${namespace}, whose service accounts may not be impersonated`,
+      );
+  }
+  return namespaces;
+}
+
 function readFlags(args: readonly string[]) {
   try {
     return parseArgs({
@@ -99,6 +123,7 @@ function readFlags(args: readonly string[]) {
       options: {
         kubeconfig: { type: "string" },
         context: { type: "string" },
+        "impersonation-namespaces": { type: "string" },
         "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
         helm: { type: "string", default: "helm" },
         concurrency: { type: "string" },

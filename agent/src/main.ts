@@ -15,6 +15,7 @@ import { createHubConnection } from "./connection/index.ts";
 import { createRunHelm, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
 import { createHubConnector } from "./hubclient/index.ts";
 import { createIdentityController, createIdentityStore } from "./identity/index.ts";
+import { agentGrants } from "./impersonation/index.ts";
 import { createInstaller } from "./installer.ts";
 import { createProcessWatch, processLimits } from "./process/index.ts";
 
@@ -28,7 +29,9 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     ...(config.context !== undefined && { context: config.context }),
     env: process.env,
   });
-  const rest = connectKube(kubeconfig, { userAgent: `flotilla-agent/${buildVersion}` });
+  const { impersonationNamespaces } = config;
+  const grantOf = agentGrants(impersonationNamespaces);
+  const rest = connectKube(kubeconfig, { userAgent: `flotilla-agent/${buildVersion}`, grantOf });
   const charts = createSourceClient({
     userAgent: `flotilla-agent/${buildVersion}`,
     log,
@@ -54,6 +57,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
       helmHome,
     ),
     limited: { watch, limits: limits.helm },
+    grantOf,
   });
   const compileCache = getCompileCacheDir();
   const connectHub = createHubConnector();
@@ -73,7 +77,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   });
   const installer = createInstaller({
     rest,
-    namespace: agentNamespace,
+    impersonationNamespaces,
     charts,
     runHelm,
     limited: { watch, limits: limits.reader },

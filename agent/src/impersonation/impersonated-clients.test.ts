@@ -34,7 +34,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
       return createMemoryApiServer();
     },
   };
-  const clients = createImpersonatedClients({ connection, namespace, log: silentLog() });
+  const clients = createImpersonatedClients({ connection, log: silentLog() });
   const ending = new AbortController();
   const running = clients.run(ending.signal);
   t.onTestFinished(async () => {

@@ -67,7 +67,20 @@ function setUp(t: TestContext) {
       check();
     });
   }
-  return { rest, clock, tracker, reported, readiness };
+  const client = { subject: "the agent", rest, isPerNamespace: false };
+  return {
+    rest,
+    clock,
+    tracker: {
+      ...tracker,
+      track: (name: string, objects: readonly OwnedObject[], namespace: string) =>
+        tracker.track(name, objects, { namespace, client }),
+    },
+    reported,
+    readiness,
+    /** With the agent's tracker, but as an account. */
+    trackAs: tracker.track,
+  };
 }
 
 describe("the objects of a release", () => {

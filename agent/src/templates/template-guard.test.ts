@@ -21,11 +21,13 @@ const read: ReadCalls = {
 const dir = await mkdtemp(join(tmpdir(), "flotilla-charts-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
+const rest = createMemoryApiServer();
 const agentClient: ImpersonatedClient = {
   subject: "the agent itself",
   isAgent: true,
-  rest: createMemoryApiServer(),
+  rest,
   helmArgs: [],
+  watch: { subject: "the agent", rest, isPerNamespace: false },
 };
 const accountClient: ImpersonatedClient = {
   ...agentClient,
