@@ -1,6 +1,6 @@
 /**
  * Checks what Helm is about to read: it deletes objects and runs hooks by its records, which everybody can write who may write
- * Secrets in the namespace of a release (docs/adr/0026).
+ * Secrets in the namespace of a release (docs/adr/0025).
  */
 import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/index.ts";

@@ -1,6 +1,6 @@
 /**
  * The inventory: what the agent installed, from its own records alone. Labels and records in other namespaces can be written
- * by tenants, so they decide nothing (docs/adr/0026).
+ * by tenants, so they decide nothing (docs/adr/0025).
  */
 import { randomBytes } from "node:crypto";
 import type { DeploymentKey } from "@flotilla/proto";
