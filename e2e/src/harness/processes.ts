@@ -76,12 +76,13 @@ export interface AgentProcessSpec {
   /** The path of the kubeconfig of its API server. */
   readonly kubeconfig: string;
   readonly helm: string;
-  readonly args: readonly string[];
+  /** Further arguments. */
+  readonly args?: readonly string[];
 }
 
 export async function startAgentProcess(
   { dir, environment, reaper, entryFiles }: ProcessContext,
-  { name, kubeconfig, helm, args }: AgentProcessSpec,
+  { name, kubeconfig, helm, args = [] }: AgentProcessSpec,
 ): Promise<AgentProcess> {
   const dataDir = join(dir, `${name}-agent`);
   const logFile = join(dir, "logs", `${name}-agent.log`);
