@@ -79,6 +79,8 @@ export interface DownstreamResources {
   has(owner: string): boolean;
   /** Deletes those of a deployment that is being withdrawn and that no other refers to. */
   remove(owner: string, client: ImpersonatedClient, signal: AbortSignal): Promise<void>;
+  /** Ends the watches that no other deployment needs. */
+  forget(owner: string): void;
   /** Called with the deployments whose resources were changed or deleted in the cluster. */
   onChange(listener: (owners: ReadonlySet<string>) => void): void;
   run(signal: AbortSignal): Promise<void>;
@@ -251,6 +253,8 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     async remove(owner, client, signal) {
       await observe({ owner, client, signal });
       await prune(owner, client, signal);
+    },
+    forget(owner) {
       for (const { watches } of Object.values(caches)) watches.forget(owner);
     },
     onChange(listener) {

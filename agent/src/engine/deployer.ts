@@ -53,7 +53,7 @@ export interface DeployerDeps
   readonly hasLostAll: () => boolean;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
   readonly inputs: InputCollector;
-  readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove">;
+  readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
 }
 
 /** A release in its desired state. */
@@ -364,5 +364,4 @@ const inputErrors = [
   agentErrors.SERVICE_ACCOUNT_MISSING,
   agentErrors.SERVICE_ACCOUNT_REQUIRED,
   agentErrors.SERVICE_ACCOUNT_DENIED,
-  agentErrors.RELEASE_UNREADABLE,
 ];

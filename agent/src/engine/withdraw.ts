@@ -23,7 +23,7 @@ export interface WithdrawDeps {
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
   readonly releases: Releases;
   readonly stored: StoredReleases;
-  readonly downstream: Pick<DownstreamResources, "has" | "remove">;
+  readonly downstream: Pick<DownstreamResources, "has" | "remove" | "forget">;
   readonly inventory: Inventory;
   readonly inputs: Pick<InputCollector, "forget">;
   readonly journal: RunJournal;
@@ -55,6 +55,7 @@ export async function withdraw(
   await inventory.setStoppedAt(owner.name, undefined);
   await inventory.ensureStored(owner.name);
   releases.unfollow(owner.name);
+  downstream.forget(owner.name);
   inputs.forget(owner.name);
   await journal.end(owner.name);
 }

@@ -127,7 +127,8 @@ export function createAccountWatches<T extends KubeObject>(
       const before = followed.get(deployment) ?? [];
       const now = [...new Set(namespaces)].map((namespace) => ensure(client, namespace));
       for (const watch of now) watch.followers.add(deployment);
-      followed.set(deployment, now);
+      if (now.length > 0) followed.set(deployment, now);
+      else followed.delete(deployment);
       for (const watch of before) if (!now.includes(watch)) leave(deployment, watch);
       await Promise.race([
         Promise.all(now.map(({ attempted }) => attempted)),
