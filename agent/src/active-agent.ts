@@ -45,7 +45,6 @@ export function createActiveAgent(deps: ActiveAgentDeps, leadership: Leadership)
   const installer = createInstaller({
     ...deps,
     rest,
-    namespace: agentNamespace,
     runHelm: createRunHelm({
       ...deps.helm,
       assertAllowed: leadership.assertLeading,

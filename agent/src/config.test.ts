@@ -48,11 +48,23 @@ describe("the agent's configuration", () => {
     );
   });
 
+  test("has the namespaces whose accounts are impersonated, where impersonation is required", () => {
+    assert.ok(!("impersonationNamespaces" in parseAgentConfig([], {})));
+    assert.deepEqual(
+      parseAgentConfig(["--impersonation-namespaces=team-a,team-b"], {}).impersonationNamespaces,
+      ["team-a", "team-b"],
+    );
+  });
+
   const invalid: readonly (readonly [string, RegExp])[] = [
     ["--concurrency=0", /--concurrency is "0"/],
     ["--concurrency=two", /--concurrency is "two"/],
     ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--internal-listen=nowhere", /--internal-listen/],
+    ["--impersonation-namespaces=", /has "", expected names of namespaces/],
+    ["--impersonation-namespaces=a,B", /has "B", expected names of namespaces/],
+    ["--impersonation-namespaces=a,kube-system", /has kube-system, whose service accounts may not/],
+    ["--impersonation-namespaces=flotilla-agent", /has flotilla-agent, whose service accounts/],
     ["--unknown", /--unknown/],
   ];
   for (const [flag, expected] of invalid) {

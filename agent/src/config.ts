@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { availableParallelism, hostname, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { agentNamespace } from "@flotilla/shared/api/names";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
 import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
@@ -12,6 +13,8 @@ export interface AgentConfig {
   /** Absent: in-cluster. */
   readonly kubeconfig?: string;
   readonly context?: string;
+  /** Impersonation is required, with service accounts of these namespaces. */
+  readonly impersonationNamespaces?: readonly string[];
   /** For charts, Helm's caches and the records of its processes. Not shared with another agent. */
   readonly dataDir: string;
   /** Of this agent among those of its cluster; the same after a restart. */
@@ -33,6 +36,8 @@ export const agentUsage = `Usage: flotilla-agent [flags]
 
   --kubeconfig FILE            of the agent's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME               of the kubeconfig; default: its current one
+  --impersonation-namespaces A,B
+                               act only as service accounts of these namespaces, and read and watch as them, too
   --data-dir DIR               for charts and Helm's caches; default: flotilla-agent in the temporary folder
   --replica NAME               of this agent among those of its cluster, of which one is active. Under the same name it
                                goes on at once after a restart; default: by the host and the data directory
@@ -78,10 +83,12 @@ export function parseAgentConfig(
     throw invalid(
       `--log-level is "${flags["log-level"]}", expected one of ${logLevels.join(", ")}`,
     );
+  const impersonationNamespaces = namespacesOf(flags["impersonation-namespaces"]);
   const proxy = proxySettings(environment);
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
+    ...(impersonationNamespaces !== undefined && { impersonationNamespaces }),
     dataDir: flags["data-dir"],
     replica: flags.replica ?? defaultReplica(flags["data-dir"]),
     helm: flags.helm,
@@ -104,6 +111,23 @@ function defaultReplica(dataDir: string): string {
   return `${hostname()}_${digest.slice(0, 12)}`;
 }
 
+/** Accounts of these have rights of the cluster itself, or of the agent. */
+const deniedNamespaces = ["kube-system", "kube-public", "kube-node-lease", agentNamespace];
+
+function namespacesOf(flag: string | undefined): readonly string[] | undefined {
+  if (flag === undefined) return undefined;
+  const namespaces = flag.split(",");
+  for (const namespace of namespaces) {
+    if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace))
+      throw invalid(`--impersonation-namespaces has "${namespace}", expected names of namespaces`);
+    if (deniedNamespaces.includes(namespace))
+      throw invalid(
+        `--impersonation-namespaces has ${namespace}, whose service accounts may not be impersonated`,
+      );
+  }
+  return namespaces;
+}
+
 function readFlags(args: readonly string[]) {
   try {
     return parseArgs({
@@ -111,6 +135,7 @@ function readFlags(args: readonly string[]) {
       options: {
         kubeconfig: { type: "string" },
         context: { type: "string" },
+        "impersonation-namespaces": { type: "string" },
         "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
         replica: { type: "string" },
         helm: { type: "string", default: "helm" },

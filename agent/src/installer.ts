@@ -25,8 +25,8 @@ import { createInputCollector, createRenderValues } from "./values/index.ts";
 
 export interface InstallerDeps {
   readonly rest: KubeConnection;
-  /** Of the agent's own Secrets and of the service accounts that it impersonates. */
-  readonly namespace: string;
+  /** Impersonation is required, with service accounts of these namespaces. */
+  readonly impersonationNamespaces?: readonly string[] | undefined;
   readonly charts: SourceClient;
   readonly runHelm: RunHelm;
   /** Of the readers. Helm has its own. */
@@ -57,7 +57,8 @@ export interface Installer {
 }
 
 export function createInstaller(deps: InstallerDeps): Installer {
-  const { rest, namespace, runHelm, dataDir, clock, log } = deps;
+  const { rest, impersonationNamespaces, runHelm, dataDir, clock, log } = deps;
+  const isPerAccount = impersonationNamespaces !== undefined;
   const storage = createAssignmentStorage({ rest, log });
   const assignments = createAssignments({ storage, log });
   const secrets = createSecretStorage(rest);
@@ -65,11 +66,17 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const clusterInfo = createClusterInfoStore({ secrets, log });
   const inventory = createInventory({ rest, log });
   let hasLostAll = false;
-  const releases = createReleases({ rest, inventory, clock, log });
+  const releases = createReleases({ rest, inventory, isPerAccount, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
-  const clients = createImpersonatedClients({ connection: rest, namespace, log });
+  const clients = createImpersonatedClients({
+    connection: rest,
+    namespaces: impersonationNamespaces,
+    log,
+  });
   const referrers = createDownstreamReferrers(assignments);
-  const downstream = createDownstreamResources({ rest, referrers, inventory, clock, log });
+  const downstream = createDownstreamResources({
+    ...{ rest, referrers, inventory, isPerAccount, clock, log },
+  });
   const limitRecords = createLimitRecords({ secrets, clock, log });
   const readers = createReaders({
     ...deps.limited,
@@ -78,7 +85,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     environment: deps.readerEnvironment,
   });
   const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values"), limitRecords });
-  const inputs = createInputCollector({ rest, referenced, clusterInfo, renderValues, clock, log });
+  const inputs = createInputCollector({ referenced, clusterInfo, renderValues, clock, log });
   const charts = createChartCache(
     { fetch: deps.charts.fetch, log },
     { dir: join(dataDir, "charts") },
@@ -100,7 +107,12 @@ export function createInstaller(deps: InstallerDeps): Installer {
     deployer,
     readiness,
     async recoverLost(deployment) {
-      if (hasLostAll) await takeOverLost({ rest, inventory, log }, deployment);
+      if (!hasLostAll) return;
+      if (!isPerAccount) return await takeOverLost({ rest, inventory }, deployment);
+      log.warn(
+        { deployment: deployment.name, uid: deployment.uid },
+        "withdrawn deployment is unknown; its release, if there is one, stays: without the deployment's service account the agent may not look for it",
+      );
     },
   });
   const closing = new AbortController();
@@ -109,8 +121,9 @@ export function createInstaller(deps: InstallerDeps): Installer {
   /** The first start of a new agent, or of one that replaces version 0.1.0, which had no inventory. */
   async function startInventory(): Promise<void> {
     const assigned = assignments.list().filter(({ content }) => content.length > 0);
-    hasLostAll = assigned.length === 0;
-    for (const assignment of assigned) {
+    // Only an account can find what it installed: when its deployment is reconciled.
+    hasLostAll = isPerAccount || assigned.length === 0;
+    for (const assignment of isPerAccount ? [] : assigned) {
       try {
         await takeOver({ rest, inventory, log }, assignment);
       } catch (thrown) {

@@ -13,6 +13,7 @@ import { type ActiveAgent, createActiveAgent } from "./active-agent.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createProcessRecords, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
 import { createHubConnector } from "./hubclient/index.ts";
+import { agentGrants } from "./impersonation/index.ts";
 import { lead, readinessOf } from "./leader/index.ts";
 import { createProcessWatch, processLimits } from "./process/index.ts";
 
@@ -27,9 +28,11 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     ...(config.context !== undefined && { context: config.context }),
     env: process.env,
   });
+  const { impersonationNamespaces } = config;
+  const grantOf = agentGrants(impersonationNamespaces);
   const userAgent = `flotilla-agent/${buildVersion}`;
-  const rest = connectKube(kubeconfig, { userAgent });
-  const leaseRest = connectKube(kubeconfig, { userAgent, connections: 1 });
+  const rest = connectKube(kubeconfig, { userAgent, grantOf });
+  const leaseRest = connectKube(kubeconfig, { userAgent, grantOf, connections: 1 });
   const charts = createSourceClient({
     userAgent,
     log,
@@ -58,10 +61,12 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     ),
     records,
     limited: { watch, limits: limits.helm },
+    grantOf,
   };
   const compileCache = getCompileCacheDir();
   const deps = {
     rest,
+    impersonationNamespaces,
     charts,
     helm,
     connectHub: createHubConnector(),

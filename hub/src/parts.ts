@@ -1,7 +1,7 @@
 /** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
-import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { connectKube, type GrantOf, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createEventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
 import { availableMemoryBytes } from "@flotilla/shared/program";
@@ -18,6 +18,9 @@ import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
 
+/** All rights of the hub are in one value of its chart. */
+const grantOf: GrantOf = () => ({ chart: "flotilla", value: "rbac.create" });
+
 export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log: Log) {
   const kubeconfig = await loadKubeconfig({
     ...(config.kubeconfig !== undefined && { path: config.kubeconfig }),
@@ -25,9 +28,12 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     env,
   });
   const userAgent = `flotilla-hub/${buildVersion}`;
-  const rest = connectKube(kubeconfig, { userAgent });
+  const rest = connectKube(kubeconfig, { userAgent, grantOf });
   // Separate connections, so that renewals of Leases do not wait behind other requests.
-  const leaseRest = connectKube(kubeconfig, { userAgent, connections: leaseConnections });
+  const leaseRest = connectKube(kubeconfig, {
+    ...{ userAgent, grantOf },
+    connections: leaseConnections,
+  });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);

@@ -39,7 +39,13 @@ async function setUp(t: TestContext, existing: readonly ConfigMap[] = []) {
   const target: DownstreamTarget = {
     owner: "web",
     namespace: "apps",
-    client: { subject: "the agent itself", isAgent: true, rest, helmArgs: [] },
+    client: {
+      subject: "the agent itself",
+      isAgent: true,
+      rest,
+      helmArgs: [],
+      watch: { subject: "the agent", rest, isPerNamespace: false },
+    },
     signal: ending.signal,
   };
   const names = () =>

@@ -6,7 +6,6 @@
 
 import { formatObjectRef, type ObjectRef } from "@flotilla/shared/api";
 import { AppError, messageOf } from "@flotilla/shared/errors";
-import { createInformer, dropBulk, type Informer } from "@flotilla/shared/kube/cache";
 import {
   isAlreadyExists,
   isConflict,
@@ -32,6 +31,11 @@ import {
   downstreamLabel,
   planDownstreamResource,
 } from "./downstream-object.ts";
+import {
+  type DownstreamWatches,
+  watchAllDownstream,
+  watchDownstreamAsAccounts,
+} from "./downstream-watches.ts";
 
 /** Finds the deployments, except withdrawn ones, that refer to a downstream resource in a namespace. */
 export type DownstreamReferrers = (
@@ -75,14 +79,18 @@ export interface DownstreamResources {
   has(owner: string): boolean;
   /** Deletes those of a deployment that is being withdrawn and that no other refers to. */
   remove(owner: string, client: ImpersonatedClient, signal: AbortSignal): Promise<void>;
+  /** Ends the watches that no other deployment needs. */
+  forget(owner: string): void;
   /** Called with the deployments whose resources were changed or deleted in the cluster. */
   onChange(listener: (owners: ReadonlySet<string>) => void): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
 export interface DownstreamResourcesDeps {
-  /** The agent's own, for watches. Writes are impersonated. */
+  /** The agent's own, for watches, unless they are as the accounts. Writes are impersonated. */
   readonly rest: KubeRest;
+  /** Resources are watched as the accounts of the deployments, not with the agent's rights. */
+  readonly isPerAccount?: boolean;
   readonly referrers: DownstreamReferrers;
   readonly inventory: Pick<Inventory, "objectsOf" | "ownerOfObject" | "setObjects">;
   readonly clock: Clock;
@@ -93,7 +101,7 @@ type Kind = ObjectRef["kind"];
 
 interface Cache {
   readonly resource: Resource<DownstreamObject>;
-  readonly informer: Informer<DownstreamObject>;
+  readonly watches: DownstreamWatches;
 }
 
 export function createDownstreamResources(deps: DownstreamResourcesDeps): DownstreamResources {
@@ -117,11 +125,24 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     return referrers({ kind, name }, namespace);
   }
 
+  /** Only what a deployment has, or will have, is watched for it. */
+  async function observe(
+    { owner, client, signal }: Pick<DownstreamTarget, "owner" | "client" | "signal">,
+    desired: readonly Pick<InventoryObject, "kind" | "namespace">[] = [],
+  ): Promise<void> {
+    const all = [...inventory.objectsOf(owner), ...desired];
+    for (const [kind, { watches }] of Object.entries(caches)) {
+      const namespaces = all.flatMap((each) => (each.kind === kind ? [each.namespace] : []));
+      await watches.observe(owner, { client: client.watch, namespaces, signal });
+    }
+  }
+
   async function put(resource: DownstreamResource, target: DownstreamTarget): Promise<void> {
     const { kind, name } = resource.ref;
     const cache = caches[kind];
     const ref = { namespace: target.namespace, name };
-    const found = cache.informer.store.get(keyOf(ref));
+    const store = cache.watches.storeFor(target.client.watch, target.namespace);
+    const found = store.get(keyOf(ref));
     const owner = inventory.ownerOfObject(found?.metadata.uid ?? "");
     // A shared resource keeps its owner.
     const isShared = owner !== undefined && (await referrersOf(kind, ref)).has(owner);
@@ -137,7 +158,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
       await own(desired.owner, { kind, ...ref, uid });
     };
     const { signal, client } = target;
-    const { informer, resource: type } = cache;
+    const { resource: type } = cache;
     switch (plan.kind) {
       case "none":
         if (existing !== undefined) await enter(existing);
@@ -149,13 +170,13 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
         break;
       case "replace": {
         const replaced = await client.rest.replace(type, plan.object, { signal });
-        informer.store.wrote(replaced);
+        store.wrote(replaced);
         await enter(replaced);
         return;
       }
     }
     const created = await client.rest.create(type, plan.object, { signal });
-    informer.store.wrote(created);
+    store.wrote(created);
     await enter(created);
   }
 
@@ -180,16 +201,17 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
   ): Promise<void> {
     for (const object of inventory.objectsOf(owner)) {
       const { kind, namespace, name, uid } = object;
-      const { informer, resource } = caches[kind];
+      const { watches, resource } = caches[kind];
+      const store = watches.storeFor(client.watch, namespace);
       const names = await referrersOf(kind, object);
       if (names.has(owner)) continue;
       const [newOwner] = [...names].toSorted();
-      const found = informer.store.get(keyOf(object));
+      const found = store.get(keyOf(object));
       try {
         if (newOwner === undefined)
           await remove(resource, { metadata: { namespace, name, uid } }, client, signal);
         else if (found?.metadata.uid === uid)
-          informer.store.wrote(await transfer(resource, found, newOwner, client, signal));
+          store.wrote(await transfer(resource, found, newOwner, client, signal));
       } catch (thrown) {
         // It was replaced or deleted meanwhile.
         if (isConflict(thrown) && newOwner !== undefined) continue;
@@ -207,10 +229,15 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
   }
 
   return {
-    synced: Promise.all(Object.values(caches).map(({ informer }) => informer.synced)).then(
+    synced: Promise.all(Object.values(caches).map(({ watches }) => watches.synced)).then(
       () => undefined,
     ),
     async apply(resources, target) {
+      const { namespace } = target;
+      await observe(
+        target,
+        resources.map(({ ref: { kind } }) => ({ kind, namespace })),
+      );
       for (const resource of resources.toSorted((a, b) =>
         formatObjectRef(a.ref) < formatObjectRef(b.ref) ? -1 : 1,
       )) {
@@ -223,34 +250,35 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
       await prune(target.owner, target.client, target.signal);
     },
     has: (owner) => inventory.objectsOf(owner).length > 0,
-    remove: prune,
+    async remove(owner, client, signal) {
+      await observe({ owner, client, signal });
+      await prune(owner, client, signal);
+    },
+    forget(owner) {
+      for (const { watches } of Object.values(caches)) watches.forget(owner);
+    },
     onChange(listener) {
       listeners.push(listener);
     },
     async run(signal) {
-      await Promise.all(Object.values(caches).map(({ informer }) => informer.run(signal)));
+      await Promise.all(Object.values(caches).map(({ watches }) => watches.run(signal)));
     },
   };
 }
 
 function createCache(
-  { rest, clock, log }: DownstreamResourcesDeps,
+  { rest, isPerAccount = false, clock, log }: DownstreamResourcesDeps,
   resource: Resource<DownstreamObject>,
   onChange: (metadata: ObjectMeta) => Promise<void>,
 ): Cache {
-  const informer = createInformer<DownstreamObject>({
-    rest,
+  const deps = {
     resource,
-    labelSelector: downstreamLabel,
     clock,
-    log: log.child({ cache: `downstream ${resource.plural}` }),
-    transform: dropBulk,
-  });
-  informer.onChange(({ before, after }) => {
-    const changed = after ?? before;
-    if (informer.hasSynced && changed !== undefined) void onChange(changed.metadata);
-  });
-  return { resource, informer };
+    log,
+    onChange: (metadata: ObjectMeta) => void onChange(metadata),
+  };
+  const watches = isPerAccount ? watchDownstreamAsAccounts(deps) : watchAllDownstream(rest, deps);
+  return { resource, watches };
 }
 
 async function remove(

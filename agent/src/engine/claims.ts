@@ -94,8 +94,10 @@ export async function claimInterruptedRun(
 }
 
 export interface TakeOverDeps {
-  /** The agent's own. */
+  /** The agent's own, unless impersonation is required. */
   readonly rest: KubeRest;
+  /** Absent: all. */
+  readonly namespace?: string | undefined;
   readonly inventory: Pick<Inventory, "installed" | "setObjects">;
   readonly log: Log;
 }
@@ -105,12 +107,13 @@ export interface TakeOverDeps {
  * another place than the assigned one may be forged: they become the deployment's, but not records of the agent.
  */
 export async function takeOver(
-  { rest, inventory, log }: TakeOverDeps,
+  { rest, namespace: only, inventory, log }: TakeOverDeps,
   assignment: Assignment,
 ): Promise<void> {
   const { owner } = assignment;
   const content = await contentOf(assignment);
   const { items } = await rest.list(secrets, {
+    ...(only !== undefined && { namespace: only }),
     labelSelector: ownerSelector(owner),
   });
   const places = new Map<string, Secret[]>();
@@ -142,7 +145,7 @@ export async function takeOver(
  * They do not become records of the agent, so nothing is deleted by them that it cannot account for.
  */
 export async function takeOverLost(
-  { rest, inventory }: TakeOverDeps,
+  { rest, inventory }: Pick<TakeOverDeps, "rest" | "inventory">,
   { name, uid }: DeploymentKey,
 ): Promise<void> {
   const { items } = await rest.list(secrets, { labelSelector: ownerSelector({ name, uid }) });

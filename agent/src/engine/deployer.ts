@@ -19,7 +19,11 @@ import {
   type ReleaseRecord,
   type StoredReleases,
 } from "../helm/index.ts";
-import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
+import type {
+  ImpersonatedClient,
+  ImpersonatedClients,
+  WatchClient,
+} from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { applyNamespaceMetadata } from "../namespace/index.ts";
 import { type Action, type Desired, isInSync, nextAction } from "../release/index.ts";
@@ -27,6 +31,7 @@ import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf, takeOver } from "./claims.ts";
 import { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+import { observeReleases } from "./observe-releases.ts";
 import { createRecordGuard } from "./record-guard.ts";
 import { createUninstall, type Uninstall } from "./uninstall.ts";
 import {
@@ -46,9 +51,9 @@ export interface DeployerDeps
   readonly inventory: Inventory;
   /** The agent started without any inventory and without assignments: it has lost what it stored. */
   readonly hasLostAll: () => boolean;
-  readonly clients: Pick<ImpersonatedClients, "clientFor">;
+  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
   readonly inputs: InputCollector;
-  readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove">;
+  readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
 }
 
 /** A release in its desired state. */
@@ -57,6 +62,8 @@ export interface InSync {
   readonly release: ReleaseInfo;
   readonly manifest: string;
   readonly chartDigest?: string;
+  /** Watches its objects. */
+  readonly client: WatchClient;
 }
 
 export type DeployResult =
@@ -142,12 +149,13 @@ async function deploy(
   const content = await contentOf(assignment);
   const isForced = isForcedBy(content, inventory.stoppedAt(owner.name));
   const client = await clients.clientFor(content.serviceAccount);
+  await observeReleases(tools, assignment, { content, client, signal: pass.signal });
   const inputs = await collectInputs(tools, assignment, { content, client }, pass);
   if ("unmet" in inputs) return inputs;
   const { namespace, releaseName: name } = content;
   releases.follow(owner.name, { namespace, name });
   if (tools.hasLostAll() && isLost(tools, owner, { namespace, name }))
-    await takeOver(tools, assignment);
+    await takeOver({ ...tools, ...takeOverScope(client, namespace) }, assignment);
   for (let actions = 0; actions < maxActions; actions += 1) {
     throwIfAborted(pass.superseded);
     await claimInterruptedRun(tools, assignment, content);
@@ -216,7 +224,7 @@ async function act(
       await downstream.apply(release.inputs.downstream, { ...targetOf(release), signal });
       await applyNamespaceMetadata(client, content, signal);
       await crds.reconcile(action.record, policy);
-      return await inSync(stored, content, action.record);
+      return await inSync(tools, release, action.record);
     case "wait":
       return { kind: "wait", untilMs: action.untilMs, why: action.why };
     case "locked":
@@ -252,23 +260,32 @@ async function installed(
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<InSync | undefined> {
-  const { clients, inputs, releases, stored } = tools;
+  const { clients, inputs, releases } = tools;
   const content = await contentOf(assignment);
   const { owner } = assignment;
   const { namespace, releaseName: name } = content;
-  const latest = releases.latest(namespace, name);
-  if (latest === undefined) return undefined;
+  // Without a client nothing is known if impersonation is required.
+  const isUnknown = releases.latest(namespace, name) === undefined;
+  if (isUnknown && !clients.isRequired) return undefined;
   try {
     const client = await clients.clientFor(content.serviceAccount);
+    await observeReleases(tools, assignment, { content, client, signal });
+    const latest = releases.latest(namespace, name);
+    if (latest === undefined) return undefined;
     const collected = await inputs.collect(content, { deployment: owner.name, client, signal });
     const desired = { owner, namespace, name, digest: await collected.digest(latest) };
     if (!isInSync(latest, desired) || !(await isUnchanged(tools, latest))) return undefined;
-    return await inSync(stored, content, latest);
+    return await inSync(tools, { content, client }, latest);
   } catch (thrown) {
     // Missing inputs are not reported for a deployment that is not reconciled.
     if (isInputError(thrown)) return undefined;
     throw thrown;
   }
+}
+
+/** An account finds only what is in the namespace of its release. */
+function takeOverScope({ watch }: ImpersonatedClient, namespace: string) {
+  return { rest: watch.rest, namespace: watch.isPerNamespace ? namespace : undefined };
 }
 
 /** Whether the labels name a deployment that the inventory does not have. */
@@ -312,8 +329,8 @@ async function rememberStop(
 const stops = [agentErrors.RELEASE_LOCKED, agentErrors.RELEASE_NOT_OURS];
 
 async function inSync(
-  stored: StoredReleases,
-  content: DeploymentContent,
+  { stored }: Pick<Tools, "stored">,
+  { content, client }: Pick<DesiredRelease, "content" | "client">,
   record: ReleaseRecord,
 ): Promise<InSync> {
   const { namespace, name, revision, chartVersion, appVersion, manifest } =
@@ -324,6 +341,7 @@ async function inSync(
     release: { namespace, name, revision, chartVersion, appVersion },
     manifest,
     ...(chartDigest !== undefined && { chartDigest }),
+    client: client.watch,
   };
 }
 
@@ -343,5 +361,6 @@ const inputErrors = [
   agentErrors.VALUES_SOURCE_INVALID,
   agentErrors.VALUES_TEMPLATE_FAILED,
   agentErrors.SERVICE_ACCOUNT_MISSING,
+  agentErrors.SERVICE_ACCOUNT_REQUIRED,
   agentErrors.SERVICE_ACCOUNT_DENIED,
 ];

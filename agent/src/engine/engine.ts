@@ -43,7 +43,7 @@ export interface EngineDeps {
   readonly assignments: Assignments;
   readonly inventory: Pick<Inventory, "releasesOf">;
   readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
-  readonly releases: Pick<Releases, "onChange" | "onRemoved">;
+  readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable">;
   readonly deployer: Deployer;
   readonly readiness: Omit<ReadinessTracker, "run">;
   readonly referenced: ReferencedObjects;
@@ -108,6 +108,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   releases.onChange((name) => controller.enqueue(name));
   releases.onRemoved(enqueueConflicting);
+  releases.onReadable(inputsChanged);
   readiness.onChange(statuses.report);
   deps.clients.onChange(accountsChanged);
   referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));

@@ -24,6 +24,7 @@ const unchangedFailures = [
   agentErrors.VALUES_TEMPLATE_FAILED,
   agentErrors.RELEASE_LOCKED,
   agentErrors.RELEASE_NOT_OURS,
+  agentErrors.SERVICE_ACCOUNT_REQUIRED,
 ];
 
 /** The result of a failure that is not retried before a change; undefined for all others. */

@@ -53,7 +53,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     get: (name) => progress.get(name),
     ensure,
     list: () => progress,
-    setInstalled({ owner, deploymentId }, { release, manifest, chartDigest }, warning) {
+    setInstalled({ owner, deploymentId }, { release, manifest, chartDigest, client }, warning) {
       const own = ensure(owner.name);
       delete own.failure;
       own.result = {
@@ -63,10 +63,11 @@ export function createStatuses(deps: StatusesDeps): Statuses {
         ...(chartDigest !== undefined && { chartDigest }),
         ...(warning !== undefined && { message: warning }),
       };
-      // The same manifest in another namespace has other objects.
-      const tracked = `${release.namespace}\n${manifest}`;
+      // The same manifest in another namespace has other objects, and another account may see others.
+      const { namespace } = release;
+      const tracked = `${namespace} ${client.subject}\n${manifest}`;
       if (own.tracked === tracked) return;
-      readiness.track(owner.name, ownedObjects(manifest), release.namespace);
+      readiness.track(owner.name, ownedObjects(manifest), { namespace, client });
       own.tracked = tracked;
     },
     report(name) {

@@ -5,7 +5,6 @@
 
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
-import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
 import type { ChartCache } from "@flotilla/shared/source/cache";
@@ -41,8 +40,6 @@ import type { RecordGuard } from "./record-guard.ts";
 import type { Uninstall } from "./uninstall.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {
-  /** The agent's own. */
-  readonly rest: KubeRest;
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly stored: StoredReleases;
@@ -163,8 +160,7 @@ async function prepare(
     ...(inputs.origin !== undefined && { origin: inputs.origin }),
     chartDigest: chart.digest,
   });
-  if (content.createNamespace && revision === 1)
-    await ensureNamespace({ client, own: deps.rest }, namespace, signal);
+  if (content.createNamespace && revision === 1) await ensureNamespace(client, namespace, signal);
   await deps.downstream.apply(inputs.downstream, { owner: owner.name, namespace, client, signal });
   const args = upgradeArgs({
     content,

@@ -10,13 +10,14 @@ import type { InputCollector } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf } from "./claims.ts";
 import { type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+import { observeReleases } from "./observe-releases.ts";
 import type { Uninstall } from "./uninstall.ts";
 
 export interface WithdrawDeps {
-  readonly clients: Pick<ImpersonatedClients, "clientFor">;
+  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
   readonly releases: Releases;
   readonly stored: StoredReleases;
-  readonly downstream: Pick<DownstreamResources, "has" | "remove">;
+  readonly downstream: Pick<DownstreamResources, "has" | "remove" | "forget">;
   readonly inventory: Inventory;
   readonly inputs: Pick<InputCollector, "forget">;
   readonly lockTimes: LockTimes;
@@ -31,7 +32,7 @@ export async function withdraw(
 ): Promise<void> {
   const { clients, releases, downstream, inventory, inputs } = tools;
   const { owner } = assignment;
-  const settings = await withdrawalOf(tools, assignment);
+  const settings = await withdrawalOf(tools, assignment, signal);
   const { keepResources, serviceAccount } = settings;
   const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
   // Without an installed release no account is needed.
@@ -48,6 +49,7 @@ export async function withdraw(
   await inventory.endRun(owner.name);
   await inventory.ensureStored(owner.name);
   releases.unfollow(owner.name);
+  downstream.forget(owner.name);
   inputs.forget(owner.name);
 }
 
@@ -60,21 +62,39 @@ type WithdrawalOptions = Pick<
 async function withdrawalOf(
   tools: WithdrawDeps,
   assignment: Assignment,
+  signal: AbortSignal,
 ): Promise<WithdrawalOptions> {
   const { owner } = assignment;
   if (assignment.content.length > 0) {
     const content = await contentOf(assignment);
+    await observe(tools, assignment, content, signal);
     await claimInterruptedRun(tools, assignment, content);
     return { ...content, lockTimeoutMs: lockTimeoutMs(content) };
   }
   // The assignment was lost; the inventory has what is needed.
   const release = tools.inventory.releasesOf(owner.name).find(({ uid }) => uid === owner.uid);
+  await observe(tools, assignment, release, signal);
   return {
     serviceAccount: release?.serviceAccount,
     keepResources: release?.keepResources ?? false,
     deleteCRDResources: release?.deleteCRDResources,
     lockTimeoutMs: defaultLockTimeoutMs,
   };
+}
+
+/** Only what may be installed: a deployment that was rejected for its account is removed without one. */
+async function observe(
+  tools: WithdrawDeps,
+  assignment: Assignment,
+  content: Pick<DeploymentContent, "namespace" | "serviceAccount"> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clients, inventory } = tools;
+  const { name } = assignment.owner;
+  const isInstalled = inventory.releasesOf(name).length > 0 || inventory.runOf(name) !== undefined;
+  if (!clients.isRequired || !isInstalled) return;
+  const client = await clients.clientFor(content?.serviceAccount);
+  await observeReleases(tools, assignment, { content, client, signal });
 }
 
 async function withdrawRelease(

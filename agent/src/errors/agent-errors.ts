@@ -48,7 +48,7 @@ export const agentErrors = defineErrors({
   },
   RELEASE_UNREADABLE: {
     retryable: true,
-    help: "A release Secret of Helm (sh.helm.release.v1...) cannot be read. `helm history` on the cluster shows whether Helm can read it.",
+    help: "A release Secret of Helm (sh.helm.release.v1...) cannot be read. `helm history` on the cluster shows whether Helm can read it. With `impersonation.required` the account of the HelmOp reads them: the message has the right that it lacks; grant it, and the agent continues within half a minute.",
   },
   RELEASE_CONFLICT: {
     retryable: true,
@@ -66,13 +66,17 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The agent could not store what it installed in its own namespace, flotilla-agent. The message has the API server's answer: a quota, a right that the agent lacks, or a server that is unavailable. The agent retries automatically.",
   },
+  SERVICE_ACCOUNT_REQUIRED: {
+    retryable: false,
+    help: "The agent of the cluster was installed with `impersonation.required`, and the HelmOp names no `serviceAccount`, or one without a namespace. The agent installs, changes and removes nothing for that HelmOp. Set `serviceAccount` to `NAMESPACE/NAME` of an account in one of the namespaces that the message lists.",
+  },
   SERVICE_ACCOUNT_MISSING: {
     retryable: true,
-    help: "The ServiceAccount that a HelmOp names in `serviceAccount` does not exist in the agent's namespace of that cluster. The agent installs, changes and removes nothing for that HelmOp until it can impersonate the account. Create the account with the rights that the chart needs; the agent continues at once.",
+    help: "The ServiceAccount that a HelmOp names in `serviceAccount` does not exist in that cluster: in the agent's namespace, or, with `impersonation.required`, in the namespace that it is named with. The agent installs, changes and removes nothing for that HelmOp until it can impersonate the account. Create the account with the rights that the chart needs; the agent continues at once.",
   },
   SERVICE_ACCOUNT_DENIED: {
     retryable: true,
-    help: "A HelmOp names the agent's own ServiceAccount in `serviceAccount`. No deployment may impersonate it, because it has all rights of the agent. The agent installs, changes and removes nothing for that HelmOp until it names another account, or none where Policies require none.",
+    help: "A HelmOp names a ServiceAccount that no deployment may impersonate: the agent's own, which has all rights of the agent, or one of a namespace that the agent was not given in `impersonation.namespaces`. The agent installs, changes and removes nothing for that HelmOp until it names another account, or none where Policies require none.",
   },
   NAMESPACE_FORBIDDEN: {
     retryable: true,

@@ -3,15 +3,16 @@
  * labels are cached; a release's manifest is read when it is needed.
  */
 
-import { createInformer, defineIndex, type Informer } from "@flotilla/shared/kube/cache";
+import type { Change } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import type { Observation } from "../impersonation/index.ts";
 import type { InventoryReader } from "../inventory/index.ts";
 import { createExpectedRecords } from "./expected-records.ts";
+import { watchAllRecords, watchRecordsAsAccounts } from "./record-watches.ts";
 import {
-  helmOwnerSelector,
   knownRecord,
   type ReleaseKey,
   type ReleaseRecord,
@@ -21,6 +22,13 @@ import {
 
 export interface Releases {
   readonly synced: Promise<void>;
+  /**
+   * Makes these the namespaces whose records are watched for a deployment, as its account, if impersonation is required:
+   * then nothing is known of a namespace before. Throws RELEASE_UNREADABLE if the account may not list them.
+   */
+  observe(deployment: string, observation: Observation): Promise<void>;
+  /** Reads the Secrets of a release: the agent's own, or, if impersonation is required, that of a deployment that observes it. */
+  reader(release: ReleaseKey): KubeRest;
   /** The newest record of a release. */
   latest(namespace: string, name: string): ReleaseRecord | undefined;
   /** The newest record of every release that was installed for a deployment of this name. */
@@ -33,7 +41,10 @@ export interface Releases {
   removed(release: ReleaseKey): void;
   /** `onChange` is also called with this deployment when this release changes, whoever installed it. */
   follow(deployment: string, release: ReleaseKey): void;
+  /** Also ends what it observes. */
   unfollow(deployment: string): void;
+  /** Called with deployments whose account may read the records again, or not any more. */
+  onReadable(listener: (deployments: ReadonlySet<string>) => void): void;
   /** Called with the name of a deployment whose releases changed. */
   onChange(listener: (deployment: string) => void): void;
   /** Called after `removed`: another deployment may now use the name. */
@@ -44,24 +55,38 @@ export interface Releases {
 export interface ReleasesDeps {
   readonly rest: KubeRest;
   readonly inventory: InventoryReader;
+  /** The records are watched as the accounts of the deployments, not with the agent's rights. */
+  readonly isPerAccount?: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-const byRelease = defineIndex<Secret>("release", (secret) => {
-  const record = recordOf(secret);
-  return record === undefined ? [] : [`${record.namespace}/${record.name}`];
-});
-
-export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): Releases {
+export function createReleases({
+  rest,
+  inventory,
+  isPerAccount = false,
+  clock,
+  log,
+}: ReleasesDeps): Releases {
   const listeners: ((deployment: string) => void)[] = [];
   const removalListeners: (() => void)[] = [];
-  const informer = createReleaseInformer(rest, log);
+  const readableListeners: ((deployments: ReadonlySet<string>) => void)[] = [];
+  const watches = isPerAccount
+    ? watchRecordsAsAccounts({
+        inventory,
+        log,
+        onChange,
+        onReadable(deployments) {
+          for (const listener of readableListeners) listener(deployments);
+        },
+      })
+    : watchAllRecords({ rest, log, onChange });
+  const { secretsOf } = watches;
   const expected = createExpectedRecords({
     clock,
     exists: async (record) => {
       const ref = { namespace: record.namespace, name: recordSecretName(record) };
-      return (await rest.get(secrets, ref)) !== undefined;
+      return (await watches.reader(record).get(secrets, ref)) !== undefined;
     },
     onMissing: notify,
   });
@@ -87,10 +112,6 @@ export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): R
     if (names?.size === 0) followers.delete(key);
   }
 
-  function secretsOf({ namespace, name }: ReleaseKey): readonly Secret[] {
-    return informer.store.byIndex(byRelease, `${namespace}/${name}`);
-  }
-
   function history(namespace: string, name: string): readonly ReleaseRecord[] {
     const release = { namespace, name };
     const observed = secretsOf(release)
@@ -108,7 +129,7 @@ export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): R
     return newest(history(namespace, name));
   }
 
-  informer.onChange(({ before, after }) => {
+  function onChange({ before, after }: Change<Secret>): void {
     const changed = after ?? before;
     const record = changed && recordOf(changed);
     if (record !== undefined)
@@ -120,10 +141,12 @@ export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): R
         .map((each) => [keyOf(each), each]),
     ).values())
       notify(release);
-  });
+  }
 
   return {
-    synced: informer.synced,
+    synced: watches.synced,
+    observe: watches.observe,
+    reader: watches.reader,
     latest,
     history,
     ownedBy(deployment) {
@@ -150,7 +173,13 @@ export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): R
       followed.set(deployment, key);
       followers.set(key, (followers.get(key) ?? new Set()).add(deployment));
     },
-    unfollow,
+    unfollow(deployment) {
+      unfollow(deployment);
+      watches.forget(deployment);
+    },
+    onReadable(listener) {
+      readableListeners.push(listener);
+    },
     onChange(listener) {
       listeners.push(listener);
     },
@@ -158,34 +187,10 @@ export function createReleases({ rest, inventory, clock, log }: ReleasesDeps): R
       removalListeners.push(listener);
     },
     async run(signal) {
-      await informer.run(signal);
+      await watches.run(signal);
       expected.clear();
     },
   };
-}
-
-function createReleaseInformer(rest: KubeRest, log: Log): Informer<Secret> {
-  return createInformer<Secret>({
-    rest,
-    resource: secrets,
-    log: log.child({ cache: "helm releases" }),
-    labelSelector: helmOwnerSelector,
-    transform: ({
-      apiVersion,
-      kind,
-      metadata: { name, namespace, uid, resourceVersion, labels },
-    }) => ({
-      ...(apiVersion !== undefined && { apiVersion }),
-      ...(kind !== undefined && { kind }),
-      metadata: {
-        name,
-        ...(namespace !== undefined && { namespace }),
-        ...(uid !== undefined && { uid }),
-        ...(resourceVersion !== undefined && { resourceVersion }),
-        ...(labels !== undefined && { labels }),
-      },
-    }),
-  });
 }
 
 function keyOf({ namespace, name }: ReleaseKey): string {

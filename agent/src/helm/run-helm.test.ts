@@ -49,6 +49,27 @@ describe("a run of Helm", () => {
     });
   });
 
+  test("has a sentence for a right that is missing, with what grants it to the agent", async (t) => {
+    const dir = await mkdtemp(join(tmpdir(), "flotilla-helm-"));
+    t.onTestFinished(() => rm(dir, { recursive: true, force: true }));
+    const path = join(dir, "helm");
+    const denial = (verb: string, user: string): string =>
+      `serviceaccounts "x" is forbidden: User "${user}" cannot ${verb} resource "serviceaccounts" in API group "" in the namespace "a"`;
+    const script = [denial("get", "system:serviceaccount:a:x"), denial("impersonate", "agent")];
+    await writeFile(path, `#!/bin/sh\ncat >&2 <<'END'\n${script.join("\n")}\nEND\n`);
+    await chmod(path, 0o700);
+    const environment = { PATH: "/usr/bin:/bin" };
+    const grantOf = () => ({ chart: "flotilla-agent", value: "impersonation.namespaces" });
+    const run = createRunHelm({ path, environment, grantOf });
+
+    const { stderr } = await run({ args: ["--kube-as-user=system:serviceaccount:a:x"], signal });
+
+    assert.deepEqual(stderr.trim().split("\n"), [
+      'service account a/x may not get serviceaccounts "x" of API group "" in namespace a',
+      'user "agent" may not impersonate serviceaccounts "x" of API group "" in namespace a; the value impersonation.namespaces of the chart flotilla-agent grants it',
+    ]);
+  });
+
   test("gets its standard input, and may ignore it", async (t) => {
     const reads = await program(t, "cat");
     const ignores = await program(t, "exit 0");

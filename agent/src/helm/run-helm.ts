@@ -1,7 +1,9 @@
 /** Runs the Helm program once. No argument is secret: values are passed on standard input. */
 import { spawn } from "node:child_process";
 import { AppError, messageOf } from "@flotilla/shared/errors";
+import { explainDenials, type GrantOf } from "@flotilla/shared/kube/client";
 import { agentErrors } from "../errors/index.ts";
+import { impersonatedUser } from "../impersonation/index.ts";
 import { killGroup, type ProcessLimits, type ProcessWatch } from "../process/index.ts";
 import type { ProcessRecords } from "./process-records.ts";
 
@@ -14,7 +16,7 @@ export interface HelmRun {
 export interface HelmResult {
   readonly code: number | null;
   readonly stdout: string;
-  /** Its last 64 KiB. */
+  /** Its last 64 KiB, with a sentence in place of each denial of the API server. */
   readonly stderr: string;
   /** What it did that exceeds a limit, for messages: it was killed. */
   readonly exceeded?: string;
@@ -63,6 +65,8 @@ export interface HelmProgram {
   readonly forbidden?: AbortSignal;
   /** Absent: none, except of output. */
   readonly limited?: { readonly watch: ProcessWatch; readonly limits: ProcessLimits } | undefined;
+  /** For messages: what grants a right to the agent's own account. */
+  readonly grantOf?: GrantOf | undefined;
 }
 
 /** Helm prints the whole release, with the chart. */
@@ -142,7 +146,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         const result = {
           code,
           stdout: stdoutBytes > stdoutLimit ? "" : Buffer.concat(stdout).toString(),
-          stderr,
+          stderr: explainDenials(stderr, grantOfRun(program, args)),
           ...(exceeded !== undefined && { exceeded }),
         };
         const { pid } = child;
@@ -150,6 +154,12 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         else void recorded.then(() => records?.ended(pid)).then(() => resolve(result));
       });
     });
+}
+
+/** A denied impersonation names the agent's account; all else is denied to the account that Helm impersonates, if any. */
+function grantOfRun({ grantOf }: HelmProgram, args: readonly string[]): GrantOf {
+  const user = impersonatedUser(args);
+  return (right) => (right.user === user ? undefined : grantOf?.(right));
 }
 
 /** Helm's error message: its standard error from `Error:` on, in one line. Pure. */

@@ -47,23 +47,20 @@ export interface StoredReleases {
 }
 
 export interface StoredReleasesDeps {
-  /** The agent's own, for reads. */
-  readonly rest: KubeRest;
   readonly releases: Releases;
   readonly inventory: Pick<Inventory, "adopt" | "rewritten" | "removed" | "revisionOf">;
   readonly log: Log;
 }
 
 export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
-  const { rest: own, releases, inventory, log } = deps;
+  const { releases, inventory, log } = deps;
   /** By release. */
   const lastPrinted = new Map<string, HelmRelease>();
 
-  function secretOf(
-    { namespace, name }: ReleaseKey,
-    revision: number,
-  ): Promise<Secret | undefined> {
-    return own.get(secrets, { namespace, name: recordSecretName({ name, revision }) });
+  async function secretOf(release: ReleaseKey, revision: number): Promise<Secret | undefined> {
+    const { namespace, name } = release;
+    const ref = { namespace, name: recordSecretName({ name, revision }) };
+    return await releases.reader(release).get(secrets, ref);
   }
 
   function printed(release: HelmRelease): void {
@@ -84,8 +81,9 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       printed(release);
       return release;
     },
-    async readAll({ namespace, name }) {
-      const { items } = await own.list(secrets, {
+    async readAll(release) {
+      const { namespace, name } = release;
+      const { items } = await releases.reader(release).list(secrets, {
         namespace,
         labelSelector: `${helmOwnerSelector},name=${name}`,
       });

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
-import type { Impersonation, KubeConnection } from "@flotilla/shared/kube/client";
+import {
+  type Impersonation,
+  type KubeConnection,
+  KubeStatusError,
+} from "@flotilla/shared/kube/client";
 import { serviceAccounts } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
@@ -21,6 +25,15 @@ interface Fixture {
 async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fixture> {
   const rest = createMemoryApiServer();
   for (const name of accounts) rest.put(serviceAccounts, { metadata: { namespace, name } });
+  return await start(t, rest);
+}
+
+/** `namespaces`: impersonation is required. */
+async function start(
+  t: TestContext,
+  rest: MemoryApiServer,
+  namespaces?: readonly string[],
+): Promise<Fixture> {
   const impersonated: Impersonation[] = [];
   const connection: KubeConnection = {
     ...rest,
@@ -34,7 +47,7 @@ async function setUp(t: TestContext, ...accounts: readonly string[]): Promise<Fi
       return createMemoryApiServer();
     },
   };
-  const clients = createImpersonatedClients({ connection, namespace, log: silentLog() });
+  const clients = createImpersonatedClients({ connection, namespaces, log: silentLog() });
   const ending = new AbortController();
   const running = clients.run(ending.signal);
   t.onTestFinished(async () => {
@@ -152,4 +165,69 @@ describe("the impersonated client of a deployment", () => {
     assert.equal((await clients.clientFor("later")).isAgent, false);
     assert.equal(changes, 1);
   });
+});
+
+describe("where impersonation is required, the client of a deployment", () => {
+  const deployer = { namespace: "team-a", name: "deployer" };
+
+  function withDeployer(): MemoryApiServer {
+    const rest = createMemoryApiServer();
+    rest.put(serviceAccounts, { metadata: deployer });
+    rest.put(serviceAccounts, { metadata: { namespace, name: "fleet-default" } });
+    return rest;
+  }
+
+  test("also watches as the account, in single namespaces", async (t) => {
+    const rest = withDeployer();
+    const { clients, impersonated } = await start(t, rest, ["team-a", "team-b"]);
+
+    const client = await clients.clientFor("team-a/deployer");
+
+    assert.equal(client.subject, "service account team-a/deployer");
+    assert.deepEqual(client.watch, {
+      subject: "service account team-a/deployer",
+      rest: client.rest,
+      isPerNamespace: true,
+    });
+    assert.deepEqual(client.helmArgs, ["--kube-as-user=system:serviceaccount:team-a:deployer"]);
+    assert.deepEqual(impersonated, [{ user: "system:serviceaccount:team-a:deployer", groups: [] }]);
+    assert.deepEqual(rest.reads, ["list serviceaccounts team-a", "list serviceaccounts team-b"]);
+  });
+
+  test("is never that of the default account or of the agent", async (t) => {
+    const { clients, impersonated } = await start(t, withDeployer(), ["team-a"]);
+
+    await assert.rejects(clients.clientFor(undefined), { code: "SERVICE_ACCOUNT_REQUIRED" });
+    await assert.rejects(clients.clientFor("fleet-default"), { code: "SERVICE_ACCOUNT_REQUIRED" });
+    await assert.rejects(clients.clientFor(`${namespace}/fleet-default`), {
+      code: "SERVICE_ACCOUNT_DENIED",
+    });
+    assert.deepEqual(impersonated, []);
+  });
+
+  test("is there although the accounts of another namespace cannot be listed", async (t) => {
+    const rest = withDeployer();
+    const { list } = rest;
+    rest.list = (resource, options) =>
+      options?.namespace === "gone"
+        ? Promise.reject(new KubeStatusError("may not list", { status: 403, reason: "" }))
+        : list(resource, options);
+    const { clients } = await start(t, rest, ["team-a", "gone"]);
+
+    assert.equal((await clients.clientFor("team-a/deployer")).isAgent, false);
+    await assert.rejects(clients.clientFor("gone/deployer"), {
+      code: "SERVICE_ACCOUNT_MISSING",
+      message:
+        "find service account gone/deployer, which the deployment impersonates: may not list",
+    });
+  });
+});
+
+test("where impersonation is not required, watches have the agent's own rights", async (t) => {
+  const { clients } = await setUp(t, "deployer");
+
+  const { watch } = await clients.clientFor("deployer");
+
+  assert.deepEqual([watch.subject, watch.isPerNamespace], ["the agent", false]);
+  assert.equal(watch, (await clients.clientFor(undefined)).watch);
 });

@@ -1,14 +1,17 @@
 /**
- * Impersonation: for a deployment the agent impersonates the service account that the deployment names, in the agent's
- * namespace. So a tenant's HelmOp can only do what that account may do, with any chart.
+ * Impersonation: for a deployment the agent impersonates the service account that the deployment names. So a tenant's HelmOp
+ * can only do what that account may do, with any chart.
  */
+import { agentNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
-import { createInformer } from "@flotilla/shared/kube/cache";
-import type { Impersonation, KubeConnection, KubeRest } from "@flotilla/shared/kube/client";
-import { keyOf, type ServiceAccount, serviceAccounts } from "@flotilla/shared/kube/objects";
+import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
+import { chooseAccount, type ServiceAccountRef } from "./account-choice.ts";
+import { impersonationArgs, serviceAccountImpersonation } from "./impersonation-args.ts";
 import { createOwnUser } from "./own-account.ts";
+import { createServiceAccounts } from "./service-accounts.ts";
+import type { WatchClient } from "./watch-client.ts";
 
 /** The client for the requests of one deployment. */
 export interface ImpersonatedClient {
@@ -20,14 +23,18 @@ export interface ImpersonatedClient {
   readonly rest: KubeRest;
   /** Arguments that make Helm impersonate the account. */
   readonly helmArgs: readonly string[];
+  /** For watches, and for reading Helm's records: the agent's own rights, unless impersonation is required. */
+  readonly watch: WatchClient;
 }
 
 export interface ImpersonatedClients {
+  /** Nothing is done, read or watched for a deployment but as its account: without its client nothing is known of it. */
+  readonly isRequired: boolean;
   /** Resolves when the service accounts are listed. */
   readonly synced: Promise<void>;
   /**
-   * `serviceAccount`: the one that a deployment names, if any. Throws SERVICE_ACCOUNT_MISSING, and SERVICE_ACCOUNT_DENIED for
-   * the agent's own.
+   * `serviceAccount`: the one that a deployment names, if any. Throws SERVICE_ACCOUNT_MISSING, SERVICE_ACCOUNT_REQUIRED and
+   * SERVICE_ACCOUNT_DENIED.
    */
   clientFor(serviceAccount: string | undefined): Promise<ImpersonatedClient>;
   /** Called when a service account was created or deleted. */
@@ -37,99 +44,85 @@ export interface ImpersonatedClients {
 
 export interface ImpersonatedClientsDeps {
   readonly connection: KubeConnection;
-  /** The agent's. */
-  readonly namespace: string;
+  /** Impersonation is required, with accounts of these namespaces. Absent: only if a deployment names an account. */
+  readonly namespaces?: readonly string[] | undefined;
   readonly log: Log;
 }
 
 /** Impersonated for deployments that name no account, where it exists. Fleet has the same rule. */
-export const defaultServiceAccount = "fleet-default";
+const defaultAccount: ServiceAccountRef = { namespace: agentNamespace, name: "fleet-default" };
 
 export function createImpersonatedClients({
   connection,
-  namespace,
+  namespaces,
   log,
 }: ImpersonatedClientsDeps): ImpersonatedClients {
-  const informer = createInformer<ServiceAccount>({
+  const accounts = createServiceAccounts({
     rest: connection,
-    resource: serviceAccounts,
-    namespace,
-    log: log.child({ cache: "service accounts" }),
-    transform: ({ metadata: { name, namespace, uid, resourceVersion } }) => ({
-      metadata: {
-        name,
-        ...(namespace !== undefined && { namespace }),
-        ...(uid !== undefined && { uid }),
-        ...(resourceVersion !== undefined && { resourceVersion }),
-      },
-    }),
+    namespaces: namespaces ?? [agentNamespace],
+    toleratesFailures: namespaces !== undefined,
+    log,
   });
+  const ownWatch: WatchClient = { subject: "the agent", rest: connection, isPerNamespace: false };
   const agent: ImpersonatedClient = {
     subject: "the agent itself",
     isAgent: true,
     rest: connection,
     helmArgs: [],
+    watch: ownWatch,
   };
-  /** By name. They have nothing to close, so they are never removed. */
+  /** By account. They have nothing to close, so they are never removed. */
   const clients = new Map<string, ImpersonatedClient>();
 
-  function impersonate(name: string): ImpersonatedClient {
-    const known = clients.get(name);
+  function impersonate(account: ServiceAccountRef): ImpersonatedClient {
+    const subject = subjectOf(account);
+    const known = clients.get(subject);
     if (known !== undefined) return known;
-    const impersonation = serviceAccountImpersonation(namespace, name);
+    const impersonation = serviceAccountImpersonation(account);
+    const rest = connection.as(impersonation);
     const client: ImpersonatedClient = {
-      subject: `service account ${namespace}/${name}`,
+      subject,
       isAgent: false,
-      rest: connection.as(impersonation),
+      rest,
       helmArgs: impersonationArgs(impersonation),
+      watch: namespaces === undefined ? ownWatch : { subject, rest, isPerNamespace: true },
     };
-    clients.set(name, client);
+    clients.set(subject, client);
     return client;
   }
 
   const ownUser = createOwnUser(connection);
 
-  async function rejectOwn(name: string): Promise<void> {
-    if (serviceAccountImpersonation(namespace, name).user !== (await ownUser())) return;
+  async function rejectOwn(account: ServiceAccountRef): Promise<void> {
+    if (serviceAccountImpersonation(account).user !== (await ownUser())) return;
     throw new AppError(
       agentErrors.SERVICE_ACCOUNT_DENIED,
-      `service account ${namespace}/${name} is the agent's own, which no deployment may impersonate; set serviceAccount to another one`,
+      `${subjectOf(account)} is the agent's own, which no deployment may impersonate; set serviceAccount to another one`,
     );
   }
 
-  const exists = (name: string): boolean =>
-    informer.store.get(keyOf({ namespace, name })) !== undefined;
-
   return {
-    synced: informer.synced,
+    isRequired: namespaces !== undefined,
+    synced: accounts.listed,
     async clientFor(serviceAccount) {
-      await informer.synced;
-      if (serviceAccount === undefined)
-        return exists(defaultServiceAccount) ? impersonate(defaultServiceAccount) : agent;
-      if (exists(serviceAccount)) {
-        await rejectOwn(serviceAccount);
-        return impersonate(serviceAccount);
+      const choice = chooseAccount(serviceAccount, namespaces);
+      if (choice.kind === "unnamed")
+        return (await accounts.exists(defaultAccount)) ? impersonate(defaultAccount) : agent;
+      const { account } = choice;
+      if (await accounts.exists(account)) {
+        await rejectOwn(account);
+        return impersonate(account);
       }
       throw new AppError(
         agentErrors.SERVICE_ACCOUNT_MISSING,
-        `service account ${namespace}/${serviceAccount} not found, which the deployment impersonates; the agent continues as soon as it exists`,
+        `${subjectOf(account)} not found, which the deployment impersonates; the agent continues as soon as it exists`,
       );
     },
-    onChange(listener) {
-      informer.onChange(({ before, after }) => {
-        if (before === undefined || after === undefined) listener();
-      });
-    },
-    run: (signal) => informer.run(signal),
+    onChange: accounts.onChange,
+    run: accounts.run,
   };
 }
 
-/** Without groups: the API server adds those of the service account, and the agent needs no right to impersonate groups. */
-function serviceAccountImpersonation(namespace: string, name: string): Impersonation {
-  return { user: `system:serviceaccount:${namespace}:${name}`, groups: [] };
-}
-
-/** Helm then sends all its requests as that account, those for its release Secrets included. */
-function impersonationArgs({ user }: Impersonation): readonly string[] {
-  return [`--kube-as-user=${user}`];
+function subjectOf({ namespace, name }: ServiceAccountRef): string {
+  return `service account ${namespace}/${name}`;
 }

@@ -7,19 +7,13 @@ import { agentErrors } from "../errors/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { metadataPatch } from "./namespace-metadata.ts";
 
-export interface NamespaceClients {
-  readonly client: ImpersonatedClient;
-  /** The agent's own, for a namespace that the account may neither create nor read. */
-  readonly own: KubeRest;
-}
-
 /**
  * Creates the namespace as `helm --create-namespace` does. Helm itself would read the API server's whole OpenAPI document for
  * that, which costs more than the rest of an install (docs/adr/0006). Throws NAMESPACE_FORBIDDEN if the namespace does not
  * exist and the account may not create it.
  */
 export async function ensureNamespace(
-  { client, own }: NamespaceClients,
+  client: Pick<ImpersonatedClient, "subject" | "rest" | "watch">,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -29,12 +23,22 @@ export async function ensureNamespace(
     if (isAlreadyExists(thrown)) return;
     if (!isForbidden(thrown)) throw thrown;
     // Helm reports if the account may not use an existing namespace.
-    if ((await own.get(namespaces, { name }, { signal })) !== undefined) return;
+    if (await mayExist(client.watch.rest, name, signal)) return;
     throw new AppError(
       agentErrors.NAMESPACE_FORBIDDEN,
       `create namespace ${name} as ${client.subject}, which may not create namespaces: ${messageOf(thrown)}; create it beforehand, or grant the right`,
       { cause: thrown },
     );
+  }
+}
+
+/** Also if nobody whom the agent can ask may read it. */
+async function mayExist(rest: KubeRest, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await rest.get(namespaces, { name }, { signal })) !== undefined;
+  } catch (thrown) {
+    if (isForbidden(thrown)) return true;
+    throw thrown;
   }
 }
 

@@ -67,8 +67,64 @@ function setUp(t: TestContext) {
       check();
     });
   }
-  return { rest, clock, tracker, reported, readiness };
+  const client = { subject: "the agent", rest, isPerNamespace: false };
+  return {
+    rest,
+    clock,
+    tracker: {
+      ...tracker,
+      track: (name: string, objects: readonly OwnedObject[], namespace: string) =>
+        tracker.track(name, objects, { namespace, client }),
+    },
+    reported,
+    readiness,
+    /** With the agent's tracker, but as an account. */
+    trackAs: tracker.track,
+  };
 }
+
+describe("the objects of releases of several accounts", () => {
+  test("are watched once for each account, namespace and kind, until the last release is gone", async (t) => {
+    const { rest, tracker, trackAs, readiness } = setUp(t);
+    const [a, b] = ["a", "b"].map((subject) => ({ subject, rest, isPerNamespace: true }));
+    assert.ok(a !== undefined && b !== undefined);
+    for (const namespace of ["apps", "shop"])
+      rest.put(configMaps, { metadata: { namespace, name: "config" } });
+
+    trackAs("web", [config], { namespace: "apps", client: a });
+    trackAs("again", [config], { namespace: "apps", client: a });
+    trackAs("shop", [config], { namespace: "shop", client: a });
+    trackAs("other", [config], { namespace: "apps", client: b });
+    for (const name of ["web", "again", "shop", "other"])
+      await readiness(name, ({ ready }) => ready);
+
+    const lists = ["list configmaps apps", "list configmaps shop", "list configmaps apps"];
+    assert.deepEqual(rest.reads, lists);
+    tracker.forget("web");
+    trackAs("web", [config], { namespace: "apps", client: a });
+    await readiness("web", ({ ready }) => ready);
+    assert.equal(rest.reads.length, 3, "the watch was kept for the other release");
+    tracker.forget("web");
+    tracker.forget("again");
+    trackAs("web", [config], { namespace: "apps", client: a });
+    await readiness("web", ({ ready }) => ready);
+    assert.equal(rest.reads.length, 4, "the watch had ended with its last release");
+  });
+
+  test("that an account may not list are unknown, and the message names the account", async (t) => {
+    const { rest, trackAs, readiness } = setUp(t);
+    rest.list = () => Promise.reject(statusError(403, "list configmaps: 403 Forbidden"));
+    const client = { subject: "service account team-a/deployer", rest, isPerNamespace: true };
+
+    trackAs("web", [config], { namespace: "apps", client });
+
+    const { notReady } = await readiness("web", () => true);
+    assert.equal(
+      notReady[0]?.message,
+      "service account team-a/deployer may not list this kind: list configmaps: 403 Forbidden",
+    );
+  });
+});
 
 describe("the objects of a release", () => {
   test("are ready when each object is ready, and are updated with the objects", async (t) => {

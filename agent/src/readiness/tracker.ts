@@ -3,13 +3,14 @@
  * the object.
  */
 import { isDeepStrictEqual } from "node:util";
-import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { backoffDelayMs, untilAborted } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import type { OwnedObject } from "../helm/index.ts";
+import type { WatchClient } from "../impersonation/index.ts";
 import { createDiscovery } from "./discovery.ts";
 import { hasStatus } from "./object-status.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
@@ -17,7 +18,7 @@ import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./wat
 
 export interface ReadinessTracker {
   /** Replaces the objects that are tracked under this name. */
-  track(name: string, objects: readonly OwnedObject[], namespace: string): void;
+  track(name: string, objects: readonly OwnedObject[], release: TrackedRelease): void;
   forget(name: string): void;
   /** Undefined until every object was read once. */
   readinessOf(name: string): Readiness | undefined;
@@ -27,7 +28,15 @@ export interface ReadinessTracker {
   run(signal: AbortSignal): Promise<void>;
 }
 
+export interface TrackedRelease {
+  /** Of objects that name none. */
+  readonly namespace: string;
+  /** Reads and watches the objects. */
+  readonly client: WatchClient;
+}
+
 export interface ReadinessDeps {
+  /** For discovery. */
   readonly rest: KubeRest;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,9 +51,8 @@ interface Followed extends WatchedObject {
   stage: "unread" | "reading" | "read";
 }
 
-interface Tracked {
+interface Tracked extends TrackedRelease {
   readonly objects: readonly OwnedObject[];
-  readonly namespace: string;
   readonly followed: Map<OwnedObject, Followed>;
   /** Why a kind was not discovered. */
   readonly obstacles: Map<OwnedObject, string>;
@@ -61,7 +69,7 @@ interface Tracked {
 export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): ReadinessTracker {
   const discovery = createDiscovery(rest);
   const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
-  const kinds = createWatchedKinds({ rest, clock, log, onChange });
+  const kinds = createWatchedKinds({ clock, log, onChange });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
   const tasks = new Set<Promise<void>>();
@@ -88,7 +96,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
           obstacles.set(owned, found.why);
           return;
         }
-        const object = toFollowed(owned, found.resource, tracked.namespace);
+        const object = toFollowed(owned, found.resource, tracked);
         obstacles.delete(owned);
         followed.set(owned, object);
         kinds.follow(object, name);
@@ -151,9 +159,9 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   }
 
   return {
-    track(name, objects, namespace) {
+    track(name, objects, release) {
       drop(name);
-      const tracked = newTracked(objects, namespace);
+      const tracked = newTracked(objects, release);
       releases.set(name, tracked);
       supervise(name, tracked, resolve(name, tracked).then(kinds.prune));
     },
@@ -166,7 +174,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
       listeners.push(listener);
     },
     async run(signal) {
-      await aborted(signal);
+      await untilAborted(signal);
       for (const name of [...releases.keys()]) drop(name);
       await kinds.end();
       await Promise.all(tasks);
@@ -177,18 +185,22 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
 function toFollowed(
   owned: OwnedObject,
   resource: Resource<KubeObject>,
-  releaseNamespace: string,
+  release: TrackedRelease,
 ): Followed {
-  const { name, namespace = releaseNamespace } = owned;
+  const { name, namespace = release.namespace } = owned;
   const ref = resource.namespaced ? { namespace, name } : { name };
   const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
-  return { resource, key: keyOf(ref), stage };
+  return { resource, key: keyOf(ref), client: release.client, stage };
 }
 
-function newTracked(objects: readonly OwnedObject[], namespace: string): Tracked {
+function newTracked(
+  objects: readonly OwnedObject[],
+  { namespace, client }: TrackedRelease,
+): Tracked {
   return {
     objects,
     namespace,
+    client,
     followed: new Map(),
     obstacles: new Map(),
     dropped: new AbortController(),
@@ -231,11 +243,4 @@ function observe(tracked: Tracked, kinds: WatchedKinds): Observed {
     observations.push({ kind: "known", owned, resource, object: kinds.get(object) });
   }
   return { observations, unread, isComplete };
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

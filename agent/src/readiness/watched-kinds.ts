@@ -1,8 +1,11 @@
-/** One watch for each kind that releases have objects of, shared by all followers. */
+/**
+ * One watch for each kind that releases have objects of, shared by all followers; if impersonation is required, one for each
+ * account, namespace and kind.
+ */
 
 import type { AppError } from "@flotilla/shared/errors";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
-import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import { isForbidden } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   type ObjectKey,
@@ -11,12 +14,14 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import { type WatchClient, watchedNamespace, watchKey } from "../impersonation/index.ts";
 import { hasStatus } from "./object-status.ts";
 import { onlyMetadata, slimObject } from "./slim-object.ts";
 
 export interface WatchedObject {
   readonly resource: Resource<KubeObject>;
   readonly key: ObjectKey;
+  readonly client: WatchClient;
 }
 
 /** Whether the objects of a kind can be read. */
@@ -42,7 +47,6 @@ export interface WatchedKinds {
 }
 
 export interface WatchedKindsDeps {
-  readonly rest: KubeRest;
   readonly clock: Clock;
   readonly log: Log;
   /** Called with the followers of changed objects, and of kinds whose visibility has changed. */
@@ -58,14 +62,16 @@ interface Watched {
 }
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
-  const { rest, clock, log, onChange } = deps;
+  const { clock, log, onChange } = deps;
   const kinds = new Map<string, Watched>();
   const running = new Set<Promise<void>>();
 
-  function watch(resource: Resource<KubeObject>): Watched {
+  function watch({ resource, key, client }: WatchedObject): Watched {
+    const namespace = watchedNamespace(client, refOf(key).namespace);
     const informer = createInformer<KubeObject>({
-      rest,
+      rest: client.rest,
       resource,
+      ...(namespace !== undefined && { namespace }),
       clock,
       log: log.child({ cache: resource.plural }),
       transform: hasStatus(resource.group, resource.kind) ? slimObject : onlyMetadata,
@@ -90,14 +96,16 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   }
 
   return {
-    follow({ resource, key }, follower) {
-      const kind = kindKey(resource);
-      const watched = kinds.get(kind) ?? watch(resource);
+    follow(object, follower) {
+      const { key } = object;
+      const kind = kindKey(object);
+      const watched = kinds.get(kind) ?? watch(object);
       kinds.set(kind, watched);
       watched.followers.set(key, (watched.followers.get(key) ?? new Set()).add(follower));
     },
-    unfollow({ resource, key }, follower) {
-      const followers = kinds.get(kindKey(resource))?.followers;
+    unfollow(object, follower) {
+      const { key } = object;
+      const followers = kinds.get(kindKey(object))?.followers;
       followers?.get(key)?.delete(follower);
       if (followers?.get(key)?.size === 0) followers.delete(key);
     },
@@ -108,22 +116,23 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
         kinds.delete(kind);
       }
     },
-    visibilityOf({ resource }) {
-      const watched = kinds.get(kindKey(resource));
+    visibilityOf(object) {
+      const watched = kinds.get(kindKey(object));
       if (watched === undefined) return { kind: "listing" };
       const { failure, informer } = watched;
       // While the server is unavailable the cache is still valid.
       if (failure === undefined || (informer.hasSynced && !isForbidden(failure)))
         return { kind: informer.hasSynced ? "listed" : "listing" };
       const what = isForbidden(failure)
-        ? "the agent may not list this kind"
+        ? `${object.client.subject} may not list this kind`
         : "this kind could not be listed";
       return { kind: "denied", why: `${what}: ${failure.message}` };
     },
-    get: ({ resource, key }) => kinds.get(kindKey(resource))?.informer.store.get(key),
-    async read({ resource, key }, signal) {
-      const object = await rest.get(resource, refOf(key), { signal });
-      if (object !== undefined) kinds.get(kindKey(resource))?.informer.store.wrote(object);
+    get: (object) => kinds.get(kindKey(object))?.informer.store.get(object.key),
+    async read(object, signal) {
+      const { resource, key, client } = object;
+      const read = await client.rest.get(resource, refOf(key), { signal });
+      if (read !== undefined) kinds.get(kindKey(object))?.informer.store.wrote(read);
     },
     async end() {
       for (const { stop } of kinds.values()) stop.abort();
@@ -132,6 +141,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   };
 }
 
-function kindKey({ group, version, plural }: Resource<KubeObject>): string {
-  return `${group}/${version}/${plural}`;
+function kindKey({ resource, key, client }: WatchedObject): string {
+  const { group, version, plural } = resource;
+  return `${watchKey(client, refOf(key).namespace)} ${group}/${version}/${plural}`;
 }

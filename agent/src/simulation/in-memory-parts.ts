@@ -1,8 +1,10 @@
 /** The parts of a simulated agent that use a cluster, in memory. */
 import { randomUUID } from "node:crypto";
+import { connectKube } from "@flotilla/shared/kube/client";
 import type { AssignmentStorage } from "../assignment/index.ts";
 import type { EngineDeps } from "../engine/index.ts";
 import type { Bootstrap, IdentityStore, StoredIdentity } from "../identity/index.ts";
+import type { WatchClient } from "../impersonation/index.ts";
 import type { Readiness } from "../readiness/index.ts";
 import type { SecretStorage } from "../storage/index.ts";
 
@@ -22,11 +24,18 @@ export function createMemoryIdentityStore(bootstrap: Bootstrap): IdentityStore {
   };
 }
 
+/** Nothing is ever watched, so it opens no connection. */
+export const noWatches: WatchClient = {
+  subject: "the simulated agent",
+  rest: connectKube({ server: "https://simulated.invalid", credentials: { kind: "none" } }),
+  isPerNamespace: false,
+};
+
 /** All objects are ready at once. */
 export function createSimulatedReadiness(): EngineDeps["readiness"] {
   const tracked = new Map<string, Readiness>();
   return {
-    track(name, objects, namespace) {
+    track(name, objects, { namespace }) {
       const count = objects.length;
       tracked.set(name, {
         ready: true,

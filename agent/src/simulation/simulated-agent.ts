@@ -61,7 +61,7 @@ export function createSimulatedAgent(
     clients: noChanges,
     inputs: noChanges,
     downstream: noChanges,
-    releases: { ...noChanges, onRemoved: () => undefined },
+    releases: { ...noChanges, onRemoved: () => undefined, onReadable: () => undefined },
     // A lost assignment has nothing to uninstall.
     inventory: { releasesOf: () => [] },
     recoverLost: () => Promise.resolve(),

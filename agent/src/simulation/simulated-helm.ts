@@ -8,6 +8,7 @@ import { type Clock, delay } from "@flotilla/shared/time";
 import type { Assignment } from "../assignment/index.ts";
 import type { Deployer, InSync } from "../engine/index.ts";
 import { agentErrors } from "../errors/index.ts";
+import { noWatches } from "./in-memory-parts.ts";
 
 export interface SimulatedHelmOptions {
   /** Of an install, upgrade or uninstall; each takes 50% to 150% of it. */
@@ -86,5 +87,6 @@ function inSync(
     release: { namespace, name, revision, chartVersion, appVersion: "" },
     manifest: `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: ${name}\n`,
     ...(chartDigest !== undefined && { chartDigest }),
+    client: noWatches,
   };
 }

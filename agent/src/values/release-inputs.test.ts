@@ -31,7 +31,6 @@ function setUp(rest = createMemoryApiServer()) {
   let current: ClusterInfo | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputCollector({
-    rest,
     referenced: { get: () => undefined },
     clusterInfo: { get: () => current },
     renderValues: () => {
@@ -47,6 +46,7 @@ function setUp(rest = createMemoryApiServer()) {
     isAgent: true,
     rest,
     helmArgs: [],
+    watch: { subject: "the agent", rest, isPerNamespace: false },
   };
   return {
     rest,

@@ -5,7 +5,7 @@
 
 import { type DeploymentContent, releaseDigest, type ValuesSource } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
-import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import { isForbidden } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
@@ -64,8 +64,6 @@ export interface InputCollector {
 }
 
 export interface InputCollectorDeps extends ReferencedDeps {
-  /** The agent's own, for watches. Reads are impersonated. */
-  readonly rest: KubeRest;
   readonly renderValues: RenderValues;
   readonly clock: Clock;
   readonly log: Log;
@@ -101,7 +99,7 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
       }));
       const cluster = requireClusterInfo(content, deps);
       const valuesFrom = content.valuesFrom ?? [];
-      await watches.follow(deployment, sourcesToWatch(valuesFrom, content));
+      await watches.follow(deployment, sourcesToWatch(valuesFrom, content, options.client));
       const sources: Values[] = [];
       for (const source of valuesFrom)
         sources.push(await readSource(source, content, downstream, options));
@@ -227,6 +225,7 @@ function unrendered(
 function sourcesToWatch(
   sources: readonly ValuesSource[],
   { namespace, copies = [] }: DeploymentContent,
+  { watch: client }: ImpersonatedClient,
 ): readonly WatchedSource[] {
   return sources
     .filter(({ kind, name }) => !copies.some((ref) => ref.kind === kind && ref.name === name))
@@ -234,5 +233,6 @@ function sourcesToWatch(
       kind: source.kind,
       namespace: source.namespace ?? namespace,
       name: source.name,
+      client,
     }));
 }

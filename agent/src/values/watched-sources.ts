@@ -1,11 +1,11 @@
 /**
- * Watches ConfigMaps and Secrets of the cluster that deployments take values from. The watches use the agent's own rights, one
- * for each namespace and kind, and keep metadata only: data is read as the account of each deployment.
+ * Watches ConfigMaps and Secrets of the cluster that deployments take values from: one watch for each namespace and kind with
+ * the agent's own rights, or, if impersonation is required, for each account too. They keep metadata only: data is read as the
+ * account of each deployment.
  */
 
 import type { ObjectRefKind } from "@flotilla/proto";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
-import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   configMaps,
   type KubeObject,
@@ -15,12 +15,14 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import { type WatchClient, watchKey } from "../impersonation/index.ts";
 import { onlyMetadata } from "../readiness/index.ts";
 
 export interface WatchedSource {
   readonly kind: ObjectRefKind;
   readonly namespace: string;
   readonly name: string;
+  readonly client: WatchClient;
 }
 
 export interface SourceWatches {
@@ -34,7 +36,6 @@ export interface SourceWatches {
 }
 
 export interface SourceWatchesDeps {
-  readonly rest: KubeRest;
   readonly clock: Clock;
   readonly log: Log;
   readonly onChange: (followers: ReadonlySet<string>) => void;
@@ -58,7 +59,7 @@ export function createSourceWatches(deps: SourceWatchesDeps): SourceWatches {
   const running = new Set<Promise<void>>();
 
   function watchOf(object: WatchedSource): Watch {
-    const key = watchKey(object);
+    const key = keyOfWatch(object);
     const known = watches.get(key);
     if (known !== undefined) return known;
     const fresh = startWatch(object);
@@ -66,13 +67,13 @@ export function createSourceWatches(deps: SourceWatchesDeps): SourceWatches {
     return fresh;
   }
 
-  function startWatch({ kind, namespace }: WatchedSource): Watch {
+  function startWatch({ kind, namespace, client }: WatchedSource): Watch {
     const listed = Promise.withResolvers<void>();
     const followers = new Map<string, Set<string>>();
     let cannotList = false;
     const resource: Resource<KubeObject> = kind === "Secret" ? secrets : configMaps;
     const informer = createInformer<KubeObject>({
-      rest: deps.rest,
+      rest: client.rest,
       resource,
       namespace,
       ...(kind === "Secret" && { fieldSelector: noReleaseSecrets }),
@@ -102,7 +103,7 @@ export function createSourceWatches(deps: SourceWatchesDeps): SourceWatches {
   }
 
   function unfollow(follower: string, object: WatchedSource): void {
-    const key = watchKey(object);
+    const key = keyOfWatch(object);
     const watch = watches.get(key);
     const others = watch?.followers.get(keyOf(object));
     others?.delete(follower);
@@ -134,10 +135,11 @@ export function createSourceWatches(deps: SourceWatchesDeps): SourceWatches {
   };
 }
 
-function watchKey({ kind, namespace }: WatchedSource): string {
-  return `${kind}/${namespace}`;
+/** The namespace is a part of it in any case: no watch is for all namespaces. */
+function keyOfWatch({ kind, namespace, client }: WatchedSource): string {
+  return `${watchKey(client, namespace)} ${kind}/${namespace}`;
 }
 
 function isSame(a: WatchedSource, b: WatchedSource): boolean {
-  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+  return keyOfWatch(a) === keyOfWatch(b) && a.name === b.name;
 }

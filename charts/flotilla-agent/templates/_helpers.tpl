@@ -25,4 +25,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if ne .Release.Namespace "flotilla-agent" }}
 {{- fail (printf "install the chart flotilla-agent into the namespace flotilla-agent, not %s: helm install … --namespace flotilla-agent --create-namespace" .Release.Namespace) }}
 {{- end }}
+{{- range .Values.impersonation.namespaces }}
+{{- if or (hasPrefix "kube-" .) (eq . $.Release.Namespace) }}
+{{- fail (printf "impersonation.namespaces has %s: accounts of that namespace have rights of the cluster itself, or of the agent, so no HelmOp may act as one of them; list namespaces of tenants" .) }}
+{{- end }}
+{{- end }}
 {{- end }}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { OwnedObject } from "@flotilla/agent/helm";
 import { createReadinessTracker, type Readiness } from "@flotilla/agent/readiness";
-import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import {
   configMaps,
   deployments,
@@ -21,6 +21,8 @@ const plane = await leaseControlPlane("cluster");
 const config = await loadKubeconfig({ path: plane.kubeconfig });
 const rest = connectKube(config);
 const tracker = createReadinessTracker({ rest, clock, log: silentLog() });
+const as = (rest: KubeRest) => ({ subject: "the agent", rest, isPerNamespace: false });
+const client = as(rest);
 const ending = new AbortController();
 const running = tracker.run(ending.signal);
 afterAll(async () => {
@@ -66,7 +68,7 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
     seen.push(first === undefined ? "ready" : first.state);
   });
 
-  tracker.track("web", [web], namespace);
+  tracker.track("web", [web], { namespace, client });
   const absent = await readiness("web", () => true);
   assert.deepEqual(absent.notReady, [
     { ...web, namespace, state: "missing", message: "does not exist" },
@@ -91,8 +93,8 @@ test("a release is ready when its last object exists, and another release is not
     { apiVersion: "v1", kind: "ConfigMap", name: "two" },
   ];
   await rest.create(configMaps, { metadata: { namespace, name: "one" } });
-  tracker.track("both", objects, namespace);
-  tracker.track("first", objects.slice(0, 1), namespace);
+  tracker.track("both", objects, { namespace, client });
+  tracker.track("first", objects.slice(0, 1), { namespace, client });
   await readiness("first", ({ ready }) => ready);
   assert.equal((await readiness("both", () => true)).counts.missing, 1);
   const notified: string[] = [];
@@ -125,7 +127,10 @@ test("a kind that the agent may not list is reported with the message of the ser
   });
   await rest.create(configMaps, { metadata: { namespace, name: "seen" } });
 
-  own.track("seen", [{ apiVersion: "v1", kind: "ConfigMap", name: "seen" }], namespace);
+  own.track("seen", [{ apiVersion: "v1", kind: "ConfigMap", name: "seen" }], {
+    namespace,
+    client: as(restricted),
+  });
   const hidden = await reported.get(false)?.promise;
   assert.deepEqual(hidden?.counts, {
     desiredReady: 1,
@@ -136,7 +141,7 @@ test("a kind that the agent may not list is reported with the message of the ser
   });
   assert.match(
     hidden.notReady[0]?.message ?? "",
-    /^the agent may not list this kind: list configmaps on https:.*: 403 Forbidden: configmaps is forbidden: User "restricted" cannot list/,
+    /^the agent may not list this kind: list configmaps on https:.*: 403 Forbidden: user "restricted" may not list configmaps of API group "" at the cluster scope/,
   );
 
   const role = { apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] };

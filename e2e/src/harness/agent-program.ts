@@ -10,6 +10,8 @@ export interface AgentSpec extends Watchers {
   readonly dataDir: string;
   /** Path of the helm program. */
   readonly helm: string;
+  /** Further arguments. */
+  readonly args?: readonly string[];
   /** The entry file of the program; default: that of this version. */
   readonly main?: string;
   readonly nodeFlags?: readonly string[];
@@ -29,6 +31,7 @@ export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
       `--data-dir=${spec.dataDir}`,
       `--helm=${spec.helm}`,
       `--internal-listen=127.0.0.1:${port}`,
+      ...(spec.args ?? []),
     ],
     health: `http://127.0.0.1:${port}`,
     untilReady: false,

@@ -38,13 +38,15 @@ export interface RightsOptions {
   readonly helm: string;
   /** Where the kubeconfig is written. */
   readonly dir: string;
+  /** Of the chart, as `--set` has them. */
+  readonly values?: readonly string[];
 }
 
 /** Creates what the chart grants; returns the path of a kubeconfig with a token of its service account. */
 export async function withChartRights(name: ChartName, options: RightsOptions): Promise<string> {
   const { chart, namespace } = charts[name];
   const { client, plane } = options;
-  const objects = await rightsOf(name, options.helm);
+  const objects = await rightsOf(name, options);
   await createUnlessExists(client, namespaces, { metadata: { name: namespace } });
   for (const object of objects) await createUnlessExists(client, resourceOf(object), object);
   const token = await requestToken(plane, namespace, chart);
@@ -71,14 +73,15 @@ export async function withChartRights(name: ChartName, options: RightsOptions): 
   return path;
 }
 
-/** Throws when a request of the hub was refused: its chart lacks a right that a retry may have hidden from the test. */
+/** Throws when a request of hub or agent was refused: its chart lacks a right that a retry may have hidden from the test. */
 export async function assertRightsSuffice(logFiles: readonly string[]): Promise<void> {
   for (const file of logFiles) {
     const log = await readFile(file, "utf8");
-    const refused = /\S+ is forbidden: User \\?"system:serviceaccount:flotilla-system[^\n]*/.exec(
-      log,
-    );
-    if (refused !== null) throw new Error(`the chart of the hub lacks a right: ${refused[0]}`);
+    const refused =
+      /service account (flotilla-system\/flotilla|flotilla-agent\/flotilla-agent) may not [^\n]*/.exec(
+        log,
+      );
+    if (refused !== null) throw new Error(`a chart lacks a right: ${refused[0]}`);
   }
 }
 
@@ -87,9 +90,13 @@ export function chartDir(chart: string): string {
   return fileURLToPath(new URL(`../../../charts/${chart}`, import.meta.url));
 }
 
-async function rightsOf(name: ChartName, helm: string): Promise<readonly KubeObject[]> {
+async function rightsOf(
+  name: ChartName,
+  { helm, values = [] }: Pick<RightsOptions, "helm" | "values">,
+): Promise<readonly KubeObject[]> {
   const { chart, namespace } = charts[name];
   const args = ["template", chart, chartDir(chart), `--namespace=${namespace}`];
+  args.push(...values.map((value) => `--set=${value}`));
   const { stdout } = await run(helm, [...args, "--show-only=templates/rbac.yaml"]);
   return parseAllDocuments(stdout).map((document) => document.toJS() as KubeObject);
 }

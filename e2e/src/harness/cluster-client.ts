@@ -1,8 +1,8 @@
 /** A connection to the API server of a cluster: the product's client, and an independent reader for assertions. */
-import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { connectKube, type KubeConnection, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { type ClusterReader, createClusterReader } from "./cluster-reader.ts";
 
-export interface ClusterClient extends KubeRest {
+export interface ClusterClient extends KubeConnection {
   readonly reader: ClusterReader;
 }
 

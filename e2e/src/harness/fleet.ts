@@ -19,7 +19,8 @@ import {
 } from "@flotilla/local/control-plane";
 import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
-import { assertRightsSuffice, withChartRights } from "./chart-rights.ts";
+import { namespaces } from "@flotilla/shared/kube/objects";
+import { assertRightsSuffice, type RightsOptions, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
 import type { HubPorts } from "./hub-program.ts";
@@ -96,6 +97,8 @@ export interface TestFleetSpec {
   readonly ownPlanes?: boolean;
   /** Of the next process that is started; default: those of this version. */
   readonly entryFiles?: () => EntryFiles | undefined;
+  /** The agents act only as service accounts of these namespaces, which are created, and have no other rights. */
+  readonly impersonationNamespaces?: readonly string[];
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
 }
@@ -152,8 +155,9 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         clusterName: name,
         labels: spec.clusters[index] ?? {},
       });
-      const kubeconfig = await withChartRights("agent", { dir, helm, plane, client });
-      const agent = await startAgentProcess(context, { name, kubeconfig, helm });
+      const kubeconfig = await grantAgent(spec, { dir, helm, plane, client });
+      const args = agentArgs(spec);
+      const agent = await startAgentProcess(context, { name, kubeconfig, helm, args });
       const others: AgentProcess[] = [];
       await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
       return {
@@ -169,6 +173,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
             name: `${name}-second`,
             kubeconfig,
             helm,
+            args,
           });
           others.push(other);
           return other;
@@ -212,7 +217,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await Promise.all(replicas.map((replica) => replica.stop()));
       // While an API server starts it refuses requests until it has read the roles.
       if (spec.ownPlanes !== true)
-        await assertRightsSuffice(replicas.map((replica) => replica.logFile));
+        await assertRightsSuffice([
+          ...replicas.map((replica) => replica.logFile),
+          ...clusters.map((cluster) => cluster.agentLog),
+        ]);
       await link?.close();
       await hub.client.close();
       await Promise.all(
@@ -222,6 +230,24 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Returns the path of the agent's kubeconfig. */
+async function grantAgent(
+  { impersonationNamespaces }: TestFleetSpec,
+  options: RightsOptions,
+): Promise<string> {
+  if (impersonationNamespaces === undefined) return await withChartRights("agent", options);
+  for (const name of impersonationNamespaces)
+    await options.client.create(namespaces, { metadata: { name } });
+  const listed = impersonationNamespaces.join(",");
+  const values = ["impersonation.required=true", `impersonation.namespaces={${listed}}`];
+  return await withChartRights("agent", { ...options, values });
+}
+
+function agentArgs({ impersonationNamespaces }: TestFleetSpec): readonly string[] {
+  if (impersonationNamespaces === undefined) return [];
+  return [`--impersonation-namespaces=${impersonationNamespaces.join(",")}`];
 }
 
 /** Control planes that are leased, and ones that the fleet starts for itself. */

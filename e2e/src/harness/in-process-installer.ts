@@ -6,7 +6,6 @@ import { createRunHelm } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
 import { createProcessWatch, processLimits } from "@flotilla/agent/process";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
-import { agentNamespace } from "@flotilla/shared/api/names";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { silentLog } from "@flotilla/shared/log";
 import { availableMemoryBytes } from "@flotilla/shared/program";
@@ -62,7 +61,6 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
   const signal = createChangeSignal(() => [`last: ${JSON.stringify(reports.at(-1))}`], 60_000);
   const installer = createInstaller({
     rest,
-    namespace: agentNamespace,
     charts,
     runHelm: (run) => {
       if (run.args[0] !== "template") helmRuns.push(run.args);

@@ -77,10 +77,19 @@ export interface AgentProcess extends RestartableProcess {
   readonly logFile: string;
 }
 
-/** `name`: of the cluster; `kubeconfig`: the path of that of its API server. */
+export interface AgentProcessSpec {
+  /** Of the cluster. */
+  readonly name: string;
+  /** The path of the kubeconfig of its API server. */
+  readonly kubeconfig: string;
+  readonly helm: string;
+  /** Further arguments. */
+  readonly args?: readonly string[];
+}
+
 export async function startAgentProcess(
   { dir, environment, reaper, entryFiles }: ProcessContext,
-  { name, kubeconfig, helm }: Readonly<Record<"name" | "kubeconfig" | "helm", string>>,
+  { name, kubeconfig, helm, args = [] }: AgentProcessSpec,
 ): Promise<AgentProcess> {
   const dataDir = join(dir, `${name}-agent`);
   const logFile = join(dir, "logs", `${name}-agent.log`);
@@ -88,7 +97,7 @@ export async function startAgentProcess(
   const restartable = await startRestartable(() =>
     startAgent({
       ...entryFiles?.()?.agent,
-      ...{ cluster: name, kubeconfig, dataDir, helm, logFile, environment, reaper },
+      ...{ cluster: name, kubeconfig, dataDir, helm, args, logFile, environment, reaper },
     }),
   );
   return { logFile, ...restartable };

@@ -54,11 +54,12 @@ export async function waitForRevision(
   release: string,
   revision: number,
   status?: string,
+  namespace = release,
 ): Promise<void> {
   await waitForObject(
     client,
     secrets,
-    { namespace: release, name: `sh.helm.release.v1.${release}.v${revision}` },
+    { namespace, name: `sh.helm.release.v1.${release}.v${revision}` },
     status ?? "stored",
     ({ metadata: { labels } }) => status === undefined || labels?.["status"] === status,
   );

@@ -159,6 +159,36 @@ describe("wrong values", () => {
         "podDisruptionBudget.maxUnavailable=0",
         /'\/podDisruptionBudget\/maxUnavailable'/,
       ],
+      [
+        "impersonation without a namespace",
+        "agent",
+        "impersonation.required=true",
+        /'\/impersonation\/namespaces': minItems/,
+      ],
+      [
+        "namespaces without impersonation",
+        "agent",
+        "impersonation.namespaces={team-a}",
+        /'\/impersonation\/namespaces': maxItems/,
+      ],
+      [
+        "impersonation of accounts of Kubernetes",
+        "agent",
+        "impersonation.required=true,impersonation.namespaces={team-a,kube-system}",
+        /'\/impersonation\/namespaces\/1': 'not' failed/,
+      ],
+      [
+        "impersonation of accounts of the agent's namespace",
+        "agent",
+        "impersonation.required=true,impersonation.namespaces={flotilla-agent}",
+        /'\/impersonation\/namespaces\/0': 'not' failed/,
+      ],
+      [
+        "impersonation of accounts of a namespace with Kubernetes' prefix",
+        "agent",
+        "impersonation.required=true,impersonation.namespaces={kube-flannel}",
+        /impersonation\.namespaces has kube-flannel: accounts of that namespace have rights of the cluster/,
+      ],
       ["a quantity that is none", "agent", "dataSizeLimit=much", /'\/dataSizeLimit'/],
     ];
   for (const [what, name, set, expected] of rows) {

@@ -3,13 +3,22 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { ensureBinaries } from "@flotilla/local/binaries";
-import { customResourceDefinitions, namespaces } from "@flotilla/shared/kube/objects";
+import { isForbidden } from "@flotilla/shared/kube/client";
+import {
+  customResourceDefinitions,
+  type KubeObject,
+  namespaces,
+  type Resource,
+  secrets,
+  serviceAccounts,
+} from "@flotilla/shared/kube/objects";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { chartDir, charts } from "../harness/chart-rights.ts";
 import { connectCluster } from "../harness/cluster-client.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 
 const run = promisify(execFile);
+
 const { helm } = await ensureBinaries(["helm"]);
 const plane = await leaseControlPlane("cluster");
 const cluster = await connectCluster(plane.kubeconfig);
@@ -49,6 +58,31 @@ test("are upgraded with other values, and what a value turns off is deleted", as
   const manifest = await runHelm("get", "manifest", chart, `--namespace=${namespace}`);
   expect(manifest).not.toContain("NetworkPolicy");
   expect(manifest).not.toContain("PodDisruptionBudget");
+});
+
+test("give the agent no right but to impersonate, once that is required", async () => {
+  const { chart, namespace } = charts.agent;
+  await cluster.create(namespaces, { metadata: { name: "team-a" } });
+  const values = "--set=impersonation.required=true,impersonation.namespaces={team-a}";
+  const agent = cluster.as({ user: `system:serviceaccount:${namespace}:${chart}`, groups: [] });
+  const mayList = (resource: Resource<KubeObject>, where: string): Promise<boolean> =>
+    agent.list(resource, { namespace: where }).then(
+      () => true,
+      (thrown: unknown) => {
+        if (isForbidden(thrown)) return false;
+        throw thrown;
+      },
+    );
+  assert.equal(await mayList(secrets, "team-a"), true);
+
+  await runHelm("upgrade", chart, chartDir(chart), `--namespace=${namespace}`, values);
+
+  // The authorizer learns by a watch that the binding was deleted.
+  while (await mayList(secrets, "team-a"));
+  assert.equal(await mayList(secrets, namespace), true);
+  assert.equal(await mayList(serviceAccounts, "team-a"), true);
+  assert.equal(await mayList(secrets, "kube-system"), false);
+  assert.equal(await mayList(serviceAccounts, "default"), false);
 });
 
 test("are uninstalled, also that of the CRDs first, which stay", async () => {

@@ -95,7 +95,7 @@ export function testServiceAccounts({ fleet, cluster, ...tenants }: TenantFleet)
       "stuck",
       "reporting the missing right",
       (found) =>
-        /helm uninstall of release team-a\/stuck: .*secrets is forbidden: User "system:serviceaccount:flotilla-agent:stripped"/s.test(
+        /helm uninstall of release team-a\/stuck: .*service account flotilla-agent\/stripped may not list secrets of API group "" in namespace team-a/s.test(
           messageOf(found, "Ready"),
         ),
     );
@@ -115,7 +115,7 @@ export function testServiceAccounts({ fleet, cluster, ...tenants }: TenantFleet)
     await tenants.create("elsewhere", { serviceAccount: "", namespace: foreignSecret.namespace });
     await workspace.waitForMessage(
       "elsewhere",
-      /secrets is forbidden: User "system:serviceaccount:flotilla-agent:fleet-default"/,
+      /service account flotilla-agent\/fleet-default may not list secrets/,
     );
     await tenants.deleteAccount("fleet-default");
   });

@@ -66,7 +66,7 @@ describe("a tenant's HelmOp", () => {
 
       await workspace.waitForMessage(
         `lookup-${index}`,
-        /helm upgrade --install of release team-a\/lookup-\d: .*error calling lookup: secrets .*is forbidden: User "system:serviceaccount:flotilla-agent:team-a" cannot (get|list) resource "secrets"/s,
+        /helm upgrade --install of release team-a\/lookup-\d: .*error calling lookup: service account flotilla-agent\/team-a may not (get|list) secrets/s,
       );
 
       const name = `lookup-${index}-found`;
@@ -80,7 +80,7 @@ describe("a tenant's HelmOp", () => {
 
     await workspace.waitForMessage(
       "borrower",
-      /read the Secret vault\/.* for valuesFrom as service account flotilla-agent\/team-a: .*is forbidden/s,
+      /read the Secret vault\/.* for valuesFrom as service account flotilla-agent\/team-a: .* may not get secrets/s,
     );
 
     const config = { namespace: tenant, name: "borrower-config" };
@@ -114,7 +114,7 @@ describe("a tenant's HelmOp", () => {
 
     await workspace.waitForMessage(
       "intruder",
-      /release vault\/intruder: .*secrets is forbidden: User "system:serviceaccount:flotilla-agent:team-a" .* in the namespace "vault"/s,
+      /release vault\/intruder: .*service account flotilla-agent\/team-a may not list secrets of API group "" in namespace vault/s,
     );
 
     assert.deepEqual(await tenants.records(undefined, foreignSecret.namespace), []);

@@ -156,6 +156,19 @@ const rejected: readonly (Row & { readonly message: RegExp })[] = [
     message: /^disallowed serviceAccount flotilla-agent in target target000: it is the agent's own/,
   },
   {
+    what: "the agent's own ServiceAccount with its namespace, when one is required",
+    policy: { requireServiceAccount: true },
+    spec: { serviceAccount: "flotilla-agent/flotilla-agent" },
+    message: /^disallowed serviceAccount flotilla-agent\/flotilla-agent: it is the agent's own/,
+  },
+  {
+    what: "an account of another namespace than the allowed one",
+    policy: { allowedServiceAccounts: ["team-a/deployer"] },
+    spec: { serviceAccount: "team-b/deployer" },
+    message:
+      /^disallowed serviceAccount team-b\/deployer: team-b\/deployer is not in the allowed set/,
+  },
+  {
     what: "a copy of another Secret than those for the chart's source",
     policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
     spec: { downstreamResources: copies("login", "of-others") },

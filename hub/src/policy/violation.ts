@@ -1,6 +1,6 @@
 /** What a Policy has against a HelmOp, or against a Bundle read as one. Pure. */
 import type { HelmOp } from "@flotilla/shared/api";
-import { agentServiceAccount, targetName } from "@flotilla/shared/api/names";
+import { agentNamespace, agentServiceAccount, targetName } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { describeUrl } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
@@ -10,6 +10,12 @@ import type { Patterns } from "./patterns.ts";
 
 /** More would not be read. */
 const mostShown = 8;
+
+/** The agent's own, as it may be named. */
+const agentAccounts: readonly string[] = [
+  agentServiceAccount,
+  `${agentNamespace}/${agentServiceAccount}`,
+];
 
 /** The first violation, in Fleet's order: the ServiceAccount, the Secrets, the repository, the chart. */
 export function violationOf(
@@ -49,10 +55,10 @@ function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | unde
       policy,
     );
   }
-  const agents = [own, ...ofTargets].find(({ requested }) => requested === agentServiceAccount);
+  const agents = [own, ...ofTargets].find(({ requested }) => agentAccounts.includes(requested));
   if (requireServiceAccount && agents !== undefined)
     return violation(
-      `disallowed serviceAccount ${agentServiceAccount}${inTarget(agents)}`,
+      `disallowed serviceAccount ${agents.requested}${inTarget(agents)}`,
       `it is the agent's own, and serviceAccount is required by Policy; set spec.serviceAccount to another one`,
       policy,
     );

@@ -59,8 +59,11 @@ export const bundleDeploymentOptionsFields = {
   ),
   helm: described(helmOptionsSchema.nullish(), helmDescription),
   serviceAccount: text(
-    "The ServiceAccount, in the agent's namespace, that the agent impersonates for the release, so that it has the permissions of that account only.",
-    { absent: "`fleet-default` where it exists, else the agent's own" },
+    "The ServiceAccount that the agent impersonates for the release, so that it has the permissions of that account only: a name in the agent's namespace or, if the agent was installed with `impersonation.required`, `NAMESPACE/NAME`.",
+    {
+      absent:
+        "`fleet-default` where it exists, else the agent's own; rejected with `impersonation.required`",
+    },
   ),
   createNamespace: described(
     z.boolean().nullish(),

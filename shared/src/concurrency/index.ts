@@ -15,4 +15,5 @@ export {
   type RateLimits,
   type TokenBucket,
 } from "./token-bucket.ts";
+export { untilAborted } from "./until-aborted.ts";
 export { createWaker } from "./waker.ts";

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { type ConfigMap, configMaps, namespaces, secrets } from "../objects/index.ts";
 import { connected, cutConnection, respondStatus, respondText, stall } from "../testing/index.ts";
+import { connectKube } from "./connect.ts";
 
 const settings: ConfigMap = {
   metadata: { name: "settings", namespace: "default" },
@@ -63,6 +64,38 @@ describe("a request", () => {
     await assert.rejects(rest.get(configMaps, ref), {
       code: "KUBE_FORBIDDEN",
       message: `get configmaps default/settings on ${server.url}: 403 Forbidden: injected fault Forbidden`,
+    });
+  });
+
+  it("that is denied says what grants the right, if the account is that of the kubeconfig", async (t) => {
+    const { server } = await connected(t);
+    const rest = connectKube(
+      { server: server.url, credentials: { kind: "none" } },
+      { grantOf: () => ({ chart: "flotilla-agent", value: "impersonation.namespaces" }) },
+    );
+    t.onTestFinished(() => rest.close());
+    const tenant = "system:serviceaccount:default:deployer";
+    const deny = (user: string, verb: string): void => {
+      const message = `User "${user}" cannot ${verb} resource "configmaps" in API group "" in the namespace "default"`;
+      const status = { kind: "Status", code: 403, reason: "Forbidden", message };
+      server.next("get", respondText(403, JSON.stringify(status)));
+    };
+    const granted = "; the value impersonation.namespaces of the chart flotilla-agent grants it";
+    const impersonated = rest.as({ user: tenant, groups: [] });
+
+    deny("system:serviceaccount:flotilla-agent:own", "get");
+    await assert.rejects(rest.get(configMaps, ref), {
+      message: `get configmaps default/settings on ${server.url}: 403 Forbidden: service account flotilla-agent/own may not get configmaps of API group "" in namespace default${granted}`,
+    });
+    deny(tenant, "get");
+    await assert.rejects(impersonated.get(configMaps, ref), {
+      message:
+        /service account default\/deployer may not get configmaps of API group "" in namespace default$/,
+    });
+    deny("system:serviceaccount:flotilla-agent:own", "impersonate");
+    await assert.rejects(impersonated.get(configMaps, ref), {
+      message:
+        /service account flotilla-agent\/own may not impersonate .* of the chart flotilla-agent grants it$/,
     });
   });
 

@@ -7,7 +7,13 @@ import {
   objectPath,
   withQuery,
 } from "./request-path.ts";
-import { isUnknownKind, parseResponse, type RequestInfo, responseError } from "./response.ts";
+import {
+  isUnknownKind,
+  type Origin,
+  parseResponse,
+  type RequestInfo,
+  responseError,
+} from "./response.ts";
 import type { CallOptions, KubeRest, ListOptions, ListPage, WatchOptions } from "./rest.ts";
 import { type Call, type Sender, sendSuccessfully } from "./sender.ts";
 import { badResponse, type HttpResponse } from "./transport.ts";
@@ -18,7 +24,7 @@ const watchGraceMs = 15_000;
 
 export function readsOver(
   sender: Sender,
-  server: string,
+  origin: Origin,
 ): Pick<KubeRest, "get" | "list" | "watch" | "raw"> {
   return {
     async get<T extends KubeObject>(
@@ -30,7 +36,7 @@ export function readsOver(
       const path = objectPath(resource, ref);
       const response = await sender.send({ what, method: "GET", path, idempotent: true, options });
       if (response.status === 404 && !isUnknownKind(response)) return undefined;
-      const request = { what, server, secret: resource.kind === "Secret" };
+      const request = { what, ...origin, secret: resource.kind === "Secret" };
       if (response.status !== 200) throw responseError(request, response);
       // The server's objects of a resource have its type.
       return parseResponse(request, response) as T;
@@ -40,7 +46,7 @@ export function readsOver(
       const what = `list ${describeKind(resource)}`;
       const path = withQuery(collectionPath(resource, options.namespace), listQuery(options));
       const call: Call = { what, method: "GET", path, idempotent: true, options };
-      return pageOf({ what, server }, resource, await sendSuccessfully(sender, server, call));
+      return pageOf({ what, ...origin }, resource, await sendSuccessfully(sender, origin, call));
     },
 
     watch(resource, options) {
@@ -56,13 +62,13 @@ export function readsOver(
           ...(signal === undefined ? {} : { signal }),
         },
       };
-      return watchStream({ what, server }, signal, (sink) => sender.stream(call, sink));
+      return watchStream({ what, ...origin }, signal, (sink) => sender.stream(call, sink));
     },
 
     async raw(path, options = {}) {
       const what = `get ${path}`;
       const call: Call = { what, method: "GET", path, idempotent: true, options };
-      return (await sendSuccessfully(sender, server, call)).text;
+      return (await sendSuccessfully(sender, origin, call)).text;
     },
   };
 }

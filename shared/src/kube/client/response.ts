@@ -1,5 +1,6 @@
 /** Reads responses of the API server: their JSON, and the errors that they represent. */
 import { parseExact } from "../../json/index.ts";
+import { explainDenials, type GrantOf } from "./missing-right.ts";
 import { KubeStatusError } from "./status-error.ts";
 import { badResponse, type HttpResponse } from "./transport.ts";
 
@@ -16,11 +17,16 @@ interface Status {
   };
 }
 
+/** Whom is asked, for messages. */
+export interface Origin {
+  readonly server: string;
+  readonly grantOf?: GrantOf | undefined;
+}
+
 /** What was requested, for messages. */
-export interface RequestInfo {
+export interface RequestInfo extends Origin {
   /** `get configmaps default/settings`. */
   readonly what: string;
-  readonly server: string;
   /** The objects are Secrets: the server's message may quote them, and is omitted. */
   readonly secret?: boolean;
 }
@@ -75,7 +81,7 @@ function errorOf(
     request.secret === true && code === 422
       ? fieldsOf(status)
       : typeof status?.message === "string"
-        ? status.message
+        ? explainDenials(status.message, request.grantOf)
         : excerpt(text);
   return new KubeStatusError(
     `${request.what} on ${request.server}: ${code}${reason === "" ? "" : ` ${reason}`}: ${message}`,

@@ -10,7 +10,7 @@ import type { Request, StreamControl, StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, Impersonation, KubeConfig } from "./kubeconfig.ts";
 import { createResponseNotifier, type ResponseNotifier } from "./next-response.ts";
-import { responseError } from "./response.ts";
+import { type Origin, responseError } from "./response.ts";
 import type { CallOptions } from "./rest.ts";
 import { createTransport, type HttpResponse, type Transport } from "./transport.ts";
 
@@ -144,13 +144,13 @@ function createSenderOver(parts: SenderParts): Sender {
 /** Sends a request whose response has to be a success: throws the error of any other. */
 export async function sendSuccessfully(
   sender: Sender,
-  server: string,
+  origin: Origin,
   call: Call,
   secret = false,
 ): Promise<HttpResponse> {
   const response = await sender.send(call);
   if (response.status >= 200 && response.status < 300) return response;
-  throw responseError({ what: call.what, server, secret }, response);
+  throw responseError({ what: call.what, ...origin, secret }, response);
 }
 
 /** Whether a server that responds so can take requests. */

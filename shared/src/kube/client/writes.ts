@@ -3,7 +3,7 @@ import { AppError } from "../../errors/index.ts";
 import { apiVersionOf, type KubeObject, type Resource } from "../objects/index.ts";
 import { kubeErrors } from "./errors.ts";
 import { creationPath, describeObject, objectPath, withQuery } from "./request-path.ts";
-import { isUnknownKind, parseResponse, responseError } from "./response.ts";
+import { isUnknownKind, type Origin, parseResponse, responseError } from "./response.ts";
 import type { CallOptions, DeleteOptions, KubeRest, PatchBody, WriteOptions } from "./rest.ts";
 import { type Call, type Sender, sendSuccessfully } from "./sender.ts";
 
@@ -18,13 +18,13 @@ const patchTypes = {
 
 export function writesOver(
   sender: Sender,
-  server: string,
+  origin: Origin,
 ): Pick<KubeRest, "create" | "replace" | "patch" | "delete"> {
   /** Returns the object of the response, which has the type of its resource. */
   async function write<T extends KubeObject>(resource: Resource<T>, call: Call): Promise<T> {
     const isSecret = resource.kind === "Secret";
-    const response = await sendSuccessfully(sender, server, call, isSecret);
-    return parseResponse({ what: call.what, server }, response) as T;
+    const response = await sendSuccessfully(sender, origin, call, isSecret);
+    return parseResponse({ what: call.what, ...origin }, response) as T;
   }
 
   return {
@@ -86,7 +86,7 @@ export function writesOver(
       });
       if (response.status === 404 && !isUnknownKind(response)) return false;
       if (response.status >= 200 && response.status < 300) return true;
-      throw responseError({ what, server }, response);
+      throw responseError({ what, ...origin }, response);
     },
   };
 }
