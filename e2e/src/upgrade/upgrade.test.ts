@@ -51,7 +51,9 @@ async function flapsDuring(upgrade: () => Promise<void>): Promise<readonly strin
         const is = statusesOf(event.object);
         const was = before.get(event.object.metadata.uid);
         if (was !== undefined && was !== is)
-          flaps.add(`${resource.kind} ${event.object.metadata.name}: ${was} -> ${is}`);
+          flaps.add(
+            `${resource.kind} ${event.object.metadata.name}: ${was} -> ${is}: ${messageOf(event.object)}`,
+          );
       }
     };
   });
@@ -68,6 +70,10 @@ function statusesOf({ status }: WithConditions): string {
     .map(({ type, status: value }) => `${type}=${value}`)
     .sort()
     .join(" ");
+}
+
+function messageOf({ status }: WithConditions): string {
+  return status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
 }
 
 /** The HelmOp `third` shows that the upgraded side works. Its Cluster is not ready meanwhile. */
