@@ -21,7 +21,7 @@ export interface Statuses {
   /** Removes an uninstalled deployment. */
   remove(name: string): void;
   bundleStateOf(assignment: Assignment): BundleState;
-  /** Of all deployments. */
+  /** Of all deployments that have been reported: before its first reconcile has ended nothing is known of one. */
   states(): readonly DeploymentState[];
 }
 
@@ -92,7 +92,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     states: () =>
       assignments.list().flatMap((assignment) => {
         const own = progress.get(assignment.owner.name);
-        return own === undefined ? [] : [stateOf(assignment, own)];
+        return own?.reported === undefined ? [] : [stateOf(assignment, own)];
       }),
   };
 }
