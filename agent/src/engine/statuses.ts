@@ -21,11 +21,7 @@ export interface Statuses {
   /** Removes an uninstalled deployment. */
   remove(name: string): void;
   bundleStateOf(assignment: Assignment): BundleState;
-<<<<<<< HEAD
   /** Of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
-=======
-  /** Of all deployments that have been reported: before its first reconcile has ended nothing is known of one. */
->>>>>>> main
   states(): readonly DeploymentState[];
 }
 
