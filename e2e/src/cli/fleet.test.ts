@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { isAbsolute } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { isAlive, type ProcessRecord, readJournal, waitUntil } from "@flotilla/local/process";
 import { sampleChartDir } from "@flotilla/local/registries";
 import { type FleetState, fleetPaths, runningProcesses } from "@flotilla/local/state";
 import { afterAll, beforeAll, describe, test } from "vitest";
+import { chartDir } from "../harness/chart-rights.ts";
 import { connectCluster } from "../harness/cluster-client.ts";
 import { type Commands, commandsIn } from "../harness/flotilla-command.ts";
 import { untilFile } from "../harness/log-file.ts";
@@ -169,6 +170,59 @@ describe("a fleet in the background", async () => {
     } finally {
       await hub.close();
     }
+  });
+
+  test("upgrades an agent by a HelmOp of its own, which replaces its pod, with one Helm run", async () => {
+    const podsOf = async () =>
+      (
+        await flotilla.run(
+          ...["kubectl", "--context=cluster-1", "get", "pods", "--namespace=flotilla-agent"],
+          ...["--output=name", "--selector=app.kubernetes.io/name=flotilla-agent"],
+        )
+      ).stdout;
+    const before = await podsOf();
+    const { values } = fleetPaths(flotilla.dir);
+    const installed = JSON.parse(await readFile(join(values, "flotilla-agent.json"), "utf8"));
+    await flotilla.run("charts", "publish", chartDir("flotilla-agent"), "--version", "99.0.0");
+    const hub = await connectCluster(state.kubeconfig, "hub");
+    try {
+      const workspace = createWorkspace(hub);
+      await workspace.createHelmOp("agent", {
+        namespace: "flotilla-agent",
+        helm: {
+          repo: state.addresses["chartRepository"] ?? "",
+          chart: "flotilla-agent",
+          version: "99.0.0",
+          releaseName: "flotilla-agent",
+          values: { ...installed, podAnnotations: { upgraded: "true" } },
+        },
+        targets: [{ clusterName: "cluster-1" }],
+      });
+      // It was installed by hand, so it is taken over only when that is asked for.
+      await workspace.waitForMessage(
+        "agent",
+        /is not upgraded: revision 1, which this agent did not create/,
+      );
+      await workspace.patchHelmOp("agent", { forceSyncGeneration: 1 });
+      await workspace.waitUntilReady("agent", "99.0.0", 1);
+    } finally {
+      await hub.close();
+    }
+    const rolledOut = await flotilla.run(
+      ...["kubectl", "--context=cluster-1", "rollout", "status", "deployment/flotilla-agent"],
+      ...["--namespace=flotilla-agent", "--timeout=60s"],
+    );
+    const history = await flotilla.run(
+      ...["helm", "--kube-context=cluster-1", "history", "flotilla-agent"],
+      ...["--namespace=flotilla-agent", "--output=json"],
+    );
+
+    assert.equal(rolledOut.code, 0, rolledOut.stderr);
+    assert.notEqual(await podsOf(), before);
+    assert.deepEqual(
+      (JSON.parse(history.stdout) as readonly { status: string }[]).map(({ status }) => status),
+      ["superseded", "deployed"],
+    );
   });
 
   test("has its authority rotated on request, once at a time", async () => {

@@ -62,7 +62,7 @@ test("leads to a HelmOp that is Ready on two clusters, with agents that may only
       kubectl --context ${cluster} --namespace shop get deployments --output name
       kubectl --context ${cluster} --namespace shop auth can-i list secrets \
         --as system:serviceaccount:flotilla-agent:flotilla-agent || true`);
-    assert.equal(found, "deployment.apps/web-web\nno\n", cluster);
+    assert.equal(found, "deployment.apps/web\nno\n", cluster);
   }
 });
 
