@@ -11,7 +11,7 @@ import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { archiveDigest, describePin, describeUrl } from "@flotilla/shared/source";
-import { clusterNamespaceOf } from "../clusterstate/index.ts";
+import { clusterNamespaceOf, isManagedElsewhere } from "../clusterstate/index.ts";
 import { buildContent } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import {
@@ -93,7 +93,10 @@ export async function matchTargets(
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const targetClusters = present.map(toTargetCluster);
-  const chosen = targetClusters.map((cluster) => targetFor(cluster, targets, targetGroups));
+  const chosen = targetClusters.map((cluster, index) => {
+    const isOurs = present[index] !== undefined && !isManagedElsewhere(present[index]);
+    return isOurs ? targetFor(cluster, targets, targetGroups) : undefined;
+  });
   const packed = await packEach(bundle, new Set(chosen), packer);
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index]);

@@ -3,7 +3,7 @@ import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, createController, ownKey, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps } from "../cache/index.ts";
-import { clusterNamespaceNames } from "../clusterstate/index.ts";
+import { clusterNamespaceNames, isManagedElsewhere } from "../clusterstate/index.ts";
 import { tombstoneReconciler } from "./reconcile.ts";
 
 export function createTombstoneController(deps: ControllerDeps): Controller {
@@ -24,9 +24,11 @@ export function createTombstoneController(deps: ControllerDeps): Controller {
         predicate: ({ after }) => after?.metadata.deletionTimestamp !== undefined,
         toKeys: ownKey,
       }),
-      // The agent of a removed Cluster confirms nothing.
+      // The agent of a removed Cluster confirms nothing; one that another system managed may have had none.
       watch(clusters, {
-        predicate: ({ after }) => after === undefined,
+        predicate: ({ before, after }) =>
+          after === undefined ||
+          (before !== undefined && isManagedElsewhere(before) && !isManagedElsewhere(after)),
         toKeys: ({ key }) => {
           const { namespace = "", name } = refOf(key);
           return clusterNamespaceNames(namespace, name)

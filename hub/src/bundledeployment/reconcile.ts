@@ -8,7 +8,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile } from "@flotilla/shared/kube/controller";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
-import { clusterNamespaceOf } from "../clusterstate/index.ts";
+import { clusterNamespaceOf, isManagedElsewhere } from "../clusterstate/index.ts";
 
 /** Whether no agent has to confirm that the release is uninstalled. Pure. */
 export function needsNoConfirmation(
@@ -16,6 +16,7 @@ export function needsNoConfirmation(
   cluster: Cluster | undefined,
 ): boolean {
   if (deployment.metadata.deletionTimestamp === undefined) return false;
+  if (cluster !== undefined && isManagedElsewhere(cluster)) return false;
   return (
     cluster?.status?.agent?.epoch === undefined ||
     !isForCluster(deployment, cluster.metadata.uid) ||

@@ -22,6 +22,7 @@ import {
   clusterNamespaceNames,
   enrolmentAnnotations,
   isEnrolmentOutdated,
+  isManagedElsewhere,
   removedClientOf,
   type TakenNamespace,
 } from "../clusterstate/index.ts";
@@ -51,6 +52,10 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
       await emptyCluster(deps, cluster, signal);
+      deps.refresh(key);
+      return done();
+    }
+    if (isManagedElsewhere(cluster)) {
       deps.refresh(key);
       return done();
     }

@@ -13,6 +13,7 @@ export {
   clusterAnnotation,
   clusterFinalizer,
   clusterLabel,
+  clusterManagementLabel,
   clusterNamespaceAnnotation,
   clusterNamespaceLabel,
   clusterNamespaceName,

@@ -22,6 +22,8 @@ export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
 export const clusterUidLabel = "flotilla.dev/cluster-uid";
 /** On a HelmOp or a Bundle: the Rancher user who created it; logged as `userID`. */
 export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
+/** On a Cluster, with any value: another system manages it, and the hub leaves it as it is. As in Fleet. */
+export const clusterManagementLabel = "fleet.cattle.io/cluster-management";
 /** On every object that the hub creates. */
 export const managedLabel = "fleet.cattle.io/managed";
 /** On the Lease of a replica of the hub, as a label, and as an annotation with the replica's name. */
