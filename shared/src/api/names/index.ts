@@ -21,6 +21,8 @@ export {
   createdByUserLabel,
   epochFloorAnnotation,
   fleetClusterNamespaceName,
+  fleetLeaseNames,
+  fleetNamespace,
   helmOpFinalizer,
   helmOpLabel,
   helmReleaseName,

@@ -79,6 +79,19 @@ export const workspaceNamespace = "fleet-default";
 export const localNamespace = "fleet-local";
 /** The namespace of the hub. */
 export const hubNamespace = "flotilla-system";
+/** The namespace of Fleet's controllers, in Rancher and without it. */
+export const fleetNamespace = "cattle-fleet-system";
+/**
+ * The Leases of Fleet's controllers: at least one for each Deployment of its chart, also of older versions. The Leases of
+ * its shards have other names; they do not run without these.
+ */
+export const fleetLeaseNames: readonly string[] = [
+  "fleet-controller-leader-election-shard",
+  "fleet-controller-leader-election",
+  "fleet-agentmanagement-lock",
+  "fleet-gitops-leader-election-shard",
+  "fleet-helmops-leader-election-shard",
+];
 /** The namespace of the agent in its cluster. */
 export const agentNamespace = "flotilla-agent";
 /** The ServiceAccount of the agent, in its namespace, as its chart names it. */
