@@ -86,5 +86,5 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["control-plane", "images"],
     ["provider", "registries"],
   ],
-  cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate"], ["commands"], ["main.ts"]],
+  cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate", "uninstall"], ["commands"], ["main.ts"]],
 };

@@ -5,6 +5,7 @@ import {
   bundleDeployments,
   type Cluster,
   type ClusterGroup,
+  isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 import { createSemaphore } from "@flotilla/shared/concurrency";
@@ -12,7 +13,6 @@ import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
 import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
-import { isManagedElsewhere } from "../clusterstate/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import type { Deployed } from "./decided-status.ts";
 import { type ContentPacker, matchTargets } from "./place.ts";

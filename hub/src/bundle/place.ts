@@ -1,17 +1,18 @@
 /** Which clusters a Bundle targets and which content each of them gets. Pure except for packing, which is cached. */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  Bundle,
-  BundleTarget,
-  Cluster,
-  ClusterGroup,
-  HelmOptions,
+import {
+  type Bundle,
+  type BundleTarget,
+  type Cluster,
+  type ClusterGroup,
+  type HelmOptions,
+  isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { archiveDigest, describePin, describeUrl } from "@flotilla/shared/source";
-import { clusterNamespaceOf, isManagedElsewhere } from "../clusterstate/index.ts";
+import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { buildContent } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import {

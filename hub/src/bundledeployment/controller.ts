@@ -1,9 +1,10 @@
 /** The controller of BundleDeployments that are being deleted: what it watches, and how a change maps to keys. */
+import { isManagedElsewhere } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, createController, ownKey, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps } from "../cache/index.ts";
-import { clusterNamespaceNames, isManagedElsewhere } from "../clusterstate/index.ts";
+import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import { tombstoneReconciler } from "./reconcile.ts";
 
 export function createTombstoneController(deps: ControllerDeps): Controller {

@@ -2,13 +2,18 @@
  * BundleDeployments that are being deleted: tombstones. One stays until its agent has confirmed that its release is
  * uninstalled; one of a removed cluster, or of a cluster whose agent never connected, is released at once.
  */
-import { type BundleDeployment, bundleDeployments, type Cluster } from "@flotilla/shared/api";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  isManagedElsewhere,
+} from "@flotilla/shared/api";
 import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile } from "@flotilla/shared/kube/controller";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
-import { clusterNamespaceOf, isManagedElsewhere } from "../clusterstate/index.ts";
+import { clusterNamespaceOf } from "../clusterstate/index.ts";
 
 /** Whether no agent has to confirm that the release is uninstalled. Pure. */
 export function needsNoConfirmation(

@@ -5,6 +5,7 @@ import {
   type Cluster,
   type ClusterStatus,
   clusters as clusterResource,
+  isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
@@ -25,7 +26,6 @@ import {
   clusterNamespaceOf,
   hasNamespace,
   isBeingEmptied,
-  isManagedElsewhere,
 } from "../clusterstate/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, isPresenceChange, summarize } from "../summary/index.ts";

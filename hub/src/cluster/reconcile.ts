@@ -2,7 +2,7 @@
  * Each Cluster has a namespace of its own on the hub, where its BundleDeployments are. Its name follows from the
  * Cluster's; it is deleted with the Cluster, and never taken over from another one.
  */
-import { type Cluster, clusters } from "@flotilla/shared/api";
+import { type Cluster, clusters, isManagedElsewhere } from "@flotilla/shared/api";
 import { managedLabel } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists } from "@flotilla/shared/kube/client";
@@ -22,7 +22,6 @@ import {
   clusterNamespaceNames,
   enrolmentAnnotations,
   isEnrolmentOutdated,
-  isManagedElsewhere,
   removedClientOf,
   type TakenNamespace,
 } from "../clusterstate/index.ts";

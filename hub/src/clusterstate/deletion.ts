@@ -1,7 +1,6 @@
 /** What happens to the deployments of a Cluster that is deleted, by its `deletionPolicy`. Pure. */
-import type { Cluster } from "@flotilla/shared/api";
+import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { clusterFinalizer } from "@flotilla/shared/api/names";
-import { isManagedElsewhere } from "./management.ts";
 
 /** Whether its deployments are uninstalled before it is removed: never those of a Cluster that another system manages. */
 export function isToBeEmptied(cluster: Cluster): boolean {

@@ -1,14 +1,6 @@
-/** Clusters that another system manages, by a label as in Fleet. Pure. */
+/** The message about a Cluster that another system manages. Pure. */
 import type { Cluster } from "@flotilla/shared/api";
 import { clusterManagementLabel } from "@flotilla/shared/api/names";
-
-/**
- * Whether the hub leaves a Cluster as it is: no namespace or deployment is created, changed or deleted for it, and its
- * agents are rejected. An empty label means nothing, as in Fleet.
- */
-export function isManagedElsewhere({ metadata }: Pick<Cluster, "metadata">): boolean {
-  return (metadata.labels?.[clusterManagementLabel] ?? "") !== "";
-}
 
 /** Why nothing happens for a Cluster, and what to do. */
 export function managedElsewhereText({ metadata }: Pick<Cluster, "metadata">): string {

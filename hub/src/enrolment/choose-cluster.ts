@@ -1,13 +1,8 @@
 /** Chooses the Cluster that an enrolling agent is registered as. Pure. */
 import { createHash } from "node:crypto";
-import type { Cluster } from "@flotilla/shared/api";
+import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names";
-import {
-  createdAtOf,
-  isBeingEmptied,
-  isManagedElsewhere,
-  revocationOf,
-} from "../clusterstate/index.ts";
+import { createdAtOf, isBeingEmptied, revocationOf } from "../clusterstate/index.ts";
 import { matchesAny, type TokenTerms } from "./token.ts";
 
 export type ClusterChoice =

@@ -2,13 +2,12 @@
 
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
-import type { Cluster } from "@flotilla/shared/api";
+import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { status } from "@grpc/grpc-js";
 import {
   isBeingEmptied,
-  isManagedElsewhere,
   managedElsewhereText,
   revocationOf,
   revokedText,
