@@ -1,5 +1,6 @@
 /** A fleet that is removed: the agent first, all of it with its releases, and the hub first with the CRDs after it. */
 import assert from "node:assert/strict";
+import { installCrds } from "@flotilla/cli/fleet";
 import {
   bundleDeployments,
   bundles,
@@ -123,4 +124,18 @@ test("the hub first, then the CRDs: they go once the releases are let go, which 
   for (const { metadata } of allCrds())
     await waitUntilGone(fleet.hub, customResourceDefinitions, metadata);
   assert.equal((await removed.installed("api")).version, "1.0.0");
+});
+
+test("the CRDs while the hub runs and the agent is gone: nothing waits for it, and its releases keep running", async () => {
+  await installCrds(fleet.hub);
+  await fleet.startHub();
+  await joinAgain("fourth", "job");
+  await cluster.stopAgent();
+  await removed.clusterThat("offline", ({ status }) => status?.agent?.connected === false);
+
+  for (const { metadata } of allCrds()) await fleet.hub.delete(customResourceDefinitions, metadata);
+
+  for (const { metadata } of allCrds())
+    await waitUntilGone(fleet.hub, customResourceDefinitions, metadata);
+  assert.equal((await removed.installed("job")).version, "1.0.0");
 });
