@@ -26,6 +26,18 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "The HelmOp has spec.suspend: true, so requests to reconcile it have no effect. Set it to false first.",
   },
+  FLEET_LEASE_EXISTS: {
+    retryable: false,
+    help: "Fleet's controllers use the same objects as Flotilla, and one of their Leases exists, so the objects may be Fleet's. Nothing was changed. If Fleet is uninstalled, delete the Lease that the message names.",
+  },
+  HUB_NOT_RUNNING: {
+    retryable: false,
+    help: "Releases are uninstalled by the agents, on behalf of a hub that runs, and none does. Nothing was changed. Start the hub, or leave the releases with --keep-releases.",
+  },
+  UNINSTALL_INCOMPLETE: {
+    retryable: true,
+    help: "`flotilla uninstall` waited for something that did not happen. The message says for what, and what to do. The command continues where it stopped when it is run again.",
+  },
   OPEN_FILES_LIMIT: {
     retryable: false,
     help: "Each simulated agent opens a connection of its own, and the limit of open files is too low for them. `ulimit -n` shows the limit and raises it for programs started from that shell; the hub needs the same limit.",

@@ -11,6 +11,11 @@ describe("the hub's configuration", () => {
     });
   });
 
+  test("takes over from Fleet only when it is told to", () => {
+    assert.equal(parseHubConfig([], {}).takeOverFromFleet, false);
+    assert.equal(parseHubConfig(["--take-over-from-fleet"], {}).takeOverFromFleet, true);
+  });
+
   test("denies charts from this machine and allows those from private networks, unless flags say otherwise", () => {
     const egressOf = (...flags: readonly string[]) => parseHubConfig(flags, {}).egress;
 

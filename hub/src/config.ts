@@ -33,6 +33,8 @@ export interface HubConfig {
   readonly egress: EgressPolicy;
   /** The header in which an ingress passes on the address of a webhook's caller; absent: there is none. */
   readonly clientAddressHeader?: string;
+  /** Run although Leases of Fleet's controllers exist, once they have expired. */
+  readonly takeOverFromFleet: boolean;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -50,6 +52,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --egress-loopback POLICY     whether charts may come from this machine: allow or deny; default deny
   --egress-private POLICY      whether charts may come from private networks: allow or deny; default allow
   --certificate-lifetime D     of agents' certificates; default 24h
+  --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
   --log-level LEVEL            ${logLevels.join(", ")}; default info
   --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
@@ -83,6 +86,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     serverNames: flags["server-name"],
     certificateLifetimeMs: lifetimeMs,
     replica: flags.replica ?? hostname(),
+    takeOverFromFleet: flags["take-over-from-fleet"],
     logLevel,
     egress: {
       allowLoopback: isAllowed(flags, "egress-loopback"),
@@ -128,6 +132,7 @@ function readFlags(args: readonly string[]) {
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
         replica: { type: "string" },
+        "take-over-from-fleet": { type: "boolean", default: false },
         "log-level": { type: "string", default: "info" },
       },
     }).values;

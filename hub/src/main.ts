@@ -1,28 +1,9 @@
 /** The hub: serves agents, runs the controllers while it leads, and serves health, metrics and webhooks. */
-
-import { hubNamespace as namespace } from "@flotilla/shared/api/names";
-import { buildVersion } from "@flotilla/shared/buildinfo";
 import { createLog } from "@flotilla/shared/log";
-import {
-  parseListenAddress,
-  runProgram,
-  startHealthServer,
-  startHttpServer,
-} from "@flotilla/shared/program";
-import { createAgentServer } from "./agentserver/index.ts";
-import { runRotationController } from "./authority/index.ts";
-import { cachesSynced } from "./cache/index.ts";
-import { hubUsage, parseHubConfig, serverNames } from "./config.ts";
-import { lead } from "./leader/index.ts";
+import { parseListenAddress, runProgram, startHealthServer } from "@flotilla/shared/program";
+import { hubUsage, parseHubConfig } from "./config.ts";
 import { createParts } from "./parts.ts";
-import { highestEpoch, runPresenceController } from "./presence/index.ts";
-import { runTokenController } from "./registrationtoken/index.ts";
-import { createReplica } from "./replica/index.ts";
-import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
-import { ensureHubNamespace } from "./workspace/index.ts";
-
-/** How long streams may take to end before the port is closed regardless. */
-const closeGraceMs = 2_000;
+import { serve } from "./serve.ts";
 
 /**
  * Node copies three bytes for each TLS connection into a slab that small Buffers share, and each of them keeps its slab for
@@ -34,87 +15,31 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   const config = parseHubConfig(process.argv.slice(2), process.env);
   const log = createLog({ name: "hub", level: config.logLevel });
   const parts = await createParts(config, process.env, log);
-  const { caches, leaseRest, metrics, clock } = parts;
-  const { helmOps, bundles, clusters, deployments, tokens } = caches;
-  const { replica: name, certificateLifetimeMs } = config;
-  const ending = new AbortController();
-  const end = AbortSignal.any([signal, ending.signal]);
-
-  let notReady: string | undefined = "the hub is starting";
-  const keys = createWebhookKeys(parts.rest, log);
-  const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
+  const { fleet } = parts;
+  let why: string | undefined = "the hub is starting";
+  const notReady = () => fleet.blocked() ?? why;
   const health = await startHealthServer({
     listen: config.internalListen,
-    metrics,
+    metrics: parts.metrics,
     moreMetrics: parts.series.text,
-    notReady: () => notReady,
+    notReady,
   });
-  const http = await startHttpServer({
-    listen: config.httpListen,
-    routes: {
-      "/hooks/": webhookRoute(webhook, {
-        notReady: () => notReady,
-        addressHeader: config.clientAddressHeader,
-      }),
-    },
-  });
-  for (const { address } of [health, http])
-    parts.ownPorts.push(parseListenAddress(address, "a port of the hub").port);
-  const leases = caches.replicas;
-  const replica = createReplica({ ...parts, rest: leaseRest, leases, namespace, name });
-  const running: Promise<unknown>[] = [];
+  log.info({ health: health.address }, "health and metrics are served");
+  parts.ownPorts.push(parseListenAddress(health.address, "a port of the hub").port);
+  const ending = new AbortController();
+  const watching = fleet.run(ending.signal);
   try {
-    await ensureHubNamespace(parts.rest);
-    const acquired = await replica.acquire(ending.signal);
-    running.push(parts.run(ending.signal), keys.run(ending.signal));
-    const server = await createAgentServer(
-      { ...parts, namespace, helmOps, bundles, clusters, deployments, tokens },
-      {
-        ...acquired,
-        replica: name,
-        isLeaseHeld: replica.isLeaseHeld,
-        epochFloorOf: replica.epochFloorOf,
-        version: buildVersion,
-        servingNames: serverNames(config),
-        certificateLifetimeMs,
-      },
+    await fleet.opened(signal);
+    if (signal.aborted) return;
+    const end = AbortSignal.any([signal, fleet.closed]);
+    await serve({ config, parts, notReady, setNotReady: (next) => (why = next) }, end).finally(
+      // The next process waits for the end of Fleet: the caches of this one would be stale by then.
+      () => fleet.closed.throwIfAborted(),
     );
-    const { authority, presence } = server;
-    // An agent that connects before would be rejected, after a handshake.
-    await cachesSynced(caches);
-    const recorded = highestEpoch(clusters.store.list(), name);
-    if (recorded > 0) await replica.raiseEpochFloor(recorded);
-    const { host, port } = config.grpcListen;
-    const agentPort = await server.listen(host, port);
-    parts.ownPorts.push(agentPort);
-    const address = config.advertise || `${serverNames(config)[0]}:${agentPort}`;
-    running.push(runPresenceController({ presence, clusters, clock, log, metrics }, end));
-    notReady = undefined;
-    const agents = `${host}:${agentPort}`;
-    log.info({ replica: name, agents, http: http.address, health: health.address }, "hub is ready");
-    const lifetimeMs = certificateLifetimeMs;
-    const controllers = { ...parts, clusters, tokens, authority, address, lifetimeMs };
-    try {
-      await lead(
-        {
-          ...parts,
-          resolver: parts.sources,
-          replica,
-          runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),
-          runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),
-        },
-        end,
-      );
-    } finally {
-      // Also when leadership was lost: the agents reconnect at once, to another replica or to the restarted process.
-      notReady = "the hub is stopping";
-      await server.close(closeGraceMs);
-    }
   } finally {
-    await replica.release();
     await parts.flush();
     ending.abort();
-    await Promise.allSettled(running);
-    await Promise.all([health.close(), http.close(), parts.close()]);
+    await Promise.allSettled([watching]);
+    await Promise.all([health.close(), parts.close()]);
   }
 });

@@ -12,6 +12,7 @@ import { createCaches, runCaches } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
+import { createFleetGuard } from "./fleetlease/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
 import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
 
@@ -28,16 +29,24 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     env,
   });
   const userAgent = `flotilla-hub/${buildVersion}`;
-  const rest = connectKube(kubeconfig, { userAgent, grantOf });
+  const connection = connectKube(kubeconfig, { userAgent, grantOf });
   // Separate connections, so that renewals of Leases do not wait behind other requests.
-  const leaseRest = connectKube(kubeconfig, {
+  const leaseConnection = connectKube(kubeconfig, {
     ...{ userAgent, grantOf },
     connections: leaseConnections,
   });
+  const reporter = { controller: "flotilla.dev/hub", instance: config.replica, log };
+  const fleetEvents = createEventRecorder({ rest: connection, ...reporter });
+  const fleet = createFleetGuard({
+    rest: connection,
+    takeOver: config.takeOverFromFleet,
+    ...{ events: fleetEvents, clock, log },
+  });
+  const [rest, leaseRest] = [fleet.fence(connection), fleet.fence(leaseConnection)];
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
-  const { proxy, replica: instance } = config;
+  const { proxy } = config;
   const ownPorts: number[] = [];
   const sources = createSourceClient({
     userAgent,
@@ -45,7 +54,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
-  const events = createEventRecorder({ rest, controller: "flotilla.dev/hub", instance, log });
+  const events = createEventRecorder({ rest, ...reporter });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
@@ -56,6 +65,8 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   return {
     rest,
     leaseRest,
+    /** Keeps the hub from running beside Fleet's controllers; both clients reject writes then. */
+    fleet,
     caches,
     sources,
     /** The ports that this process listens on, to which charts' sources may not lead. */
@@ -76,10 +87,12 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Writes what is pending. */
     async flush(): Promise<void> {
       await reports.flush();
-      await events.flush();
+      await Promise.all([events.flush(), fleetEvents.flush()]);
     },
     async close(): Promise<void> {
-      await Promise.all([sources.close(), rest.close(), leaseRest.close()]);
+      await Promise.all([sources.close(), connection.close(), leaseConnection.close()]);
     },
   };
 }
+
+export type Parts = Awaited<ReturnType<typeof createParts>>;

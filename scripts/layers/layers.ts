@@ -51,7 +51,8 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["cache"],
     // Pure rules and libraries, without watches.
     [
-      ...["authority", "clusterstate", "content", "frontend", "identity", "policy", "presence"],
+      ...["authority", "clusterstate", "content", "fleetlease", "frontend", "identity", "policy"],
+      "presence",
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
     ],
     // Controllers, each with its watches.
@@ -63,6 +64,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["agentserver", "dispatch", "enrolment", "webhook"],
     ["leader"],
     ["parts.ts"],
+    ["serve.ts"],
     ["main.ts"],
   ],
   agent: [
@@ -85,5 +87,11 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["control-plane", "images"],
     ["provider", "registries"],
   ],
-  cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate"], ["commands"], ["main.ts"]],
+  cli: [
+    ["config.ts", "errors.ts"],
+    ["fleet"],
+    ["simulate", "uninstall"],
+    ["commands"],
+    ["main.ts"],
+  ],
 };

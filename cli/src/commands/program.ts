@@ -22,6 +22,7 @@ export function createProgram(config: CliConfig): Command {
     reconcileCommand(config),
     clusterCommand(config),
     rotateAuthorityCommand(config),
+    uninstallCommand(config),
     simulateCommand(config),
     crdsCommand(),
     kubectlCommand(config),
@@ -173,6 +174,36 @@ function rotateAuthorityCommand(config: CliConfig): Command {
       const { rotateAuthority } = await import("./rotate-authority.ts");
       await rotateAuthority(options, config);
     });
+}
+
+function uninstallCommand(config: CliConfig): Command {
+  return withHubOptions(new Command("uninstall"), config)
+    .description("Empty a fleet, so that its charts can be uninstalled with Helm")
+    .option("--keep-releases", "leave what runs in the clusters; works without a hub")
+    .option("--yes", "do it; without this flag only show what would be deleted")
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait while nothing changes")
+        .argParser(parseTimeout)
+        .default(5 * 60_000, "5m"),
+    )
+    .action(
+      async ({
+        keepReleases = false,
+        yes = false,
+        timeout,
+        ...options
+      }: {
+        dir: string;
+        kubeconfig?: string;
+        context?: string;
+        keepReleases?: boolean;
+        yes?: boolean;
+        timeout: number;
+      }) => {
+        const { uninstall } = await import("./uninstall.ts");
+        await uninstall({ ...options, keepReleases, yes, timeoutMs: timeout }, config);
+      },
+    );
 }
 
 function crdsCommand(): Command {

@@ -1,11 +1,21 @@
-/** A Cluster that is deleted together with its releases, and one that is revoked and keeps them. */
+/** A Cluster that is deleted together with its releases, one that is revoked, and one that another system manages: both keep them. */
 import assert from "node:assert/strict";
-import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
-import { workspaceNamespace } from "@flotilla/shared/api/names";
+import {
+  bundleDeployments,
+  bundles,
+  clusterRegistrationTokens,
+  clusters,
+} from "@flotilla/shared/api";
+import {
+  clusterManagementLabel,
+  clusterNamespaceName,
+  workspaceNamespace,
+} from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { afterAll, test } from "vitest";
 import { commandsIn } from "../harness/flotilla-command.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
-import { messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
+import { currentCondition, messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { startDisasterFleet } from "./disaster-fleet.ts";
 
 const disaster = await startDisasterFleet();
@@ -67,6 +77,46 @@ test("a cluster that is revoked on the command line is disconnected, keeps its r
   await disaster.change("web", { version: "1.1.0" });
   await disaster.ready("web", "1.1.0");
   assert.deepEqual(await disaster.installed("web"), { ...before, version: "1.1.0" });
+});
+
+test("a Cluster that another system manages is left as it is, its agent is rejected, and it follows again without the label", async () => {
+  const label = (value: string | null) =>
+    fleet.hub.patch(clusters, ref, {
+      type: "merge",
+      body: { metadata: { labels: { [clusterManagementLabel]: value } } },
+    });
+  const deployment = () =>
+    fleet.hub.get(bundleDeployments, {
+      namespace: clusterNamespaceName(workspaceNamespace, cluster.name),
+      name: "db",
+    });
+  const before = await deployment();
+  const from = await endOfLog(cluster.agentLog);
+
+  await label("CLI");
+  await lineInLog(cluster.agentLog, from, /another system manages Cluster cluster-1/);
+  await disaster.clusterThat(
+    "left alone",
+    (found) => findCondition(found.status?.conditions, "Ready")?.reason === "ManagedElsewhere",
+  );
+  await disaster.change("db", { version: "1.1.0" });
+  await waitForObject(
+    fleet.hub,
+    bundles,
+    { namespace: workspaceNamespace, name: "db" },
+    "handled with the new version",
+    (bundle) =>
+      bundle.spec.helm?.version === "1.1.0" &&
+      currentCondition(bundle, "Accepted")?.status === "True",
+  );
+  const left = await deployment();
+  assert.deepEqual([left?.metadata.uid, left?.spec], [before?.metadata.uid, before?.spec]);
+  assert.equal(left?.metadata.deletionTimestamp, undefined);
+  assert.equal((await disaster.installed("db")).version, "1.0.0");
+
+  await label(null);
+  await disaster.ready("db", "1.1.0");
+  assert.equal((await disaster.installed("db")).version, "1.1.0");
 });
 
 test("a deleted Cluster with the policy Uninstall waits for its agent, and says for what and how to delete it at once", async () => {

@@ -24,6 +24,10 @@ export interface HubSpec extends Watchers {
   readonly replica?: string;
   /** `host:port` that agents connect to; default: that of `ports`. */
   readonly advertise?: string;
+  /** More flags. */
+  readonly flags?: readonly string[];
+  /** Default true; false: resolves once the process is alive. */
+  readonly untilReady?: boolean;
 }
 
 export async function chooseHubPorts(): Promise<HubPorts> {
@@ -35,7 +39,7 @@ export function hubAddress(ports: HubPorts): string {
   return `127.0.0.1:${ports.grpc}`;
 }
 
-/** Resolves once the hub is ready: its server accepts agents and its caches are synced. */
+/** By default resolves once the hub is ready: its server accepts agents and its caches are synced. */
 export function startHub(spec: HubSpec): Promise<RunningProcess> {
   return startProgram({
     name: "hub",
@@ -50,9 +54,10 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
       `--internal-listen=127.0.0.1:${spec.ports.internal}`,
       `--advertise=${spec.advertise ?? hubAddress(spec.ports)}`,
       `--replica=${spec.replica ?? "hub-0"}`,
+      ...(spec.flags ?? []),
     ],
     health: `http://127.0.0.1:${spec.ports.internal}`,
-    untilReady: true,
+    untilReady: spec.untilReady ?? true,
     logFile: spec.logFile,
     environment: spec.environment,
     ...watchersOf(spec),

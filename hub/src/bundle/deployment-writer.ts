@@ -5,6 +5,7 @@ import {
   bundleDeployments,
   type Cluster,
   type ClusterGroup,
+  isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 import { createSemaphore } from "@flotilla/shared/concurrency";
@@ -65,7 +66,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
         deps.packer,
       );
       await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-      const existing = deps.deployments.byIndex(byBundle, keyOf(bundle));
+      const existing = deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs);
       const plan = planDeployments(bundle, placements, existing);
       const isOvertaken = await write(plan, signal);
       const unchecked = contents.flatMap((content) =>
@@ -87,6 +88,12 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
       );
     },
   };
+
+  /** Those of a Cluster that another system manages stay as they are. */
+  function isOurs(deployment: BundleDeployment): boolean {
+    const cluster = deps.clusters.get(clusterKeyOf(deployment));
+    return cluster === undefined || !isManagedElsewhere(cluster);
+  }
 
   /** Whether one that is to be created existed already. */
   async function write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean> {

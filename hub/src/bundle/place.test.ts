@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { apiVersion, type Bundle, type ChartPin, type ClusterGroup } from "@flotilla/shared/api";
-import { clusterNamespaceName } from "@flotilla/shared/api/names";
+import { clusterManagementLabel, clusterNamespaceName } from "@flotilla/shared/api/names";
 import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
 import { planBundle } from "../helmop/plan.ts";
@@ -96,6 +96,23 @@ describe("placement of a Bundle", () => {
     assert.deepEqual(
       placements.map(({ namespace }) => namespace),
       [clusterNamespaceName(workspace, "paris")],
+    );
+  });
+
+  test("excludes a cluster that another system manages, which it does not call missing", async () => {
+    const labels = { [clusterManagementLabel]: "CLI" };
+    const managed = aCluster("paris", { metadata: { labels } });
+
+    const { placements, contents, missing } = await matchTargets(
+      bundleOf([{ clusterName: "paris" }]),
+      [managed, rome],
+      [],
+      createContentPacker(),
+    );
+
+    assert.deepEqual(
+      { placements, contents, missing },
+      { placements: [], contents: [], missing: [] },
     );
   });
 

@@ -1,11 +1,12 @@
 /** Which clusters a Bundle targets and which content each of them gets. Pure except for packing, which is cached. */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  Bundle,
-  BundleTarget,
-  Cluster,
-  ClusterGroup,
-  HelmOptions,
+import {
+  type Bundle,
+  type BundleTarget,
+  type Cluster,
+  type ClusterGroup,
+  type HelmOptions,
+  isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
@@ -91,7 +92,10 @@ export async function matchTargets(
   const targetGroups = groups.map(toTargetGroup);
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const targetClusters = present.map(toTargetCluster);
-  const chosen = targetClusters.map((cluster) => targetFor(cluster, bundle.spec, targetGroups));
+  const chosen = targetClusters.map((cluster, index) => {
+    const isOurs = present[index] !== undefined && !isManagedElsewhere(present[index]);
+    return isOurs ? targetFor(cluster, bundle.spec, targetGroups) : undefined;
+  });
   const packed = await packEach(bundle, new Set(chosen), packer);
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index]);

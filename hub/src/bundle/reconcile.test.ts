@@ -10,7 +10,7 @@ import {
   type ClusterGroup,
   clusters,
 } from "@flotilla/shared/api";
-import { bundleFinalizer } from "@flotilla/shared/api/names";
+import { bundleFinalizer, clusterManagementLabel } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { maxContentBytes } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
@@ -104,6 +104,34 @@ test("updates a deployment that another leader created and that the cache does n
 
   assert.notEqual(deployed()?.deploymentID, before);
   assert.equal(rejection(), undefined);
+});
+
+test("leaves the deployment of a cluster as it is that another system manages", async () => {
+  const { rest, stores, reconcile } = setUp();
+  await reconcile();
+  const deployed = () => rest.peek(bundleDeployments, aDeployment("paris").metadata);
+  const before = deployed();
+  assert.ok(before !== undefined);
+  stores.deployments.set(before);
+  const managed = {
+    uid: "uid-paris",
+    labels: { [clusterManagementLabel]: "CLI" },
+  };
+  stores.clusters.set(rest.put(clusters, aCluster("paris", { metadata: managed })));
+  const bundle = rest.peek(bundles, { namespace: workspace, name: "web" });
+  assert.ok(bundle !== undefined);
+  const spec = { ...bundle.spec, helm: { ...bundle.spec.helm, values: { replicas: 2 } } };
+  stores.bundles.set(rest.put(bundles, { ...bundle, spec }));
+
+  await reconcile();
+  assert.deepEqual(deployed(), before);
+
+  // Once it is ours again, what changed in the meantime is deployed.
+  stores.clusters.set(
+    rest.put(clusters, aCluster("paris", { metadata: { uid: managed.uid, labels: {} } })),
+  );
+  await reconcile();
+  assert.notEqual(deployed()?.spec.deploymentID, before.spec.deploymentID);
 });
 
 test("does not change a deployment of the same name that belongs to another Bundle", async () => {

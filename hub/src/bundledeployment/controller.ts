@@ -1,4 +1,5 @@
 /** The controller of BundleDeployments that are being deleted: what it watches, and how a change maps to keys. */
+import { isManagedElsewhere } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, createController, ownKey, watch } from "@flotilla/shared/kube/controller";
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
@@ -24,9 +25,11 @@ export function createTombstoneController(deps: ControllerDeps): Controller {
         predicate: ({ after }) => after?.metadata.deletionTimestamp !== undefined,
         toKeys: ownKey,
       }),
-      // The agent of a removed Cluster confirms nothing.
+      // The agent of a removed Cluster confirms nothing; one that another system managed may have had none.
       watch(clusters, {
-        predicate: ({ after }) => after === undefined,
+        predicate: ({ before, after }) =>
+          after === undefined ||
+          (before !== undefined && isManagedElsewhere(before) && !isManagedElsewhere(after)),
         toKeys: ({ key }) => {
           const { namespace = "", name } = refOf(key);
           return clusterNamespaceNames(namespace, name)

@@ -7,6 +7,7 @@ import {
 } from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
+  clusterManagementLabel,
   clusterNamespaceName,
   clusterUidLabel,
 } from "@flotilla/shared/api/names";
@@ -48,6 +49,12 @@ const cases: readonly (readonly [
   ],
   ["of a cluster that never connected is released", terminating, aCluster("paris"), true],
   ["of a deleted cluster is released", terminating, undefined, true],
+  [
+    "of a cluster that another system manages keeps its finalizer",
+    terminating,
+    aCluster("paris", { metadata: { labels: { [clusterManagementLabel]: "CLI" } } }),
+    false,
+  ],
   [
     "in a namespace that its cluster has left is released",
     aDeployment("paris", { metadata: { deletionTimestamp, namespace: "cluster-shared" } }),

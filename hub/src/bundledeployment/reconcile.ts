@@ -2,7 +2,12 @@
  * BundleDeployments that are being deleted: tombstones. One stays until its agent has confirmed that its release is
  * uninstalled; one of a removed cluster, or of a cluster whose agent never connected, is released at once.
  */
-import { type BundleDeployment, bundleDeployments, type Cluster } from "@flotilla/shared/api";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  isManagedElsewhere,
+} from "@flotilla/shared/api";
 import { bundleDeploymentFinalizer } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
@@ -16,6 +21,7 @@ export function needsNoConfirmation(
   cluster: Cluster | undefined,
 ): boolean {
   if (deployment.metadata.deletionTimestamp === undefined) return false;
+  if (cluster !== undefined && isManagedElsewhere(cluster)) return false;
   return (
     cluster?.status?.agent?.epoch === undefined ||
     !isForCluster(deployment, cluster.metadata.uid) ||

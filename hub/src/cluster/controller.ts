@@ -5,6 +5,7 @@ import {
   type Cluster,
   type ClusterStatus,
   clusters as clusterResource,
+  isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
@@ -29,7 +30,7 @@ import {
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, isPresenceChange, summarize } from "../summary/index.ts";
 import { clusterReconciler } from "./reconcile.ts";
-import { clusterStatus, isUrgentCluster } from "./status.ts";
+import { clusterStatus, isUrgentCluster, managedElsewhereStatus } from "./status.ts";
 
 export interface ClusterControllerDeps extends ControllerDeps {
   readonly aggregates: Pick<Aggregates, "ofCluster">;
@@ -108,6 +109,8 @@ export function createClusterPublisher({
     store: clusters.store,
     isUrgent: isUrgentCluster,
     rollUp(cluster) {
+      const now = formatTimeMs(clock.now());
+      if (isManagedElsewhere(cluster)) return managedElsewhereStatus(cluster, now);
       const namespace = chooseNamespace(cluster, namespaces.store.get);
       const isTaken = namespace.kind === "taken";
       if (!isTaken && !hasNamespace(cluster, namespaces.store.get(namespace.name)))
@@ -124,7 +127,7 @@ export function createClusterPublisher({
         }),
         aggregate,
         ...(isBeingEmptied(cluster) && { remaining: remainingIn(clusterNamespaceOf(cluster)) }),
-        now: formatTimeMs(clock.now()),
+        now,
       });
     },
   });

@@ -10,6 +10,7 @@ import {
 import {
   clientAnnotation,
   clusterFinalizer,
+  clusterManagementLabel,
   clusterNamespaceName,
   registrationTokenAnnotation,
 } from "@flotilla/shared/api/names";
@@ -125,6 +126,35 @@ describe("a new Cluster", () => {
     await reconcile();
 
     assert.deepEqual(kube.writes, []);
+  });
+});
+
+describe("a Cluster that another system manages", () => {
+  it("gets no namespace and no finalizer, and its status says so", async () => {
+    const { addCluster, reconcile, kube, enqueued } = start();
+    const labels = { [clusterManagementLabel]: "CLI" };
+    addCluster({
+      as: aCluster("paris", { metadata: { labels }, spec: { deletionPolicy: "Uninstall" } }),
+    });
+
+    await reconcile();
+
+    assert.deepEqual(kube.writes, []);
+    assert.deepEqual(enqueued, [key]);
+  });
+
+  it("is removed at once with its deployments as they are", async () => {
+    const { addCluster, addDeployment, reconcile, ...seen } = start();
+    const as = terminating("Uninstall", [clusterFinalizer]);
+    addDeployment();
+    addCluster({
+      as: { ...as, metadata: { ...as.metadata, labels: { [clusterManagementLabel]: "CLI" } } },
+    });
+
+    await reconcile();
+
+    assert.equal(seen.clusterOnServer(), undefined);
+    assert.equal(seen.deploymentOnServer()?.metadata.deletionTimestamp, undefined);
   });
 });
 

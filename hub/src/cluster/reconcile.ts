@@ -2,7 +2,7 @@
  * Each Cluster has a namespace of its own on the hub, where its BundleDeployments are. Its name follows from the
  * Cluster's; it is deleted with the Cluster, and never taken over from another one.
  */
-import { type Cluster, clusters } from "@flotilla/shared/api";
+import { type Cluster, clusters, isManagedElsewhere } from "@flotilla/shared/api";
 import { managedLabel } from "@flotilla/shared/api/names";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists } from "@flotilla/shared/kube/client";
@@ -51,6 +51,10 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
       await emptyCluster(deps, cluster, signal);
+      deps.refresh(key);
+      return done();
+    }
+    if (isManagedElsewhere(cluster)) {
       deps.refresh(key);
       return done();
     }

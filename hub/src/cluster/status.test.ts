@@ -1,10 +1,20 @@
 import assert from "node:assert/strict";
 import type { ClusterStatus } from "@flotilla/shared/api";
-import { clusterNamespaceName, helmOpLabel, revokedAtAnnotation } from "@flotilla/shared/api/names";
+import {
+  clusterManagementLabel,
+  clusterNamespaceName,
+  helmOpLabel,
+  revokedAtAnnotation,
+} from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
 import { aCluster, aDeployment, aggregated, digestA, now, workspace } from "../testing/index.ts";
-import { type ClusterInputs, clusterStatus, isUrgentCluster } from "./status.ts";
+import {
+  type ClusterInputs,
+  clusterStatus,
+  isUrgentCluster,
+  managedElsewhereStatus,
+} from "./status.ts";
 
 const name = clusterNamespaceName(workspace, "paris");
 const ready = aDeployment("paris", { status: { appliedDeploymentID: digestA, ready: true } });
@@ -37,6 +47,25 @@ describe("the status of a Cluster", () => {
 
     assert.deepEqual(status.agent, agent);
     assert.deepEqual(status.orphans, ["old"]);
+  });
+
+  test("says that another system manages it, and leaves the rest as it is", () => {
+    const labels = { [clusterManagementLabel]: "CLI" };
+    const status = { ...connected, conditions: [] };
+
+    const { conditions, ...others } = managedElsewhereStatus(
+      aCluster("paris", { metadata: { labels }, status }),
+      now,
+    );
+
+    assert.deepEqual(others, connected);
+    const [processed, condition] = ["Processed", "Ready"].map((type) =>
+      findCondition(conditions, type),
+    );
+    assert.equal(processed?.status, "False");
+    assert.equal(condition?.status, "Unknown");
+    assert.equal(condition.reason, "ManagedElsewhere");
+    assert.match(condition.message ?? "", /another system manages Cluster paris .*: CLI\)/);
   });
 
   const waiting = aggregated([aDeployment("paris")]);

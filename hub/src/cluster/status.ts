@@ -2,6 +2,7 @@
 import type { BundleSummary, Cluster, ClusterStatus } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import {
+  managedElsewhereText,
   type NamespaceChoice,
   presenceOf,
   revocationOf,
@@ -92,6 +93,25 @@ function takenStatus(
     [
       { type: "Processed", ...why },
       { type: "Ready", ...why },
+    ],
+    now,
+  );
+  return { ...before, conditions };
+}
+
+/** Of a Cluster that another system manages: the rest of its status stays as it is. */
+export function managedElsewhereStatus(cluster: Cluster, now: string): ClusterStatus {
+  const { status: before = {}, metadata } = cluster;
+  const why = {
+    reason: "ManagedElsewhere",
+    message: managedElsewhereText(cluster),
+    observedGeneration: metadata.generation ?? 0,
+  } as const;
+  const conditions = setConditions(
+    before.conditions ?? [],
+    [
+      { type: "Processed", status: "False", ...why },
+      { type: "Ready", status: "Unknown", ...why },
     ],
     now,
   );

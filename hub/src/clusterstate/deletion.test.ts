@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Cluster } from "@flotilla/shared/api";
-import { clusterFinalizer } from "@flotilla/shared/api/names";
+import { clusterFinalizer, clusterManagementLabel } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import { aCluster } from "../testing/index.ts";
 import { mayWithdraw } from "./deletion.ts";
@@ -17,6 +17,11 @@ describe("a deployment that is being deleted is uninstalled", () => {
   const cases: readonly (readonly [what: string, cluster: Cluster | undefined, is: boolean])[] = [
     ["of a Cluster that exists", paris({}), true],
     ["not of a Cluster that does not exist", undefined, false],
+    [
+      "not of a Cluster that another system manages",
+      paris({ labels: { [clusterManagementLabel]: "CLI" } }),
+      false,
+    ],
     ["not of an earlier Cluster of that name", paris({ uid: "other" }), false],
     [
       "not of a Cluster that is being deleted and has only another finalizer",

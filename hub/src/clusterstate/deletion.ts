@@ -1,10 +1,10 @@
 /** What happens to the deployments of a Cluster that is deleted, by its `deletionPolicy`. Pure. */
-import type { Cluster } from "@flotilla/shared/api";
+import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { clusterFinalizer } from "@flotilla/shared/api/names";
 
-/** Whether its deployments are uninstalled before it is removed. */
-export function isToBeEmptied({ spec }: Cluster): boolean {
-  return spec.deletionPolicy === "Uninstall";
+/** Whether its deployments are uninstalled before it is removed: never those of a Cluster that another system manages. */
+export function isToBeEmptied(cluster: Cluster): boolean {
+  return cluster.spec.deletionPolicy === "Uninstall" && !isManagedElsewhere(cluster);
 }
 
 /**
@@ -26,6 +26,6 @@ export function isBeingEmptied(cluster: Cluster): boolean {
  * its Cluster is never uninstalled.
  */
 export function mayWithdraw(cluster: Cluster | undefined, uid: string): boolean {
-  if (cluster?.metadata.uid !== uid) return false;
+  if (cluster?.metadata.uid !== uid || isManagedElsewhere(cluster)) return false;
   return cluster.metadata.deletionTimestamp === undefined || isBeingEmptied(cluster);
 }

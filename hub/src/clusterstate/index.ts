@@ -14,5 +14,6 @@ export {
   type TakenNamespace,
 } from "./cluster-namespace.ts";
 export { isBeingEmptied, isToBeEmptied, mayWithdraw } from "./deletion.ts";
+export { managedElsewhereText } from "./management.ts";
 export { offlineCheck, offlineSince, presenceOf } from "./presence.ts";
 export { createdAtOf, revocationOf, revokedText } from "./revocation.ts";

@@ -3,6 +3,7 @@ import type { Cluster } from "@flotilla/shared/api";
 import {
   agentKeyAnnotation,
   clusterFinalizer,
+  clusterManagementLabel,
   revokedAtAnnotation,
 } from "@flotilla/shared/api/names";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
@@ -161,6 +162,35 @@ describe("the Cluster of an enrolling agent", () => {
   test("is named after the first twelve digits of its client id's digest", () => {
     assert.equal(nameFor("client"), "cluster-948fe603f61d");
   });
+});
+
+describe("a Cluster that another system manages", () => {
+  const managed = (value: string, key?: string) =>
+    cluster("one", key, { labels: { [clusterManagementLabel]: value } });
+  const cases: readonly (readonly [string, Cluster])[] = [
+    ["without an agent", managed("CLI")],
+    ["by the agent that was enrolled", managed("CLI", "sha256:aa")],
+  ];
+  eachIsChosen([
+    ...cases.map(
+      ([who, one]) =>
+        [
+          `is not enrolled ${who}`,
+          { enrolled: [one] },
+          { kind: "rejected", cluster: one, why: "managed-elsewhere" },
+        ] as const,
+    ),
+    [
+      "is not enrolled with a token for it",
+      { token: forOne, named: () => managed("CLI") },
+      { kind: "rejected", cluster: managed("CLI"), why: "managed-elsewhere" },
+    ],
+    [
+      "is enrolled where the label is empty, as in Fleet",
+      { enrolled: [managed("")] },
+      { kind: "adopt", cluster: managed("") },
+    ],
+  ]);
 });
 
 describe("with a token for one Cluster", () => {

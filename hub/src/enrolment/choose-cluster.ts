@@ -1,6 +1,6 @@
 /** Chooses the Cluster that an enrolling agent is registered as. Pure. */
 import { createHash } from "node:crypto";
-import type { Cluster } from "@flotilla/shared/api";
+import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names";
 import { createdAtOf, isBeingEmptied, revocationOf } from "../clusterstate/index.ts";
 import { matchesAny, type TokenTerms } from "./token.ts";
@@ -25,6 +25,7 @@ export type ClusterChoice =
 export type RejectionReason =
   | "other-key"
   | "deleting"
+  | "managed-elsewhere"
   /** The token is for one Cluster, and the client id is enrolled as another. */
   | "enrolled-elsewhere"
   /** The cluster was revoked, and the token is no newer than that. */
@@ -109,6 +110,7 @@ function enrolAs(cluster: Cluster, { fingerprint, token }: ChoiceInputs): Cluste
   const revocation = revocationOf(cluster);
   const isKnown = known === fingerprint;
   const rejected = (why: RejectionReason): ClusterChoice => ({ kind: "rejected", cluster, why });
+  if (isManagedElsewhere(cluster)) return rejected("managed-elsewhere");
   if (cluster.metadata.deletionTimestamp !== undefined) {
     // Its agent is needed to uninstall, also when its certificate has expired.
     const isNeeded = isBeingEmptied(cluster) && isKnown && revocation === undefined;

@@ -4,7 +4,7 @@ import type { Cluster } from "@flotilla/shared/api";
 import { unreachable } from "@flotilla/shared/errors";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
-import { revocationOf, revokedText } from "../clusterstate/index.ts";
+import { managedElsewhereText, revocationOf, revokedText } from "../clusterstate/index.ts";
 import { RpcError } from "../rpc/index.ts";
 import type { RejectionReason } from "./choose-cluster.ts";
 import { enrollErrors } from "./errors.ts";
@@ -53,6 +53,8 @@ export function rejectionFor(
           `Cluster ${name} of client id ${clientId} is being deleted; retry the enrolment after it is deleted`,
         ),
       };
+    case "managed-elsewhere":
+      return { answer: denied(managedElsewhereText(cluster)) };
     case "revoked": {
       const since = revokedSince(cluster);
       const older =

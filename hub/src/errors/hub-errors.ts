@@ -10,6 +10,10 @@ export const hubErrors = defineErrors({
     retryable: true,
     help: "A Bundle of the HelmOp's name exists that the HelmOp did not make. Rename the HelmOp, or delete that Bundle.",
   },
+  FLEET_RUNNING: {
+    retryable: true,
+    help: "Fleet's controllers run in the hub's cluster and use the same objects, so the hub serves nothing and writes nothing. It exits if it was running, and waits when it starts again. Uninstall Fleet or scale its controllers to 0, then have the hub take over: docs/migrate.md.",
+  },
   PIN_MISSING: {
     retryable: false,
     help: "A Bundle names a chart version that was never resolved to an address and a digest. Reconcile its HelmOp.",

@@ -3,6 +3,7 @@ import type { Cluster } from "@flotilla/shared/api";
 import {
   agentKeyAnnotation,
   clusterFinalizer,
+  clusterManagementLabel,
   revokedAtAnnotation,
 } from "@flotilla/shared/api/names";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
@@ -91,6 +92,17 @@ describe("the certificate of a call", () => {
       { cluster: changed({ deletionTimestamp: "x" }, { deletionPolicy: "Uninstall" }) },
       status.PERMISSION_DENIED,
       /being deleted/,
+    ],
+    [
+      "of a Cluster that another system manages",
+      {
+        cluster: changed({
+          annotations: { [agentKeyAnnotation]: fingerprint },
+          labels: { [clusterManagementLabel]: "CLI" },
+        }),
+      },
+      status.PERMISSION_DENIED,
+      /^another system manages Cluster one \(label fleet.cattle.io\/cluster-management: CLI\)/,
     ],
     [
       "with a key that was replaced",

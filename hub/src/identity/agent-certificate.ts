@@ -2,11 +2,16 @@
 
 import { X509Certificate } from "node:crypto";
 import type { PeerCertificate } from "node:tls";
-import type { Cluster } from "@flotilla/shared/api";
+import { type Cluster, isManagedElsewhere } from "@flotilla/shared/api";
 import { agentKeyAnnotation } from "@flotilla/shared/api/names";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { status } from "@grpc/grpc-js";
-import { isBeingEmptied, revocationOf, revokedText } from "../clusterstate/index.ts";
+import {
+  isBeingEmptied,
+  managedElsewhereText,
+  revocationOf,
+  revokedText,
+} from "../clusterstate/index.ts";
 import { RpcError, rpcErrors } from "../rpc/index.ts";
 import { fingerprintOf } from "./certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
@@ -78,6 +83,7 @@ export function validateAgent(
   // With deletion policy Uninstall the agent is needed until everything is uninstalled.
   if (cluster.metadata.deletionTimestamp !== undefined && !isBeingEmptied(cluster))
     return rejected(`Cluster ${name} is being deleted on this hub`);
+  if (isManagedElsewhere(cluster)) return rejected(managedElsewhereText(cluster));
   const revocation = revocationOf(cluster);
   if (revocation !== undefined) return rejected(revokedText(name, revocation));
   const known = cluster.metadata.annotations?.[agentKeyAnnotation];

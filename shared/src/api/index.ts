@@ -31,6 +31,7 @@ export {
   type ClusterGroupStatus,
   clusterGroupSchemas,
 } from "./cluster-group.ts";
+export { isManagedElsewhere } from "./cluster-management.ts";
 export {
   type ClusterRegistrationToken,
   type ClusterRegistrationTokenStatus,

@@ -22,6 +22,8 @@ export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
 export const clusterUidLabel = "flotilla.dev/cluster-uid";
 /** On a HelmOp or a Bundle: the Rancher user who created it; logged as `userID`. */
 export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
+/** On a Cluster, with any value: another system manages it, and the hub leaves it as it is. As in Fleet. */
+export const clusterManagementLabel = "fleet.cattle.io/cluster-management";
 /** On every object that the hub creates. */
 export const managedLabel = "fleet.cattle.io/managed";
 /** On the Lease of a replica of the hub, as a label, and as an annotation with the replica's name. */
@@ -77,6 +79,19 @@ export const workspaceNamespace = "fleet-default";
 export const localNamespace = "fleet-local";
 /** The namespace of the hub. */
 export const hubNamespace = "flotilla-system";
+/** The namespace of Fleet's controllers, in Rancher and without it. */
+export const fleetNamespace = "cattle-fleet-system";
+/**
+ * The Leases of Fleet's controllers: at least one for each Deployment of its chart, also of older versions. The Leases of
+ * its shards have other names; they do not run without these.
+ */
+export const fleetLeaseNames: readonly string[] = [
+  "fleet-controller-leader-election-shard",
+  "fleet-controller-leader-election",
+  "fleet-agentmanagement-lock",
+  "fleet-gitops-leader-election-shard",
+  "fleet-helmops-leader-election-shard",
+];
 /** The namespace of the agent in its cluster. */
 export const agentNamespace = "flotilla-agent";
 /** The ServiceAccount of the agent, in its namespace, as its chart names it. */

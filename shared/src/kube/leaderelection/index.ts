@@ -2,9 +2,11 @@ export { runLeaderElection } from "./leader-election.ts";
 export { fenceConnection, fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 export {
   acquiredLease,
+  durationMsOf,
   holderOf,
   type LeaseClaim,
   newLease,
   releasedLease,
   renewedLease,
 } from "./lease-record.ts";
+export { type LeaseWatch, watchLease } from "./lease-watch.ts";

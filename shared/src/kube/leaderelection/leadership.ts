@@ -114,7 +114,10 @@ export function createTerm(
 const longestWriteMs = 10_000;
 
 /** The same client, whose writes throw once the leadership is lost, and end before another replica may lead. */
-export function fenceWrites(rest: KubeRest, leadership: Leadership): KubeRest {
+export function fenceWrites(
+  rest: KubeRest,
+  leadership: Pick<Leadership, "assertLeading" | "remainingMs">,
+): KubeRest {
   function fenced<O extends CallOptions>(options: O): O {
     leadership.assertLeading();
     return {

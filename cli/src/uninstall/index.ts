@@ -1,0 +1,4 @@
+export { describeFleetObjects, describeRest } from "./describe.ts";
+export { emptyFleet } from "./empty-fleet.ts";
+export { readFleetObjects } from "./fleet-objects.ts";
+export { assertMayEmpty } from "./preconditions.ts";

@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import {
+  bundleDeploymentFinalizer,
+  bundleFinalizer,
+  clusterAnnotation,
+  clusterFinalizer,
+  clusterLabel,
+  clusterManagementLabel,
+  clusterNamespaceAnnotation,
+  clusterNamespaceLabel,
+  helmOpFinalizer,
+} from "@flotilla/shared/api/names";
+import type { KubeObject, Namespace, ObjectMeta } from "@flotilla/shared/kube/objects";
+import { describe, test } from "vitest";
+import type { FleetObjects } from "./fleet-objects.ts";
+import { planRemoval, type RemovalPlan, releasePatch } from "./plan.ts";
+
+const namespace = "fleet-default";
+const deletionTimestamp = "2026-01-01T00:00:00Z";
+const named = (name: string, more: Partial<ObjectMeta> = {}): KubeObject => ({
+  metadata: { name, namespace, ...more },
+});
+const paris: Cluster = { ...named("paris"), spec: {} };
+const web = named("web", { finalizers: [helmOpFinalizer] });
+const bundle = named("web", { finalizers: [bundleFinalizer] });
+const deploymentOf = (cluster: string, more: Partial<ObjectMeta> = {}): BundleDeployment => ({
+  metadata: {
+    name: "web",
+    namespace: `cluster-${cluster}`,
+    labels: { [clusterLabel]: cluster, [clusterNamespaceLabel]: namespace },
+    finalizers: [bundleDeploymentFinalizer],
+    ...more,
+  },
+  spec: { deploymentID: "", stagedDeploymentID: "" },
+});
+const namespaceOf = (cluster: string): Namespace => ({
+  metadata: {
+    name: `cluster-${cluster}`,
+    annotations: { [clusterAnnotation]: cluster, [clusterNamespaceAnnotation]: namespace },
+  },
+});
+const empty: FleetObjects = {
+  helmOps: [],
+  bundles: [],
+  deployments: [],
+  clusters: [],
+  namespaces: [],
+  tokens: [],
+  groups: [],
+  policies: [],
+};
+const full: FleetObjects = {
+  helmOps: [web],
+  bundles: [bundle],
+  deployments: [deploymentOf("paris")],
+  clusters: [paris],
+  namespaces: [namespaceOf("paris")],
+  tokens: [named("join")],
+  groups: [named("all")],
+  policies: [named("default")],
+};
+
+/** `ACTION KIND NAME` of each removal, and what it waits for. */
+function shown({ removals, waitingFor }: RemovalPlan) {
+  return {
+    removals: removals.map(
+      ({ action, resource, object }) => `${action} ${resource.kind} ${object.metadata.name}`,
+    ),
+    waitingFor: waitingFor.map(({ kind }) => kind),
+  };
+}
+
+const terminating = <T extends KubeObject>(object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, deletionTimestamp },
+});
+
+describe("a fleet is emptied", () => {
+  const cases: readonly (readonly [
+    what: string,
+    fleet: FleetObjects,
+    keepReleases: boolean,
+    expected: ReturnType<typeof shown>,
+  ])[] = [
+    [
+      "from its HelmOps, and tokens so that no cluster enrols",
+      full,
+      false,
+      {
+        removals: ["delete ClusterRegistrationToken join", "delete HelmOp web"],
+        waitingFor: ["ClusterRegistrationToken", "HelmOp"],
+      },
+    ],
+    [
+      "of nothing more while a HelmOp is being deleted, whose finalizer is the hub's to remove",
+      { ...full, tokens: [], helmOps: [terminating(web)] },
+      false,
+      { removals: [], waitingFor: ["HelmOp"] },
+    ],
+    [
+      "of Bundles without a HelmOp",
+      { ...full, tokens: [], helmOps: [] },
+      false,
+      { removals: ["delete Bundle web"], waitingFor: ["Bundle"] },
+    ],
+    [
+      "of Clusters only when their agents have uninstalled everything",
+      {
+        ...full,
+        tokens: [],
+        helmOps: [],
+        bundles: [],
+        deployments: [terminating(deploymentOf("paris"))],
+      },
+      false,
+      { removals: [], waitingFor: ["BundleDeployment"] },
+    ],
+    [
+      "of Clusters then",
+      { ...full, tokens: [], helmOps: [], bundles: [], deployments: [] },
+      false,
+      { removals: ["delete Cluster paris"], waitingFor: ["Cluster"] },
+    ],
+    [
+      "of namespaces, groups and Policies at last",
+      { ...full, tokens: [], helmOps: [], bundles: [], deployments: [], clusters: [] },
+      false,
+      {
+        removals: [
+          "delete Namespace cluster-paris",
+          "delete ClusterGroup all",
+          "delete Policy default",
+        ],
+        waitingFor: ["Namespace", "ClusterGroup", "Policy"],
+      },
+    ],
+    ["until nothing is left", empty, true, { removals: [], waitingFor: [] }],
+    [
+      "from its Clusters where releases stay: nothing of a deleted Cluster is uninstalled",
+      full,
+      true,
+      {
+        removals: ["delete ClusterRegistrationToken join", "delete Cluster paris"],
+        waitingFor: ["ClusterRegistrationToken", "Cluster"],
+      },
+    ],
+    [
+      "of a Cluster that would be emptied first only when it no longer would, where releases stay",
+      {
+        ...full,
+        tokens: [],
+        clusters: [{ ...paris, metadata: { ...paris.metadata, finalizers: [clusterFinalizer] } }],
+      },
+      true,
+      { removals: ["release Cluster paris"], waitingFor: ["Cluster"] },
+    ],
+    [
+      "of HelmOps without a hub where releases stay",
+      { ...full, tokens: [], clusters: [], helmOps: [terminating(web)] },
+      true,
+      { removals: ["release HelmOp web"], waitingFor: ["HelmOp"] },
+    ],
+    [
+      "of a HelmOp that is not being deleted by deleting it first: a hub would add its finalizer again",
+      { ...full, tokens: [], clusters: [] },
+      true,
+      { removals: ["delete HelmOp web"], waitingFor: ["HelmOp"] },
+    ],
+    [
+      "of BundleDeployments without a hub where releases stay",
+      {
+        ...empty,
+        deployments: [terminating(deploymentOf("paris")), deploymentOf("rome")],
+      },
+      true,
+      {
+        removals: ["release BundleDeployment web", "delete BundleDeployment web"],
+        waitingFor: ["BundleDeployment"],
+      },
+    ],
+    [
+      "of nothing that belongs to a Cluster that another system manages",
+      {
+        ...empty,
+        clusters: [
+          {
+            ...paris,
+            metadata: { ...paris.metadata, labels: { [clusterManagementLabel]: "CLI" } },
+          },
+        ],
+        deployments: [terminating(deploymentOf("paris"))],
+        namespaces: [namespaceOf("paris")],
+      },
+      false,
+      { removals: [], waitingFor: [] },
+    ],
+  ];
+  for (const [what, fleet, keepReleases, expected] of cases)
+    test(what, () => assert.deepEqual(shown(planRemoval(fleet, { keepReleases })), expected));
+});
+
+describe("an object is let go", () => {
+  test("with the finalizers of others, and a Cluster with another deletion policy", () => {
+    const object = named("paris", { uid: "u", finalizers: ["example.com/a", clusterFinalizer] });
+    const [release] = planRemoval(
+      { ...empty, clusters: [{ ...object, spec: { deletionPolicy: "Uninstall" } }] },
+      { keepReleases: true },
+    ).removals;
+
+    assert.ok(release !== undefined);
+    assert.deepEqual(releasePatch(release), {
+      metadata: { uid: "u", finalizers: ["example.com/a"] },
+      spec: { deletionPolicy: "Retain" },
+    });
+  });
+});

@@ -1,0 +1,37 @@
+/** What must be so before a fleet is emptied. */
+import { fleetLeaseNames, fleetNamespace, hubNamespace } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { holderOf } from "@flotilla/shared/kube/leaderelection";
+import { leases } from "@flotilla/shared/kube/objects";
+import { cliErrors } from "../errors.ts";
+
+/** Throws FLEET_LEASE_EXISTS, or HUB_NOT_RUNNING: without a leading hub no release is uninstalled. */
+export async function assertMayEmpty(
+  rest: KubeRest,
+  { keepReleases }: { readonly keepReleases: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await Promise.all(
+    fleetLeaseNames.map((name) =>
+      rest.get(leases, { namespace: fleetNamespace, name }, { signal }),
+    ),
+  );
+  const ofFleet = found.find((lease) => lease !== undefined);
+  if (ofFleet !== undefined)
+    throw new AppError(
+      cliErrors.FLEET_LEASE_EXISTS,
+      `empty the fleet on ${rest.server}: Lease ${fleetNamespace}/${ofFleet.metadata.name} of Fleet's controllers exists, which use the same objects; nothing was changed; if Fleet is gone, delete the Lease`,
+    );
+  if (keepReleases) return;
+  const leader = await rest.get(
+    leases,
+    { namespace: hubNamespace, name: "flotilla-hub" },
+    { signal },
+  );
+  if (holderOf(leader) === undefined)
+    throw new AppError(
+      cliErrors.HUB_NOT_RUNNING,
+      `uninstall the releases of the fleet on ${rest.server}: no hub leads (Lease ${hubNamespace}/flotilla-hub has no holder); nothing was changed; start the hub, or leave the releases with --keep-releases`,
+    );
+}

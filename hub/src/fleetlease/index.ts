@@ -1,0 +1,1 @@
+export { createFleetGuard, type FleetGuard } from "./guard.ts";

@@ -1,0 +1,104 @@
+/** A replica of the hub that runs: serves agents and webhooks, and runs the controllers while it leads. */
+import { hubNamespace as namespace } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
+import { createAgentServer } from "./agentserver/index.ts";
+import { runRotationController } from "./authority/index.ts";
+import { cachesSynced } from "./cache/index.ts";
+import { type HubConfig, serverNames } from "./config.ts";
+import { lead } from "./leader/index.ts";
+import type { Parts } from "./parts.ts";
+import { highestEpoch, runPresenceController } from "./presence/index.ts";
+import { runTokenController } from "./registrationtoken/index.ts";
+import { createReplica } from "./replica/index.ts";
+import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
+import { ensureHubNamespace } from "./workspace/index.ts";
+
+export interface ServeOptions {
+  readonly config: HubConfig;
+  readonly parts: Parts;
+  /** Why this replica is not ready, for people; undefined when it is. */
+  readonly notReady: () => string | undefined;
+  readonly setNotReady: (why: string | undefined) => void;
+}
+
+/** How long streams may take to end before the port is closed regardless. */
+const closeGraceMs = 2_000;
+
+/** Runs until `signal` aborts. Throws LEADERSHIP_LOST. */
+export async function serve(
+  { config, parts, notReady, setNotReady }: ServeOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { caches, leaseRest, metrics, clock, log } = parts;
+  const { helmOps, bundles, clusters, deployments, tokens } = caches;
+  const { replica: name, certificateLifetimeMs } = config;
+  const ending = new AbortController();
+  const end = AbortSignal.any([signal, ending.signal]);
+
+  const keys = createWebhookKeys(parts.rest, log);
+  const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
+  const http = await startHttpServer({
+    listen: config.httpListen,
+    routes: {
+      "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
+    },
+  });
+  parts.ownPorts.push(parseListenAddress(http.address, "a port of the hub").port);
+  const leases = caches.replicas;
+  const replica = createReplica({ ...parts, rest: leaseRest, leases, namespace, name });
+  const running: Promise<unknown>[] = [];
+  try {
+    await ensureHubNamespace(parts.rest);
+    const acquired = await replica.acquire(ending.signal);
+    running.push(parts.run(ending.signal), keys.run(ending.signal));
+    const server = await createAgentServer(
+      { ...parts, namespace, helmOps, bundles, clusters, deployments, tokens },
+      {
+        ...acquired,
+        replica: name,
+        isLeaseHeld: replica.isLeaseHeld,
+        epochFloorOf: replica.epochFloorOf,
+        version: buildVersion,
+        servingNames: serverNames(config),
+        certificateLifetimeMs,
+      },
+    );
+    const { authority, presence } = server;
+    // An agent that connects before would be rejected, after a handshake.
+    await cachesSynced(caches);
+    const recorded = highestEpoch(clusters.store.list(), name);
+    if (recorded > 0) await replica.raiseEpochFloor(recorded);
+    const { host, port } = config.grpcListen;
+    const agentPort = await server.listen(host, port);
+    parts.ownPorts.push(agentPort);
+    const address = config.advertise || `${serverNames(config)[0]}:${agentPort}`;
+    running.push(runPresenceController({ presence, clusters, clock, log, metrics }, end));
+    setNotReady(undefined);
+    const agents = `${host}:${agentPort}`;
+    log.info({ replica: name, agents, http: http.address }, "hub is ready");
+    const lifetimeMs = certificateLifetimeMs;
+    const controllers = { ...parts, clusters, tokens, authority, address, lifetimeMs };
+    try {
+      await lead(
+        {
+          ...parts,
+          resolver: parts.sources,
+          replica,
+          runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),
+          runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),
+        },
+        end,
+      );
+    } finally {
+      // Also when leadership was lost: the agents reconnect at once, to another replica or to the restarted process.
+      setNotReady("the hub is stopping");
+      await server.close(closeGraceMs);
+    }
+  } finally {
+    await replica.release();
+    await parts.flush();
+    ending.abort();
+    await Promise.allSettled([...running, http.close()]);
+  }
+}
