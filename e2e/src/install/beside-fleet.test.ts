@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installCrds } from "@flotilla/cli/fleet";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { type RunningProcess, startReaper } from "@flotilla/local/process";
 import { fleetNamespace, hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
@@ -13,7 +14,7 @@ import { afterAll, test } from "vitest";
 import { assertRightsSuffice, withChartRights } from "../harness/chart-rights.ts";
 import { connectCluster } from "../harness/cluster-client.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
-import { chooseHubPorts, installCrds, startHub } from "../harness/hub-program.ts";
+import { chooseHubPorts, startHub } from "../harness/hub-program.ts";
 import { lineInLog } from "../harness/log-file.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
