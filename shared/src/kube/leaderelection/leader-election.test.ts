@@ -118,6 +118,20 @@ describe("an election", () => {
     });
   });
 
+  it("is tried again with backoff while the namespace of the Lease does not exist", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const writes = () => server.requests.filter(({ kind }) => kind === "write").length;
+    server.next("write", respondStatus(404, "NotFound"));
+
+    const { elected } = join("one");
+    const waitMs = await clock.timer((delayMs) => delayMs <= 500);
+    assert.equal(writes(), 1);
+    clock.advanceNow(waitMs);
+
+    await elected;
+    assert.equal(writes(), 2);
+  });
+
   it("is not won while another replica holds the Lease and renews it", async (t) => {
     const { server, clock, join, holder } = await openElection(t);
     await join("one").elected;
