@@ -86,5 +86,11 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["control-plane", "images"],
     ["provider", "registries"],
   ],
-  cli: [["config.ts", "errors.ts"], ["fleet"], ["simulate", "uninstall"], ["commands"], ["main.ts"]],
+  cli: [
+    ["config.ts", "errors.ts"],
+    ["fleet"],
+    ["simulate", "uninstall"],
+    ["commands"],
+    ["main.ts"],
+  ],
 };
