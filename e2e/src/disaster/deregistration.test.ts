@@ -85,11 +85,11 @@ test("a Cluster that another system manages is left as it is, its agent is rejec
       type: "merge",
       body: { metadata: { labels: { [clusterManagementLabel]: value } } },
     });
-  const deployment = () =>
-    fleet.hub.get(bundleDeployments, {
-      namespace: clusterNamespaceName(workspaceNamespace, cluster.name),
-      name: "db",
-    });
+  const inCluster = (name: string) => ({
+    namespace: clusterNamespaceName(workspaceNamespace, cluster.name),
+    name,
+  });
+  const deployment = () => fleet.hub.get(bundleDeployments, inCluster("db"));
   const before = await deployment();
   const from = await endOfLog(cluster.agentLog);
 
@@ -115,7 +115,15 @@ test("a Cluster that another system manages is left as it is, its agent is rejec
   assert.equal((await disaster.installed("db")).version, "1.0.0");
 
   await label(null);
-  await disaster.ready("db", "1.1.0");
+  await waitForObject(
+    fleet.hub,
+    bundleDeployments,
+    inCluster("db"),
+    "deployed with the new version",
+    ({ spec, status }) =>
+      spec.deploymentID !== before?.spec.deploymentID &&
+      status?.appliedDeploymentID === spec.deploymentID,
+  );
   assert.equal((await disaster.installed("db")).version, "1.1.0");
 });
 

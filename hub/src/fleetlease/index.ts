@@ -1,1 +1,1 @@
-export { createFleetGuard, type FleetGuard } from "./guard.ts";
+export { createFleetGuard } from "./guard.ts";

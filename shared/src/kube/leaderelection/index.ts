@@ -9,4 +9,4 @@ export {
   releasedLease,
   renewedLease,
 } from "./lease-record.ts";
-export { type LeaseWatch, watchLease } from "./lease-watch.ts";
+export { watchLease } from "./lease-watch.ts";
