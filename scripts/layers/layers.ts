@@ -85,7 +85,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["process"],
     ["binaries", "state"],
     ["control-plane", "images"],
-    ["provider", "registries"],
+    ["pods", "provider", "registries"],
   ],
   cli: [
     ["config.ts", "errors.ts"],

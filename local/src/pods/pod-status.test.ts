@@ -39,11 +39,14 @@ test("a pod is Pending until its container runs, and Ready when the container is
 
 test("a pod whose container ended is Running while it is started again, with the end before", () => {
   const waiting = { kind: "waiting", reason: "CrashLoopBackOff" } as const;
-  const { phase, containerStatuses } = status(waiting, { restarts: 1, before: ended });
+  const { phase, containerStatuses: [container] = [] } = status(waiting, {
+    restarts: 1,
+    before: ended,
+  });
 
   assert.equal(phase, "Running");
-  assert.equal(containerStatuses?.[0]?.restartCount, 1);
-  assert.equal(containerStatuses?.[0]?.lastState?.terminated?.exitCode, 1);
+  assert.equal(container?.restartCount, 1);
+  assert.equal(container.lastState?.terminated?.exitCode, 1);
 });
 
 test("a pod that is not started again has the phase that it ended with", () => {
