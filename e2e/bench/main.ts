@@ -8,6 +8,7 @@ import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
+import { besideHostileCharts } from "./hostile.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
 import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
 import { endOfHub } from "./measure/end-of-hub.ts";
@@ -31,6 +32,7 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["fan-out", oneToMany],
   ["polling", pollingTogether],
   ["resolve", resolving],
+  ["hostile", besideHostileCharts],
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";

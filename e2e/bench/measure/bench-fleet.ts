@@ -24,9 +24,12 @@ export type BenchChart = "config" | "deployment" | "large";
 export interface BenchFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   readonly cluster: TestCluster;
+  /** Adds charts to the repository. */
+  publish(...charts: readonly ChartArchive[]): void;
+  /** `chart`: one of `BenchChart`, or one that was published. */
   createHelmOp(
     name: string,
-    chart: BenchChart,
+    chart: string,
     targets: HelmOp["spec"]["targets"],
     values?: ChartValues,
   ): Promise<void>;
@@ -67,6 +70,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     fleet,
     cluster,
     ...watched,
+    publish: server.publish,
     async createHelmOp(name, chart, targets, values) {
       const helmOp: HelmOp = {
         apiVersion,
