@@ -15,7 +15,7 @@ import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
 import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
-import { createReadCalls, createReaders } from "./reader/index.ts";
+import { createReadCalls, createReaders, createReadYaml } from "./reader/index.ts";
 import { createReadinessTracker } from "./readiness/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
 import type { Outbox } from "./report/index.ts";
@@ -85,7 +85,10 @@ export function createInstaller(deps: InstallerDeps): Installer {
     environment: deps.readerEnvironment,
   });
   const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values"), limitRecords });
-  const inputs = createInputCollector({ referenced, clusterInfo, renderValues, clock, log });
+  const readYaml = createReadYaml(readers);
+  const inputs = createInputCollector({
+    ...{ referenced, clusterInfo, renderValues, readYaml, clock, log },
+  });
   const charts = createChartCache(
     { fetch: deps.charts.fetch, log },
     { dir: join(dataDir, "charts") },

@@ -1,2 +1,3 @@
 export { createReadCalls } from "./read-calls.ts";
+export { createReadYaml } from "./read-yaml.ts";
 export { createReaders } from "./readers.ts";

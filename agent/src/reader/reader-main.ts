@@ -2,6 +2,7 @@
 import { createInterface } from "node:readline";
 import { AppError } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
+import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
 import { callsInValues, readChartCalls } from "../templates/index.ts";
 import { parseTask, type ReaderReply, type ReaderTask } from "./reader-task.ts";
 
@@ -11,6 +12,9 @@ async function perform(task: ReaderTask): Promise<unknown> {
       return await readChartCalls(task);
     case "values":
       return callsInValues(parseExact(task.json), "the values");
+    case "yaml":
+      // As text: numbers that JSON.parse would round stay exact.
+      return toHelmJson(parseHelmYaml(task.text, { name: task.name }) ?? null);
   }
 }
 

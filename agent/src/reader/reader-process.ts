@@ -33,7 +33,7 @@ export interface ReaderProcess {
 }
 
 /** No answer is longer than a few paths. */
-const maxReplyBytes = 1024 * 1024;
+const maxReplyBytes = 8 * 1024 * 1024;
 
 /** Of the limit of its memory, for V8: buffers are outside of its heap. */
 const heapPart = 0.5;

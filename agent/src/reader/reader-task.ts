@@ -5,6 +5,8 @@ const taskSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("chart"), path: z.string(), digest: z.string() }),
   /** `json`: the values, which may have numbers that JSON.parse would round. */
   z.object({ kind: z.literal("values"), json: z.string() }),
+  /** `name`: of the text, for messages. */
+  z.object({ kind: z.literal("yaml"), text: z.string(), name: z.string() }),
 ]);
 
 export type ReaderTask = Readonly<z.infer<typeof taskSchema>>;

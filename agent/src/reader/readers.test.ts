@@ -6,11 +6,13 @@ import { constants, createGzip, gzipSync } from "node:zlib";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
+import { toHelmJson } from "@flotilla/shared/yaml";
 import { pack } from "tar-stream";
 import { afterAll, describe, type TestContext, test } from "vitest";
 import { createLimitRecords, createProcessWatch } from "../process/index.ts";
 import { createSecretStorage } from "../storage/index.ts";
 import { createReadCalls } from "./read-calls.ts";
+import { createReadYaml } from "./read-yaml.ts";
 import { createReaders, type ReadersOptions } from "./readers.ts";
 
 const MiB = 1024 * 1024;
@@ -212,3 +214,42 @@ async function untilEnded(pid: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
+
+describe("YAML that a tenant wrote", () => {
+  const long = `${"# a comment\n".repeat(1_000)}exact: 12345678901234567890\n`;
+
+  test("is read by a reader if it is long, with exact numbers, and not again", async (t) => {
+    const { readers } = await setUp(t).start();
+    const tasks: string[] = [];
+    const readYaml = createReadYaml({
+      run(task, subject) {
+        tasks.push(task.kind);
+        return readers.run(task, subject);
+      },
+    });
+
+    const read = await readYaml(long, "a text");
+
+    assert.equal(toHelmJson(read), '{"exact":12345678901234567890}');
+    assert.deepEqual(await readYaml(long, "a text"), read);
+    assert.equal(toHelmJson(await readYaml("short: 1", "a text")), '{"short":1}');
+    assert.deepEqual(tasks, ["yaml"]);
+  });
+
+  test("that is invalid is rejected with its name and position", async (t) => {
+    const { readers } = await setUp(t).start();
+
+    await assert.rejects(createReadYaml(readers)(`${long}a: 'open`, "a text"), {
+      message: /^read a text, line 1002, column \d+: /,
+    });
+  });
+
+  test("that takes too long ends its reader, and not the agent", async (t) => {
+    const { readers } = await setUp(t, { timeoutMs: 10 }).start();
+
+    await assert.rejects(createReadYaml(readers)("- a\n".repeat(250_000), "a text"), {
+      code: "LIMIT_EXCEEDED",
+      message: /^read a text: the process that reads it took more than 0\.01 s/,
+    });
+  });
+});

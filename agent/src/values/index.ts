@@ -5,3 +5,4 @@ export {
   type RenderValues,
   type ValuesTemplates,
 } from "./render-values.ts";
+export type { ReadYaml } from "./values-source.ts";

@@ -7,6 +7,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
 import { systemClock as clock } from "@flotilla/shared/time";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { describe, test } from "vitest";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createInputCollector } from "./release-inputs.ts";
@@ -31,6 +32,7 @@ function setUp(rest = createMemoryApiServer()) {
   let current: ClusterInfo | undefined = paris;
   const renderings: string[] = [];
   const inputs = createInputCollector({
+    readYaml: (text, name) => Promise.resolve(parseHelmYaml(text, { name })),
     referenced: { get: () => undefined },
     clusterInfo: { get: () => current },
     renderValues: () => {

@@ -18,7 +18,7 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { type ReferencedDeps, type ReferenceUse, requireObject } from "../referenced/index.ts";
 import { redact, secretStrings } from "./redact-secrets.ts";
 import { hasTemplates, type RenderValues } from "./render-values.ts";
-import { parseValuesSource, type SourceObject } from "./values-source.ts";
+import { parseValuesSource, type ReadYaml, type SourceObject } from "./values-source.ts";
 import { createSourceWatches, type WatchedSource } from "./watched-sources.ts";
 
 export interface ReleaseInputs {
@@ -51,7 +51,7 @@ export interface CollectOptions {
 
 export interface InputCollector {
   /**
-   * Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, VALUES_SOURCE_MISSING and VALUES_SOURCE_INVALID. From then
+   * Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, VALUES_SOURCE_MISSING, VALUES_SOURCE_INVALID and LIMIT_EXCEEDED. From then
    * on the objects of the cluster that were read are watched.
    */
   collect(content: DeploymentContent, options: CollectOptions): Promise<ReleaseInputs>;
@@ -65,6 +65,7 @@ export interface InputCollector {
 
 export interface InputCollectorDeps extends ReferencedDeps {
   readonly renderValues: RenderValues;
+  readonly readYaml: ReadYaml;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -102,7 +103,7 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
       await watches.follow(deployment, sourcesToWatch(valuesFrom, content, options.client));
       const sources: Values[] = [];
       for (const source of valuesFrom)
-        sources.push(await readSource(source, content, downstream, options));
+        sources.push(await readSource(deps, source, { content, downstream, ...options }));
       const origin =
         cluster &&
         releaseDigest(content, {
@@ -174,18 +175,22 @@ function requireClusterInfo(
   );
 }
 
+interface ReadSourceOptions extends CollectOptions {
+  readonly content: DeploymentContent;
+  readonly downstream: readonly DownstreamResource[];
+}
+
 async function readSource(
+  { readYaml }: Pick<InputCollectorDeps, "readYaml">,
   source: ValuesSource,
-  content: DeploymentContent,
-  downstream: readonly DownstreamResource[],
-  { client, signal }: CollectOptions,
+  { content, downstream, client, signal }: ReadSourceOptions,
 ): Promise<Values> {
   // A downstream resource may not exist in the cluster yet, so the hub's object is read.
   const own = downstream.find(({ ref }) => ref.kind === source.kind && ref.name === source.name);
   const namespace = source.namespace ?? content.namespace;
   const where = `${source.kind} ${own === undefined ? namespace : content.namespace}/${source.name}`;
   const object = own?.object ?? (await readObject(source, namespace, client, signal));
-  if (object !== undefined) return parseValuesSource(source, object, where);
+  if (object !== undefined) return await parseValuesSource(source, object, { where, readYaml });
   throw new AppError(
     agentErrors.VALUES_SOURCE_MISSING,
     `${where} not found, which valuesFrom references; the agent continues as soon as it exists`,

@@ -1,12 +1,14 @@
 import assert from "node:assert/strict";
 import type { ValuesSource } from "@flotilla/shared/content";
 import type { Values } from "@flotilla/shared/values";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { describe, test } from "vitest";
-import { parseValuesSource, type SourceObject } from "./values-source.ts";
+import { parseValuesSource, type ReadYaml, type SourceObject } from "./values-source.ts";
 
 const configMap: ValuesSource = { kind: "ConfigMap", name: "defaults", key: "values.yaml" };
 const secret: ValuesSource = { ...configMap, kind: "Secret" };
 const where = "ConfigMap shop/defaults";
+const readYaml: ReadYaml = (text, name) => Promise.resolve(parseHelmYaml(text, { name }));
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 
 describe("values of a ConfigMap or Secret", () => {
@@ -29,8 +31,8 @@ describe("values of a ConfigMap or Secret", () => {
     ["may be only a comment", configMap, { data: { "values.yaml": "# none\n" } }, {}],
   ];
   for (const [what, source, object, values] of cases) {
-    test(what, () => {
-      assert.deepEqual(parseValuesSource(source, object, where), values);
+    test(what, async () => {
+      assert.deepEqual(await parseValuesSource(source, object, { where, readYaml }), values);
     });
   }
 
@@ -62,12 +64,15 @@ describe("values of a ConfigMap or Secret", () => {
     ],
   ];
   for (const [what, object, code, message] of invalid) {
-    test(`rejects ${what}`, () => {
+    test(`rejects ${what}`, async () => {
       const source = what.startsWith("a key of Object")
         ? { ...configMap, key: "toString" }
         : configMap;
 
-      assert.throws(() => parseValuesSource(source, object, where), { code, message });
+      await assert.rejects(parseValuesSource(source, object, { where, readYaml }), {
+        code,
+        message,
+      });
     });
   }
 });

@@ -1,8 +1,7 @@
-/** Parses the values under a key of a ConfigMap or Secret. Pure. */
+/** Parses the values under a key of a ConfigMap or Secret. */
 import type { ValuesSource } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isMap, type Values } from "@flotilla/shared/values";
-import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { agentErrors } from "../errors/index.ts";
 
 /** A ConfigMap or Secret. */
@@ -13,15 +12,18 @@ export interface SourceObject {
   readonly binaryData?: Readonly<Record<string, string>> | undefined;
 }
 
+/** Reads YAML that a tenant wrote, as Helm does, in a process of its own if it is long. Throws LIMIT_EXCEEDED. */
+export type ReadYaml = (text: string, name: string) => Promise<unknown>;
+
 /**
  * `where`: the object, for messages. Empty text has no values. Throws VALUES_SOURCE_MISSING for a missing key and
- * VALUES_SOURCE_INVALID for text that is not a values file; the message has none of the text.
+ * VALUES_SOURCE_INVALID for text that is not a values file, and LIMIT_EXCEEDED; the messages have none of the text.
  */
-export function parseValuesSource(
+export async function parseValuesSource(
   source: ValuesSource,
   object: SourceObject,
-  where: string,
-): Values {
+  { where, readYaml }: { readonly where: string; readonly readYaml: ReadYaml },
+): Promise<Values> {
   const text = textIn(source, object);
   if (text === undefined) {
     throw new AppError(
@@ -31,8 +33,9 @@ export function parseValuesSource(
   }
   let read: unknown;
   try {
-    read = parseHelmYaml(text, { name: `key ${source.key} of ${where}` });
+    read = await readYaml(text, `key ${source.key} of ${where}`);
   } catch (thrown) {
+    if (AppError.from(thrown).code === agentErrors.LIMIT_EXCEEDED.code) throw thrown;
     throw new AppError(agentErrors.VALUES_SOURCE_INVALID, `valuesFrom: ${messageOf(thrown)}`, {
       cause: thrown,
     });
