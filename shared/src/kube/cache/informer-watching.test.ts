@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "vitest";
+import { lineLog } from "../../log/index.ts";
 import { configMaps } from "../objects/index.ts";
 import {
   answersJson,
@@ -132,6 +133,27 @@ describe("watching", () => {
     await server.arrival("list");
 
     assert.equal(await nextDelay(clock), 800);
+  });
+
+  it("warns of a server that asks to come later only after several times", async (t) => {
+    const lines: string[] = [];
+    const { server, clock } = await follow(t, {
+      log: lineLog({ name: "test", level: "warn", write: (line) => void lines.push(line) }),
+      prepare: (prepared) => {
+        for (let times = 0; times < 4; times += 1)
+          prepared.next("watch", respondStatus(429, "TooManyRequests"));
+      },
+    });
+    const warned: number[] = [];
+    for (let times = 0; times < 4; times += 1) {
+      await server.arrival("watch");
+      const waitMs = await nextDelay(clock);
+      warned.push(lines.length);
+      await clock.advance(waitMs);
+    }
+
+    await server.opened();
+    assert.deepEqual(warned, [0, 0, 0, 1]);
   });
 
   for (const { name, fail } of [

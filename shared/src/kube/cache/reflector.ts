@@ -14,6 +14,7 @@ import {
   describeKind,
   isConnectionFailure,
   isGone,
+  isTooManyRequests,
   type KubeRest,
   KubeStatusError,
   type Listed,
@@ -75,6 +76,8 @@ const shortestLifeMs = 1_000;
 const goodLifeMs = 120_000;
 const backoffMs = { firstMs: 800, longestMs: 30_000 };
 const longestRetryAfterMs = 60_000;
+/** In a row, of a server that asks to come later, before a person is told. */
+const busyFailures = 3;
 
 /** Runs until `signal` aborts; never rejects. */
 export async function runReflector<T extends KubeObject>(
@@ -179,7 +182,11 @@ function createDecision(backoff: Backoff, log: Log): (end: WatchEnd) => NextStep
       return { version: undefined, waitMs: failures === 1 ? 0 : backoff.next() };
     }
     const waitMs = waitAfter(error, backoff);
-    log.warn({ err: error, waitMs: Math.round(waitMs) }, "watch failed, retrying");
+    const isBusy = isTooManyRequests(error) && failures <= busyFailures;
+    log[isBusy ? "debug" : "warn"](
+      { err: error, waitMs: Math.round(waitMs) },
+      "watch failed, retrying",
+    );
     return { version: undefined, waitMs, error };
   };
 }

@@ -14,5 +14,6 @@ export {
   isGone,
   isNamespaceTerminating,
   isNotFound,
+  isTooManyRequests,
   KubeStatusError,
 } from "./status-error.ts";

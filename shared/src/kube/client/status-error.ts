@@ -77,6 +77,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 404;
 }
 
+/** The server is busy, or prepares a kind whose definition has just changed: try again later. */
+export function isTooManyRequests(error: unknown): boolean {
+  return error instanceof KubeStatusError && error.status === 429;
+}
+
 /** The server no longer has the history that was requested: list again. */
 export function isGone(error: unknown): boolean {
   return error instanceof KubeStatusError && error.status === 410;

@@ -1,6 +1,6 @@
 /** An informer that follows an API server in memory, over HTTP. */
 import type { TestContext } from "vitest";
-import { silentLog } from "../../log/index.ts";
+import { type Log, silentLog } from "../../log/index.ts";
 import { createFakeClock, type FakeClock } from "../../time/testing/index.ts";
 import { type Change, createInformer, type Informer } from "../cache/index.ts";
 import { connectKube, type KubeRest } from "../client/index.ts";
@@ -28,6 +28,7 @@ export interface FollowOptions {
   readonly objects?: readonly string[];
   readonly prepare?: (server: HttpApiServer) => void;
   readonly labelSelector?: string;
+  readonly log?: Log;
 }
 
 /** An informer that follows a server of its own; the clock is fake, and jitter is in the middle. */
@@ -41,7 +42,7 @@ export async function follow(t: TestContext, options: FollowOptions = {}): Promi
     rest,
     resource: configMaps,
     namespace: "default",
-    log: silentLog(),
+    log: options.log ?? silentLog(),
     clock,
     random: () => 0.5,
     freeze: true,
