@@ -1,6 +1,16 @@
 /** The programs of an earlier version of the product, from the commit that `e2e/versions.json` names. */
 import { execFile } from "node:child_process";
-import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  stat,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -63,10 +73,13 @@ function withEarlierFlags(program: string): string {
 async function linkDependencies(dir: string): Promise<void> {
   const own = join(dir, "node_modules", "@flotilla");
   await mkdir(own, { recursive: true });
-  const link = (target: string, path: string) =>
-    symlink(target, path).catch((thrown: NodeJS.ErrnoException) => {
-      if (thrown.code !== "EEXIST") throw thrown;
-    });
+  const link = async (target: string, path: string) => {
+    const linked = await readlink(path).catch(() => undefined);
+    if (linked === target) return;
+    // Of another checkout, which may be gone.
+    if (linked !== undefined) await unlink(path);
+    await symlink(target, path);
+  };
   for (const name of await readdir(join(root, "node_modules")))
     if (name !== "@flotilla" && !name.startsWith("."))
       await link(join(root, "node_modules", name), join(dir, "node_modules", name));
