@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
+import type { Readiness } from "../readiness/index.ts";
 import { testAssignment } from "../testing/index.ts";
 import { createStatuses } from "./statuses.ts";
 
@@ -27,5 +28,30 @@ describe("the states that a new stream begins with", () => {
       statuses.states().map(({ name, message }) => `${name}: ${message}`),
       ["web: paused"],
     );
+  });
+
+  test("lack a release that was found installed until its objects were read", () => {
+    let read: Readiness | undefined;
+    const reported: boolean[] = [];
+    const statuses = createStatuses({
+      assignments: { get: () => assignment, list: () => [assignment] },
+      readiness: { track: () => undefined, forget: () => undefined, readinessOf: () => read },
+      outbox: { report: ({ ready }) => void reported.push(ready) },
+      onState: () => undefined,
+    });
+    const release = { namespace: "web", name: "web", revision: 1 };
+    statuses.ensure("web").result = {
+      kind: "deployed",
+      deploymentId: assignment.deploymentId,
+      release: { ...release, chartVersion: "1.0.0", appVersion: "" },
+    };
+
+    statuses.report("web");
+    assert.deepEqual([statuses.states(), reported], [[], []]);
+
+    const counts = { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 };
+    read = { ready: true, notReady: [], resources: [], incomplete: false, counts };
+    statuses.report("web");
+    assert.deepEqual(reported, [true]);
   });
 });

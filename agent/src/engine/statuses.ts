@@ -76,6 +76,9 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       if (assignment === undefined || own === undefined) return;
       const state = stateOf(assignment, own);
       onState(name, toBundleState(state, assignment.deploymentId));
+      // The hub knows it from an earlier process, perhaps as ready: nothing is said of it before its objects were read.
+      const isUnread = readiness.readinessOf(name) === undefined;
+      if (own.reported === undefined && own.result.kind === "deployed" && isUnread) return;
       if (isDeepStrictEqual(state, own.reported)) return;
       own.reported = state;
       outbox.report(state);
