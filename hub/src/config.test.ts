@@ -11,7 +11,7 @@ describe("the hub's configuration", () => {
     });
   });
 
-  test("takes over from Fleet only when it is told to", () => {
+  test("takes over from Fleet only with the flag", () => {
     assert.equal(parseHubConfig([], {}).takeOverFromFleet, false);
     assert.equal(parseHubConfig(["--take-over-from-fleet"], {}).takeOverFromFleet, true);
   });

@@ -200,8 +200,8 @@ describe("a fleet is emptied", () => {
     test(what, () => assert.deepEqual(shown(planRemoval(fleet, { keepReleases })), expected));
 });
 
-describe("an object is let go", () => {
-  test("with the finalizers of others, and a Cluster with another deletion policy", () => {
+describe("the patch that removes the finalizer of the hub", () => {
+  test("keeps the finalizers of others, and sets the deletion policy of a Cluster to Retain", () => {
     const object = named("paris", { uid: "u", finalizers: ["example.com/a", clusterFinalizer] });
     const [release] = planRemoval(
       { ...empty, clusters: [{ ...object, spec: { deletionPolicy: "Uninstall" } }] },

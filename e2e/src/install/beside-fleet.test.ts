@@ -123,7 +123,7 @@ test("when Fleet has stopped the hub still waits, and says what to do", async ()
   await hub?.stop();
 });
 
-test("told to take over, it runs once the Lease has expired", async () => {
+test("set to take over, it runs once the Lease has expired", async () => {
   await start("--take-over-from-fleet");
 
   assert.equal(await readiness(), "ok\n");

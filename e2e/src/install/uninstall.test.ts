@@ -95,7 +95,7 @@ test("all of it: releases are uninstalled before their Clusters go, after the co
   assert.deepEqual(await removed.installed("db"), {});
 });
 
-test("the hub first, then the CRDs: they go once the releases are let go, which keep running", async () => {
+test("the hub first, then the CRDs: they are deleted without their finalizers, and the releases keep running", async () => {
   await joinAgain("third", "api");
   await fleet.hub.patch(clusters, inWorkspace(cluster.name), {
     type: "merge",

@@ -1,4 +1,4 @@
-/** Events on two Clusters that would have the same namespace: both are told which of them has it. */
+/** Events on two Clusters that would have the same namespace: each says which of them has it. */
 import type { Cluster } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { EventRecorder } from "@flotilla/shared/kube/events";

@@ -118,7 +118,7 @@ describe("a hub beside Fleet", () => {
     assert.equal(writes(), 0);
   });
 
-  test("takes over when the Lease has expired, if it was told to", async (t) => {
+  test("takes over when the Lease has expired, if it is set to", async (t) => {
     const { guard, refused, clock, waits, opened, rest } = await setUp(t, { takeOver: true });
     await refused();
     await waits(30_000);
@@ -144,7 +144,7 @@ describe("a hub beside Fleet", () => {
     assert.equal(isOpened(), false);
   });
 
-  test("stays closed when the Lease has expired and it was not told to take over, until the Lease is deleted", async (t) => {
+  test("stays closed when the Lease has expired and it is not set to take over, until the Lease is deleted", async (t) => {
     const { server, guard, refused, clock, waits, opened, events, isOpened } = await setUp(t);
     await refused();
     await waits(30_000);

@@ -142,11 +142,11 @@ function textOf(
 ): string {
   const name = keyOf(lease);
   const nothing = "the hub serves nothing and writes nothing";
-  const told = "set --take-over-from-fleet (chart value takeOverFromFleet)";
+  const setting = "set --take-over-from-fleet (chart value takeOverFromFleet)";
   if (kind === "stopped")
-    return `Fleet's controllers were in this cluster: Lease ${name} exists and is not renewed; ${nothing} until you decide; to have it take over from Fleet, ${told} or delete the Lease`;
+    return `Fleet's controllers were in this cluster: Lease ${name} exists and is not renewed; ${nothing} until you decide; to have it take over from Fleet, ${setting} or delete the Lease`;
   const then = takeOver
     ? "the hub takes over once the Lease has expired"
-    : `then ${told} to have the hub take over`;
+    : `then ${setting} to have the hub take over`;
   return `Fleet's controllers run in this cluster: Lease ${name} is held by ${holderOf(lease)}; ${nothing}; uninstall Fleet or scale its controllers to 0; ${then}`;
 }
