@@ -2,7 +2,6 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 
 /** The programs that have an image. */
 export const programs = ["hub", "agent"] as const;
@@ -17,6 +16,8 @@ const requireOfNode =
 
 /** Writes `bin/flotilla-hub.js` or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it consists of. */
 export async function bundleProgram(program: ProgramName, dir: string): Promise<readonly string[]> {
+  // Loaded here: every command of `flotilla` loads this module, and few of them bundle.
+  const { build } = await import("esbuild");
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: [
