@@ -5,8 +5,11 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
+  done,
   type FinalizerOptions,
+  type Result,
   removeFinalizer,
+  requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { isBundleOf } from "../cache/index.ts";
@@ -26,20 +29,26 @@ export function addHelmOpFinalizer(
   return addFinalizer(optionsOf(deps, signal), helmOp);
 }
 
-/** Deletes the Bundle, and removes the finalizer once the Bundle no longer exists. */
+/**
+ * Deletes the Bundle, and removes the finalizer once the Bundle no longer exists. One that our cache does not have is read
+ * from the API server: the leader before may have created it last, and nobody else would ever delete it.
+ */
 export async function finalize(
   deps: FinalizerDeps,
   helmOp: HelmOp,
   signal: AbortSignal,
-): Promise<void> {
-  const bundle = deps.bundles.get(keyOf(helmOp));
+): Promise<Result> {
+  const known = deps.bundles.get(keyOf(helmOp));
+  const bundle = known ?? (await deps.rest.get(bundles, helmOp.metadata, { signal }));
   if (bundle === undefined || !isBundleOf(bundle, helmOp)) {
     await removeFinalizer(optionsOf(deps, signal), helmOp);
-    return;
+    return done();
   }
   const { deletionTimestamp, uid } = bundle.metadata;
-  if (deletionTimestamp !== undefined) return;
-  await deps.rest.delete(bundles, bundle.metadata, { ...(uid !== undefined && { uid }), signal });
+  if (deletionTimestamp === undefined)
+    await deps.rest.delete(bundles, bundle.metadata, { ...(uid !== undefined && { uid }), signal });
+  // The end of a Bundle that our cache never had may be in no watch.
+  return known === undefined ? requeueAfter(1_000, "the Bundle is being deleted") : done();
 }
 
 function optionsOf(

@@ -57,8 +57,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const written = deps.helmOps.get(key);
     if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       deps.access.forget(key);
-      if (written !== undefined) await finalize(deps, written, signal);
-      return done();
+      return written === undefined ? done() : finalize(deps, written, signal);
     }
     const policy = mergePolicies(
       deps.policies.byIndex(byNamespace, written.metadata.namespace ?? ""),
@@ -80,7 +79,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     }
 
     const open = requestsOf(helmOp, status);
-    const [{ state, error, nextAtMs }] = await Promise.all([
+    const [{ state, error, nextAtMs }, kept] = await Promise.all([
       deps.charts.resolve(
         {
           helmOp,
@@ -93,6 +92,8 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
       ),
       addHelmOpFinalizer(deps, helmOp, signal),
     ]);
+    // Deleted before it had the finalizer: nobody would ever delete its Bundle.
+    if (kept === undefined) return done();
     if (isAllPinned(helmOp, state)) {
       const bundle = helmOpFrontEnd.plan(helmOp, state.pins, access.caBundle);
       await writeBundle(deps, deps.signer.signed(bundle), signal);

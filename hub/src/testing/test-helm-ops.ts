@@ -41,6 +41,16 @@ export interface TestHelmOps {
   /** One reconcile, after which the status is written. */
   reconcile(key: ObjectKey, retries?: number): Promise<Result>;
   helmOp(key: ObjectKey): HelmOp;
+  /** A user deletes the HelmOp; our watch is behind. */
+  deleteUnseen(key: ObjectKey): Promise<unknown>;
+  /** The watch of HelmOps has caught up. */
+  catchUp(key: ObjectKey): void;
+  /** The Bundle ceases to exist, and our watch delivers it. */
+  removeBundle(key: ObjectKey): void;
+  /** Our watch of Bundles is behind: it has not delivered the Bundle yet. */
+  forgetBundle(key: ObjectKey): void;
+  /** Whether the HelmOp still exists in the API server. */
+  exists(key: ObjectKey): boolean;
   /** Another leader, which has only the objects in the API server. */
   restart(): void;
 }
@@ -96,6 +106,11 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
     return found;
   }
 
+  function forgetBundle(key: ObjectKey): void {
+    const known = stores.bundles.get(key);
+    if (known !== undefined) stores.bundles.remove(known);
+  }
+
   function writeStatus(key: ObjectKey): void {
     const ours = rest.peek(helmOps, refOf(key));
     const decided = published.get(key);
@@ -139,6 +154,19 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
       return outcome;
     },
     helmOp: helmOpOf,
+    deleteUnseen: (key) => rest.delete(helmOps, refOf(key)),
+    catchUp(key) {
+      const known = stores.helmOps.get(key);
+      const now = rest.peek(helmOps, refOf(key));
+      if (now !== undefined) stores.helmOps.set(now);
+      else if (known !== undefined) stores.helmOps.remove(known);
+    },
+    removeBundle(key) {
+      rest.remove(bundles, refOf(key));
+      forgetBundle(key);
+    },
+    forgetBundle,
+    exists: (key) => rest.peek(helmOps, refOf(key)) !== undefined,
     restart() {
       run = start();
     },
