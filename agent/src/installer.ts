@@ -106,6 +106,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   });
   const engine = createEngine({
     ...shared,
+    processes: deps.limited.watch,
     releases,
     deployer,
     readiness,

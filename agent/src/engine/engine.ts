@@ -22,6 +22,7 @@ import { agentErrors } from "../errors/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import type { ProcessWatch } from "../process/index.ts";
 import type { ReadinessTracker } from "../readiness/index.ts";
 import {
   type ClusterInfoStore,
@@ -49,8 +50,10 @@ export interface EngineDeps {
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly outbox: Outbox;
-  /** Helm processes at a time. */
+  /** Helm processes at a time, and as many slow ones besides. */
   readonly concurrency: number;
+  /** Those that run for reconciles. */
+  readonly processes?: Pick<ProcessWatch, "onSlow"> | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
@@ -148,11 +151,17 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
+  /** A process that takes long has low priority: its reconcile does not count, so that others do not wait for it. */
+  function setWorkers(slow: number): void {
+    controller.setWorkers(deps.concurrency + Math.min(slow, deps.concurrency));
+  }
+
   return {
     intake: createIntake({ ...deps, withdrawn, statuses }),
     async run(signal, abort) {
+      const stop = deps.processes?.onSlow(setWorkers);
       for (const { owner } of assignments.list()) controller.enqueue(owner.name);
-      await controller.run(signal, abort);
+      await controller.run(signal, abort).finally(stop);
     },
   };
 }

@@ -131,12 +131,13 @@ async function prepare(
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
   deps.prepareCheck();
-  const chart = await withoutWorker(() =>
-    charts.fetch(content.pin, chartAccess(content, deps), { signal: until }),
-  );
   const { digest, values } = await inputs.final();
   deps.limitRecords.check(helmKey({ digest }));
-  await deps.checkTemplates({ content, chart, values });
+  const chart = await withoutWorker(async () => {
+    const fetched = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
+    await deps.checkTemplates({ content, chart: fetched, values });
+    return fetched;
+  });
   const stdin = values === undefined ? undefined : toHelmJson(values);
   // A restarted agent can only uninstall releases of stored assignments.
   await assignments.ensureStored(owner.name);

@@ -4,7 +4,12 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { explainDenials, type GrantOf } from "@flotilla/shared/kube/client";
 import { agentErrors } from "../errors/index.ts";
 import { impersonatedUser } from "../impersonation/index.ts";
-import { killGroup, type ProcessLimits, type ProcessWatch } from "../process/index.ts";
+import {
+  killGroup,
+  type ProcessLimits,
+  type ProcessWatch,
+  type WatchedProcess,
+} from "../process/index.ts";
 import type { ProcessRecords } from "./process-records.ts";
 
 export interface HelmRun {
@@ -93,7 +98,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       let stderr = "";
       let killTimer: NodeJS.Timeout | undefined;
       let exceeded: string | undefined;
-      let endWatch: (() => void) | undefined;
+      let watched: WatchedProcess | undefined;
       let recorded: Promise<void> | undefined;
 
       const kill = (): void => killGroup(child.pid, "SIGKILL");
@@ -103,7 +108,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       };
       child.once("spawn", () => {
         if (child.pid !== undefined) {
-          endWatch = limited?.watch.start(child.pid, limited.limits, (what) => {
+          watched = limited?.watch.start(child.pid, limited.limits, (what) => {
             exceeded ??= what;
           });
           recorded = records?.started(child.pid);
@@ -129,7 +134,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       child.stdin.end(stdin ?? "");
       const settle = (): void => {
         clearTimeout(killTimer);
-        endWatch?.();
+        watched?.end();
         signal.removeEventListener("abort", end);
         forbidden?.removeEventListener("abort", kill);
       };

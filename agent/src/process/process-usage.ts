@@ -26,11 +26,11 @@ export function killFirst(pid: number): void {
   ignoreEnded(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
 }
 
-/** Gives it processor time only when no other process needs it. */
-export function lowerPriority(pid: number): void {
+/** `nice`: 0 for a normal process, 19 for one that gets processor time only when no other process needs it. */
+export function lowerPriority(pid: number, nice: number): void {
   // The priority belongs to each thread; new ones inherit it.
   ignoreEnded(() => {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 19);
+    for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
   });
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { describe, test } from "vitest";
 import { createProcessWatch } from "./process-watch.ts";
 
@@ -61,24 +62,46 @@ describe.runIf(process.platform === "linux")("a watched process", () => {
     const ended = endOf(hog);
     const seen: string[] = [];
 
-    const endWatch = watch.start(small.pid, roomy, () => seen.push("small"));
+    const watched = watch.start(small.pid, roomy, () => seen.push("small"));
     watch.start(hog.pid, roomy, (what) => seen.push(what));
 
     assert.equal(await ended, "SIGKILL");
     assert.match(seen.join(), /^used \d+ MiB of memory, the most of all processes, which together/);
     assert.equal(small.child.exitCode, null);
-    endWatch();
+    watched.end();
     small.child.kill("SIGKILL");
+  });
+
+  test("is slow once it has used some processor time, gets what others leave, and counts until it ends", async () => {
+    const watch = createProcessWatch({ totalBytes: 4096 * MiB });
+    const counts: number[] = [];
+    const isSlow = Promise.withResolvers<void>();
+    watch.onSlow((count) => {
+      counts.push(count);
+      isSlow.resolve();
+    });
+    const loop = await start("for (;;);");
+    const waiting = await start(wait);
+
+    const watched = watch.start(loop.pid, roomy, () => undefined);
+    const other = watch.start(waiting.pid, roomy, () => undefined);
+    await isSlow.promise;
+
+    assert.deepEqual([watched.isSlow, other.isSlow], [true, false]);
+    assert.deepEqual([getPriority(loop.pid), getPriority(waiting.pid)], [19, getPriority()]);
+    for (const one of [watched, other]) one.end();
+    assert.deepEqual(counts, [1, 0]);
+    for (const { child } of [loop, waiting]) child.kill("SIGKILL");
   });
 
   test("is the first to be killed when the container has no more memory", async () => {
     const watch = createProcessWatch({ totalBytes: 4096 * MiB });
     const small = await start(wait);
 
-    const endWatch = watch.start(small.pid, roomy, () => undefined);
+    const watched = watch.start(small.pid, roomy, () => undefined);
 
     assert.equal((await readFile(`/proc/${small.pid}/oom_score_adj`, "utf8")).trim(), "1000");
-    endWatch();
+    watched.end();
     small.child.kill("SIGKILL");
   });
 });

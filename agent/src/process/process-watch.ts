@@ -10,9 +10,17 @@ import { killFirst, lowerPriority, usageOf } from "./process-usage.ts";
 export interface ProcessWatch {
   /**
    * Watches a process that leads a process group. If it exceeds a limit, `onExceeded` gets what it did, and the group is
-   * killed. Processor time counts from now on. Returns the end of the watch.
+   * killed. Processor time counts from now on.
    */
-  start(pid: number, limits: ProcessLimits, onExceeded: (what: string) => void): () => void;
+  start(pid: number, limits: ProcessLimits, onExceeded: (what: string) => void): WatchedProcess;
+  /** Calls `listener` with the number of slow processes whenever it changes; returns the function that ends this. */
+  onSlow(listener: (count: number) => void): () => void;
+}
+
+export interface WatchedProcess {
+  /** It has used so much processor time that it only gets what others leave. Nothing gives it its priority back. */
+  readonly isSlow: boolean;
+  end(): void;
 }
 
 interface Watched {
@@ -20,24 +28,42 @@ interface Watched {
   readonly limits: ProcessLimits;
   readonly startCpuMs: number;
   readonly onExceeded: (what: string) => void;
-  isLowered: boolean;
+  isSlow: boolean;
 }
 
 /** A process that allocates as fast as it can gets about 50 MiB further. */
 const intervalMs = 50;
 
 /** Normal charts need less. Afterwards a process must not slow the others down. */
-const fullPriorityCpuMs = 1_000;
+const fullPriorityCpuMs = 200;
 
 /** `totalBytes`: the limit of all processes together. */
 export function createProcessWatch({ totalBytes }: { readonly totalBytes: number }): ProcessWatch {
   const watched = new Set<Watched>();
+  const slow = new Set<Watched>();
+  const slowListeners = new Set<(count: number) => void>();
   let timer: NodeJS.Timeout | undefined;
 
   function end(one: Watched, what: string): void {
-    watched.delete(one);
+    forget(one);
     one.onExceeded(what);
     killGroup(one.pid, "SIGKILL");
+  }
+
+  function notify(): void {
+    for (const listener of slowListeners) listener(slow.size);
+  }
+
+  function forget(one: Watched): void {
+    watched.delete(one);
+    if (slow.delete(one)) notify();
+  }
+
+  function slowDown(one: Watched): void {
+    lowerPriority(one.pid, 19);
+    one.isSlow = true;
+    slow.add(one);
+    notify();
   }
 
   function check(): void {
@@ -48,10 +74,9 @@ export function createProcessWatch({ totalBytes }: { readonly totalBytes: number
       const own = { ...usage, cpuMs: usage.cpuMs - one.startCpuMs };
       const what = exceededLimit(own, one.limits);
       if (what !== undefined) end(one, what);
-      else running.push({ one, ...own });
-      if (own.cpuMs > fullPriorityCpuMs && !one.isLowered) {
-        lowerPriority(one.pid);
-        one.isLowered = true;
+      else {
+        running.push({ one, ...own });
+        if (own.cpuMs > fullPriorityCpuMs && !one.isSlow) slowDown(one);
       }
     }
     const largest = largestOverTotal(running, totalBytes);
@@ -73,13 +98,22 @@ export function createProcessWatch({ totalBytes }: { readonly totalBytes: number
     start(pid, limits, onExceeded) {
       killFirst(pid);
       const startCpuMs = usageOf(pid)?.cpuMs ?? 0;
-      const one: Watched = { pid, limits, startCpuMs, onExceeded, isLowered: false };
+      const one: Watched = { pid, limits, startCpuMs, onExceeded, isSlow: false };
       watched.add(one);
       timer ??= setInterval(check, intervalMs).unref();
-      return () => {
-        watched.delete(one);
-        stopIfUnused();
+      return {
+        get isSlow() {
+          return one.isSlow;
+        },
+        end() {
+          forget(one);
+          stopIfUnused();
+        },
       };
+    },
+    onSlow(listener) {
+      slowListeners.add(listener);
+      return () => void slowListeners.delete(listener);
     },
   };
 }

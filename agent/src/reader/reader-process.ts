@@ -2,7 +2,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { messageOf } from "@flotilla/shared/errors";
-import { killGroup, type ProcessLimits, type ProcessWatch } from "../process/index.ts";
+import {
+  killGroup,
+  lowerPriority,
+  type ProcessLimits,
+  type ProcessWatch,
+  type WatchedProcess,
+} from "../process/index.ts";
 import { parseReply, type ReaderReply, type ReaderTask } from "./reader-task.ts";
 
 export interface ReaderProcessOptions {
@@ -25,6 +31,8 @@ export interface ReaderEnded {
 
 export interface ReaderProcess {
   readonly hasEnded: boolean;
+  /** It has lost its priority by a task that took long, also for those that follow. */
+  readonly isSlow: boolean;
   /** The number of tasks that it was given. */
   readonly tasks: number;
   run(task: ReaderTask): Promise<ReaderReply | ReaderEnded>;
@@ -55,11 +63,14 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
     ],
     { env: { ...options.environment }, detached: true, stdio: ["pipe", "pipe", "ignore"] },
   );
+  // What is read for the first time must not slow what is installed.
+  if (child.pid !== undefined) lowerPriority(child.pid, 10);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let pending: ((result: ReaderReply | ReaderEnded) => void) | undefined;
   let output = "";
   let ended: string | undefined;
   let tasks = 0;
+  let watched: WatchedProcess | undefined;
 
   function end(what: string): void {
     ended ??= what;
@@ -98,6 +109,9 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
     get hasEnded() {
       return ended !== undefined;
     },
+    get isSlow() {
+      return watched?.isSlow ?? false;
+    },
     get tasks() {
       return tasks;
     },
@@ -106,7 +120,7 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
         return { kind: "ended", what: ended ?? "could not be started" };
       tasks += 1;
       setReferenced(child, true);
-      const endWatch = watch.start(child.pid, limits, end);
+      watched = watch.start(child.pid, limits, end);
       const timeout = setTimeout(() => kill(`took more than ${timeoutMs / 1000} s`), timeoutMs);
       try {
         return await new Promise<ReaderReply | ReaderEnded>((resolve) => {
@@ -115,7 +129,7 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
         });
       } finally {
         clearTimeout(timeout);
-        endWatch();
+        watched.end();
         setReferenced(child, false);
       }
     },

@@ -90,7 +90,7 @@ export function createReaders(options: ReadersOptions): Readers {
 
   function release(reader: ReaderProcess): void {
     busy.delete(reader);
-    if (isClosed || reader.tasks >= maxTasks) void reader.close();
+    if (isClosed || reader.isSlow || reader.tasks >= maxTasks) void reader.close();
     else if (!reader.hasEnded) idle.push(reader);
     startIdleTimer();
     assign();

@@ -22,6 +22,8 @@ export interface InProcessInstaller {
   readonly helmRuns: readonly (readonly string[])[];
   /** Resolves with the first report, past or future, for which `isDesired` holds. */
   report(isDesired: (state: DeploymentState) => boolean): Promise<DeploymentState>;
+  /** Resolves when Helm was started for a release. */
+  helmStarted(release: string): Promise<void>;
   withdrawn(name: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -63,7 +65,10 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
     rest,
     charts,
     runHelm: (run) => {
-      if (run.args[0] !== "template") helmRuns.push(run.args);
+      if (run.args[0] !== "template") {
+        helmRuns.push(run.args);
+        signal.changed();
+      }
       return runHelm(run);
     },
     limited: { watch, limits: limits.reader },
@@ -95,6 +100,8 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
     reports,
     helmRuns,
     report: (isDesired) => signal.found(() => reports.find(isDesired), "a report"),
+    helmStarted: (release) =>
+      signal.until(() => helmRuns.some((args) => args.includes(release)), `helm runs ${release}`),
     withdrawn: (name) =>
       signal.until(() => withdrawn.some((each) => each.name === name), `${name} is withdrawn`),
     async stop() {

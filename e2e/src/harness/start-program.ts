@@ -27,8 +27,8 @@ export interface ProgramSpec extends Watchers {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** A small young generation keeps the memory of long-lived processes low and costs little CPU. */
-const nodeFlags = ["--max-semi-space-size=8"];
+/** Those of the images. */
+const nodeFlags = ["--max-semi-space-size=4", "--optimize-for-size"];
 
 const startTimeoutMs = 60_000;
 const probeIntervalMs = 50;

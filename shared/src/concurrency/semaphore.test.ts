@@ -42,3 +42,22 @@ test("work runs with a permit, which is released when it ends or fails", async (
     ["rejected", "rejected", "rejected", "fulfilled", "fulfilled"],
   );
 });
+
+test("a resized semaphore gives new permits at once, and takes back those that are released", async () => {
+  const semaphore = createSemaphore(1);
+  const order: string[] = [];
+  const log = (what: string) => () => void order.push(what);
+  for (const what of ["first", "second", "third"]) void semaphore.acquire().then(log(what));
+
+  semaphore.resize(2);
+  await settle();
+  assert.deepEqual(order, ["first", "second"]);
+
+  semaphore.resize(1);
+  semaphore.release();
+  await settle();
+  assert.deepEqual(order, ["first", "second"]);
+  semaphore.release();
+  await settle();
+  assert.deepEqual(order, ["first", "second", "third"]);
+});

@@ -7,6 +7,8 @@ export interface Semaphore {
   run<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when there is a permit, without taking it. */
   available(): Promise<void>;
+  /** Changes the number of permits. Those that callers have stay theirs, also where they are more than that. */
+  resize(permits: number): void;
 }
 
 interface Waiter {
@@ -16,6 +18,7 @@ interface Waiter {
 
 /** `permits`: how many callers may have one at the same time. */
 export function createSemaphore(permits: number): Semaphore {
+  let size = permits;
   let free = permits;
   const waiters: Waiter[] = [];
 
@@ -52,5 +55,10 @@ export function createSemaphore(permits: number): Semaphore {
       }
     },
     available: () => wait(false),
+    resize(permits) {
+      free += permits - size;
+      size = permits;
+      grant();
+    },
   };
 }

@@ -41,6 +41,8 @@ export interface Controller {
   /** May be called before `run`. */
   enqueue(key: ObjectKey, priority?: Priority): void;
   enqueueAfter(key: ObjectKey, delayMs: number): void;
+  /** Changes how many keys are reconciled at a time. Reconciles in progress continue. */
+  setWorkers(count: number): void;
   /**
    * Reconciles until `signal` aborts and the last reconcile has ended. At most once. `abort`: ends those in progress; default:
    * `signal`.
@@ -87,6 +89,7 @@ export function createController(options: ControllerOptions): Controller {
     name,
     enqueue: (key, priority) => queue.add(key, priority),
     enqueueAfter: (key, delayMs) => queue.addAfter(key, delayMs),
+    setWorkers: permits.resize,
     async run(signal, abort = signal) {
       const stop = (): void => queue.shutdown();
       const abortRuns = (): void => runs.abort(abort.reason);
