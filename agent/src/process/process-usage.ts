@@ -26,12 +26,17 @@ export function killFirst(pid: number): void {
   ignoreEnded(() => writeFileSync(`/proc/${pid}/oom_score_adj`, "1000"));
 }
 
-/** `nice`: 0 for a normal process, 19 for one that gets processor time only when no other process needs it. */
+/**
+ * For a process that leads a session. `nice`: 0 for a normal process, 19 for one that gets processor time only when no other
+ * process needs it.
+ */
 export function lowerPriority(pid: number, nice: number): void {
   // The priority belongs to each thread; new ones inherit it.
   ignoreEnded(() => {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
   });
+  // Outside of containers Linux shares processor time between sessions first (sched(7), "The autogroup feature").
+  ignoreEnded(() => writeFileSync(`/proc/${pid}/autogroup`, String(nice)));
 }
 
 /** Without these the limits still hold. */
