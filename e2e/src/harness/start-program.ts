@@ -27,8 +27,8 @@ export interface ProgramSpec extends Watchers {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Those of the images. */
-const nodeFlags = ["--max-semi-space-size=4", "--optimize-for-size"];
+/** As the hub's image has them. */
+const nodeFlags = ["--max-semi-space-size=4"];
 
 const startTimeoutMs = 60_000;
 const probeIntervalMs = 50;
