@@ -15,7 +15,12 @@ import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
 import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
-import { createReadCalls, createReaders, createReadYaml } from "./reader/index.ts";
+import {
+  createReadCalls,
+  createReaders,
+  createReadRecords,
+  createReadYaml,
+} from "./reader/index.ts";
 import { createReadinessTracker } from "./readiness/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
 import type { Outbox } from "./report/index.ts";
@@ -86,6 +91,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   });
   const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values"), limitRecords });
   const readYaml = createReadYaml(readers);
+  const records = createReadRecords(readers);
   const inputs = createInputCollector({
     ...{ referenced, clusterInfo, renderValues, readYaml, clock, log },
   });
@@ -97,6 +103,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const shared = { ...deps, ...stores, clients, downstream, inputs };
   const deployer = createDeployer({
     ...shared,
+    records,
     releases,
     charts,
     checkTemplates: createTemplateGuard(createReadCalls(readers)),
@@ -129,7 +136,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     hasLostAll = isPerAccount || assigned.length === 0;
     for (const assignment of isPerAccount ? [] : assigned) {
       try {
-        await takeOver({ rest, inventory, log }, assignment);
+        await takeOver({ rest, records, inventory, log }, assignment);
       } catch (thrown) {
         // Its reconcile reports it.
         if (AppError.from(thrown).code !== contentErrors.CONTENT_INVALID.code) throw thrown;

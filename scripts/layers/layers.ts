@@ -69,7 +69,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   agent: [
     ["config.ts", "errors", "leader"],
-    ["hubclient", "impersonation", "inventory", "process", "storage"],
+    ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
     ["reader", "report", "values"],

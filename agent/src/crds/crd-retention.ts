@@ -14,7 +14,6 @@ import {
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
 import {
-  type HelmRelease,
   type ReleaseKey,
   type ReleaseRecord,
   type Releases,
@@ -22,7 +21,12 @@ import {
   type StoredReleases,
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import { crdsOf, type ReleasedCrd, withKeptCrds, withoutAdditions } from "./crd-documents.ts";
+import {
+  type HelmRelease,
+  type ReadRecords,
+  type ReleasedCrd,
+  withoutAdditions,
+} from "../record/index.ts";
 import {
   crdFieldManager,
   type OwnAnnotations,
@@ -48,6 +52,7 @@ export interface CrdRetention {
 
 export interface CrdRetentionDeps {
   readonly stored: StoredReleases;
+  readonly records: Pick<ReadRecords, "manifest">;
   readonly releases: Pick<Releases, "history">;
   readonly log: Log;
 }
@@ -55,12 +60,15 @@ export interface CrdRetentionDeps {
 /** Requests for one release; charts have some dozens of definitions. */
 const concurrency = 8;
 
-export function createCrdRetention({ stored, releases, log }: CrdRetentionDeps): CrdRetention {
+export function createCrdRetention(deps: CrdRetentionDeps): CrdRetention {
+  const { stored, records, releases, log } = deps;
   /** The policy that was applied last, by release. */
   const applied = new WeakMap<HelmRelease, boolean>();
 
   async function write(release: HelmRelease, { keep, client }: CrdPolicy, consequence: string) {
-    const manifest = keep ? withKeptCrds(release.manifest) : withoutAdditions(release.manifest);
+    const manifest = keep
+      ? await records.manifest(release, "withKeptCrds")
+      : withoutAdditions(release.manifest);
     if (manifest === release.manifest) return;
     const { namespace } = release;
     try {
@@ -85,7 +93,7 @@ export function createCrdRetention({ stored, releases, log }: CrdRetentionDeps):
       if (applied.get(release) === policy.keep) return;
       const consequence = "the release itself is installed";
       await write(release, policy, consequence);
-      await annotate(release, policy, consequence);
+      await annotate(deps, release, policy, consequence);
       applied.set(await stored.read(record), policy.keep);
     },
     async beforeUpgrade(key, policy) {
@@ -94,14 +102,14 @@ export function createCrdRetention({ stored, releases, log }: CrdRetentionDeps):
         comparedRevision(releases.history(key.namespace, key.name)),
       );
       if (release === undefined) return;
-      await annotate(release, policy, "the release is not changed until then");
+      await annotate(deps, release, policy, "the release is not changed until then");
     },
     async beforeRemoval(record, policy, to) {
       const release = await readable(stored, record);
       if (release === undefined) return;
       const consequence = "the release is not changed until then";
       if (to !== undefined && !isSameRelease(to, release))
-        await transferAll(release, to, policy, consequence);
+        await transferAll(deps, release, to, policy, consequence);
       await write(release, policy, consequence);
     },
   };
@@ -132,13 +140,15 @@ async function readable(
 
 /** Sets or removes the policy annotation on the definitions in the cluster. */
 async function annotate(
+  { records }: Pick<CrdRetentionDeps, "records">,
   release: HelmRelease,
   policy: CrdPolicy,
   consequence: string,
 ): Promise<void> {
   const { keep } = policy;
+  const crds = await records.manifest(release, "crds");
   await applyEach(
-    crdsOf(release.manifest).filter(({ hasOwnPolicy }) => !hasOwnPolicy),
+    crds.filter(({ hasOwnPolicy }) => !hasOwnPolicy),
     (crd) => policyChange(crd, keep, release),
     policy,
     {
@@ -151,13 +161,15 @@ async function annotate(
 
 /** Makes the moved release the owner of the definitions that stay; Helm would otherwise reject them there. */
 async function transferAll(
+  { records }: Pick<CrdRetentionDeps, "records">,
   release: HelmRelease,
   to: ReleaseKey,
   policy: CrdPolicy,
   consequence: string,
 ): Promise<void> {
+  const crds = await records.manifest(release, "crds");
   await applyEach(
-    crdsOf(release.manifest).filter(({ hasOwnPolicy }) => policy.keep || hasOwnPolicy),
+    crds.filter(({ hasOwnPolicy }) => policy.keep || hasOwnPolicy),
     (crd) => transferOwnership(crd, release, to),
     policy,
     {

@@ -8,7 +8,7 @@
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 import type { ReleaseKey } from "../helm/index.ts";
-import { keepPolicy, policyAnnotation } from "./crd-documents.ts";
+import { keepPolicy, policyAnnotation } from "../record/index.ts";
 
 /** The field manager of the annotations. */
 export const crdFieldManager = "flotilla-crds";

@@ -9,7 +9,6 @@ import type { Assignment } from "../assignment/index.ts";
 import { downstreamLabel } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
-  contentDigest,
   isLocked,
   type ReleaseKey,
   type Releases,
@@ -24,6 +23,7 @@ import type {
   InventoryRevision,
   InventoryRun,
 } from "../inventory/index.ts";
+import type { ReadRecords } from "../record/index.ts";
 import { contentOf } from "./assigned-content.ts";
 
 /** What the inventory keeps of an assignment. */
@@ -83,7 +83,7 @@ export async function claimInterruptedRun(
   const { digest, origin, chartDigest } = run;
   const revision: InventoryRevision = {
     revision: latest.revision,
-    content: contentDigest(release),
+    content: release.content,
     ...(isRun && { digest, ...(origin !== undefined && { origin }), chartDigest }),
   };
   await inventory.installed(owner.name, inventoryRelease(assignment, content, place), {
@@ -96,6 +96,7 @@ export async function claimInterruptedRun(
 export interface TakeOverDeps {
   /** The agent's own, unless impersonation is required. */
   readonly rest: KubeRest;
+  readonly records: Pick<ReadRecords, "stored">;
   /** Absent: all. */
   readonly namespace?: string | undefined;
   readonly inventory: Pick<Inventory, "installed" | "setObjects">;
@@ -107,7 +108,7 @@ export interface TakeOverDeps {
  * another place than the assigned one may be forged: they become the deployment's, but not records of the agent.
  */
 export async function takeOver(
-  { rest, namespace: only, inventory, log }: TakeOverDeps,
+  { rest, records, namespace: only, inventory, log }: TakeOverDeps,
   assignment: Assignment,
 ): Promise<void> {
   const { owner } = assignment;
@@ -125,9 +126,7 @@ export async function takeOver(
   for (const [place, found] of places) {
     const [namespace = "", releaseName = ""] = place.split("/");
     const isAssigned = namespace === content.namespace && releaseName === content.releaseName;
-    const revisions = isAssigned
-      ? (await Promise.all(found.map(readLabelledRecord))).filter((each) => each !== undefined)
-      : [];
+    const revisions = isAssigned ? await labelledRevisions(found, records) : [];
     const release = inventoryRelease(assignment, content, { namespace, releaseName });
     await inventory.installed(owner.name, release, { added: revisions, kept: [] });
   }
@@ -187,4 +186,12 @@ async function downstreamObjects(
 
 function isSame(a: DeploymentKey | undefined, b: DeploymentKey): boolean {
   return a?.name === b.name && a.uid === b.uid;
+}
+
+async function labelledRevisions(
+  found: readonly Secret[],
+  records: Pick<ReadRecords, "stored">,
+): Promise<readonly InventoryRevision[]> {
+  const revisions = await Promise.all(found.map((secret) => readLabelledRecord(secret, records)));
+  return revisions.filter((each) => each !== undefined);
 }

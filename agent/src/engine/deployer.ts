@@ -12,7 +12,6 @@ import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { DownstreamResources, DownstreamTarget } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
-  contentDigest,
   createStoredReleases,
   isLocked,
   type ReleaseKey,
@@ -26,6 +25,7 @@ import type {
 } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { applyNamespaceMetadata } from "../namespace/index.ts";
+import { manifestDigest, type OwnedObject } from "../record/index.ts";
 import { type Action, type Desired, isInSync, nextAction } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
@@ -60,7 +60,9 @@ export interface DeployerDeps
 export interface InSync {
   readonly kind: "in-sync";
   readonly release: ReleaseInfo;
-  readonly manifest: string;
+  readonly objects: readonly OwnedObject[];
+  /** Identifies the manifest that has them. */
+  readonly manifestDigest: string;
   readonly chartDigest?: string;
   /** Watches its objects. */
   readonly client: WatchClient;
@@ -302,7 +304,7 @@ function isLost(
 /** Whether a record is still the one that the agent created. */
 async function isUnchanged({ stored, inventory }: Tools, record: ReleaseRecord): Promise<boolean> {
   const release = await stored.read(record);
-  return inventory.revisionOf(record, record.revision)?.content === contentDigest(release);
+  return inventory.revisionOf(record, record.revision)?.content === release.content;
 }
 
 /** Another value of forceSyncGeneration than when the release was stopped is a request to continue. */
@@ -329,17 +331,18 @@ async function rememberStop(
 const stops = [agentErrors.RELEASE_LOCKED, agentErrors.RELEASE_NOT_OURS];
 
 async function inSync(
-  { stored }: Pick<Tools, "stored">,
+  { stored, records }: Pick<Tools, "stored" | "records">,
   { content, client }: Pick<DesiredRelease, "content" | "client">,
   record: ReleaseRecord,
 ): Promise<InSync> {
-  const { namespace, name, revision, chartVersion, appVersion, manifest } =
-    await stored.read(record);
+  const release = await stored.read(record);
+  const { namespace, name, revision, chartVersion, appVersion } = release;
   const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
   return {
     kind: "in-sync",
     release: { namespace, name, revision, chartVersion, appVersion },
-    manifest,
+    objects: await records.manifest(release, "objects"),
+    manifestDigest: manifestDigest(release),
     ...(chartDigest !== undefined && { chartDigest }),
     client: client.watch,
   };

@@ -10,7 +10,7 @@ export interface Progress {
   result: DeploymentResult;
   /** Of the content that failed last. */
   failure?: { readonly deploymentId: string; readonly count: number; readonly retryAtMs: number };
-  /** The manifest whose objects are tracked, so that the same manifest is not parsed again. */
+  /** Identifies the objects that are tracked. */
   tracked?: string;
   reported?: DeploymentState;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { contentDigest, type HelmRelease } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
+import { createReadRecords } from "../reader/index.ts";
+import { contentDigest, type HelmRelease } from "../record/index.ts";
 import { createRecordGuard } from "./record-guard.ts";
 
 const place = { namespace: "apps", name: "web" };
@@ -10,18 +11,25 @@ function config(name: string, namespace?: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${namespace === undefined ? "" : `  namespace: ${namespace}\n`}`;
 }
 
-function release(fields: Partial<HelmRelease> = {}): HelmRelease {
+interface Fields extends Partial<HelmRelease> {
+  readonly hooks?: string;
+}
+
+function release({ hooks = "[]", ...fields }: Fields = {}): HelmRelease {
+  const { manifest = `---\n# Source: web/templates/config.yaml\n${config("settings")}` } = fields;
   return {
     ...place,
     revision: 1,
     status: "deployed",
-    manifest: `---\n# Source: web/templates/config.yaml\n${config("settings")}`,
-    hooks: "[]",
+    manifest,
+    content: contentDigest(manifest, hooks),
     chartVersion: "",
     appVersion: "",
     ...fields,
   };
 }
+
+const noReaders = { run: () => Promise.reject(new Error("these manifests are short")) };
 
 const hook = JSON.stringify([{ manifest: config("grant", "kube-system"), events: ["pre-delete"] }]);
 
@@ -29,10 +37,11 @@ const hook = JSON.stringify([{ manifest: config("grant", "kube-system"), events:
 function guard(records: readonly HelmRelease[], own: readonly HelmRelease[]) {
   return createRecordGuard({
     stored: { readAll: () => Promise.resolve(records) },
+    records: createReadRecords(noReaders),
     inventory: {
       revisionOf(_, revision) {
         const found = own.find((each) => each.revision === revision);
-        return found && { revision, content: contentDigest(found) };
+        return found && { revision, content: found.content };
       },
     },
   });

@@ -4,16 +4,15 @@
  */
 import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/index.ts";
-import {
-  contentDigest,
-  type HelmRelease,
-  hasManifestOf,
-  objectsOf,
-  type ReleaseKey,
-  type StoredReleases,
-} from "../helm/index.ts";
+import type { ReleaseKey, StoredReleases } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import {
+  type HelmRelease,
+  hasManifestOf,
+  type OwnedObject,
+  type ReadRecords,
+} from "../record/index.ts";
 
 /** In whose name Helm acts. */
 export interface Actor {
@@ -31,21 +30,29 @@ export interface RecordGuard {
 
 export interface RecordGuardDeps {
   readonly stored: Pick<StoredReleases, "readAll">;
+  readonly records: Pick<ReadRecords, "manifest">;
   readonly inventory: Pick<Inventory, "revisionOf">;
 }
 
-export function createRecordGuard({ stored, inventory }: RecordGuardDeps): RecordGuard {
+export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
+  const { stored, records: reading, inventory } = deps;
+
   async function read(release: ReleaseKey): Promise<readonly CheckedRecord[]> {
     return (await stored.readAll(release)).map((record) => {
       const isNamed = record.name === release.name && record.namespace === release.namespace;
       const known = isNamed ? inventory.revisionOf(release, record.revision)?.content : undefined;
       return {
         record,
-        isOwn: known === contentDigest(record),
+        isOwn: known === record.content,
         hasOwnManifest: known !== undefined && hasManifestOf(known, record),
       };
     });
   }
+
+  const namesOf: NamesOf = async (record) => {
+    const objects = await reading.manifest(record, "exactObjects");
+    return objects?.map((object) => objectName(object, record.namespace));
+  };
 
   return {
     async beforeUninstall(release, actor) {
@@ -53,13 +60,13 @@ export function createRecordGuard({ stored, inventory }: RecordGuardDeps): Recor
       const [latest] = records;
       if (latest === undefined) return { withoutHooks: true };
       if (!actor.isForced && actor.client.isAgent)
-        throwIfForeign(release, records, [latest], "uninstalled");
+        await throwIfForeign(namesOf, release, records, [latest], "uninstalled");
       return { withoutHooks: !latest.isOwn };
     },
     async beforeUpgrade(release, actor) {
       const records = await read(release);
       if (!actor.isForced && actor.client.isAgent)
-        throwIfForeign(release, records, comparedRecords(records), "upgraded");
+        await throwIfForeign(namesOf, release, records, comparedRecords(records), "upgraded");
       const target = rollbackTarget(records);
       return { mayRollBack: target === undefined || target.isOwn };
     },
@@ -84,45 +91,46 @@ function rollbackTarget(records: readonly CheckedRecord[]): CheckedRecord | unde
   return records.find(({ record: { status } }) => status === "deployed" || status === "superseded");
 }
 
+/** The names of the objects of a record. Undefined: a manifest that Helm may read differently. */
+export type NamesOf = (record: HelmRelease) => Promise<readonly string[] | undefined>;
+
 /**
  * The objects in `used` that none of the agent's own records lists. Undefined: a manifest that Helm may read differently.
- * Pure.
  */
-export function foreignObjects(
+export async function foreignObjects(
   records: readonly CheckedRecord[],
   used: readonly CheckedRecord[],
-): readonly string[] | undefined {
-  const known = new Set(
-    records.flatMap(({ record, hasOwnManifest }) =>
-      hasOwnManifest ? (namesOf(record) ?? []) : [],
-    ),
-  );
+  namesOf: NamesOf,
+): Promise<readonly string[] | undefined> {
+  const foreign = used.filter(({ hasOwnManifest }) => !hasOwnManifest);
+  if (foreign.length === 0) return [];
+  const own = records.filter(({ hasOwnManifest }) => hasOwnManifest);
+  const known = await Promise.all(own.map(({ record }) => namesOf(record)));
+  const allowed = new Set(known.flatMap((names) => names ?? []));
   const found: string[] = [];
-  for (const { record, hasOwnManifest } of used) {
-    if (hasOwnManifest) continue;
-    const names = namesOf(record);
+  for (const { record } of foreign) {
+    const names = await namesOf(record);
     if (names === undefined) return undefined;
-    found.push(...names.filter((name) => !known.has(name)));
+    found.push(...names.filter((name) => !allowed.has(name)));
   }
   return [...new Set(found)];
 }
 
-function namesOf({ manifest, namespace }: HelmRelease): readonly string[] | undefined {
-  return objectsOf(manifest)?.map(({ apiVersion, kind, namespace: own, name }) => {
-    const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
-    return `${kind}${group} ${own ?? namespace}/${name}`;
-  });
+function objectName({ apiVersion, kind, namespace: own, name }: OwnedObject, namespace: string) {
+  const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
+  return `${kind}${group} ${own ?? namespace}/${name}`;
 }
 
 const listedObjects = 3;
 
-function throwIfForeign(
+async function throwIfForeign(
+  namesOf: NamesOf,
   { namespace, name }: ReleaseKey,
   records: readonly CheckedRecord[],
   used: readonly CheckedRecord[],
   action: "uninstalled" | "upgraded",
-): void {
-  const objects = foreignObjects(records, used);
+): Promise<void> {
+  const objects = await foreignObjects(records, used, namesOf);
   if (objects?.length === 0) return;
   const revisions = used.flatMap(({ record, hasOwnManifest }) =>
     hasOwnManifest ? [] : [record.revision],

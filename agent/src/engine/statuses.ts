@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
 import type { BundleState } from "@flotilla/shared/api";
 import type { Assignment, Assignments } from "../assignment/index.ts";
-import { ownedObjects } from "../helm/index.ts";
 import type { ReadinessTracker } from "../readiness/index.ts";
 import { type Outbox, toBundleState, toDeploymentState } from "../report/index.ts";
 import type { InSync } from "./deployer.ts";
@@ -53,7 +52,8 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     get: (name) => progress.get(name),
     ensure,
     list: () => progress,
-    setInstalled({ owner, deploymentId }, { release, manifest, chartDigest, client }, warning) {
+    setInstalled({ owner, deploymentId }, found, warning) {
+      const { release, objects, manifestDigest, chartDigest, client } = found;
       const own = ensure(owner.name);
       delete own.failure;
       own.result = {
@@ -65,9 +65,9 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       };
       // The same manifest in another namespace has other objects, and another account may see others.
       const { namespace } = release;
-      const tracked = `${namespace} ${client.subject}\n${manifest}`;
+      const tracked = `${namespace} ${client.subject} ${manifestDigest}`;
       if (own.tracked === tracked) return;
-      readiness.track(owner.name, ownedObjects(manifest), { namespace, client });
+      readiness.track(owner.name, objects, { namespace, client });
       own.tracked = tracked;
     },
     report(name) {

@@ -15,12 +15,9 @@ import type { CrdRetention } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
-  contentDigest,
-  type HelmRelease,
   type HelmResult,
   helmErrorOf,
   isLocked,
-  parseRelease,
   type ReleaseRecord,
   type Releases,
   type RunHelm,
@@ -31,6 +28,7 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { ensureNamespace } from "../namespace/index.ts";
 import type { LimitRecords } from "../process/index.ts";
+import type { HelmRelease, ReadRecords } from "../record/index.ts";
 import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
 import type { Desired } from "../release/index.ts";
 import type { CheckTemplates } from "../templates/index.ts";
@@ -43,6 +41,7 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly assignments: Assignments;
   readonly releases: Releases;
   readonly stored: StoredReleases;
+  readonly records: ReadRecords;
   readonly crds: Pick<CrdRetention, "beforeUpgrade">;
   readonly uninstall: Uninstall;
   readonly charts: ChartCache;
@@ -205,11 +204,14 @@ async function recordResult(
   prepared: Prepared,
   result: HelmResult,
 ): Promise<void> {
-  const { stored, releases, limitRecords, log } = deps;
+  const { stored, records, releases, limitRecords, log } = deps;
   const { owner, namespace, name } = revision.desired;
   const { inputs } = revision;
   const { digest, chartDigest } = prepared;
-  const release = parseRelease(result.stdout, `helm's output for ${namespace}/${name}`);
+  const release = await records.printed(
+    result.stdout,
+    `helm's output for release ${namespace}/${name}`,
+  );
   stored.printed(release);
   releases.ran({
     namespace: release.namespace,
@@ -241,7 +243,7 @@ async function enter(
     added: [
       {
         revision: release.revision,
-        content: contentDigest(release),
+        content: release.content,
         digest,
         ...(inputs.origin !== undefined && { origin: inputs.origin }),
         chartDigest,
@@ -316,7 +318,7 @@ async function enterFailure(
   const endsRun = !isLocked(latest);
   if (!isRollback) return await enter(deps, inputs, prepared, { release, endsRun });
   await deps.inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
-    added: [{ revision: latest.revision, content: contentDigest(release) }],
+    added: [{ revision: latest.revision, content: release.content }],
     kept: deps.releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
     endsRun,
   });

@@ -1,14 +1,9 @@
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
-export { headOf, type OwnedObject, objectsOf, ownedObjects } from "./manifest.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
 export { createProcessRecords } from "./process-records.ts";
 export { startOfProcess } from "./process-start.ts";
 export {
-  contentDigest,
-  type HelmRelease,
-  hasManifestOf,
   isLocked,
-  parseRelease,
   type ReleaseKey,
   type ReleaseRecord,
   readLabelledRecord,

@@ -3,15 +3,11 @@ import { gzipSync } from "node:zlib";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import {
+  changedSecret,
   chartDigestLabel,
-  contentDigest,
-  decodeRecord,
-  failedRecord,
-  parseRelease,
   recordOf,
   recordSecretName,
   releaseLabels,
-  rewrittenRecord,
 } from "./release-record.ts";
 
 const labels = {
@@ -88,103 +84,17 @@ describe("the labels of a release Secret", () => {
   });
 });
 
-describe("a release Secret that is marked as failed", () => {
-  const json =
-    '{"name":"web","namespace":"apps","version":3,"info":{"status":"pending-upgrade","first":"t"},"config":{"big":9007199254740993,"text":"ü"}}';
+test("a changed release Secret differs in its value, and in its status if that is given", () => {
+  const secret = stored("{}", ours);
 
-  test("differs only in its status, and keeps exact numbers", async () => {
-    const failed = await failedRecord(stored(json, { status: "pending-upgrade" }), "cut off");
+  const rewritten = changedSecret(secret, "new");
+  const failed = changedSecret(secret, "new", "failed");
 
-    assert.equal(failed.metadata.labels?.["status"], "failed");
-    assert.equal(failed.metadata.resourceVersion, "7");
-    const text = await decodeRecord(failed);
-    assert.match(text, /"big":9007199254740993/);
-    assert.match(text, /"text":"ü"/);
-    assert.match(text, /"info":\{"description":"cut off","first":"t","status":"failed"\}/);
-    assert.equal(parseRelease(text, "it").status, "failed");
+  assert.deepEqual(rewritten, { ...secret, data: { release: "new" } });
+  assert.deepEqual(failed.metadata, {
+    ...secret.metadata,
+    labels: { ...secret.metadata.labels, status: "failed" },
   });
-
-  test("is rejected if it decompresses to more than the limit", async () => {
-    const large = stored(" ".repeat(65 * 1024 * 1024));
-
-    await assert.rejects(decodeRecord(large), { code: "RELEASE_UNREADABLE" });
-  });
-
-  test("is rejected with its name if it cannot be decoded", async () => {
-    const broken = { ...stored(json), data: { release: "AAAA" } };
-
-    await assert.rejects(
-      failedRecord(broken, "cut off"),
-      /read release Secret apps\/sh\.helm\.release\.v1\.web\.v3: /,
-    );
-  });
-});
-
-test("a release Secret with a replaced manifest differs only in the manifest, and keeps exact numbers", async () => {
-  const json =
-    '{"config":{"big":9007199254740993},"info":{"status":"deployed"},"manifest":"a","name":"web","namespace":"apps","version":3}';
-
-  const rewritten = await rewrittenRecord(stored(json, ours), "b\n");
-
-  assert.equal(await decodeRecord(rewritten), json.replace('"a"', '"b\\n"'));
-  assert.deepEqual({ ...rewritten, data: {} }, { ...stored(json, ours), data: {} });
-});
-
-describe("a release in Helm's output", () => {
-  test("is parsed", () => {
-    const json = JSON.stringify({
-      name: "web",
-      namespace: "apps",
-      version: 3,
-      info: { status: "deployed" },
-      manifest: "kind: ConfigMap\n",
-      chart: { metadata: { version: "1.2.3", appVersion: "9" } },
-    });
-
-    assert.deepEqual(parseRelease(json, "it"), {
-      namespace: "apps",
-      name: "web",
-      revision: 3,
-      status: "deployed",
-      manifest: "kind: ConfigMap\n",
-      hooks: "[]",
-      chartVersion: "1.2.3",
-      appVersion: "9",
-    });
-  });
-
-  test("has the same content digest after its hooks have run, and another one with another hook", () => {
-    const digestOf = (hook: object): string =>
-      contentDigest(
-        parseRelease(
-          JSON.stringify({
-            name: "web",
-            namespace: "apps",
-            version: 3,
-            info: { status: "deployed" },
-            hooks: [hook],
-          }),
-          "it",
-        ),
-      );
-    const hook = { name: "h", manifest: "kind: Job\n", events: ["pre-delete"] };
-
-    assert.equal(digestOf(hook), digestOf({ ...hook, last_run: { phase: "Succeeded" } }));
-    assert.notEqual(digestOf(hook), digestOf({ ...hook, manifest: "kind: Pod\n" }));
-  });
-
-  test("may have no manifest and no chart", () => {
-    const json = '{"name":"web","namespace":"apps","version":1,"info":{"status":"failed"}}';
-
-    assert.equal(parseRelease(json, "it").manifest, "");
-    assert.equal(parseRelease(json, "it").chartVersion, "");
-  });
-
-  for (const json of ["", "Release installed", '{"name":"web"}']) {
-    test(`is rejected if it is ${JSON.stringify(json)}`, () => {
-      assert.throws(() => parseRelease(json, "what helm printed"), /read what helm printed: /);
-    });
-  }
 });
 
 describe("the digest of a chart in a label", () => {

@@ -1,17 +1,10 @@
 /** Helm's storage: one Secret for each revision of a release. Pure. */
-import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { constants, gunzip, gzip } from "node:zlib";
 import type { DeploymentKey } from "@flotilla/proto";
-import { AppError, messageOf } from "@flotilla/shared/errors";
-import { canonicalJson, parseExact } from "@flotilla/shared/json";
+import { AppError } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
 import { agentErrors } from "../errors/index.ts";
 import type { InventoryReader, InventoryRevision } from "../inventory/index.ts";
-
-const zip = promisify(gzip);
-const unzip = promisify(gunzip);
+import type { ReadRecords } from "../record/index.ts";
 
 /** Selects all of Helm's release Secrets. */
 export const helmOwnerSelector = "owner=helm";
@@ -137,33 +130,32 @@ export function recordSecretName({
   return `sh.helm.release.v1.${name}.v${revision}`;
 }
 
-const releaseSchema = z.looseObject({
-  name: z.string(),
-  namespace: z.string(),
-  version: z.number().int(),
-  manifest: z.string().default(""),
-  hooks: z.array(z.looseObject({})).nullish(),
-  info: z.looseObject({ status: z.string() }),
-  chart: z
-    .looseObject({
-      metadata: z
-        .looseObject({ version: z.string().default(""), appVersion: z.string().default("") })
-        .optional(),
-    })
-    .optional(),
-});
+/** For messages. */
+export function secretText(secret: Secret): string {
+  return `release Secret ${secret.metadata.namespace ?? ""}/${secret.metadata.name}`;
+}
 
-/** What the inventory keeps of a revision, if its labels say that the agent created it; undefined if it cannot be read. */
-export async function readLabelledRecord(secret: Secret): Promise<InventoryRevision | undefined> {
+/** What Helm has stored in the Secret of a revision. */
+export function storedValue(secret: Secret): string {
+  return secret.data?.["release"] ?? "";
+}
+
+/**
+ * What the inventory keeps of a revision, if its labels say that the agent created it; undefined if it cannot be read. Throws
+ * LIMIT_EXCEEDED.
+ */
+export async function readLabelledRecord(
+  secret: Secret,
+  read: Pick<ReadRecords, "stored">,
+): Promise<InventoryRevision | undefined> {
   const record = recordOf(secret);
   if (record === undefined) return undefined;
-  const what = `release Secret ${record.namespace}/${secret.metadata.name}`;
   try {
-    const release = parseRelease(await decodeRecord(secret), what);
+    const { content } = await read.stored(storedValue(secret), secretText(secret));
     const { digest, origin, chartDigest, revision } = record;
     return {
       revision,
-      content: contentDigest(release),
+      content,
       ...(record.isOwn && {
         ...(digest !== undefined && { digest }),
         ...(origin !== undefined && { origin }),
@@ -176,100 +168,14 @@ export async function readLabelledRecord(secret: Secret): Promise<InventoryRevis
   }
 }
 
-/** A release with its manifest. */
-export interface HelmRelease {
-  readonly namespace: string;
-  readonly name: string;
-  readonly revision: number;
-  readonly status: string;
-  readonly manifest: string;
-  /** Canonical JSON of its hooks, without the results of their last runs. */
-  readonly hooks: string;
-  readonly chartVersion: string;
-  readonly appVersion: string;
-}
-
-/** The release that Helm printed with `-o json`. Throws RELEASE_UNREADABLE. */
-export function parseRelease(json: string, what: string): HelmRelease {
-  let parsed: z.infer<typeof releaseSchema>;
-  try {
-    parsed = releaseSchema.parse(JSON.parse(json));
-  } catch (thrown) {
-    throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: ${messageOf(thrown)}`, {
-      cause: thrown,
-    });
-  }
-  return {
-    namespace: parsed.namespace,
-    name: parsed.name,
-    revision: parsed.version,
-    status: parsed.info.status,
-    manifest: parsed.manifest,
-    hooks: canonicalJson((parsed.hooks ?? []).map(({ last_run: _, ...hook }) => hook)),
-    chartVersion: parsed.chart?.metadata?.version ?? "",
-    appVersion: parsed.chart?.metadata?.appVersion ?? "",
-  };
-}
-
-/** Identifies what Helm would apply, delete and run for a revision. Its status and its values are not covered. */
-export function contentDigest(release: Pick<HelmRelease, "manifest" | "hooks">): string {
-  return `${sha256(release.manifest)}.${sha256(release.hooks)}`;
-}
-
-/** Whether a content digest is that of a release with the same manifest, with any hooks. */
-export function hasManifestOf(
-  digest: string,
-  { manifest }: Pick<HelmRelease, "manifest">,
-): boolean {
-  return digest.startsWith(`${sha256(manifest)}.`);
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
-}
-
-/** A Secret of a megabyte can decompress to a thousand times as much. */
-const maxRecordBytes = 64 * 1024 * 1024;
-
-/** The release in a Secret: JSON, gzip, base64, and base64 again as in every Secret. Throws RELEASE_UNREADABLE. */
-export async function decodeRecord(secret: Secret): Promise<string> {
-  const what = `release Secret ${secret.metadata.namespace ?? ""}/${secret.metadata.name}`;
-  try {
-    const inner = Buffer.from(secret.data?.["release"] ?? "", "base64").toString();
-    const json = await unzip(Buffer.from(inner, "base64"), { maxOutputLength: maxRecordBytes });
-    return json.toString();
-  } catch (thrown) {
-    throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: ${messageOf(thrown)}`, {
-      cause: thrown,
-    });
-  }
-}
-
-const storedSchema = z.looseObject({ info: z.looseObject({}).optional() });
-
-/** The Secret with status `failed`, as Helm would have written it had it not been killed. */
-export async function failedRecord(secret: Secret, why: string): Promise<Secret> {
-  // JSON.parse would round some numbers in the values.
-  const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
-  const info = { ...release.info, status: "failed", description: why };
-  return {
-    ...(await withRelease(secret, { ...release, info })),
-    metadata: { ...secret.metadata, labels: { ...secret.metadata.labels, status: "failed" } },
-  };
-}
-
-/** The Secret with another manifest. */
-export async function rewrittenRecord(secret: Secret, manifest: string): Promise<Secret> {
-  const release = storedSchema.parse(parseExact(await decodeRecord(secret)));
-  return await withRelease(secret, { ...release, manifest });
-}
-
-async function withRelease(secret: Secret, release: unknown): Promise<Secret> {
-  // As small as Helm writes it: some charts barely fit into a Secret.
-  const packed = await zip(canonicalJson(release), { level: constants.Z_BEST_COMPRESSION });
-  const inner = packed.toString("base64");
+/** The Secret of a changed release: `value` is its new one, and `status` the new one of its labels, if that changes. */
+export function changedSecret(secret: Secret, value: string, status?: string): Secret {
+  const { metadata } = secret;
   return {
     ...secret,
-    data: { ...secret.data, release: Buffer.from(inner).toString("base64") },
+    data: { ...secret.data, release: value },
+    ...(status !== undefined && {
+      metadata: { ...metadata, labels: { ...metadata.labels, status } },
+    }),
   };
 }

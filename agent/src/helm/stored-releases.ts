@@ -1,25 +1,24 @@
 /** Releases in Helm's storage, and the changes that the agent makes there without Helm: unlock, adopt, rewrite a manifest. */
 import type { DeploymentKey } from "@flotilla/proto";
+import { createLruCache } from "@flotilla/shared/cache";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import { type HelmRelease, type ReadRecords, withManifest } from "../record/index.ts";
 import {
-  contentDigest,
-  decodeRecord,
-  failedRecord,
-  type HelmRelease,
+  changedSecret,
   helmOwnerSelector,
   isLocked,
-  parseRelease,
   type ReleaseKey,
   type ReleaseRecord,
   recordOf,
   recordSecretName,
   releaseLabels,
-  rewrittenRecord,
+  secretText,
+  storedValue,
 } from "./release-record.ts";
 import type { Releases } from "./releases.ts";
 
@@ -27,7 +26,7 @@ export interface StoredReleases {
   /** Caches what Helm has printed, so that it need not be read. */
   printed(release: HelmRelease): void;
   forget(release: ReleaseKey): void;
-  /** The release of a record. Throws RELEASE_UNREADABLE. */
+  /** The release of a record. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
   read(record: ReleaseRecord): Promise<HelmRelease>;
   /**
    * All revisions of a release as Helm reads them, newest first, from the cluster. Helm selects them by their labels, so their
@@ -48,14 +47,22 @@ export interface StoredReleases {
 
 export interface StoredReleasesDeps {
   readonly releases: Releases;
+  readonly records: ReadRecords;
   readonly inventory: Pick<Inventory, "adopt" | "rewritten" | "removed" | "revisionOf">;
   readonly log: Log;
 }
 
+/** The releases of a large cluster, with usual manifests. */
+const cacheSize = 1_000;
+const cacheCharacters = 32 * 1024 * 1024;
+
 export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
-  const { releases, inventory, log } = deps;
-  /** By release. */
-  const lastPrinted = new Map<string, HelmRelease>();
+  const { releases, records, inventory, log } = deps;
+  /** By release. Those of tenants that make large ones must not fill the agent's memory. */
+  const lastRead = createLruCache<HelmRelease>(cacheSize, {
+    maxWeight: cacheCharacters,
+    weightOf: ({ manifest }) => manifest.length,
+  });
 
   async function secretOf(release: ReleaseKey, revision: number): Promise<Secret | undefined> {
     const { namespace, name } = release;
@@ -64,20 +71,20 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
   }
 
   function printed(release: HelmRelease): void {
-    lastPrinted.set(keyOf(release), release);
+    lastRead.set(keyOf(release), release);
   }
 
   return {
     printed,
-    forget: (release) => void lastPrinted.delete(keyOf(release)),
+    forget: (release) => void lastRead.delete(keyOf(release)),
     async read(record) {
-      const known = lastPrinted.get(keyOf(record));
+      const known = lastRead.get(keyOf(record));
       if (known?.revision === record.revision) return known;
       const what = `release Secret ${record.namespace}/${recordSecretName(record)}`;
       const secret = await secretOf(record, record.revision);
       if (secret === undefined)
         throw new AppError(agentErrors.RELEASE_UNREADABLE, `read ${what}: not found`);
-      const release = parseRelease(await decodeRecord(secret), what);
+      const release = await records.stored(storedValue(secret), what);
       printed(release);
       return release;
     },
@@ -89,9 +96,8 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       });
       const found: HelmRelease[] = [];
       for (const secret of items) {
-        const what = `release Secret ${namespace}/${secret.metadata.name}`;
         try {
-          found.push(parseRelease(await decodeRecord(secret), what));
+          found.push(await records.stored(storedValue(secret), secretText(secret)));
         } catch (thrown) {
           if (AppError.from(thrown).code !== agentErrors.RELEASE_UNREADABLE.code) throw thrown;
         }
@@ -125,7 +131,10 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         return;
       }
       const why = "Helm was ended while it was running, or did not change the release any more";
-      await rest.replace(secrets, await failedRecord(secret, why));
+      const failed = await records.changed(storedValue(secret), secretText(secret), {
+        failed: why,
+      });
+      await rest.replace(secrets, changedSecret(secret, failed, "failed"));
       releases.ran({ ...record, status: "failed" });
       log.warn(
         { release: record.name, namespace: record.namespace, revision: record.revision },
@@ -135,12 +144,13 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
     async rewrite(rest, release, manifest) {
       const secret = await secretOf(release, release.revision);
       if (secret === undefined) return;
-      await rest.replace(secrets, await rewrittenRecord(secret, manifest));
-      const changed = { ...release, manifest };
+      const value = await records.changed(storedValue(secret), secretText(secret), { manifest });
+      await rest.replace(secrets, changedSecret(secret, value));
+      const changed = withManifest(release, manifest);
       // Only if it was the agent's before: a manifest of somebody else stays that.
       const known = inventory.revisionOf(release, release.revision);
-      if (known?.content === contentDigest(release))
-        await inventory.rewritten(release, release.revision, contentDigest(changed));
+      if (known?.content === release.content)
+        await inventory.rewritten(release, release.revision, changed.content);
       printed(changed);
     },
     async deleteHistory(rest, { namespace, name }, signal) {

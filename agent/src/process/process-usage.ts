@@ -27,8 +27,8 @@ export function killFirst(pid: number): void {
 }
 
 /**
- * For a process that leads a session. `nice`: 0 for a normal process, 19 for one that gets processor time only when no other
- * process needs it.
+ * For a process that leads a session. `nice`: 0 for a normal process; each step is a tenth less processor time where others need
+ * it, down to 19.
  */
 export function lowerPriority(pid: number, nice: number): void {
   // The priority belongs to each thread; new ones inherit it.

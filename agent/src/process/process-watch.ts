@@ -37,6 +37,9 @@ const intervalMs = 50;
 /** Normal charts need less. Afterwards a process must not slow the others down. */
 const fullPriorityCpuMs = 200;
 
+/** A thirtieth of what a normal process gets, so that a large chart is read even while many others are installed. */
+const slowNice = 15;
+
 /** `totalBytes`: the limit of all processes together. */
 export function createProcessWatch({ totalBytes }: { readonly totalBytes: number }): ProcessWatch {
   const watched = new Set<Watched>();
@@ -60,7 +63,7 @@ export function createProcessWatch({ totalBytes }: { readonly totalBytes: number
   }
 
   function slowDown(one: Watched): void {
-    lowerPriority(one.pid, 19);
+    lowerPriority(one.pid, slowNice);
     one.isSlow = true;
     slow.add(one);
     notify();

@@ -1,3 +1,4 @@
 export { createReadCalls } from "./read-calls.ts";
+export { createReadRecords } from "./read-records.ts";
 export { createReadYaml } from "./read-yaml.ts";
 export { createReaders } from "./readers.ts";

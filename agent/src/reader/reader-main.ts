@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { AppError } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
+import { performRecordTask } from "../record/index.ts";
 import { callsInValues, readChartCalls } from "../templates/index.ts";
 import { parseTask, type ReaderReply, type ReaderTask } from "./reader-task.ts";
 
@@ -15,6 +16,8 @@ async function perform(task: ReaderTask): Promise<unknown> {
     case "yaml":
       // As text: numbers that JSON.parse would round stay exact.
       return toHelmJson(parseHelmYaml(task.text, { name: task.name }) ?? null);
+    case "record":
+      return await performRecordTask(task.task);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type ProcessWatch,
   type WatchedProcess,
 } from "../process/index.ts";
+import { maxReleaseBytes } from "../record/index.ts";
 import { parseReply, type ReaderReply, type ReaderTask } from "./reader-task.ts";
 
 export interface ReaderProcessOptions {
@@ -40,8 +41,8 @@ export interface ReaderProcess {
   close(): Promise<void>;
 }
 
-/** No answer is longer than a few paths. */
-const maxReplyBytes = 8 * 1024 * 1024;
+/** The longest answer is a release. */
+const maxReplyBytes = 1.5 * maxReleaseBytes;
 
 /** Of the limit of its memory, for V8: buffers are outside of its heap. */
 const heapPart = 0.5;
@@ -64,7 +65,7 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
     { env: { ...options.environment }, detached: true, stdio: ["pipe", "pipe", "ignore"] },
   );
   // What is read for the first time must not slow what is installed.
-  if (child.pid !== undefined) lowerPriority(child.pid, 10);
+  if (child.pid !== undefined) lowerPriority(child.pid, 5);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let pending: ((result: ReaderReply | ReaderEnded) => void) | undefined;
   let output = "";

@@ -1,5 +1,6 @@
 /** What the agent asks of a reader, and what it answers: one line of JSON each. */
 import { z } from "zod";
+import { recordTask } from "../record/index.ts";
 
 const taskSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("chart"), path: z.string(), digest: z.string() }),
@@ -7,6 +8,7 @@ const taskSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("values"), json: z.string() }),
   /** `name`: of the text, for messages. */
   z.object({ kind: z.literal("yaml"), text: z.string(), name: z.string() }),
+  z.object({ kind: z.literal("record"), task: recordTask }),
 ]);
 
 export type ReaderTask = Readonly<z.infer<typeof taskSchema>>;

@@ -42,7 +42,7 @@ export interface Readers {
   close(): Promise<void>;
 }
 
-const defaults = { timeoutMs: 30_000, idleMs: 5_000, waitMs: 200, maxTasks: 500 };
+const defaults = { timeoutMs: 60_000, idleMs: 5_000, waitMs: 200, maxTasks: 500 };
 
 export function createReaders(options: ReadersOptions): Readers {
   const { records, maxReaders, timeoutMs, idleMs, waitMs, maxTasks } = { ...defaults, ...options };
@@ -139,6 +139,13 @@ export function createReaders(options: ReadersOptions): Readers {
   };
 }
 
+/** What a task throws. */
+const passedOn = [
+  agentErrors.CHART_UNREADABLE,
+  agentErrors.RELEASE_UNREADABLE,
+  agentErrors.CRDS_NOT_KEPT,
+];
+
 function errorKind(code: string) {
-  return [agentErrors.CHART_UNREADABLE].find((kind) => kind.code === code) ?? commonErrors.INTERNAL;
+  return passedOn.find((kind) => kind.code === code) ?? commonErrors.INTERNAL;
 }

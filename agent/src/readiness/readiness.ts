@@ -1,7 +1,7 @@
 /** The readiness of a release, from the observations of its objects. Pure. */
 import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/proto";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
-import type { OwnedObject } from "../helm/index.ts";
+import type { OwnedObject } from "../record/index.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
 
 export interface Readiness {

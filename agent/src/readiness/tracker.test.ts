@@ -5,7 +5,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
-import type { OwnedObject } from "../helm/index.ts";
+import type { OwnedObject } from "../record/index.ts";
 import { builtInKind } from "./built-in-kinds.ts";
 import type { Readiness } from "./readiness.ts";
 import { createReadinessTracker } from "./tracker.ts";

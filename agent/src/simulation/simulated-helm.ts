@@ -85,7 +85,8 @@ function inSync(
   return {
     kind: "in-sync",
     release: { namespace, name, revision, chartVersion, appVersion: "" },
-    manifest: `apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: ${name}\n`,
+    objects: [{ apiVersion: "apps/v1", kind: "Deployment", name }],
+    manifestDigest: "",
     ...(chartDigest !== undefined && { chartDigest }),
     client: noWatches,
   };

@@ -6,10 +6,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { AppError } from "@flotilla/shared/errors";
-import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
+import { toHelmJson } from "@flotilla/shared/yaml";
 import { z } from "zod";
 import { agentErrors } from "../errors/index.ts";
-import { headOf } from "../helm/index.ts";
+import { headOf, type ReadYamlDocument } from "./manifest.ts";
 
 export const policyAnnotation = "helm.sh/resource-policy";
 export const keepPolicy = "keep";
@@ -60,12 +60,12 @@ type Found =
     };
 
 /** The CustomResourceDefinitions of a manifest. Cheap if there are none. */
-export function crdsOf(manifest: string): readonly ReleasedCrd[] {
+export function crdsOf(manifest: string, read: ReadYamlDocument): readonly ReleasedCrd[] {
   if (!manifest.includes(kind)) return [];
   return withoutAdditions(manifest)
     .split(separator)
     .flatMap((document) => {
-      const found = contentOf(document);
+      const found = contentOf(document, read);
       if (found === undefined) return [];
       return found.kind === "definition" ? [found.definition] : found.definitions;
     })
@@ -79,10 +79,13 @@ export function crdsOf(manifest: string): readonly ReleasedCrd[] {
  * The manifest with which Helm keeps all CustomResourceDefinitions, except those for which the chart sets a policy. Throws
  * CRDS_NOT_KEPT if one of them cannot be parsed.
  */
-export function withKeptCrds(manifest: string): string {
+export function withKeptCrds(manifest: string, read: ReadYamlDocument): string {
   if (!manifest.includes(kind)) return manifest;
   // Earlier additions are removed and added again, with new ones.
-  return withoutAdditions(manifest).split(separator).map(withPolicy).join("");
+  return withoutAdditions(manifest)
+    .split(separator)
+    .map((document) => withPolicy(document, read))
+    .join("");
 }
 
 /** The manifest without what the agent has added. */
@@ -90,17 +93,17 @@ export function withoutAdditions(manifest: string): string {
   return manifest.includes(marker) ? manifest.replace(addedLines, "") : manifest;
 }
 
-function withPolicy(document: string): string {
-  const found = contentOf(document);
+function withPolicy(document: string, read: ReadYamlDocument): string {
+  const found = contentOf(document, read);
   if (found === undefined) return document;
-  if (found.kind === "list") return splitList(document, found);
+  if (found.kind === "list") return splitList(document, found, read);
   if (hasPolicy(found.definition)) return document;
-  return (
-    withLine(document) ?? rewritten(document, inBlockStyle(wholeOf(document, found.definition)))
-  );
+  const annotated = withLine(document, read);
+  if (annotated !== undefined) return annotated;
+  return rewritten(document, inBlockStyle(wholeOf(document, found.definition, read), read));
 }
 
-function contentOf(document: string): Found | undefined {
+function contentOf(document: string, read: ReadYamlDocument): Found | undefined {
   if (!document.includes(kind)) return undefined;
   const short = definitionSchema.safeParse(read(headOf(document)));
   if (short.success) return { kind: "definition", definition: short.data };
@@ -117,7 +120,11 @@ function contentOf(document: string): Found | undefined {
 }
 
 /** `definition` may have been parsed from the head only. Throws CRDS_NOT_KEPT. */
-function wholeOf(document: string, { metadata: { name } }: Definition): Definition {
+function wholeOf(
+  document: string,
+  { metadata: { name } }: Definition,
+  read: ReadYamlDocument,
+): Definition {
   const whole = definitionSchema.safeParse(read(document));
   if (whole.success) return whole.data;
   throw new AppError(
@@ -131,7 +138,7 @@ function hasPolicy({ metadata: { annotations } }: Definition): boolean {
 }
 
 /** Adds the annotation as a line of its own; undefined if the document is not in block style. */
-function withLine(document: string): string | undefined {
+function withLine(document: string, read: ReadYamlDocument): string | undefined {
   const lines = document.split("\n");
   const at = lines.findIndex((line) => /^metadata:\s*(#.*)?$/.test(line));
   const indent = indentAfter(lines, at);
@@ -180,9 +187,10 @@ function differsOnlyByAnnotation(before: unknown, after: unknown): boolean {
 function splitList(
   document: string,
   { list, definitions, others }: Extract<Found, { readonly kind: "list" }>,
+  read: ReadYamlDocument,
 ): string {
   const rest = others.length === 0 ? [] : [`${toHelmJson({ ...list, items: others })}\n`];
-  const each = definitions.map(inBlockStyle);
+  const each = definitions.map((definition) => inBlockStyle(definition, read));
   return rewritten(document, [...rest, ...each].join("---\n"));
 }
 
@@ -193,7 +201,7 @@ function rewritten(document: string, text: string): string {
 }
 
 /** In block style, with the annotation unless the definition has a policy. */
-function inBlockStyle(definition: Definition): string {
+function inBlockStyle(definition: Definition, read: ReadYamlDocument): string {
   const { apiVersion, kind, metadata, ...rest } = definition;
   const { annotations, ...names } = metadata;
   const own = entries(annotations ?? {}, "    ");
@@ -206,20 +214,11 @@ function inBlockStyle(definition: Definition): string {
     ...entries(rest, ""),
   ];
   const text = `${lines.join("\n")}\n`;
-  return hasPolicy(definition) ? text : (withLine(text) ?? text);
+  return hasPolicy(definition) ? text : (withLine(text, read) ?? text);
 }
 
 function entries(map: Readonly<Record<string, unknown>>, indent: string): readonly string[] {
   return Object.entries(map).map(
     ([key, value]) => `${indent}${toHelmJson(key)}: ${toHelmJson(value)}`,
   );
-}
-
-/** Undefined if it cannot be parsed: the cluster accepted it, so it is no definition that Helm cannot parse. */
-function read(text: string): unknown {
-  try {
-    return parseHelmYaml(text, { name: "manifest" });
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { ownedObjects } from "./manifest.ts";
+import { exactObjects, ownedObjects, readYamlDocument } from "./manifest.ts";
 
 const config = { apiVersion: "v1", kind: "ConfigMap", name: "web" };
 
@@ -84,6 +84,13 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
 
 describe("the objects of a manifest are read from", () => {
   for (const [name, manifest, expected] of cases) {
-    test(name, () => assert.deepEqual(ownedObjects(manifest), expected));
+    test(name, () => assert.deepEqual(ownedObjects(manifest, readYamlDocument), expected));
   }
+});
+
+test("blank lines and comments before an object are read in a time that grows with their number", () => {
+  const blank = "\n".repeat(100_000);
+
+  assert.deepEqual(exactObjects(`${blank}#\n${blank}nothing`, readYamlDocument), undefined);
+  assert.deepEqual(exactObjects(`${blank}#\n${blank}`, readYamlDocument), []);
 });

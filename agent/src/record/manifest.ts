@@ -7,6 +7,17 @@
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { z } from "zod";
 
+export type ReadYamlDocument = (yaml: string) => unknown;
+
+/** Undefined for YAML that is invalid: the cluster accepted it, so Helm reads it differently. */
+export function readYamlDocument(yaml: string): unknown {
+  try {
+    return parseHelmYaml(yaml, { name: "manifest" });
+  } catch {
+    return undefined;
+  }
+}
+
 /** An object of a manifest. */
 export interface OwnedObject {
   readonly apiVersion: string;
@@ -24,14 +35,14 @@ const objectSchema = z.object({
 });
 const listSchema = z.object({ kind: z.string().endsWith("List"), items: z.array(z.unknown()) });
 
-/** Skips documents that cannot be parsed: the cluster accepted them, so Helm parses them differently. */
-export function ownedObjects(manifest: string): readonly OwnedObject[] {
+/** Skips documents that are invalid: the cluster accepted them, so Helm reads them differently. */
+export function ownedObjects(manifest: string, read: ReadYamlDocument): readonly OwnedObject[] {
   const found: OwnedObject[] = [];
   for (const document of manifest.split(/^---.*$/m)) {
     if (document.trim() === "") continue;
-    const short = parse(headOf(document));
+    const short = toOwned(read(headOf(document)));
     if (short !== undefined && !short.kind.endsWith("List")) found.push(short);
-    else found.push(...parseWhole(document));
+    else found.push(...itemsOf(read(document)).flatMap((item) => toOwned(item) ?? []));
   }
   return found;
 }
@@ -40,15 +51,16 @@ export function ownedObjects(manifest: string): readonly OwnedObject[] {
  * All objects of a manifest, or undefined if a part of it may be read differently by Helm: for a manifest that somebody else
  * may have written.
  */
-export function objectsOf(manifest: string): readonly OwnedObject[] | undefined {
+export function exactObjects(
+  manifest: string,
+  read: ReadYamlDocument,
+): readonly OwnedObject[] | undefined {
   const found: OwnedObject[] = [];
   for (const line of manifest.matchAll(/^---(.*)$/gm))
     if (!/^\s*(#.*)?$/.test(line[1] ?? "")) return undefined;
   for (const document of manifest.split(/^---.*$/m)) {
-    if (/^(\s*(#.*)?(\n|$))*$/.test(document)) continue;
-    const value = read(document);
-    const list = listSchema.safeParse(value);
-    for (const item of list.success ? list.data.items : [value]) {
+    if (document.split("\n").every((line) => /^\s*(#.*)?$/.test(line))) continue;
+    for (const item of itemsOf(read(document))) {
       const object = toOwned(item);
       if (object === undefined || object.kind.endsWith("List")) return undefined;
       found.push(object);
@@ -57,23 +69,9 @@ export function objectsOf(manifest: string): readonly OwnedObject[] | undefined 
   return found;
 }
 
-function parseWhole(document: string): readonly OwnedObject[] {
-  const value = read(document);
+function itemsOf(value: unknown): readonly unknown[] {
   const list = listSchema.safeParse(value);
-  const objects: readonly unknown[] = list.success ? list.data.items : [value];
-  return objects.map(toOwned).filter((object) => object !== undefined);
-}
-
-function parse(text: string): OwnedObject | undefined {
-  return toOwned(read(text));
-}
-
-function read(text: string): unknown {
-  try {
-    return parseHelmYaml(text, { name: "manifest" });
-  } catch {
-    return undefined;
-  }
+  return list.success ? list.data.items : [value];
 }
 
 function toOwned(value: unknown): OwnedObject | undefined {

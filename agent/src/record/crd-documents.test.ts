@@ -2,7 +2,12 @@ import assert from "node:assert/strict";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { crdsOf, withKeptCrds, withoutAdditions } from "./crd-documents.ts";
+import * as documents from "./crd-documents.ts";
+import { readYamlDocument } from "./manifest.ts";
+
+const { withoutAdditions } = documents;
+const crdsOf = (manifest: string) => documents.crdsOf(manifest, readYamlDocument);
+const withKeptCrds = (manifest: string) => documents.withKeptCrds(manifest, readYamlDocument);
 
 const crd = (metadata: string, spec = "spec: {group: example.com}"): string =>
   `apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n${metadata}\n${spec}\n`;

@@ -1,0 +1,17 @@
+import type { ManifestUse, ManifestUses } from "./record-task.ts";
+import type { HelmRelease, ReleaseChange } from "./stored-release.ts";
+
+/**
+ * Reads releases and their manifests, which tenants can write, without holding up the agent. All of it throws LIMIT_EXCEEDED.
+ * `what` is read, for messages. `stored`: the value of the Secret of a release.
+ */
+export interface ReadRecords {
+  /** As Helm prints it. Throws RELEASE_UNREADABLE. */
+  printed(json: string, what: string): Promise<HelmRelease>;
+  /** Throws RELEASE_UNREADABLE. */
+  stored(stored: string, what: string): Promise<HelmRelease>;
+  /** The value of the Secret of a changed release. Throws RELEASE_UNREADABLE. */
+  changed(stored: string, what: string, change: ReleaseChange): Promise<string>;
+  /** What the manifest of a release has; read once. Throws CRDS_NOT_KEPT. */
+  manifest<U extends ManifestUse>(release: HelmRelease, use: U): Promise<ManifestUses[U]>;
+}
