@@ -12,6 +12,7 @@ import {
 } from "@grpc/grpc-js";
 import { enrolmentRateLimited } from "../enrolment/index.ts";
 import { hostOf, type Rejections, type RpcError } from "../rpc/index.ts";
+import { addressBlock } from "./address-block.ts";
 import type { AgentPort } from "./port.ts";
 
 export interface Rejecting {
@@ -52,7 +53,7 @@ export function enrolmentAdmission(deps: EnrolmentAdmissionDeps): Admit {
         rejections.count("enrolment");
         connections.closeConnection(peer);
       };
-      const release = pool.admit(hostOf(peer), end);
+      const release = pool.admit(addressBlock(hostOf(peer)), end);
       if (release === undefined) {
         rejections.count("enrolment");
         const { status: code, message: details } = enrolmentRateLimited();

@@ -80,7 +80,9 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
         const request = parse(rejections, { kind: "peer", name: hostOf(peer) }, () =>
           enrollRequestFromWire(decoded(call.request)),
         );
-        return enrollResponseToWire(await enrolment.enroll(request, peer));
+        const response = await enrolment.enroll(request, peer);
+        port.enrolled(peer);
+        return enrollResponseToWire(response);
       };
       answer(work, callback);
     },
@@ -105,6 +107,7 @@ export function createFleetServer(deps: FleetServerDeps): FleetServer {
   const connections = server.createConnectionInjector(credentials);
   const port = createAgentPort({
     onConnection: (socket) => connections.injectConnection(socket),
+    rejections,
     clock,
     log,
   });

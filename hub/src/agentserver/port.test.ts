@@ -4,18 +4,28 @@ import { connect, type Socket } from "node:net";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
-import { createAgentPort } from "./port.ts";
+import type { Rejection } from "../rpc/rejections.ts";
+import { type ConnectionLimits, createAgentPort } from "./port.ts";
 
-const limits = { unauthenticated: 3, keepMs: 1_000, timeoutMs: 60_000 };
+const handshakes = { perSecond: 1, burst: 100, rememberMs: 60_000, maxWaiting: 100 };
+const limits = { handshakes, unauthenticated: 3, keepMs: 1_000, timeoutMs: 60_000 };
 
 /** A port that answers each connection with one byte, once it has taken it over. */
-async function open(t: TestContext) {
+async function open(t: TestContext, changed: Partial<ConnectionLimits> = {}) {
   const clock = createFakeClock();
   const onConnection = (socket: Socket): void => {
     socket.on("error", () => undefined);
     socket.write("x");
   };
-  const port = createAgentPort({ onConnection, clock, log: silentLog(), limits });
+  const rejected: string[] = [];
+  const rejections = { rejected: (_: string, { reason }: Rejection) => void rejected.push(reason) };
+  const port = createAgentPort({
+    onConnection,
+    rejections,
+    clock,
+    log: silentLog(),
+    limits: { ...limits, ...changed },
+  });
   const number = await port.listen("127.0.0.1", 0);
   const sockets: Socket[] = [];
   t.onTestFinished(() => {
@@ -25,6 +35,13 @@ async function open(t: TestContext) {
   return {
     clock,
     port,
+    rejected,
+    /** Opens a connection whose handshake may have to wait. */
+    knock(address = "127.0.0.1"): Socket {
+      const socket = connect({ port: number, host: "127.0.0.1", localAddress: address });
+      sockets.push(socket);
+      return socket;
+    },
     /** Resolves when the port has accepted the connection. `address`: of this machine. */
     async connect(address = "127.0.0.1"): Promise<Socket & { peer: string }> {
       const socket = connect({ port: number, host: "127.0.0.1", localAddress: address });
@@ -84,6 +101,47 @@ describe("connections on which no agent has authenticated", () => {
       agents.map(({ destroyed, readyState }) => [destroyed, readyState]),
       Array(3).fill([false, "open"]),
     );
+  });
+});
+
+describe("handshakes", () => {
+  const one = { perSecond: 1, burst: 1, rememberMs: 60_000, maxWaiting: 1 };
+
+  test("of callers without a certificate wait, until an agent has authenticated or enrolled", async (t) => {
+    const { port, connect, knock } = await open(t, { handshakes: one });
+    const agent = await connect();
+    const begun = once(knock("127.0.0.2"), "data");
+
+    port.enrolled(agent.peer);
+    port.authenticated(agent.peer);
+
+    await begun;
+  });
+
+  test("of the caller with the most are rejected when too many wait, and counted", async (t) => {
+    const { clock, rejected, connect, knock } = await open(t, { handshakes: one });
+    await connect();
+    const closed = once(knock(), "close");
+    const other = once(knock("127.0.0.2"), "data");
+
+    await closed;
+    await clock.advance(1_000);
+    await other;
+
+    assert.deepEqual(rejected, ["handshake"]);
+  });
+
+  test("do not begin when the port is closed, so that agents reconnect elsewhere", async (t) => {
+    const { port, connect, knock } = await open(t, { handshakes: one });
+    await connect();
+    const dropped = once(knock(), "close");
+    const waiting = once(knock("127.0.0.2"), "close");
+    // Since the other one waits.
+    await dropped;
+
+    port.close();
+
+    await waiting;
   });
 });
 

@@ -15,6 +15,8 @@ export type RejectionReason =
   /** More connections than an agent that backs off makes. */
   | "connection_rate"
   | "enrolment"
+  /** A connection that was closed before its TLS handshake, because others come first. */
+  | "handshake"
   | "renewal_rate"
   /** What the contract of the wire does not allow. */
   | "protocol_violation"

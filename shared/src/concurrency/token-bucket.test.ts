@@ -36,6 +36,17 @@ describe("a token bucket", () => {
     assert.equal(bucket.take(), true);
   });
 
+  it("has tokens that were given back at once, and never more than its capacity", () => {
+    const bucket = createTokenBucket({ clock: createFakeClock(), perSecond: 1, burst: 2 });
+    bucket.take(2);
+
+    bucket.giveBack();
+    assert.deepEqual([bucket.take(), bucket.take()], [true, false]);
+    bucket.giveBack(5);
+
+    assert.deepEqual([bucket.take(2), bucket.take()], [true, false]);
+  });
+
   it("is full again after a while, and never above its capacity", () => {
     const clock = createFakeClock();
     const bucket = createTokenBucket({ clock, perSecond: 1, burst: 2 });

@@ -17,6 +17,8 @@ export interface TokenBucket {
   has(tokens?: number): boolean;
   /** Takes tokens that are not there yet, too; returns how long to wait until they are, ms. */
   reserve(tokens?: number): number;
+  /** Gives back tokens that were taken, by default one; a bucket never has more than `burst`. */
+  giveBack(tokens?: number): void;
 }
 
 export interface TokenBucketOptions extends RateLimits {
@@ -47,6 +49,9 @@ export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
       const taken = takeTokens(fullAt, clock.monotonic(), tokens, options);
       ({ fullAt } = taken);
       return taken.waitMs;
+    },
+    giveBack(tokens = 1) {
+      fullAt -= (tokens * 1_000) / options.perSecond;
     },
   };
 }
