@@ -1,0 +1,9 @@
+export {
+  conditionOf,
+  decided,
+  failed,
+  pollFailed,
+  ready,
+  settled,
+  statusOf,
+} from "./test-status.ts";

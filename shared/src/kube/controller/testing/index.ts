@@ -1,0 +1,1 @@
+export { metricValue, startController } from "./test-controller.ts";
