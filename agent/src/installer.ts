@@ -117,12 +117,13 @@ export function createInstaller(deps: InstallerDeps): Installer {
     releases,
     deployer,
     readiness,
+    hasLostAll: () => hasLostAll,
     async recoverLost(deployment) {
       if (!hasLostAll) return;
       if (!isPerAccount) return await takeOverLost({ rest, inventory }, deployment);
       log.warn(
         { deployment: deployment.name, uid: deployment.uid },
-        "withdrawn deployment is unknown; its release, if there is one, stays: without the deployment's service account the agent may not look for it",
+        "withdrawn deployment is unknown, and the hub has sent no content of it; its release, if there is one, stays: without the deployment's service account the agent may not look for it",
       );
     },
   });

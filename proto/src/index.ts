@@ -18,6 +18,7 @@ export type {
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
+  LostContent,
   ObjectRef,
   ObjectRefKind,
   ObservedDeployment,

@@ -121,7 +121,7 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
         },
       };
     case "withdrawal":
-      return { withdrawal: { ...message.deployment } };
+      return { withdrawal: { ...message.deployment, ...message.lost } };
     case "synced":
       return { synced: { orphans: [...message.orphans] } };
     case "stateAck":
@@ -159,8 +159,15 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       ...(deployment.content.length > 0 && { content: deployment.content }),
     };
   }
-  if (wire.withdrawal)
-    return { kind: "withdrawal", deployment: key(wire.withdrawal, "withdrawal") };
+  if (wire.withdrawal) {
+    const { content } = wire.withdrawal;
+    const deploymentId = text(wire.withdrawal.deploymentId, "withdrawal.deployment_id");
+    return {
+      kind: "withdrawal",
+      deployment: key(wire.withdrawal, "withdrawal"),
+      ...(deploymentId !== "" && content.length > 0 && { lost: { deploymentId, content } }),
+    };
+  }
   if (wire.synced)
     return {
       kind: "synced",

@@ -73,13 +73,25 @@ export type HubMessage =
       readonly content?: Uint8Array;
       readonly paused: boolean;
     }
-  | { readonly kind: "withdrawal"; readonly deployment: DeploymentKey }
+  | {
+      readonly kind: "withdrawal";
+      readonly deployment: DeploymentKey;
+      /** Only for a deployment that the agent does not have, and had: for finding its release. */
+      readonly lost?: LostContent;
+    }
   | { readonly kind: "synced"; readonly orphans: readonly string[] }
   | { readonly kind: "stateAck"; readonly name: string; readonly sequence: number }
   | { readonly kind: "clusterInfo"; readonly digest: string; readonly content: Uint8Array }
   | { readonly kind: "referencedObject"; readonly object: ReferencedObject }
   | { readonly kind: "referencedObjectWithdrawal"; readonly object: ObjectRef }
   | { readonly kind: "authorities"; readonly pem: string };
+
+/** What was assigned last to an agent that has lost it. */
+export interface LostContent {
+  readonly deploymentId: string;
+  /** gzip of canonical JSON. */
+  readonly content: Uint8Array;
+}
 
 /** A Secret or ConfigMap that a deployment refers to; `packed` is absent when the hub has no such object. */
 export interface ReferencedObject extends ObjectRef {

@@ -23,6 +23,12 @@ describe("the Secret of an assignment", () => {
     });
   }
 
+  test("is parsed back as lost if what was installed must be looked for", () => {
+    const assignment: Assignment = { ...plain, withdrawing: true, lost: true };
+
+    assert.deepEqual(parseAssignment(assignmentSecret(assignment)), assignment);
+  });
+
   test("has a valid and unique name even if the deployment's name is long", () => {
     const names = ["a", "b"].map(
       (end) =>

@@ -19,6 +19,7 @@ const annotations = {
   deploymentId: "flotilla.dev/deployment-id",
   paused: "flotilla.dev/paused",
   withdrawing: "flotilla.dev/withdrawing",
+  lost: "flotilla.dev/lost",
   /** The number of Secrets with the content, this one included. */
   parts: "flotilla.dev/parts",
 } as const;
@@ -33,6 +34,8 @@ export interface Assignment {
   readonly paused: boolean;
   /** To be uninstalled. */
   readonly withdrawing: boolean;
+  /** Withdrawn after the agent had lost all its Secrets: what was installed must be looked for. */
+  readonly lost?: true;
 }
 
 /** Names have at most 253 characters; a longer one ends in a digest instead. */
@@ -57,6 +60,7 @@ export function assignmentSecret(assignment: Assignment): Secret {
         [annotations.deploymentId]: assignment.deploymentId,
         [annotations.paused]: String(assignment.paused),
         [annotations.withdrawing]: String(assignment.withdrawing),
+        ...(assignment.lost && { [annotations.lost]: "true" }),
         ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
     },
@@ -118,6 +122,7 @@ export function parseAssignment(
     content: Buffer.concat(texts.map((text) => Buffer.from(text, "base64"))),
     paused: found[annotations.paused] === "true",
     withdrawing: found[annotations.withdrawing] === "true",
+    ...(found[annotations.lost] === "true" && { lost: true }),
   };
 }
 

@@ -23,8 +23,15 @@ export interface Assignments {
    * without its content.
    */
   assign(request: AssignmentRequest): Promise<boolean>;
-  /** A withdrawal of a deployment whose assignment was lost: as `withdraw`. Its content is empty. */
-  withdrawLost(deployment: DeploymentKey, deploymentId: string): Promise<"stored" | "not stored">;
+  /**
+   * A withdrawal of a deployment whose assignment was lost: as `withdraw`. `content`: as the hub sent it, if what was installed
+   * must be looked for; absent if it is known.
+   */
+  withdrawLost(
+    deployment: DeploymentKey,
+    deploymentId: string,
+    content?: Uint8Array,
+  ): Promise<"stored" | "not stored">;
   /** `unknown`: there is no such deployment. */
   withdraw(deployment: DeploymentKey): Promise<"stored" | "not stored" | "unknown">;
   /** Resolves when the current assignment of a name is stored; retries a failed write. Throws ASSIGNMENT_NOT_STORED. */
@@ -129,9 +136,11 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       } else if (!unstored.has(name)) return "stored";
       return (await tryToStore(name)) ? "stored" : "not stored";
     },
-    async withdrawLost(owner, deploymentId) {
-      const content = new Uint8Array();
-      assigned.set(owner.name, { owner, deploymentId, content, paused: false, withdrawing: true });
+    async withdrawLost(owner, deploymentId, content) {
+      assigned.set(owner.name, {
+        ...{ owner, deploymentId, paused: false, withdrawing: true },
+        ...(content === undefined ? { content: new Uint8Array() } : { content, lost: true }),
+      });
       notify(owner.name);
       return (await tryToStore(owner.name)) ? "stored" : "not stored";
     },

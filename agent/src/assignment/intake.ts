@@ -2,6 +2,7 @@
 import type {
   DeploymentKey,
   DeploymentState,
+  LostContent,
   ObjectRef,
   ObservedDeployment,
   ObservedObject,
@@ -26,8 +27,11 @@ export interface Intake {
   /** The deployments that the agent has, for the hub to compare with the desired ones. */
   inventory(): readonly ObservedDeployment[];
   assign(assignment: AssignmentRequest): Promise<boolean>;
-  /** Reports `Outbox.withdrawn` at once for a deployment that the agent does not have. */
-  withdraw(deployment: DeploymentKey): Promise<boolean>;
+  /**
+   * Reports `Outbox.withdrawn` at once for a deployment that the agent does not have. `lost`: for one that it had, by which an
+   * agent that has lost all its Secrets looks for the release first.
+   */
+  withdraw(deployment: DeploymentKey, lost?: LostContent): Promise<boolean>;
   /** Of the stored cluster info. */
   clusterInfoDigest(): string | undefined;
   setClusterInfo(packed: Packed): Promise<boolean>;

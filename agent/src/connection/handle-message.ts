@@ -41,7 +41,8 @@ export function createMessageHandler(
       }
       case "withdrawal":
         tasks.add(message.deployment.name, async () => {
-          if (await intake.withdraw(message.deployment)) acknowledge(message.deployment);
+          if (await intake.withdraw(message.deployment, message.lost))
+            acknowledge(message.deployment);
         });
         return;
       case "synced":

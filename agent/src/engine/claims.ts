@@ -139,34 +139,13 @@ export async function takeOver(
     );
 }
 
-/**
- * Enters the releases that the labels name as those of a deployment which is withdrawn, for an agent that has lost everything.
- * They do not become records of the agent, so nothing is deleted by them that it cannot account for.
- */
-export async function takeOverLost(
-  { rest, inventory }: Pick<TakeOverDeps, "rest" | "inventory">,
-  { name, uid }: DeploymentKey,
-): Promise<void> {
-  const { items } = await rest.list(secrets, { labelSelector: ownerSelector({ name, uid }) });
-  for (const { metadata } of items) {
-    const { namespace = "", labels } = metadata;
-    const release = {
-      namespace,
-      name: labels?.["name"] ?? "",
-      uid,
-      deploymentId: "unknown",
-      keepResources: false,
-      deleteCRDResources: false,
-    };
-    await inventory.installed(name, release, { added: [], kept: [] });
-  }
-}
-
-function ownerSelector({ name, uid }: DeploymentKey): string {
+/** Selects the records whose labels name a deployment. */
+export function ownerSelector({ name, uid }: DeploymentKey): string {
   return `owner=helm,${releaseLabels.deployment}=${name},${releaseLabels.uid}=${uid}`;
 }
 
-async function downstreamObjects(
+/** The copies in a content whose labels name the deployment. */
+export async function downstreamObjects(
   rest: KubeRest,
   { name: owner }: DeploymentKey,
   { namespace, copies = [] }: DeploymentContent,

@@ -44,6 +44,8 @@ export interface EngineDeps {
   readonly assignments: Assignments;
   readonly inventory: Pick<Inventory, "releasesOf">;
   readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
+  /** See DeployerDeps. */
+  readonly hasLostAll: () => boolean;
   readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable">;
   readonly deployer: Deployer;
   readonly readiness: Omit<ReadinessTracker, "run">;

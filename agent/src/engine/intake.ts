@@ -9,8 +9,10 @@ import type { Statuses } from "./statuses.ts";
 export interface IntakeDeps {
   readonly assignments: Assignments;
   readonly inventory: Pick<Inventory, "releasesOf">;
-  /** Enters releases of a withdrawn deployment into the inventory if the agent has lost it. */
+  /** Enters releases of a withdrawn deployment into the inventory if the agent has lost it, for a hub that sends no content. */
   readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
+  /** See DeployerDeps. */
+  readonly hasLostAll: () => boolean;
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly withdrawn: WithdrawnObjects;
@@ -23,6 +25,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     assignments,
     inventory,
     recoverLost,
+    hasLostAll,
     referenced,
     clusterInfo,
     withdrawn,
@@ -36,6 +39,15 @@ export function createIntake(deps: IntakeDeps): Intake {
     return inventory.releasesOf(name).find((release) => release.uid === uid);
   }
 
+  /** The inventory does not say that nothing is installed. */
+  function mustLookFor(deployment: DeploymentKey): boolean {
+    return (
+      hasLostAll() &&
+      assignments.get(deployment.name) === undefined &&
+      lostRelease(deployment) === undefined
+    );
+  }
+
   return {
     inventory: assignments.inventory,
     async assign(request) {
@@ -44,13 +56,17 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (isStored) await withdrawn.removeUnreferenced();
       return isStored;
     },
-    async withdraw(deployment) {
+    async withdraw(deployment, lost) {
       const result = await assignments.withdraw(deployment);
       if (result !== "unknown") return result !== "not stored";
+      if (lost !== undefined && mustLookFor(deployment)) {
+        const { deploymentId, content } = lost;
+        return (await assignments.withdrawLost(deployment, deploymentId, content)) === "stored";
+      }
       await recoverLost(deployment);
-      const lost = lostRelease(deployment);
-      if (lost !== undefined)
-        return (await assignments.withdrawLost(deployment, lost.deploymentId)) === "stored";
+      const release = lostRelease(deployment);
+      if (release !== undefined)
+        return (await assignments.withdrawLost(deployment, release.deploymentId)) === "stored";
       outbox.withdrawn(deployment);
       return true;
     },

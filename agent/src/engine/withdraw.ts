@@ -1,7 +1,11 @@
 /** Removes everything that was installed for a deployment, also if its assignment was lost. */
 import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isForbidden } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
 import type { Assignment } from "../assignment/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
+import { agentErrors } from "../errors/index.ts";
 import { isLocked, type ReleaseRecord, type Releases, type StoredReleases } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
@@ -9,6 +13,7 @@ import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf } from "./claims.ts";
+import { findLostReleases } from "./lost-releases.ts";
 import { type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
 import { observeReleases } from "./observe-releases.ts";
 import type { Uninstall } from "./uninstall.ts";
@@ -22,9 +27,15 @@ export interface WithdrawDeps {
   readonly inputs: Pick<InputCollector, "forget">;
   readonly lockTimes: LockTimes;
   readonly uninstallRelease: Uninstall;
+  /** See DeployerDeps. */
+  readonly hasLostAll: () => boolean;
+  readonly log: Log;
 }
 
-/** Throws what `uninstall` throws, and RELEASE_LOCKED while another Helm client changes the release. */
+/**
+ * Throws what `uninstall` throws, RELEASE_LOCKED while another Helm client changes the release, and RELEASE_UNREADABLE if the
+ * release cannot be looked for.
+ */
 export async function withdraw(
   tools: WithdrawDeps,
   assignment: Assignment,
@@ -67,6 +78,7 @@ async function withdrawalOf(
   const { owner } = assignment;
   if (assignment.content.length > 0) {
     const content = await contentOf(assignment);
+    await findLost(tools, assignment, content);
     await observe(tools, assignment, content, signal);
     await claimInterruptedRun(tools, assignment, content);
     return { ...content, lockTimeoutMs: lockTimeoutMs(content) };
@@ -80,6 +92,30 @@ async function withdrawalOf(
     deleteCRDResources: release?.deleteCRDResources,
     lockTimeoutMs: defaultLockTimeoutMs,
   };
+}
+
+/**
+ * An agent that has lost its Secrets finds by its labels what was installed. One that was assigned again was not reconciled
+ * yet, or was rejected: then what its account may not do does not keep it, because the account may never have been able to.
+ */
+async function findLost(
+  tools: WithdrawDeps,
+  assignment: Assignment,
+  content: DeploymentContent,
+): Promise<void> {
+  const { clients, inventory, hasLostAll, log } = tools;
+  const { owner, lost = false } = assignment;
+  if (!lost && (!hasLostAll() || inventory.releasesOf(owner.name).length > 0)) return;
+  try {
+    const client = await clients.clientFor(content.serviceAccount);
+    await findLostReleases(tools, assignment, content, client);
+  } catch (thrown) {
+    if (lost || !isAccountFailure(thrown)) throw thrown;
+    log.warn(
+      { deployment: owner.name, err: messageOf(thrown) },
+      "withdrawn deployment has no service account that may look for its release; if there is one, it stays",
+    );
+  }
 }
 
 /** Only what may be installed: a deployment that was rejected for its account is removed without one. */
@@ -119,3 +155,15 @@ async function withdrawRelease(
   if (settings.keepResources) await stored.deleteHistory(client.rest, record, signal);
   else await uninstallRelease(record, { ...crdPolicy(settings, client, signal), isForced: false });
 }
+
+function isAccountFailure(thrown: unknown): boolean {
+  const { code, cause } = AppError.from(thrown);
+  if (code === agentErrors.RELEASE_UNREADABLE.code) return isForbidden(cause);
+  return accountFailures.some((kind) => kind.code === code);
+}
+
+const accountFailures = [
+  agentErrors.SERVICE_ACCOUNT_MISSING,
+  agentErrors.SERVICE_ACCOUNT_REQUIRED,
+  agentErrors.SERVICE_ACCOUNT_DENIED,
+];

@@ -65,6 +65,7 @@ export function createSimulatedAgent(
     // A lost assignment has nothing to uninstall.
     inventory: { releasesOf: () => [] },
     recoverLost: () => Promise.resolve(),
+    hasLostAll: () => false,
     assignments: createAssignments({ storage: noAssignmentStorage, log }),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),

@@ -38,6 +38,8 @@ export interface InstallerSpec {
   /** How long a run that waits for nothing may go on once it is superseded. */
   readonly supersededGraceMs?: number;
   readonly clock?: Clock;
+  /** See InstallerDeps. */
+  readonly impersonationNamespaces?: readonly string[];
   /** Of the agent's container; default: of this machine. */
   readonly memoryBytes?: number;
 }
@@ -63,6 +65,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
   const signal = createChangeSignal(() => [`last: ${JSON.stringify(reports.at(-1))}`], 60_000);
   const installer = createInstaller({
     rest,
+    impersonationNamespaces: spec.impersonationNamespaces,
     charts,
     runHelm: (run) => {
       if (run.args[0] !== "template") {

@@ -3,11 +3,12 @@
 import type { HubMessage, ObservedDeployment } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
-import { messageOf } from "@flotilla/shared/errors";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import type { ContentReader } from "../content/index.ts";
-import { inventoryAfter, planDeployment } from "./plan.ts";
+import { hubErrors } from "../errors/index.ts";
+import { type DispatchStep, inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
@@ -48,8 +49,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
         return undefined;
       case "withdraw":
         if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
-        inventory.set(name, inventoryAfter(step));
-        return { kind: "withdrawal", deployment: step.deployment };
+        return await withdrawal(name, step);
       case "deploy": {
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
@@ -66,6 +66,37 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     }
   }
 
+  async function withdrawal(
+    name: string,
+    step: Extract<DispatchStep, { kind: "withdraw" }>,
+  ): Promise<HubMessage | undefined> {
+    const { deployment, lostId } = step;
+    const content = lostId === undefined ? "missing" : await readLost(name, lostId);
+    if (content === undefined) return undefined;
+    inventory.set(name, inventoryAfter(step));
+    // Without its content the agent confirms what it cannot look for: otherwise the tombstone would stay for ever.
+    if (lostId === undefined || content === "missing") return { kind: "withdrawal", deployment };
+    return { kind: "withdrawal", deployment, lost: { deploymentId: lostId, content } };
+  }
+
+  /** No BundleDeployment can make a content exist again that somebody has deleted, so it is not waited for. */
+  async function readLost(
+    name: string,
+    lostId: string,
+  ): Promise<Uint8Array | "missing" | undefined> {
+    try {
+      return await contents.read(lostId);
+    } catch (thrown) {
+      if (AppError.from(thrown).code !== hubErrors.CONTENT_MISSING.code)
+        return unreadable(name, lostId, thrown);
+      log.warn(
+        { deployment: name, deploymentId: lostId },
+        "the content of a withdrawn deployment does not exist; an agent that has lost it confirms without looking for its release",
+      );
+      return "missing";
+    }
+  }
+
   /** `undefined` when it cannot be read now. Other deployments do not wait for the retry. */
   async function read(name: string, deploymentId: string): Promise<Uint8Array | undefined> {
     try {
@@ -73,13 +104,16 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       failures.delete(name);
       return content;
     } catch (thrown) {
-      const retryMs = retryLater(name);
-      log.warn(
-        { deployment: name, deploymentId, err: messageOf(thrown), retryMs },
-        "cannot read the content of a deployment; retrying",
-      );
-      return undefined;
+      return unreadable(name, deploymentId, thrown);
     }
+  }
+
+  function unreadable(name: string, deploymentId: string, thrown: unknown): undefined {
+    const retryMs = retryLater(name);
+    log.warn(
+      { deployment: name, deploymentId, err: messageOf(thrown), retryMs },
+      "cannot read the content of a deployment; retrying",
+    );
   }
 
   /** Also false while that cannot be decided. */

@@ -10,15 +10,18 @@ interface Fields {
   readonly id?: string;
   readonly paused?: boolean;
   readonly deleting?: boolean;
+  /** An agent has reported on it. */
+  readonly reported?: boolean;
 }
 
 function desired(
   name: string,
-  { uid = "u", id = "sha256:1", paused = false, deleting = false }: Fields = {},
+  { uid = "u", id = "sha256:1", paused = false, deleting = false, reported = false }: Fields = {},
 ): BundleDeployment {
   return {
     metadata: { name, uid, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
     spec: { deploymentID: id, stagedDeploymentID: id, paused },
+    ...(reported && { status: { agent: { epoch: 1, sequence: 1 } } }),
   };
 }
 
@@ -93,6 +96,34 @@ describe("the plan for an agent that connects has", () => {
       "a withdrawal of what is not in the inventory, to be confirmed",
       [],
       [desired("a", { deleting: true })],
+      [withdraw],
+      [],
+    ],
+    [
+      "a withdrawal with the content of what an agent has reported on and this one does not have",
+      [],
+      [desired("a", { deleting: true, reported: true })],
+      [{ ...withdraw, lostId: "sha256:1" }],
+      [],
+    ],
+    [
+      "a withdrawal with the content of what was reported on while the inventory has an earlier one of that name",
+      [observed("a", { uid: "old" })],
+      [desired("a", { deleting: true, reported: true })],
+      [{ ...withdraw, lostId: "sha256:1" }],
+      [],
+    ],
+    [
+      "a withdrawal without a content of what the agent has",
+      [observed("a")],
+      [desired("a", { deleting: true, reported: true })],
+      [withdraw],
+      [],
+    ],
+    [
+      "a withdrawal without a content where none was released",
+      [],
+      [desired("a", { id: "", deleting: true, reported: true })],
       [withdraw],
       [],
     ],

@@ -12,7 +12,12 @@ export type DispatchStep =
       /** Whether the agent needs the content, because it does not have it. */
       readonly withContent: boolean;
     }
-  | { readonly kind: "withdraw"; readonly deployment: DeploymentKey };
+  | {
+      readonly kind: "withdraw";
+      readonly deployment: DeploymentKey;
+      /** The content that the agent needs to find the release, because it has lost the deployment. */
+      readonly lostId?: string;
+    };
 
 export interface DispatchPlan {
   readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
@@ -50,8 +55,10 @@ export function planDeployment(
   const key: DeploymentKey = { name: metadata.name, uid: metadata.uid ?? "" };
   const isSame = observed?.uid === key.uid;
   if (metadata.deletionTimestamp !== undefined) {
+    if (isSame) return observed.withdrawing ? nothing : { kind: "withdraw", deployment: key };
     // Also to an agent that does not have it: it confirms, and the hub removes the finalizer.
-    return isSame && observed.withdrawing ? nothing : { kind: "withdraw", deployment: key };
+    const isLost = deployment.status?.agent !== undefined && spec.deploymentID !== "";
+    return { kind: "withdraw", deployment: key, ...(isLost && { lostId: spec.deploymentID }) };
   }
   // The rollout has not released anything yet.
   if (spec.deploymentID === "") return nothing;

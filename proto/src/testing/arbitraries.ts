@@ -150,7 +150,14 @@ export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
     },
     { requiredKeys: ["kind", "deployment", "deploymentId", "paused"] },
   ),
-  fc.record({ kind: fc.constant("withdrawal" as const), deployment: key }),
+  fc.record(
+    {
+      kind: fc.constant("withdrawal" as const),
+      deployment: key,
+      lost: fc.record({ deploymentId: named, content: bytes }),
+    },
+    { requiredKeys: ["kind", "deployment"] },
+  ),
   fc.record({ kind: fc.constant("synced" as const), orphans: fc.array(text) }),
   fc.record({ kind: fc.constant("stateAck" as const), name: text, sequence }),
   fc.record({ kind: fc.constant("clusterInfo" as const), digest: named, content: bytes }),

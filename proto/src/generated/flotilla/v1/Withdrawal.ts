@@ -4,9 +4,13 @@
 export interface Withdrawal {
   'name'?: (string);
   'uid'?: (string);
+  'deploymentId'?: (string);
+  'content'?: (Buffer | Uint8Array | string);
 }
 
 export interface Withdrawal__Output {
   'name': (string);
   'uid': (string);
+  'deploymentId': (string);
+  'content': (Buffer);
 }

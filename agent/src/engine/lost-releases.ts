@@ -1,0 +1,101 @@
+/**
+ * Finds by its labels what was installed for a deployment that is withdrawn, for an agent that has lost all its Secrets. Tenants
+ * can write labels, so the records do not become the agent's: their hooks never run, and the agent itself deletes nothing by
+ * them that it cannot account for (docs/adr/0025).
+ */
+import type { DeploymentKey } from "@flotilla/proto";
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import { secrets } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Assignment } from "../assignment/index.ts";
+import { agentErrors } from "../errors/index.ts";
+import type { ReleaseKey } from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+import { downstreamObjects, inventoryRelease, ownerSelector } from "./claims.ts";
+
+export interface LostReleasesDeps {
+  readonly inventory: Pick<Inventory, "ownerOf" | "installed" | "setObjects">;
+  readonly log: Log;
+}
+
+/**
+ * Enters what a deployment's account finds: in the namespace of its release, or in all where the agent reads for it. Throws
+ * RELEASE_UNREADABLE with the missing right.
+ */
+export async function findLostReleases(
+  { inventory, log }: LostReleasesDeps,
+  { owner, deploymentId }: Pick<Assignment, "owner" | "deploymentId">,
+  content: DeploymentContent,
+  { watch, isAgent }: ImpersonatedClient,
+): Promise<void> {
+  const { rest, subject, isPerNamespace } = watch;
+  const namespace = isPerNamespace ? content.namespace : undefined;
+  try {
+    const releases = await releasesOf({ rest, inventory, namespace }, owner);
+    for (const place of releases) {
+      const { namespace, name: releaseName } = place;
+      const release = inventoryRelease({ owner, deploymentId }, content, {
+        namespace,
+        releaseName,
+      });
+      await inventory.installed(owner.name, release, { added: [], kept: [] });
+    }
+    // Without an account nothing limits what would be deleted.
+    const objects = isAgent ? [] : await downstreamObjects(rest, owner, content);
+    if (objects.length > 0) await inventory.setObjects(owner.name, objects);
+    log.info(
+      { deployment: owner.name, releases: releases.length, objects: objects.length },
+      "looked for what was installed for a withdrawn deployment, as the agent has lost its Secrets",
+    );
+  } catch (thrown) {
+    if (AppError.from(thrown).code === agentErrors.INVENTORY_NOT_STORED.code) throw thrown;
+    throw new AppError(
+      agentErrors.RELEASE_UNREADABLE,
+      `look for the release of a withdrawn deployment in ${namespace === undefined ? "all namespaces" : `namespace ${namespace}`} as ${subject}, because the agent has lost its Secrets: ${messageOf(thrown)}; the withdrawal is not confirmed`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** The same for a hub that sends no content, in all namespaces: nothing is known but what the labels name. */
+export async function takeOverLost(
+  { rest, inventory }: { readonly rest: KubeRest } & Pick<LostReleasesDeps, "inventory">,
+  owner: DeploymentKey,
+): Promise<void> {
+  for (const place of await releasesOf({ rest, inventory }, owner)) {
+    const release = {
+      ...place,
+      uid: owner.uid,
+      deploymentId: "unknown",
+      keepResources: false,
+      deleteCRDResources: false,
+    };
+    await inventory.installed(owner.name, release, { added: [], kept: [] });
+  }
+}
+
+/** Those that the labels name as a deployment's, and the inventory as nobody's. */
+async function releasesOf(
+  search: {
+    readonly rest: KubeRest;
+    readonly inventory: Pick<Inventory, "ownerOf">;
+    readonly namespace?: string | undefined;
+  },
+  owner: DeploymentKey,
+): Promise<readonly ReleaseKey[]> {
+  const { rest, inventory, namespace } = search;
+  const { items } = await rest.list(secrets, {
+    ...(namespace !== undefined && { namespace }),
+    labelSelector: ownerSelector(owner),
+  });
+  const found = new Map<string, ReleaseKey>();
+  for (const { metadata } of items) {
+    const place = { namespace: metadata.namespace ?? "", name: metadata.labels?.["name"] ?? "" };
+    if (inventory.ownerOf(place) === undefined)
+      found.set(`${place.namespace}/${place.name}`, place);
+  }
+  return [...found.values()];
+}

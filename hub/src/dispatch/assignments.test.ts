@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import type { ObservedDeployment } from "@flotilla/proto";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
+import { describe, test } from "vitest";
+import { hubErrors } from "../errors/index.ts";
+import { type Assignments, createAssignments } from "./assignments.ts";
+
+const deployment = { name: "web", uid: "u" };
+const content = Buffer.from("content");
+const deleted: BundleDeployment = {
+  metadata: { ...deployment, deletionTimestamp: "2026-01-01T00:00:00Z" },
+  spec: { deploymentID: "sha256:1", stagedDeploymentID: "sha256:1" },
+  status: { agent: { epoch: 1, sequence: 1 } },
+};
+const has: ObservedDeployment = {
+  ...{ ...deployment, deploymentId: "sha256:1" },
+  ...{ paused: false, withdrawing: false },
+};
+
+interface Options {
+  readonly inventory?: readonly ObservedDeployment[];
+  readonly read?: () => Promise<Uint8Array>;
+}
+
+function setUp({ inventory = [], read = () => Promise.resolve(content) }: Options = {}) {
+  const clock = createFakeClock();
+  const enqueued: string[] = [];
+  const assignments: Assignments = createAssignments({
+    inventory,
+    desired: () => deleted,
+    contents: { read },
+    withdrawals: { mayBeSent: () => Promise.resolve(true) },
+    enqueue: (name) => void enqueued.push(name),
+    clock,
+    log: silentLog(),
+  });
+  return { assignments, clock, enqueued };
+}
+
+describe("a withdrawal", () => {
+  test("is sent with the content to an agent that has lost the deployment, once", async () => {
+    const { assignments } = setUp();
+
+    assert.deepEqual(await assignments.next("web"), {
+      kind: "withdrawal",
+      deployment,
+      lost: { deploymentId: "sha256:1", content },
+    });
+    assert.equal(await assignments.next("web"), undefined);
+  });
+
+  test("is sent without reading the content to an agent that has the deployment", async () => {
+    const read = () => Promise.reject(new Error("must not be read"));
+    const { assignments } = setUp({ inventory: [has], read });
+
+    assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
+  });
+
+  test("waits for a content that cannot be read now", async () => {
+    let failures = 1;
+    const read = () => {
+      failures -= 1;
+      return failures < 0 ? Promise.resolve(content) : Promise.reject(new Error("unavailable"));
+    };
+    const { assignments, clock, enqueued } = setUp({ read });
+
+    assert.equal(await assignments.next("web"), undefined);
+    await clock.advance(60_000);
+
+    assert.deepEqual(enqueued, ["web"]);
+    const message = await assignments.next("web");
+    assert.equal(message?.kind === "withdrawal" && message.lost?.deploymentId, "sha256:1");
+  });
+
+  test("does not wait for a content that does not exist", async () => {
+    const read = () => Promise.reject(new AppError(hubErrors.CONTENT_MISSING, "no Secret"));
+    const { assignments } = setUp({ read });
+
+    assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
+  });
+});
