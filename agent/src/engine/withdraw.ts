@@ -13,8 +13,8 @@ import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf } from "./claims.ts";
-import { findLostReleases } from "./lost-releases.ts";
 import { type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+import { findLostReleases } from "./lost-releases.ts";
 import { observeReleases } from "./observe-releases.ts";
 import type { Uninstall } from "./uninstall.ts";
 

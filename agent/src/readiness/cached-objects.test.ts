@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { pod, podThat, pods, startTracker, statusError } from "./testing/index.ts";
+import { pod, pods, podThat, startTracker, statusError } from "./testing/index.ts";
 
 describe("the cached object of a workload", () => {
   test("is ignored if it is older than the object in the API", async (t) => {

@@ -4,8 +4,8 @@ import { describe, test } from "vitest";
 import {
   config,
   pod,
-  podThat,
   pods,
+  podThat,
   startTracker,
   thing,
   things,

@@ -1,8 +1,8 @@
 export {
   config,
   pod,
-  podThat,
   pods,
+  podThat,
   startTracker,
   statusError,
   thing,
