@@ -19,6 +19,7 @@ import {
   createReadCalls,
   createReaders,
   createReadRecords,
+  createReadTemplates,
   createReadYaml,
 } from "./reader/index.ts";
 import { createReadinessTracker } from "./readiness/index.ts";
@@ -89,7 +90,11 @@ export function createInstaller(deps: InstallerDeps): Installer {
     maxReaders: deps.concurrency,
     environment: deps.readerEnvironment,
   });
-  const renderValues = createRenderValues({ runHelm, dir: join(dataDir, "values"), limitRecords });
+  const renderValues = createRenderValues({
+    ...{ runHelm, limitRecords },
+    readTemplates: createReadTemplates(readers),
+    dir: join(dataDir, "values"),
+  });
   const readYaml = createReadYaml(readers);
   const records = createReadRecords(readers);
   const inputs = createInputCollector({

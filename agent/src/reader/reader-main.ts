@@ -5,6 +5,7 @@ import { parseExact } from "@flotilla/shared/json";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
 import { performRecordTask } from "../record/index.ts";
 import { callsInValues, readChartCalls } from "../templates/index.ts";
+import { performTemplateTask } from "../values/template/index.ts";
 import { parseTask, type ReaderReply, type ReaderTask } from "./reader-task.ts";
 
 async function perform(task: ReaderTask): Promise<unknown> {
@@ -18,6 +19,8 @@ async function perform(task: ReaderTask): Promise<unknown> {
       return toHelmJson(parseHelmYaml(task.text, { name: task.name }) ?? null);
     case "record":
       return await performRecordTask(task.task);
+    case "templates":
+      return performTemplateTask(task.task);
   }
 }
 

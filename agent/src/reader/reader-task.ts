@@ -1,6 +1,7 @@
 /** What the agent asks of a reader, and what it answers: one line of JSON each. */
 import { z } from "zod";
 import { recordTask } from "../record/index.ts";
+import { templateTask } from "../values/template/index.ts";
 
 const taskSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("chart"), path: z.string(), digest: z.string() }),
@@ -9,6 +10,7 @@ const taskSchema = z.discriminatedUnion("kind", [
   /** `name`: of the text, for messages. */
   z.object({ kind: z.literal("yaml"), text: z.string(), name: z.string() }),
   z.object({ kind: z.literal("record"), task: recordTask }),
+  z.object({ kind: z.literal("templates"), task: templateTask }),
 ]);
 
 export type ReaderTask = Readonly<z.infer<typeof taskSchema>>;

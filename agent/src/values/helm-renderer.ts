@@ -14,7 +14,7 @@ import { toHelmJson } from "@flotilla/shared/yaml";
 import { agentErrors } from "../errors/index.ts";
 import { type HelmResult, helmErrorOf, type RunHelm } from "../helm/index.ts";
 import type { LimitRecords } from "../process/index.ts";
-import { missingKeyIn } from "./translate-template.ts";
+import { missingKeyIn } from "./template/index.ts";
 
 /** The rendered templates in order, or the number of the first one that failed. */
 export type Rendering =

@@ -2,6 +2,7 @@ export { createInputCollector, type InputCollector, type ReleaseInputs } from ".
 export {
   createRenderValues,
   hasTemplates,
+  type ReadTemplates,
   type RenderValues,
   type ValuesTemplates,
 } from "./render-values.ts";

@@ -13,6 +13,7 @@ import type { HelmRun } from "../helm/run-helm.ts";
 import { createLimitRecords } from "../process/index.ts";
 import { createSecretStorage } from "../storage/index.ts";
 import { createRenderValues, hasTemplates, type ValuesTemplates } from "./render-values.ts";
+import { readTemplatesHere } from "./testing/index.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-values-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
@@ -29,6 +30,7 @@ const paris: ClusterInfo = {
 function rendererWith(answer: readonly string[] | string | "endless", limitMs?: number) {
   const runs: HelmRun[] = [];
   const render = createRenderValues({
+    readTemplates: readTemplatesHere,
     runHelm: async (run) => {
       runs.push(run);
       const result: HelmResult = { code: 0, stdout: "", stderr: "" };

@@ -3,21 +3,22 @@
  * engine, and `templateValues` override the result.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors";
+import { parseExact } from "@flotilla/shared/json";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
+import { z } from "zod";
 import { agentErrors } from "../errors/index.ts";
 import type { RunHelm } from "../helm/index.ts";
 import type { LimitRecords } from "../process/index.ts";
 import { createRenderTemplates } from "./helm-renderer.ts";
-import { TemplateError } from "./lex-template.ts";
-import { parseRendered, reread } from "./reread.ts";
 import {
   findTexts,
   labelIn,
   replaceTexts,
+  TemplateError,
+  type TemplateReplies,
   type TemplateText,
   type Values,
-} from "./template-texts.ts";
-import { translateTemplate } from "./translate-template.ts";
+} from "./template/index.ts";
 
 /** The fields of a content that can contain templates. */
 export interface ValuesTemplates {
@@ -45,14 +46,29 @@ export function hasTemplates(content: ValuesTemplates): boolean {
   );
 }
 
+/** Reads in a process of its own what may take long. Throws LIMIT_EXCEEDED. */
+export interface ReadTemplates {
+  translate(texts: readonly string[]): Promise<TemplateReplies["translate"]>;
+  reread(all: readonly Rendered[]): Promise<TemplateReplies["reread"]>;
+}
+
+/** A template, and what it was rendered to. */
+export interface Rendered {
+  readonly text: string;
+  readonly rendered: string;
+  readonly place: TemplateText["place"] | "whole";
+}
+
 export function createRenderValues(deps: {
   readonly runHelm: RunHelm;
+  readonly readTemplates: ReadTemplates;
   /** A directory of its own, for files that Helm reads. */
   readonly dir: string;
   readonly limitRecords: LimitRecords;
   /** Timeout of Helm; default one minute. */
   readonly limitMs?: number;
 }): RenderValues {
+  const { readTemplates } = deps;
   const renderTemplates = createRenderTemplates(deps);
 
   return async function renderValues(content, info, { signal }) {
@@ -68,22 +84,46 @@ export function createRenderValues(deps: {
       (one) => one.text.includes("${") && labelOf(one) === undefined,
     );
     const rendered = await renderAll(templates, info, signal);
+    const results = await rereadAll(
+      [
+        ...inValues.flatMap((one) => {
+          const text = labelOf(one) === undefined ? rendered.get(nameOf(one)) : undefined;
+          return text === undefined ? [] : [{ one, rendered: text, place: one.place }];
+        }),
+        ...computed.map(({ found: one }) => ({
+          one,
+          rendered: rendered.get(nameOf(one)) ?? one.text,
+          place: "whole" as const,
+        })),
+      ],
+      info,
+    );
 
     const replaced = toErrors({ path: "values" }, info, () =>
       replaceTexts(values ?? {}, "values", (one) => {
         const label = labelOf(one);
         if (label !== undefined) return own(info.labels, label) ?? "";
-        const text = rendered.get(nameOf(one));
-        if (text === undefined) return one.text;
-        return toErrors(one, info, () => reread(one.text, text, one.place));
+        const name = nameOf(one);
+        return results.has(name) ? results.get(name) : one.text;
       }),
     );
-    const over = computed.map(({ key, found }) => {
-      const text = rendered.get(nameOf(found)) ?? found.text;
-      return [key, toErrors(found, info, () => parseRendered(text))] as const;
-    });
+    const over = computed.map(({ key, found }) => [key, results.get(nameOf(found))] as const);
     return Object.fromEntries([...Object.entries(replaced), ...over]);
   };
+
+  /** The values of rendered templates, by their names. */
+  async function rereadAll(
+    all: readonly (Omit<Rendered, "text"> & { readonly one: TemplateText })[],
+    info: ClusterInfo,
+  ): Promise<ReadonlyMap<string, unknown>> {
+    if (all.length === 0) return new Map();
+    const found = await readTemplates.reread(
+      all.map(({ one: { text }, rendered, place }) => ({ text, rendered, place })),
+    );
+    if ("why" in found) throw failure(all[found.number]?.one.path ?? "values", info, found.why);
+    const values = z.array(z.unknown()).parse(parseExact(found.json));
+    return new Map(all.map(({ one }, number) => [nameOf(one), values[number]] as const));
+  }
 
   async function renderAll(
     templates: readonly TemplateText[],
@@ -91,10 +131,10 @@ export function createRenderValues(deps: {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
     if (templates.length === 0) return new Map();
-    const translated = templates.map((one, number) =>
-      toErrors(one, info, () => translateTemplate(one.text, number)),
-    );
-    const rendering = await renderTemplates(translated, contextOf(info), { signal });
+    const translated = await readTemplates.translate(templates.map(({ text }) => text));
+    if ("why" in translated)
+      throw failure(templates[translated.number]?.path ?? "values", info, translated.why);
+    const rendering = await renderTemplates(translated.texts, contextOf(info), { signal });
     if (rendering.kind === "rendered")
       return new Map(
         templates.map((one, number) => [nameOf(one), rendering.texts[number] ?? ""] as const),

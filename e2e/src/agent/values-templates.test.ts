@@ -11,7 +11,12 @@ import {
   type RenderValues,
   type ValuesTemplates,
 } from "@flotilla/agent/values";
-import { rowClusterInfo, rowContext, templateText } from "@flotilla/agent/values/testing";
+import {
+  readTemplatesHere,
+  rowClusterInfo,
+  rowContext,
+  templateText,
+} from "@flotilla/agent/values/testing";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
 import { AppError } from "@flotilla/shared/errors";
@@ -44,6 +49,7 @@ const { signal } = new AbortController();
 
 function rendererWith(environment: Readonly<Record<string, string>>): RenderValues {
   return createRenderValues({
+    readTemplates: readTemplatesHere,
     runHelm: createRunHelm({ path: helm, environment }),
     dir,
     limitRecords,
@@ -288,6 +294,7 @@ describe("values with templates", () => {
     });
     const took: number[] = [];
     const renders = createRenderValues({
+      readTemplates: readTemplatesHere,
       runHelm: async (run) => {
         const start = performance.now();
         const result = await runHelm(run);

@@ -1,2 +1,3 @@
 export { templateText } from "./arbitraries.ts";
+export { readTemplatesHere } from "./read-templates.ts";
 export { rowClusterInfo, rowContext, styleRows, valuesRows } from "./rows.ts";
