@@ -4,7 +4,6 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "@flotilla/shared/errors";
 import {
   killGroup,
-  lowerPriority,
   type ProcessLimits,
   type ProcessWatch,
   type WatchedProcess,
@@ -64,8 +63,6 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
     ],
     { env: { ...options.environment }, detached: true, stdio: ["pipe", "pipe", "ignore"] },
   );
-  // What is read for the first time must not slow what is installed.
-  if (child.pid !== undefined) lowerPriority(child.pid, 5);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let pending: ((result: ReaderReply | ReaderEnded) => void) | undefined;
   let output = "";
