@@ -28,11 +28,13 @@ interface Flooded {
 async function startFloodedHub(t: TestContext, addresses: number): Promise<Flooded> {
   const clock = createFakeClock(Date.now());
   const hub = await startInProcessHub(rest, { clock });
-  const token = await createToken(rest, hub, `token-${addresses}`);
   const before = clock.monotonic();
   const flood = startHandshakeFlood({ port: hub.port, addresses, concurrency: 200 });
   t.onTestFinished(() => flood.stop());
   await flood.waitFor(granted.burst);
+  // Meanwhile the others that the flood has opened wait, since no time passes.
+  const token = await createToken(rest, hub, `token-${addresses}`);
+  assert.equal(flood.completed, granted.burst);
 
   return {
     token,
