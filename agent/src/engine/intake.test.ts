@@ -77,6 +77,14 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
     assert.deepEqual(confirmed, []);
   });
 
+  test("is stored to look for its release if the inventory has that of an earlier deployment", async () => {
+    const { intake, assignments } = setUp({ known: [{ ...release, uid: "earlier" }] });
+
+    await intake.withdraw(deployment, lost);
+
+    assert.equal(assignments.get("web")?.lost, true);
+  });
+
   test("is recovered by its labels alone if the hub sends no content", async () => {
     const { intake, recovered, confirmed } = setUp();
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { plainContent } from "@flotilla/shared/content/testing";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
-import { createLockTimes } from "./lock-times.ts";
+import { createLockTimes, lockTimeoutMs } from "./lock-times.ts";
 
 const record = {
   namespace: "apps",
@@ -27,4 +28,13 @@ test("a lock is as old as its last change that this process observed", async () 
   lockTimes.forget(record);
 
   assert.equal(lockTimes.unchangedMs({ ...record, version: "2" }), 0);
+});
+
+test("the timeout of a lock is that of the release, or Helm's own", () => {
+  const withTimeout = (timeoutSeconds: number) =>
+    lockTimeoutMs({ ...plainContent, helm: { ...plainContent.helm, timeoutSeconds } });
+
+  assert.equal(withTimeout(30), 30_000);
+  assert.equal(withTimeout(900), 900_000);
+  assert.equal(withTimeout(0), 300_000);
 });

@@ -1,18 +1,20 @@
 import assert from "node:assert/strict";
-import { plainContent } from "@flotilla/shared/content/testing";
-import { AppError, defineErrors } from "@flotilla/shared/errors";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import { AppError } from "@flotilla/shared/errors";
+import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import { configMaps, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
+import { plainContent } from "@flotilla/shared/content/testing";
+import { agentErrors } from "../errors/index.ts";
 import { releaseLabels } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createInventory } from "../inventory/index.ts";
 import { findLostReleases } from "./lost-releases.ts";
 
 const owner = { name: "web", uid: "u" };
-const assignment = { owner, deploymentId: "sha256:1" };
+const assignedAgain = { owner, deploymentId: "sha256:1" };
+const assignment = { ...assignedAgain, lost: true as const };
 const content = {
   ...plainContent,
   ...{ namespace: "team", releaseName: "web", serviceAccount: "team/deployer" },
@@ -40,19 +42,29 @@ function clientOf(rest: KubeRest, isPerNamespace = true): ImpersonatedClient {
   return { subject, isAgent: false, rest, helmArgs: [], watch };
 }
 
-function setUp(...records: readonly Secret[]) {
+interface Options {
+  readonly client?: (rest: KubeRest) => ImpersonatedClient | AppError;
+  readonly hasLostAll?: boolean;
+}
+
+function setUp(records: readonly Secret[], { client = clientOf, hasLostAll = true }: Options = {}) {
   const rest = createMemoryApiServer();
   for (const each of records) rest.put(secrets, each);
   const log = silentLog();
   const inventory = createInventory({ rest: createMemoryApiServer(), log });
-  return { rest, inventory, deps: { inventory, log } };
+  const clientFor = () => {
+    const found = client(rest);
+    return found instanceof AppError ? Promise.reject(found) : Promise.resolve(found);
+  };
+  const deps = { clients: { clientFor }, inventory, hasLostAll: () => hasLostAll, log };
+  return { rest, inventory, deps };
 }
 
 describe("what was installed for a deployment of an agent that has lost its Secrets", () => {
   test("is found in the namespace of its release, with its options, and is no record of the agent", async () => {
-    const { rest, inventory, deps } = setUp(record("team", "web"), record("elsewhere", "web"));
+    const { inventory, deps } = setUp([record("team", "web"), record("elsewhere", "web")]);
 
-    await findLostReleases(deps, assignment, content, clientOf(rest));
+    await findLostReleases(deps, assignment, content);
 
     assert.deepEqual(inventory.releasesOf("web"), [
       {
@@ -63,9 +75,10 @@ describe("what was installed for a deployment of an agent that has lost its Secr
   });
 
   test("is found in all namespaces if the agent itself reads", async () => {
-    const { rest, inventory, deps } = setUp(record("team", "web"), record("elsewhere", "old"));
+    const records = [record("team", "web"), record("elsewhere", "old")];
+    const { inventory, deps } = setUp(records, { client: (rest) => clientOf(rest, false) });
 
-    await findLostReleases(deps, assignment, content, clientOf(rest, false));
+    await findLostReleases(deps, assignment, content);
 
     assert.deepEqual(
       inventory.releasesOf("web").map(({ namespace, name }) => `${namespace}/${name}`),
@@ -74,23 +87,23 @@ describe("what was installed for a deployment of an agent that has lost its Secr
   });
 
   test("is nothing that has another UID, or that the inventory has for another deployment", async () => {
-    const { rest, inventory, deps } = setUp(
+    const { inventory, deps } = setUp([
       record("team", "again", { ...owner, uid: "other" }),
       record("team", "victim"),
-    );
+    ]);
     const place = { namespace: "team", name: "victim" };
     const [release] = [{ ...place, uid: "v", deploymentId: "", keepResources: false }];
     const victim = { ...release, deleteCRDResources: false };
     await inventory.installed("victim", victim, { added: [], kept: [] });
 
-    await findLostReleases(deps, assignment, content, clientOf(rest));
+    await findLostReleases(deps, assignment, content);
 
     assert.deepEqual(inventory.releasesOf("web"), []);
     assert.deepEqual(inventory.ownerOf(place), { name: "victim", uid: "v" });
   });
 
   test("includes the copies that its content names, which have its label", async () => {
-    const { rest, inventory, deps } = setUp();
+    const { rest, inventory, deps } = setUp([]);
     for (const [name, label] of [
       ["copied", "web"],
       ["unnamed", "web"],
@@ -104,7 +117,7 @@ describe("what was installed for a deployment of an agent that has lost its Secr
       });
     const copies = ["copied", "own"].map((name) => ({ kind: "ConfigMap" as const, name }));
 
-    await findLostReleases(deps, assignment, { ...content, copies }, clientOf(rest));
+    await findLostReleases(deps, assignment, { ...content, copies });
 
     assert.deepEqual(
       inventory.objectsOf("web").map(({ name }) => name),
@@ -112,16 +125,66 @@ describe("what was installed for a deployment of an agent that has lost its Secr
     );
   });
 
-  test("is not known while the account may not list, which is said with the right", async () => {
-    const { rest, inventory, deps } = setUp(record("team", "web"));
-    const denied = defineErrors({ DENIED: { retryable: true, help: "" } }).DENIED;
-    const list = () => Promise.reject(new AppError(denied, "may not list secrets"));
+  test("includes no copies where no account limits what is deleted", async () => {
+    const client = (rest: KubeRest) => ({ ...clientOf(rest, false), isAgent: true });
+    const { rest, inventory, deps } = setUp([], { client });
+    const labels = { "fleet.cattle.io/bundledeployment": "web" };
+    rest.put(configMaps, { metadata: { namespace: "team", name: "copied", labels } });
+    const copies = [{ kind: "ConfigMap" as const, name: "copied" }];
 
-    await assert.rejects(findLostReleases(deps, assignment, content, clientOf({ ...rest, list })), {
+    await findLostReleases(deps, assignment, { ...content, copies });
+
+    assert.deepEqual(inventory.objectsOf("web"), []);
+  });
+
+  test("is not looked for if the agent has lost nothing, or has it in its inventory", async () => {
+    const { rest, deps } = setUp([record("team", "web")], { hasLostAll: false });
+    await findLostReleases(deps, assignedAgain, content);
+    assert.deepEqual(rest.reads, []);
+
+    const known = setUp([record("team", "web")]);
+    await findLostReleases(known.deps, assignedAgain, content);
+    await findLostReleases(known.deps, assignedAgain, content);
+    assert.equal(known.rest.reads.length, 1);
+  });
+});
+
+describe("an account that may not look for the release", () => {
+  const denied = new KubeStatusError("may not list secrets", { status: 403, reason: "Forbidden" });
+  const missing = new AppError(agentErrors.SERVICE_ACCOUNT_MISSING, "no account");
+  const unavailable = new KubeStatusError("busy", { status: 503, reason: "Unavailable" });
+  const listing = (error: Error) => (rest: KubeRest) =>
+    clientOf({ ...rest, list: () => Promise.reject(error) });
+
+  test("keeps a withdrawal from being confirmed, and the error names the right", async () => {
+    const { inventory, deps } = setUp([], { client: listing(denied) });
+
+    await assert.rejects(findLostReleases(deps, assignment, content), {
       code: "RELEASE_UNREADABLE",
       message:
         "look for the release of a withdrawn deployment in namespace team as service account team/deployer, because the agent has lost its Secrets: may not list secrets; the withdrawal is not confirmed",
     });
     assert.deepEqual(inventory.releasesOf("web"), []);
+  });
+
+  test("keeps it also where the account does not exist", async () => {
+    const { deps } = setUp([], { client: () => missing });
+
+    await assert.rejects(findLostReleases(deps, assignment, content), {
+      code: "SERVICE_ACCOUNT_MISSING",
+    });
+  });
+
+  test("does not keep a deployment that was assigned again, which it may never have installed", async () => {
+    for (const client of [listing(denied), () => missing])
+      await findLostReleases(setUp([], { client }).deps, assignedAgain, content);
+  });
+
+  test("is not assumed while the API server does not answer", async () => {
+    const { deps } = setUp([], { client: listing(unavailable) });
+
+    await assert.rejects(findLostReleases(deps, assignedAgain, content), {
+      code: "RELEASE_UNREADABLE",
+    });
   });
 });

@@ -6,30 +6,54 @@
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Assignment } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ReleaseKey } from "../helm/index.ts";
-import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { downstreamObjects, inventoryRelease, ownerSelector } from "./claims.ts";
 
 export interface LostReleasesDeps {
-  readonly inventory: Pick<Inventory, "ownerOf" | "installed" | "setObjects">;
+  readonly clients: Pick<ImpersonatedClients, "clientFor">;
+  readonly inventory: Pick<Inventory, "ownerOf" | "releasesOf" | "installed" | "setObjects">;
+  /** See DeployerDeps. */
+  readonly hasLostAll: () => boolean;
   readonly log: Log;
 }
 
 /**
- * Enters what a deployment's account finds: in the namespace of its release, or in all where the agent reads for it. Throws
- * RELEASE_UNREADABLE with the missing right.
+ * Looks for the releases of a deployment that is withdrawn, unless the inventory can be trusted to have them. One that was
+ * assigned again was not reconciled yet, or was rejected: then what its account may not do does not keep it, because the
+ * account may never have been able to. Throws RELEASE_UNREADABLE, and what `clientFor` throws.
  */
 export async function findLostReleases(
+  deps: LostReleasesDeps,
+  assignment: Pick<Assignment, "owner" | "deploymentId" | "lost">,
+  content: DeploymentContent,
+): Promise<void> {
+  const { clients, inventory, hasLostAll, log } = deps;
+  const { owner, lost = false } = assignment;
+  if (!lost && (!hasLostAll() || inventory.releasesOf(owner.name).length > 0)) return;
+  try {
+    await findAs(await clients.clientFor(content.serviceAccount), deps, assignment, content);
+  } catch (thrown) {
+    if (lost || !isAccountFailure(thrown)) throw thrown;
+    log.warn(
+      { deployment: owner.name, err: messageOf(thrown) },
+      "withdrawn deployment has no service account that may look for its release; if there is one, it stays",
+    );
+  }
+}
+
+/** Enters what an account finds: in the namespace of the release, or in all where the agent reads for it. */
+async function findAs(
+  { watch, isAgent }: ImpersonatedClient,
   { inventory, log }: LostReleasesDeps,
   { owner, deploymentId }: Pick<Assignment, "owner" | "deploymentId">,
   content: DeploymentContent,
-  { watch, isAgent }: ImpersonatedClient,
 ): Promise<void> {
   const { rest, subject, isPerNamespace } = watch;
   const namespace = isPerNamespace ? content.namespace : undefined;
@@ -99,3 +123,15 @@ async function releasesOf(
   }
   return [...found.values()];
 }
+
+function isAccountFailure(thrown: unknown): boolean {
+  const { code, cause } = AppError.from(thrown);
+  if (code === agentErrors.RELEASE_UNREADABLE.code) return isForbidden(cause);
+  return accountFailures.some((kind) => kind.code === code);
+}
+
+const accountFailures = [
+  agentErrors.SERVICE_ACCOUNT_MISSING,
+  agentErrors.SERVICE_ACCOUNT_REQUIRED,
+  agentErrors.SERVICE_ACCOUNT_DENIED,
+];

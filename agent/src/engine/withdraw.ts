@@ -1,11 +1,8 @@
 /** Removes everything that was installed for a deployment, also if its assignment was lost. */
 import type { DeploymentContent } from "@flotilla/shared/content";
-import { AppError, messageOf } from "@flotilla/shared/errors";
-import { isForbidden } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import type { Assignment } from "../assignment/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
-import { agentErrors } from "../errors/index.ts";
 import { isLocked, type ReleaseRecord, type Releases, type StoredReleases } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
@@ -20,8 +17,8 @@ import type { Uninstall } from "./uninstall.ts";
 
 export interface WithdrawDeps {
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
-  readonly releases: Releases;
-  readonly stored: StoredReleases;
+  readonly releases: Pick<Releases, "observe" | "ownedBy" | "latest" | "history" | "unfollow">;
+  readonly stored: Pick<StoredReleases, "read" | "unlock" | "deleteHistory">;
   readonly downstream: Pick<DownstreamResources, "has" | "remove" | "forget">;
   readonly inventory: Inventory;
   readonly inputs: Pick<InputCollector, "forget">;
@@ -78,7 +75,7 @@ async function withdrawalOf(
   const { owner } = assignment;
   if (assignment.content.length > 0) {
     const content = await contentOf(assignment);
-    await findLost(tools, assignment, content);
+    await findLostReleases(tools, assignment, content);
     await observe(tools, assignment, content, signal);
     await claimInterruptedRun(tools, assignment, content);
     return { ...content, lockTimeoutMs: lockTimeoutMs(content) };
@@ -92,30 +89,6 @@ async function withdrawalOf(
     deleteCRDResources: release?.deleteCRDResources,
     lockTimeoutMs: defaultLockTimeoutMs,
   };
-}
-
-/**
- * An agent that has lost its Secrets finds by its labels what was installed. One that was assigned again was not reconciled
- * yet, or was rejected: then what its account may not do does not keep it, because the account may never have been able to.
- */
-async function findLost(
-  tools: WithdrawDeps,
-  assignment: Assignment,
-  content: DeploymentContent,
-): Promise<void> {
-  const { clients, inventory, hasLostAll, log } = tools;
-  const { owner, lost = false } = assignment;
-  if (!lost && (!hasLostAll() || inventory.releasesOf(owner.name).length > 0)) return;
-  try {
-    const client = await clients.clientFor(content.serviceAccount);
-    await findLostReleases(tools, assignment, content, client);
-  } catch (thrown) {
-    if (lost || !isAccountFailure(thrown)) throw thrown;
-    log.warn(
-      { deployment: owner.name, err: messageOf(thrown) },
-      "withdrawn deployment has no service account that may look for its release; if there is one, it stays",
-    );
-  }
 }
 
 /** Only what may be installed: a deployment that was rejected for its account is removed without one. */
@@ -155,15 +128,3 @@ async function withdrawRelease(
   if (settings.keepResources) await stored.deleteHistory(client.rest, record, signal);
   else await uninstallRelease(record, { ...crdPolicy(settings, client, signal), isForced: false });
 }
-
-function isAccountFailure(thrown: unknown): boolean {
-  const { code, cause } = AppError.from(thrown);
-  if (code === agentErrors.RELEASE_UNREADABLE.code) return isForbidden(cause);
-  return accountFailures.some((kind) => kind.code === code);
-}
-
-const accountFailures = [
-  agentErrors.SERVICE_ACCOUNT_MISSING,
-  agentErrors.SERVICE_ACCOUNT_REQUIRED,
-  agentErrors.SERVICE_ACCOUNT_DENIED,
-];

@@ -46,7 +46,7 @@ export interface StoredReleases {
 }
 
 export interface StoredReleasesDeps {
-  readonly releases: Releases;
+  readonly releases: Pick<Releases, "reader" | "history" | "ran" | "removed">;
   readonly records: ReadRecords;
   readonly inventory: Pick<Inventory, "adopt" | "rewritten" | "removed" | "revisionOf">;
   readonly log: Log;

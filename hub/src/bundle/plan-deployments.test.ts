@@ -178,6 +178,22 @@ describe("the deployments of a Bundle", () => {
     ]);
   });
 
+  test("are not those of another Cluster that has the namespace with Fleet's name", () => {
+    const [name, other] = [
+      "retail-emea-production-store-edge-gateway-98",
+      "retail-emea-production-store-edge-gateway-620",
+    ] as const;
+    const fleetName = fleetClusterNamespaceName(workspace, name);
+    const { metadata, ...existing } = settled(other);
+    const others = { ...existing, metadata: { ...metadata, namespace: fleetName } };
+    const restored = placed(aCluster(name, { status: {} }), digestB);
+    const owner = { ...placed(aCluster(other)), namespace: fleetName };
+
+    assert.deepEqual(planDeployments(bundle, [restored, owner], [others]), {
+      ...{ create: [], replace: [], remove: [], waiting: 0 },
+    });
+  });
+
   test("are not created before the cluster has a namespace", () => {
     const plan = planDeployments(bundle, [placed(aCluster("paris", { status: {} }))], []);
 

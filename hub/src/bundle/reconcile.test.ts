@@ -134,6 +134,21 @@ test("leaves the deployment of a cluster as it is that another system manages", 
   assert.notEqual(deployed()?.spec.deploymentID, before.spec.deploymentID);
 });
 
+test("leaves the deployment of a cluster that the cache does not have, as after a restore", async () => {
+  const { rest, stores, reconcile } = setUp();
+  await reconcile();
+  const { metadata } = aDeployment("paris");
+  const made = rest.peek(bundleDeployments, metadata);
+  const paris = stores.clusters.get(`${workspace}/paris`);
+  assert.ok(made !== undefined && paris !== undefined);
+  stores.deployments.set(made);
+  stores.clusters.remove(paris);
+
+  await reconcile();
+
+  assert.deepEqual(rest.peek(bundleDeployments, metadata), made);
+});
+
 test("does not change a deployment of the same name that belongs to another Bundle", async () => {
   const { rest, reconcile, deployed } = setUp();
   const foreign = aDeployment("paris", { metadata: { labels: {} } });

@@ -47,6 +47,7 @@ function start() {
     },
   });
   return {
+    kube,
     events,
     addCluster(name: string, status: NonNullable<Cluster["status"]> = {}): Cluster {
       const stored = kube.put(clusters, aCluster(name, { status }));
@@ -161,4 +162,34 @@ describe("a namespace that belongs to another Cluster", () => {
       assert.equal(exists(name), true);
     });
   }
+
+  it("is not taken over when it becomes that while the hub adopts it", async () => {
+    const { kube, addCluster, addNamespace, reconcile } = start();
+    addCluster("paris");
+    const name = ownName("paris");
+    addNamespace({ metadata: { name } }, { isCached: false });
+    const { annotations = {} } = clusterNamespaceFor(aCluster("london")).metadata;
+    kube.beforeWrite = (write) => {
+      if (write.startsWith("patch")) kube.put(namespaces, { metadata: { name, annotations } });
+    };
+
+    await assert.rejects(reconcile("paris"), { status: 409 });
+
+    assert.deepEqual(kube.peek(namespaces, { name })?.metadata.annotations, annotations);
+  });
+
+  it("is not deleted when it becomes that while the hub deletes its own", async () => {
+    const { kube, addNamespace, reconcile, exists } = start();
+    const name = ownName("paris");
+    const { metadata } = clusterNamespaceFor(aCluster("paris"));
+    addNamespace({ metadata: { ...metadata, name, uid: "ours" } });
+    kube.beforeWrite = () => {
+      kube.remove(namespaces, { name });
+      kube.put(namespaces, { metadata: { name, uid: "theirs" } });
+    };
+
+    await assert.rejects(reconcile("paris"), { status: 409 });
+
+    assert.equal(exists(name), true);
+  });
 });

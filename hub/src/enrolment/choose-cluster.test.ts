@@ -37,6 +37,7 @@ const token: TokenTerms = {
   allowedLabels: undefined,
 };
 const limited: TokenTerms = { ...token, allowedClusterNames: ["eu-*", "one"] };
+const named: TokenTerms = { ...token, allowedClusterNames: ["cluster-*"] };
 const forOne: TokenTerms = { ...token, clusterName: "one" };
 const late: TokenTerms = { ...token, createdAt: "2026-01-02T00:00:00Z" };
 
@@ -108,6 +109,11 @@ describe("the Cluster of an enrolling agent", () => {
       "is not created with another name that the token does not allow when the requested one is taken",
       { clusterName: "one", named: () => foreign, token: limited },
       { kind: "name-rejected", name: nameFor("client") },
+    ],
+    [
+      "is not created with another name when the requested one is taken and the token does not allow it",
+      { clusterName: "us-1", named: () => foreign, token: named },
+      { kind: "name-rejected", name: "us-1" },
     ],
     [
       "is not one that was created for it with a name that the token does not allow",

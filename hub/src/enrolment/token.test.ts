@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { termsOf, validateToken } from "./token.ts";
+import { matchesAny, termsOf, validateToken } from "./token.ts";
 
 const token: ClusterRegistrationToken = {
   metadata: {
@@ -39,4 +39,14 @@ describe("a presented registration token", () => {
 
     assert.deepEqual(validateToken(wrongInput), { kind: "unknown" });
   });
+});
+
+test("a pattern is a whole name, or the start of one if it ends in *", () => {
+  const patterns = ["eu-*", "one"];
+
+  const names = ["eu-1", "eu-", "one", "one-2", "us-eu-1", "eu"];
+  assert.deepEqual(
+    names.filter((name) => matchesAny(name, patterns)),
+    ["eu-1", "eu-", "one"],
+  );
 });

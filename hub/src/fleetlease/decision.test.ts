@@ -12,6 +12,10 @@ function lease(renewTime: string, holderIdentity = "fleet-controller-1"): Lease 
 
 const held = lease("2020-01-01T00:00:00.000000Z");
 const renewed = lease("2020-01-01T00:00:10.000000Z");
+const endless: Lease = {
+  ...held,
+  spec: { holderIdentity: "fleet-controller-1", renewTime: "2020-01-01T00:00:00.000000Z" },
+};
 const seen = (at: number): FleetLease => observe(undefined, held, at);
 
 describe("whether the hub may run beside Fleet", () => {
@@ -38,6 +42,18 @@ describe("whether the hub may run beside Fleet", () => {
       [seen(1_000)],
       { takeOver: false, now: 31_000 },
       { kind: "stopped", lease: held },
+    ],
+    [
+      "it may not where only another one of its Leases exists, and has expired",
+      [observe(undefined, undefined, 0), seen(1_000)],
+      { takeOver: false, now: 31_000 },
+      { kind: "stopped", lease: held },
+    ],
+    [
+      "it may not for 15 s from the first look where a Lease names no duration",
+      [observe(undefined, endless, 1_000)],
+      { takeOver: true, now: 1_000 },
+      { kind: "running", lease: endless, untilMs: 15_000 },
     ],
     [
       "it may where all Leases have expired and it is to take over",

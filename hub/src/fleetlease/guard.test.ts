@@ -1,30 +1,37 @@
 /** The guard on an API server in memory. */
 import assert from "node:assert/strict";
-import { fleetNamespace } from "@flotilla/shared/api/names";
+import { fleetLeaseNames, fleetNamespace } from "@flotilla/shared/api/names";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { configMaps, type Lease, leases } from "@flotilla/shared/kube/objects";
-import { connected } from "@flotilla/shared/kube/testing";
+import { connected, respondStatus } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, type TestContext, test } from "vitest";
 import { createFleetGuard } from "./guard.ts";
 
-const name = "fleet-controller-leader-election-shard";
+const first = "fleet-controller-leader-election-shard";
 const object = { metadata: { name: "a", namespace: "x" } };
+
+interface Options {
+  readonly takeOver?: boolean;
+  readonly isHeld?: boolean;
+  /** Of the Lease. */
+  readonly name?: string;
+}
 
 async function setUp(
   t: TestContext,
-  { takeOver = false, isHeld = true }: { takeOver?: boolean; isHeld?: boolean } = {},
+  { takeOver = false, isHeld = true, name = first }: Options = {},
 ) {
   const { server, clock, rest } = await connected(t);
   let renewals = 0;
-  const renew = () => {
+  const renew = (holderIdentity = "fleet-controller-1") => {
     renewals += 1;
     const lease: Lease = {
       apiVersion: "coordination.k8s.io/v1",
       kind: "Lease",
       metadata: { name, namespace: fleetNamespace },
       spec: {
-        holderIdentity: "fleet-controller-1",
+        holderIdentity,
         leaseDurationSeconds: 30,
         renewTime: `2020-01-01T00:00:0${renewals}.000000Z`,
       },
@@ -118,6 +125,15 @@ describe("a hub beside Fleet", () => {
     assert.equal(writes(), 0);
   });
 
+  for (const name of fleetLeaseNames)
+    test(`does not run while Lease ${name} is held`, async (t) => {
+      const { guard, refused, isOpened } = await setUp(t, { name });
+      await refused();
+
+      assert.equal(isOpened(), false);
+      assert.match(guard.blocked() ?? "", new RegExp(`cattle-fleet-system/${name} is held by`));
+    });
+
   test("takes over when the Lease has expired, if it is set to", async (t) => {
     const { guard, refused, clock, waits, opened, rest } = await setUp(t, { takeOver: true });
     await refused();
@@ -144,6 +160,32 @@ describe("a hub beside Fleet", () => {
     assert.equal(isOpened(), false);
   });
 
+  test("does not take over while the Leases cannot be read, and retries", async (t) => {
+    const { server, refused, clock, waits, opened, isOpened } = await setUp(t, { takeOver: true });
+    await refused();
+    await waits(30_000);
+    server.next("get", respondStatus(403, "Forbidden"));
+
+    clock.advanceNow(30_000);
+    await waits(1_000);
+    assert.equal(isOpened(), false);
+
+    clock.advanceNow(1_000);
+    await opened;
+  });
+
+  test("goes on when a Lease appears that nobody holds, and ends when it is held", async (t) => {
+    const { guard, opened, renew } = await setUp(t, { isHeld: false });
+    await opened;
+    const closed = new Promise((resolve) => guard.closed.addEventListener("abort", resolve));
+
+    renew("");
+    renew("fleet-controller-1");
+    await closed;
+
+    assert.match(guard.blocked() ?? "", /is held by fleet-controller-1/);
+  });
+
   test("stays closed when the Lease has expired and it is not set to take over, until the Lease is deleted", async (t) => {
     const { server, guard, refused, clock, waits, opened, events, isOpened } = await setUp(t);
     await refused();
@@ -157,7 +199,7 @@ describe("a hub beside Fleet", () => {
     );
     assert.equal(events.length, 1);
 
-    server.remove(leases, { name, namespace: fleetNamespace });
+    server.remove(leases, { name: first, namespace: fleetNamespace });
     await opened;
     assert.equal(guard.blocked(), undefined);
   });

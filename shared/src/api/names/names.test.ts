@@ -91,6 +91,16 @@ test("clusters whose names are equal in their first 100 characters have differen
   );
 });
 
+test("clusters of one long name in workspaces whose names begin alike have different namespaces", () => {
+  const cluster = "retail-emea-production-store-edge-gateway-98";
+  const start = "w".repeat(40);
+
+  assert.notEqual(
+    clusterNamespaceName(`${start}-1`, cluster),
+    clusterNamespaceName(`${start}-2`, cluster),
+  );
+});
+
 test("the namespace of any cluster has a valid name", () => {
   const label = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
   const subdomain = fc.stringMatching(

@@ -1,0 +1,96 @@
+/** A withdrawal of a release that another Helm client, or an ended agent, has locked. */
+import assert from "node:assert/strict";
+import { plainContent } from "@flotilla/shared/content/testing";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { createFakeClock } from "@flotilla/shared/time/testing";
+import { describe, test } from "vitest";
+import type { ReleaseRecord } from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import { createInventory } from "../inventory/index.ts";
+import { testAssignment } from "../testing/index.ts";
+import { inventoryRelease } from "./claims.ts";
+import { createLockTimes } from "./lock-times.ts";
+import { type WithdrawDeps, withdraw } from "./withdraw.ts";
+
+const { signal } = new AbortController();
+const helm = { ...plainContent.helm, timeoutSeconds: 60 };
+
+async function setUp({ keepResources = false, isLabelled = false } = {}) {
+  const content = { ...plainContent, keepResources, helm };
+  const assignment = await testAssignment("web", content);
+  const { owner } = assignment;
+  const rest = createMemoryApiServer();
+  const clock = createFakeClock();
+  const log = silentLog();
+  const inventory = createInventory({ rest, log });
+  const release = inventoryRelease(assignment, content);
+  await inventory.installed("web", release, { added: [], kept: [] });
+  const record: ReleaseRecord = {
+    ...{
+      namespace: release.namespace,
+      name: release.name,
+      revision: 2,
+      status: "pending-upgrade",
+      isOwn: false,
+      modifiedAtMs: 0,
+    },
+    ...{ owner, version: "1", ...(isLabelled && { labelled: owner }) },
+  };
+  const client: ImpersonatedClient = {
+    ...{ subject: "the agent itself", isAgent: true, rest, helmArgs: [] },
+    watch: { subject: "the agent", rest, isPerNamespace: false },
+  };
+  const done: string[] = [];
+  const note = (what: string) => () => Promise.resolve(void done.push(what));
+  const deps: WithdrawDeps = {
+    clients: { isRequired: false, clientFor: () => Promise.resolve(client) },
+    releases: {
+      ...{ observe: () => Promise.resolve(), unfollow: () => undefined },
+      ...{ ownedBy: () => [record], latest: () => record, history: () => [record] },
+    },
+    stored: {
+      read: () => Promise.reject(new Error("must not be read")),
+      unlock: note("unlock"),
+      deleteHistory: note("delete history"),
+    },
+    downstream: { has: () => false, remove: () => Promise.resolve(), forget: () => undefined },
+    inputs: { forget: () => undefined },
+    lockTimes: createLockTimes(clock),
+    uninstallRelease: note("uninstall"),
+    hasLostAll: () => false,
+    ...{ inventory, log },
+  };
+  return { clock, done, withdraw: () => withdraw(deps, assignment, signal) };
+}
+
+describe("a locked release that is withdrawn", () => {
+  test("is left alone while its timeout has not passed without a change, then unlocked and uninstalled", async () => {
+    const { clock, done, withdraw } = await setUp();
+
+    await assert.rejects(withdraw(), { code: "RELEASE_LOCKED" });
+    await clock.advance(59_999);
+    await assert.rejects(withdraw(), { code: "RELEASE_LOCKED" });
+    assert.deepEqual(done, []);
+    await clock.advance(1);
+    await withdraw();
+
+    assert.deepEqual(done, ["unlock", "uninstall"]);
+  });
+
+  test("is unlocked at once if an ended agent has locked it", async () => {
+    const { done, withdraw } = await setUp({ isLabelled: true });
+
+    await withdraw();
+
+    assert.deepEqual(done, ["unlock", "uninstall"]);
+  });
+
+  test("loses its history alone if its objects are kept", async () => {
+    const { done, withdraw } = await setUp({ isLabelled: true, keepResources: true });
+
+    await withdraw();
+
+    assert.deepEqual(done, ["unlock", "delete history"]);
+  });
+});
