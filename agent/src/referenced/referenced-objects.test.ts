@@ -75,8 +75,12 @@ describe("a referenced object", () => {
     await restarted.load();
     assert.deepEqual(restarted.get(ref), referenced.get(ref));
 
-    await restarted.set(await sent(large(1_000_001)));
+    const later = large(1_000_001);
+    await restarted.set(await sent(later));
     assert.equal((await rest.list(secrets, { namespace: "flotilla-agent" })).items.length, 2);
+    const { referenced: again } = setUp(rest);
+    await again.load();
+    assert.deepEqual(again.get(ref)?.object, later);
     await restarted.remove(ref);
     assert.deepEqual((await rest.list(secrets, { namespace: "flotilla-agent" })).items, []);
   });

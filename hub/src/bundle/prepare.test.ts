@@ -53,12 +53,16 @@ function createPreparer({
   for (const helmOp of helmOps) helmOpStore.set(helmOp);
   const clock = createFakeClock();
   const deployments = createStore<BundleDeployment>();
+  const shown: (boolean | undefined)[] = [];
   const prepareBundle = bundlePreparer({
     helmOps: helmOpStore,
     policies: policyStore,
     patterns: createPatterns(),
     access: {
-      of: () => Promise.resolve({ settingsFor: () => ({}), version: "" }),
+      of: (_, options) => {
+        shown.push(options?.showsResponses);
+        return Promise.resolve({ settingsFor: () => ({}), version: "" });
+      },
       keysUsing: () => [],
       forget: () => undefined,
     },
@@ -67,6 +71,8 @@ function createPreparer({
   });
   return {
     requestedVersions,
+    /** Whether the responses of the repository may be shown, for each access to one. */
+    shown,
     clock,
     policyStore,
     /** An agent fails to fetch the pinned chart. */
@@ -284,6 +290,20 @@ describe("a Policy", () => {
 
     policyStore.remove(noEvil);
     assert.equal((await prepare(direct())).kind, "resolved");
+  });
+
+  test("that limits repositories lets a Bundle see what its repository responds, and no other does", async () => {
+    for (const [policies, isShown] of [
+      [[], false],
+      [[aPolicy("guard", { helmOp: { allowedChartPatterns: ["web"] } })], false],
+      [[aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: ["https://.*"] } })], true],
+    ] as const) {
+      const { prepare, shown } = createPreparer({ policies, answers: ["1.2.9"] });
+
+      await prepare(direct());
+
+      assert.deepEqual(shown, [isShown]);
+    }
   });
 
   test("rejects a HelmOp's Bundle too", async () => {

@@ -109,6 +109,22 @@ describe("a registry with a token service", () => {
     });
   });
 
+  it("does not send an identity token where the token service redirects to", async () => {
+    await using other = await startTestServer((_, response) =>
+      send(response, 200, '{"access_token":"t1"}'),
+    );
+    await using tokens = await startTestServer((_, response) =>
+      send(response, 307, "", { location: `${other.origin}/token` }),
+    );
+    await using server = await startTestServer(requiringToken(() => tokens.origin));
+    await using client = createTestClient();
+
+    await assert.rejects(client.list(...at(server, { identityToken: "i1", plainHttp: true })));
+
+    assert.equal(tokens.seen.length, 1);
+    assert.deepEqual(other.seen, []);
+  });
+
   it("is sent a configured bearer token, without a request to the token service", async () => {
     await using server = await startTestServer(
       requiringToken(() => "http://127.0.0.1:1", "Bearer fixed"),

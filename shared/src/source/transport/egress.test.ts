@@ -18,6 +18,7 @@ const cases: readonly (readonly [address: string, problem: string, policy?: Egre
   ["64:ff9b::a9fe:a9fe", "a link-local address"],
   ["2002:a9fe:a9fe::1", "a link-local address"],
   ["fe80::1%eth0", "a link-local address"],
+  ["::ffff:169.254.169.254%eth0", "a link-local address"],
   ["fd00:ec2::254", "a link-local address"],
   ["100.100.100.200", "a link-local address"],
   ["168.63.129.16", "a link-local address"],

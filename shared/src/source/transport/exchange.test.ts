@@ -102,6 +102,29 @@ describe("a redirect from a server with TLS", () => {
     assert.equal(other.seen.length, 0);
   });
 
+  it("to the same host is followed without the client certificate, too", async () => {
+    const certificate = await issueTestCertificate();
+    const { certPem, keyPem, caPem } = await issueTestCertificate("client");
+    await using server = await startTestServer(
+      ({ path }, response) => {
+        if (path === "/index.yaml") return send(response, 302, "", { location: "/elsewhere.yaml" });
+        send(response, 200, index);
+      },
+      { certificate, clientCa: caPem },
+    );
+    await using client = createTestClient();
+    const [source] = versions(server.origin);
+    const access = accessTo(source, {
+      caPem: certificate.caPem,
+      clientCertificate: { certPem, keyPem },
+    });
+
+    await assert.rejects(client.list(source, access), { code: "INDEX_FETCH" });
+
+    // It rejects connections without one.
+    assert.deepEqual(server.paths(), ["/index.yaml"]);
+  });
+
   it("to HTTP is not followed", async () => {
     const certificate = await issueTestCertificate();
     await using other = await startTestServer((_, response) => send(response, 200, index));
