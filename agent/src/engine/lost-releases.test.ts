@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
+import { plainContent } from "@flotilla/shared/content/testing";
 import { AppError } from "@flotilla/shared/errors";
 import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import { configMaps, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
-import { plainContent } from "@flotilla/shared/content/testing";
 import { agentErrors } from "../errors/index.ts";
 import { releaseLabels } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import { createReadRecords } from "../reader/index.ts";
 import { contentDigest, type HelmRelease } from "../record/index.ts";
+import { readRecordsHere } from "../record/testing/index.ts";
 import { createRecordGuard } from "./record-guard.ts";
 
 const place = { namespace: "apps", name: "web" };
@@ -29,15 +29,13 @@ function release({ hooks = "[]", ...fields }: Fields = {}): HelmRelease {
   };
 }
 
-const noReaders = { run: () => Promise.reject(new Error("these manifests are short")) };
-
 const hook = JSON.stringify([{ manifest: config("grant", "kube-system"), events: ["pre-delete"] }]);
 
 /** `records`: newest first. `own`: the revisions as the agent created them. */
 function guard(records: readonly HelmRelease[], own: readonly HelmRelease[]) {
   return createRecordGuard({
     stored: { readAll: () => Promise.resolve(records) },
-    records: createReadRecords(noReaders),
+    records: readRecordsHere,
     inventory: {
       revisionOf(_, revision) {
         const found = own.find((each) => each.revision === revision);

@@ -5,6 +5,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
 import { createInventory } from "../inventory/index.ts";
+import { readRecordsHere } from "../record/testing/index.ts";
 import { type ReleaseRecord, recordSecretName } from "./release-record.ts";
 import { createStoredReleases } from "./stored-releases.ts";
 
@@ -34,7 +35,7 @@ function setUp(status: string) {
     ran: (record: Pick<ReleaseRecord, "status">) => void statuses.push(record.status),
   };
   const inventory = createInventory({ rest, log });
-  const { unlock } = createStoredReleases({ releases, inventory, log });
+  const { unlock } = createStoredReleases({ releases, records: readRecordsHere, inventory, log });
   return { rest, statuses, unlock: () => unlock(rest, locked) };
 }
 

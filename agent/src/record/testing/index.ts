@@ -1,0 +1,1 @@
+export { readRecordsHere } from "./read-records.ts";

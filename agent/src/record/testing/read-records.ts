@@ -1,0 +1,15 @@
+import { performRecordTask, type ReadRecords } from "../index.ts";
+import type { HelmRelease } from "../stored-release.ts";
+
+/** In this process, however long they are. */
+export const readRecordsHere: ReadRecords = {
+  // Each task has one kind of result.
+  printed: async (json, what) =>
+    (await performRecordTask({ kind: "printed release", json, what })) as HelmRelease,
+  stored: async (stored, what) =>
+    (await performRecordTask({ kind: "stored release", stored, what })) as HelmRelease,
+  changed: async (stored, what, change) =>
+    String(await performRecordTask({ kind: "changed release", stored, what, change })),
+  manifest: async ({ manifest }, use) =>
+    (await performRecordTask({ kind: "manifest", use, manifest })) as never,
+};
