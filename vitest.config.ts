@@ -11,16 +11,16 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
 
 /**
- * Each has a process of its own: they measure the CPU time or the memory of their process, or start what measures it. All other files share the
- * processes of their project (`isolate: false`), which load each module once.
+ * Each has a process of its own: they measure the CPU time or the memory of their process, or start what measures it. All
+ * other files share the processes of their project (`isolate: false`), which load each module once.
  */
 const isolated = [
   "agent/src/templates/template-actions.test.ts",
-  "agent/src/values/lex-template.test.ts",
-  "agent/src/values/reread.test.ts",
+  "agent/src/values/template/lex-template.test.ts",
+  "agent/src/values/template/reread.test.ts",
   "hub/src/parts.test.ts",
   "hub/src/policy/patterns.test.ts",
-  "hub/src/webhook/named-helm-ops.test.ts",
+  "hub/src/webhook/match-helm-ops.test.ts",
   "shared/src/source/http/index-size.test.ts",
 ];
 
