@@ -1,4 +1,5 @@
 /** How long healthy HelmOps take beside charts that are made to end or to slow the agent. */
+import { readFile } from "node:fs/promises";
 import { helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { hostileCharts } from "../src/agent/hostile-charts.ts";
@@ -36,6 +37,18 @@ export async function besideHostileCharts(bench: BenchFleet): Promise<readonly F
       value,
       baseline: { what: "without them, before and after", value: alone },
       bar: 1.25 * alone,
+      ...((await hasAutogroups()) && {
+        detail:
+          "this machine shares its processors between sessions (sched_autogroup_enabled is 1), which containers do not: the agent's priorities had no effect",
+      }),
     },
   ];
+}
+
+/** See sched(7). */
+async function hasAutogroups(): Promise<boolean> {
+  const setting = await readFile("/proc/sys/kernel/sched_autogroup_enabled", "utf8").catch(
+    () => "0",
+  );
+  return setting.trim() === "1";
 }

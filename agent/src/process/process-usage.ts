@@ -27,16 +27,14 @@ export function killFirst(pid: number): void {
 }
 
 /**
- * For a process that leads a session. `nice`: 0 for a normal process; each step is a tenth less processor time where others need
- * it, down to 19.
+ * `nice`: 0 for a normal process; each step is a tenth less processor time where others of the container need it, down to 19.
+ * Outside of containers Linux shares between sessions first (sched(7), autogroup), and this changes nothing.
  */
 export function lowerPriority(pid: number, nice: number): void {
   // The priority belongs to each thread; new ones inherit it.
   ignoreEnded(() => {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
   });
-  // Outside of containers Linux shares processor time between sessions first (sched(7), "The autogroup feature").
-  ignoreEnded(() => writeFileSync(`/proc/${pid}/autogroup`, String(nice)));
 }
 
 /** Without these the limits still hold. */

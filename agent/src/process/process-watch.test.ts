@@ -88,7 +88,7 @@ describe.runIf(process.platform === "linux")("a watched process", () => {
     await isSlow.promise;
 
     assert.deepEqual([watched.isSlow, other.isSlow], [true, false]);
-    assert.deepEqual([getPriority(loop.pid), getPriority(waiting.pid)], [10, getPriority()]);
+    assert.deepEqual([getPriority(loop.pid), getPriority(waiting.pid)], [15, getPriority()]);
     for (const one of [watched, other]) one.end();
     assert.deepEqual(counts, [1, 0]);
     for (const { child } of [loop, waiting]) child.kill("SIGKILL");

@@ -37,8 +37,8 @@ const intervalMs = 50;
 /** Normal charts need less. Afterwards a process must not slow the others down. */
 const fullPriorityCpuMs = 200;
 
-/** A tenth of what a normal process gets, so that a large chart is read even while many others are installed. */
-const slowNice = 10;
+/** A thirtieth of what a normal process gets, so that a large chart is read even while many others are installed. */
+const slowNice = 15;
 
 /** `totalBytes`: the limit of all processes together. */
 export function createProcessWatch({ totalBytes }: { readonly totalBytes: number }): ProcessWatch {
