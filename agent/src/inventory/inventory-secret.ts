@@ -16,7 +16,7 @@ const revisionSchema = z.object({
   revision: z.number().int(),
   /** Digest of the manifest and the hooks of Helm's record. */
   content: z.string(),
-  /** The release digest; absent for a revision that Helm created to roll back. */
+  /** The release digest; absent for a revision that Helm created to roll back, or that somebody has changed. */
   digest: z.string().optional(),
   origin: z.string().optional(),
   chartDigest: z.string().optional(),

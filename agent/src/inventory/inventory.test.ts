@@ -78,6 +78,16 @@ describe("the inventory", () => {
     }
   });
 
+  test("still has what the agent created of a revision that somebody has changed", async () => {
+    const { inventory, restarted } = await setUp();
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
+
+    await inventory.disown(place, 1);
+
+    for (const each of [inventory, await restarted()])
+      assert.deepEqual(each.revisionOf(place, 1), { revision: 1, content: "content 1" });
+  });
+
   test("stores nothing for a deployment that has nothing any more", async () => {
     const { rest, inventory } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });

@@ -66,7 +66,7 @@ export interface Inventory extends InventoryReader {
   ): Promise<void>;
   /** The manifest of a record was rewritten by the agent. */
   rewritten(release: ReleaseRef, revision: number, content: string): Promise<void>;
-  /** A record is not the one that the agent created. */
+  /** Somebody has changed a record. It is not in sync any more, but what the agent created stays known. */
   disown(release: ReleaseRef, revision: number): Promise<void>;
   adopt(release: ReleaseRef, owner: DeploymentKey): Promise<void>;
   removed(release: ReleaseRef): Promise<void>;
@@ -235,7 +235,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     async disown(release, revision) {
       await replaceRelease(release, (found) => ({
         ...found,
-        revisions: found.revisions.filter((each) => each.revision !== revision),
+        revisions: found.revisions.map((each) =>
+          each.revision === revision ? { revision, content: each.content } : each,
+        ),
       }));
     },
     async adopt(release, owner) {

@@ -219,6 +219,19 @@ test("a hook that was written into a record does not run", async () => {
   assert.equal(await installedConfig(client, "changed"), undefined);
 });
 
+test("a release whose record got a hook while the agent was away is upgraded, and the hook does not run", async () => {
+  const { deployment } = await assign({ name: "away", chart: first, url });
+  await agent.report(isDeployed("away", "0.1.0"));
+  await agent.stop();
+  await edit("away", 1, withHook("parting"));
+  agent = await startInstaller(spec);
+  await agent.report((state) => state.name === "away" && state.release?.revision === 2);
+  await agent.intake.withdraw(deployment);
+  await agent.withdrawn("away");
+
+  assert.equal(await inKubeSystem("parting"), false);
+});
+
 test("a withdrawal deletes no object that was written into a record, and reports it", async () => {
   const { deployment } = await assign({ name: "extended", chart: first, url });
   await agent.report(isDeployed("extended", "0.1.0"));
