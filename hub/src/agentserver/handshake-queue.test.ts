@@ -84,6 +84,23 @@ describe("agents that authenticate", () => {
   });
 });
 
+test("agents behind one address return after a few round trips, while new addresses flood the port", async () => {
+  const { clock, flood, agents } = setUp();
+  async function attackFor(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 10) {
+      for (let count = 0; count < 4; count += 1) flood(`attacker-${clock.monotonic()}-${count}`, 1);
+      await clock.advance(10);
+    }
+  }
+  await attackFor(1_000);
+
+  const back = agents("nat", 1_000, 500);
+  // Until the first of them, those who came before.
+  await attackFor(2_500 + 10 * 500);
+
+  assert.equal(back.length, 1_000);
+});
+
 describe("handshakes without a certificate", () => {
   test("are limited to the burst, then to the rate", async () => {
     const { clock, started, flood } = setUp();

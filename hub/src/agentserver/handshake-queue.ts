@@ -41,7 +41,7 @@ export interface HandshakeLimits extends RateLimits {
 
 interface Block {
   readonly name: string;
-  /** Handshakes without an agent less those with one. */
+  /** The weights of its handshakes: negative where agents have authenticated. */
   balance: number;
   /** Handshakes that have begun and are not forgotten. */
   begun: number;
@@ -55,10 +55,14 @@ interface Waiting extends HandshakeTurn {
 interface Begun {
   readonly block: Block;
   readonly at: number;
-  /** What it adds to the balance: 1, or -1 after an agent has authenticated. */
-  weight: 1 | -1;
+  /** What it adds to the balance. */
+  weight: number;
 }
 
+/** Of a handshake on which no agent has authenticated as yet. */
+const unknownWeight = 1;
+/** One agent stands for ten others behind its address: after a restart, thousands have authenticated after a few round trips. */
+const agentWeight = -10;
 /** Of the timer for the next tokens. */
 const stepMs = 20;
 /** Of handshakes that are remembered; the rate allows fewer, except of agents. */
@@ -98,12 +102,12 @@ export function createHandshakeQueue(
   }
 
   function begin(block: Block, one: Waiting): void {
-    const handshake: Begun = { block, at: clock.monotonic(), weight: 1 };
+    const handshake: Begun = { block, at: clock.monotonic(), weight: unknownWeight };
     one.begun = handshake;
     begun.add(handshake);
     update(block, () => {
       block.begun += 1;
-      block.balance += 1;
+      block.balance += unknownWeight;
     });
     remove(block, one);
     one.start();
@@ -156,10 +160,10 @@ export function createHandshakeQueue(
       return {
         settle() {
           // Of a handshake that is forgotten the token is there again.
-          if (one.begun === undefined || one.begun.weight < 0 || !begun.has(one.begun)) return;
-          one.begun.weight = -1;
+          if (one.begun?.weight !== unknownWeight || !begun.has(one.begun)) return;
+          one.begun.weight = agentWeight;
           update(block, () => {
-            block.balance -= 2;
+            block.balance += agentWeight - unknownWeight;
           });
           bucket.giveBack();
           startNext();

@@ -48,7 +48,8 @@ export interface ConnectionLimits {
 
 const defaultLimits: ConnectionLimits = {
   // A handshake takes half a millisecond to one of the processor. At a time, so many agents are authenticated within a second.
-  handshakes: { perSecond: 200, burst: 500, rememberMs: 60_000, maxWaiting: 10_000 },
+  // A flood from fewer addresses than it may make handshakes in `rememberMs` waits behind all other callers.
+  handshakes: { perSecond: 200, burst: 500, rememberMs: 180_000, maxWaiting: 10_000 },
   unauthenticated: 10_000,
   keepMs: 10_000,
   timeoutMs: 120_000,
