@@ -10,7 +10,7 @@ import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
-import { createDeployer, createEngine, takeOver, takeOverLost } from "./engine/index.ts";
+import { createDeployer, createEngine, takeOver } from "./engine/index.ts";
 import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
@@ -71,7 +71,6 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const referenced = createReferencedObjects({ secrets, log });
   const clusterInfo = createClusterInfoStore({ secrets, log });
   const inventory = createInventory({ rest, log });
-  let hasLostAll = false;
   const releases = createReleases({ rest, inventory, isPerAccount, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const clients = createImpersonatedClients({
@@ -114,7 +113,6 @@ export function createInstaller(deps: InstallerDeps): Installer {
     checkTemplates: createTemplateGuard(createReadCalls(readers)),
     prepareCheck: readers.prepare,
     limitRecords,
-    hasLostAll: () => hasLostAll,
   });
   const engine = createEngine({
     ...shared,
@@ -122,15 +120,6 @@ export function createInstaller(deps: InstallerDeps): Installer {
     releases,
     deployer,
     readiness,
-    hasLostAll: () => hasLostAll,
-    async recoverLost(deployment) {
-      if (!hasLostAll) return;
-      if (!isPerAccount) return await takeOverLost({ rest, inventory }, deployment);
-      log.warn(
-        { deployment: deployment.name, uid: deployment.uid },
-        "withdrawn deployment is unknown, and the hub has sent no content of it; its release, if there is one, stays: without the deployment's service account the agent may not look for it",
-      );
-    },
   });
   const closing = new AbortController();
   let watches: Promise<unknown> = Promise.resolve();
@@ -139,7 +128,6 @@ export function createInstaller(deps: InstallerDeps): Installer {
   async function startInventory(): Promise<void> {
     const assigned = assignments.list().filter(({ content }) => content.length > 0);
     // Only an account can find what it installed: when its deployment is reconciled.
-    hasLostAll = isPerAccount || assigned.length === 0;
     for (const assignment of isPerAccount ? [] : assigned) {
       try {
         await takeOver({ rest, records, inventory, log }, assignment);

@@ -32,6 +32,8 @@ export interface Intake {
    * agent that has lost all its Secrets looks for the release first.
    */
   withdraw(deployment: DeploymentKey, lost?: LostContent): Promise<boolean>;
+  /** All that the hub wants of this cluster has been assigned or withdrawn. */
+  synced(): Promise<void>;
   /** Of the stored cluster info. */
   clusterInfoDigest(): string | undefined;
   setClusterInfo(packed: Packed): Promise<boolean>;

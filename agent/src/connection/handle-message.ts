@@ -1,6 +1,7 @@
 /** Passes the hub's messages on to the agent. Messages about one name are handled in order, others concurrently. */
 import type { AgentMessage, DeploymentKey, HubMessage, SendQueue } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
+import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Intake } from "../assignment/index.ts";
 import type { StreamOutbox } from "../report/index.ts";
@@ -29,6 +30,15 @@ export function createMessageHandler(
     }));
   }
 
+  /** Once everything that was received before is handled. */
+  async function afterTasks(synced: () => Promise<void>): Promise<void> {
+    try {
+      if (await tasks.idle()) await synced();
+    } catch (thrown) {
+      log.warn({ err: messageOf(thrown) }, "that the hub has sent everything is not stored yet");
+    }
+  }
+
   return function handle(message) {
     switch (message.kind) {
       case "deployment": {
@@ -53,6 +63,7 @@ export function createMessageHandler(
           );
         }
         outbox.attach(outgoing, intake.states());
+        void afterTasks(intake.synced);
         return;
       case "stateAck":
         outbox.acknowledged(message.name, message.sequence);

@@ -34,6 +34,7 @@ const intake: Intake = {
   inventory: notCalled,
   assign: notCalled,
   withdraw: notCalled,
+  synced: notCalled,
   clusterInfoDigest: notCalled,
   setClusterInfo: notCalled,
   referencedObjects: notCalled,

@@ -21,7 +21,7 @@ describe("tasks by key", () => {
     await settle();
     assert.deepEqual(events, ["b"]);
     gates.get("a")?.();
-    await tasks.idle();
+    assert.equal(await tasks.idle(), true);
 
     assert.deepEqual(events, ["b", "a 1", "a 2"]);
   });
@@ -37,7 +37,7 @@ describe("tasks by key", () => {
 
     tasks.add("a", () => Promise.reject(new Error("no")));
     tasks.add("a", () => Promise.resolve(void events.push("next")));
-    await tasks.idle();
+    assert.equal(await tasks.idle(), false);
 
     assert.deepEqual(events, ["full", "Error: no", "room", "next"]);
   });

@@ -11,19 +11,21 @@ export interface KeyedTasksOptions {
 
 export interface KeyedTasks {
   add(key: string, task: () => Promise<void>): void;
-  /** Resolves when every task that was added has ended. */
-  idle(): Promise<void>;
+  /** Resolves when every task that was added has ended: whether none has failed. */
+  idle(): Promise<boolean>;
 }
 
 export function createKeyedTasks(options: KeyedTasksOptions): KeyedTasks {
   const { limit, onFull, onRoom, onFailed } = options;
   const mutex = createKeyedMutex();
   let count = 0;
+  let hasFailed = false;
 
   async function run(task: () => Promise<void>): Promise<void> {
     try {
       await task();
     } catch (thrown) {
+      hasFailed = true;
       onFailed(thrown);
     } finally {
       count -= 1;
@@ -37,6 +39,9 @@ export function createKeyedTasks(options: KeyedTasksOptions): KeyedTasks {
       if (count === limit) onFull();
       void mutex.run(key, () => run(task));
     },
-    idle: mutex.idle,
+    async idle() {
+      await mutex.idle();
+      return !hasFailed;
+    },
   };
 }

@@ -49,8 +49,6 @@ export interface DeployerDeps
     "stored" | "crds" | "uninstall" | "downstream" | "guard" | "inventory"
   > {
   readonly inventory: Inventory;
-  /** The agent started without any inventory and without assignments: it has lost what it stored. */
-  readonly hasLostAll: () => boolean;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
   readonly inputs: InputCollector;
   readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
@@ -156,7 +154,7 @@ async function deploy(
   if ("unmet" in inputs) return inputs;
   const { namespace, releaseName: name } = content;
   releases.follow(owner.name, { namespace, name });
-  if (tools.hasLostAll() && isLost(tools, owner, { namespace, name }))
+  if (isLost(tools, owner, { namespace, name }))
     await takeOver({ ...tools, ...takeOverScope(client, namespace) }, assignment);
   for (let actions = 0; actions < maxActions; actions += 1) {
     throwIfAborted(pass.superseded);
@@ -290,13 +288,14 @@ function takeOverScope({ watch }: ImpersonatedClient, namespace: string) {
   return { rest: watch.rest, namespace: watch.isPerNamespace ? namespace : undefined };
 }
 
-/** Whether the labels name a deployment that the inventory does not have. */
+/** Whether a release has the labels of the deployment, which was never installed by the inventory: the agent has lost its Secrets. */
 function isLost(
   { inventory, releases }: Tools,
-  { name, uid }: Assignment["owner"],
+  owner: Assignment["owner"],
   release: ReleaseKey,
 ): boolean {
-  if (inventory.releasesOf(name).length > 0) return false;
+  if (inventory.knows(owner)) return false;
+  const { name, uid } = owner;
   const history = releases.history(release.namespace, release.name);
   return history.some(({ labelled }) => labelled?.name === name && labelled.uid === uid);
 }

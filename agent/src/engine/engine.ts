@@ -3,7 +3,6 @@
  * assignments, reports the results, and keeps reporting the readiness of what is installed.
  */
 
-import type { DeploymentKey } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
 import { createController } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
@@ -42,10 +41,7 @@ export interface EngineDeps {
   readonly inputs: Pick<InputCollector, "onChange">;
   readonly downstream: Pick<DownstreamResources, "onChange">;
   readonly assignments: Assignments;
-  readonly inventory: Pick<Inventory, "releasesOf">;
-  readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
-  /** See DeployerDeps. */
-  readonly hasLostAll: () => boolean;
+  readonly inventory: Pick<Inventory, "releasesOf" | "isComplete" | "setComplete">;
   readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable">;
   readonly deployer: Deployer;
   readonly readiness: Omit<ReadinessTracker, "run">;

@@ -1,4 +1,3 @@
 export { takeOver } from "./claims.ts";
 export { createDeployer, type Deployer, type InSync } from "./deployer.ts";
 export { createEngine, type EngineDeps } from "./engine.ts";
-export { takeOverLost } from "./lost-releases.ts";

@@ -15,22 +15,19 @@ const release: InventoryRelease = {
 };
 
 interface Options {
-  readonly hasLostAll?: boolean;
+  readonly isComplete?: boolean;
   readonly known?: readonly InventoryRelease[];
 }
 
-function setUp({ hasLostAll = true, known = [] }: Options = {}) {
+function setUp({ isComplete = false, known = [] }: Options = {}) {
   const log = silentLog();
   const storage = createAssignmentStorage({ rest: createMemoryApiServer(), log });
   const assignments = createAssignments({ storage, log });
-  const recovered: string[] = [];
   const confirmed: DeploymentKey[] = [];
   const done = () => Promise.resolve();
   const intake = createIntake({
     assignments,
-    inventory: { releasesOf: () => known },
-    recoverLost: ({ name }) => Promise.resolve(void recovered.push(name)),
-    hasLostAll: () => hasLostAll,
+    inventory: { releasesOf: () => known, isComplete, setComplete: done },
     referenced: {
       ...{ load: done, inventory: () => [], get: () => undefined, onChange: () => undefined },
       ...{ set: () => Promise.resolve(true), remove: done },
@@ -43,11 +40,11 @@ function setUp({ hasLostAll = true, known = [] }: Options = {}) {
     outbox: { withdrawn: (key) => void confirmed.push(key) },
     statuses: { states: () => [] },
   });
-  return { intake, assignments, recovered, confirmed };
+  return { intake, assignments, confirmed };
 }
 
 describe("a withdrawal of a deployment that the agent does not have", () => {
-  test("is stored to look for its release if the agent has lost all its Secrets", async () => {
+  test("is stored to look for its release if the inventory may be incomplete", async () => {
     const { intake, assignments, confirmed } = setUp();
 
     assert.equal(await intake.withdraw(deployment, lost), true);
@@ -58,8 +55,8 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
     assert.deepEqual(confirmed, []);
   });
 
-  test("is confirmed if the inventory says that nothing is installed", async () => {
-    const { intake, assignments, confirmed } = setUp({ hasLostAll: false });
+  test("is confirmed if the inventory is complete and has no release of it", async () => {
+    const { intake, assignments, confirmed } = setUp({ isComplete: true });
 
     assert.equal(await intake.withdraw(deployment, lost), true);
 
@@ -85,12 +82,11 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
     assert.equal(assignments.get("web")?.lost, true);
   });
 
-  test("is recovered by its labels alone if the hub sends no content", async () => {
-    const { intake, recovered, confirmed } = setUp();
+  test("is confirmed if the hub sends no content, as no agent has ever reported on it", async () => {
+    const { intake, confirmed } = setUp();
 
     await intake.withdraw(deployment);
 
-    assert.deepEqual(recovered, ["web"]);
     assert.deepEqual(confirmed, [deployment]);
   });
 

@@ -1,18 +1,14 @@
 /** Stores what the hub sends; the engine reconciles it. */
-import type { DeploymentKey } from "@flotilla/proto";
+import type { DeploymentKey, LostContent } from "@flotilla/proto";
 import type { Assignments, Intake } from "../assignment/index.ts";
-import type { Inventory, InventoryRelease } from "../inventory/index.ts";
+import type { Inventory } from "../inventory/index.ts";
 import type { ClusterInfoStore, ReferencedObjects, WithdrawnObjects } from "../referenced/index.ts";
 import type { Outbox } from "../report/index.ts";
 import type { Statuses } from "./statuses.ts";
 
 export interface IntakeDeps {
   readonly assignments: Assignments;
-  readonly inventory: Pick<Inventory, "releasesOf">;
-  /** Enters releases of a withdrawn deployment into the inventory if the agent has lost it, for a hub that sends no content. */
-  readonly recoverLost: (deployment: DeploymentKey) => Promise<void>;
-  /** See DeployerDeps. */
-  readonly hasLostAll: () => boolean;
+  readonly inventory: Pick<Inventory, "releasesOf" | "isComplete" | "setComplete">;
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly withdrawn: WithdrawnObjects;
@@ -20,32 +16,21 @@ export interface IntakeDeps {
   readonly statuses: Pick<Statuses, "states">;
 }
 
+type LostAssignment = Pick<LostContent, "deploymentId"> & Partial<LostContent>;
+
 export function createIntake(deps: IntakeDeps): Intake {
-  const {
-    assignments,
-    inventory,
-    recoverLost,
-    hasLostAll,
-    referenced,
-    clusterInfo,
-    withdrawn,
-    outbox,
-    statuses,
-  } = deps;
+  const { assignments, inventory, referenced, clusterInfo, withdrawn, outbox, statuses } = deps;
 
-  /** A release of a deployment whose assignment was lost. */
-  function lostRelease({ name, uid }: DeploymentKey): InventoryRelease | undefined {
+  /** What is known of a deployment whose assignment was lost; undefined: nothing of it is installed. */
+  function findLost(
+    { name, uid }: DeploymentKey,
+    sent: LostContent | undefined,
+  ): LostAssignment | undefined {
+    // It has another UID: it was created again.
     if (assignments.get(name) !== undefined) return undefined;
-    return inventory.releasesOf(name).find((release) => release.uid === uid);
-  }
-
-  /** The inventory does not say that nothing is installed. */
-  function mustLookFor(deployment: DeploymentKey): boolean {
-    return (
-      hasLostAll() &&
-      assignments.get(deployment.name) === undefined &&
-      lostRelease(deployment) === undefined
-    );
+    const release = inventory.releasesOf(name).find((each) => each.uid === uid);
+    if (release !== undefined) return { deploymentId: release.deploymentId };
+    return inventory.isComplete ? undefined : sent;
   }
 
   return {
@@ -59,17 +44,16 @@ export function createIntake(deps: IntakeDeps): Intake {
     async withdraw(deployment, lost) {
       const result = await assignments.withdraw(deployment);
       if (result !== "unknown") return result !== "not stored";
-      if (lost !== undefined && mustLookFor(deployment)) {
-        const { deploymentId, content } = lost;
-        return (await assignments.withdrawLost(deployment, deploymentId, content)) === "stored";
-      }
-      await recoverLost(deployment);
-      const release = lostRelease(deployment);
-      if (release !== undefined)
-        return (await assignments.withdrawLost(deployment, release.deploymentId)) === "stored";
+      const found = findLost(deployment, lost);
+      if (found !== undefined)
+        return (
+          (await assignments.withdrawLost(deployment, found.deploymentId, found.content)) ===
+          "stored"
+        );
       outbox.withdrawn(deployment);
       return true;
     },
+    synced: inventory.setComplete,
     clusterInfoDigest: () => clusterInfo.digest,
     setClusterInfo: clusterInfo.set,
     referencedObjects: referenced.inventory,

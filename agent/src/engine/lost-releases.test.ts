@@ -15,6 +15,10 @@ import { findLostReleases } from "./lost-releases.ts";
 const owner = { name: "web", uid: "u" };
 const assignedAgain = { owner, deploymentId: "sha256:1" };
 const assignment = { ...assignedAgain, lost: true as const };
+const run = {
+  ...{ namespace: "team", release: "web", revision: 1, rollsBack: false },
+  ...{ digest: "d", chartDigest: "sha256:c" },
+};
 const content = {
   ...plainContent,
   ...{ namespace: "team", releaseName: "web", serviceAccount: "team/deployer" },
@@ -44,10 +48,9 @@ function clientOf(rest: KubeRest, isPerNamespace = true): ImpersonatedClient {
 
 interface Options {
   readonly client?: (rest: KubeRest) => ImpersonatedClient | AppError;
-  readonly hasLostAll?: boolean;
 }
 
-function setUp(records: readonly Secret[], { client = clientOf, hasLostAll = true }: Options = {}) {
+function setUp(records: readonly Secret[], { client = clientOf }: Options = {}) {
   const rest = createMemoryApiServer();
   for (const each of records) rest.put(secrets, each);
   const log = silentLog();
@@ -56,7 +59,7 @@ function setUp(records: readonly Secret[], { client = clientOf, hasLostAll = tru
     const found = client(rest);
     return found instanceof AppError ? Promise.reject(found) : Promise.resolve(found);
   };
-  const deps = { clients: { clientFor }, inventory, hasLostAll: () => hasLostAll, log };
+  const deps = { clients: { clientFor }, inventory, log };
   return { rest, inventory, deps };
 }
 
@@ -137,15 +140,17 @@ describe("what was installed for a deployment of an agent that has lost its Secr
     assert.deepEqual(inventory.objectsOf("web"), []);
   });
 
-  test("is not looked for if the agent has lost nothing, or has it in its inventory", async () => {
-    const { rest, deps } = setUp([record("team", "web")], { hasLostAll: false });
+  test("is looked for once, and not once the agent has begun to install it", async () => {
+    const { rest, deps } = setUp([record("team", "web")]);
     await findLostReleases(deps, assignedAgain, content);
-    assert.deepEqual(rest.reads, []);
+    await findLostReleases(deps, assignedAgain, content);
+    assert.equal(rest.reads.length, 1);
 
-    const known = setUp([record("team", "web")]);
-    await findLostReleases(known.deps, assignedAgain, content);
-    await findLostReleases(known.deps, assignedAgain, content);
-    assert.equal(known.rest.reads.length, 1);
+    const begun = setUp([record("team", "web")]);
+    await begun.inventory.beginRun(owner, run);
+    await begun.inventory.endRun("web");
+    await findLostReleases(begun.deps, assignedAgain, content);
+    assert.deepEqual(begun.rest.reads, []);
   });
 });
 

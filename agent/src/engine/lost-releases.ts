@@ -18,32 +18,29 @@ import { downstreamObjects, inventoryRelease, ownerSelector } from "./claims.ts"
 
 export interface LostReleasesDeps {
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
-  readonly inventory: Pick<Inventory, "ownerOf" | "releasesOf" | "installed" | "setObjects">;
-  /** See DeployerDeps. */
-  readonly hasLostAll: () => boolean;
+  readonly inventory: Pick<Inventory, "ownerOf" | "knows" | "installed" | "setObjects">;
   readonly log: Log;
 }
 
 /**
- * Looks for the releases of a deployment that is withdrawn, unless the inventory can be trusted to have them. One that was
- * assigned again was not reconciled yet, or was rejected: then what its account may not do does not keep it, because the
- * account may never have been able to. Throws RELEASE_UNREADABLE, and what `clientFor` throws.
+ * Looks for the releases of a deployment that is withdrawn, unless the inventory has them. One that is not marked as lost was
+ * perhaps never installed: then what its account may not do does not keep it, because the account may never have been able to. Throws RELEASE_UNREADABLE, and what `clientFor` throws.
  */
 export async function findLostReleases(
   deps: LostReleasesDeps,
   assignment: Pick<Assignment, "owner" | "deploymentId" | "lost">,
   content: DeploymentContent,
 ): Promise<void> {
-  const { clients, inventory, hasLostAll, log } = deps;
+  const { clients, inventory, log } = deps;
   const { owner, lost = false } = assignment;
-  if (!lost && (!hasLostAll() || inventory.releasesOf(owner.name).length > 0)) return;
+  if (!lost && inventory.knows(owner)) return;
   try {
     await findAs(await clients.clientFor(content.serviceAccount), deps, assignment, content);
   } catch (thrown) {
     if (lost || !isAccountFailure(thrown)) throw thrown;
     log.warn(
       { deployment: owner.name, err: messageOf(thrown) },
-      "withdrawn deployment has no service account that may look for its release; if there is one, it stays",
+      "withdrawn deployment was never installed as far as the agent knows, and its service account may not look for a release of it; if there is one, it stays",
     );
   }
 }
@@ -81,23 +78,6 @@ async function findAs(
       `look for the release of a withdrawn deployment in ${namespace === undefined ? "all namespaces" : `namespace ${namespace}`} as ${subject}, because the agent has lost its Secrets: ${messageOf(thrown)}; the withdrawal is not confirmed`,
       { cause: thrown },
     );
-  }
-}
-
-/** The same for a hub that sends no content, in all namespaces: nothing is known but what the labels name. */
-export async function takeOverLost(
-  { rest, inventory }: { readonly rest: KubeRest } & Pick<LostReleasesDeps, "inventory">,
-  owner: DeploymentKey,
-): Promise<void> {
-  for (const place of await releasesOf({ rest, inventory }, owner)) {
-    const release = {
-      ...place,
-      uid: owner.uid,
-      deploymentId: "unknown",
-      keepResources: false,
-      deleteCRDResources: false,
-    };
-    await inventory.installed(owner.name, release, { added: [], kept: [] });
   }
 }
 

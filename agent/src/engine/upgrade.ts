@@ -151,7 +151,7 @@ async function prepare(
   const rollback = keep && isFirst(latest) ? "uninstall" : mayRollBack ? "by Helm" : "no";
   const isRolledBackByHelm = rollback === "by Helm";
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
-  await inventory.beginRun(owner.name, {
+  await inventory.beginRun(owner, {
     namespace,
     release: name,
     revision,

@@ -58,7 +58,6 @@ async function setUp({ keepResources = false, isLabelled = false } = {}) {
     inputs: { forget: () => undefined },
     lockTimes: createLockTimes(clock),
     uninstallRelease: note("uninstall"),
-    hasLostAll: () => false,
     ...{ inventory, log },
   };
   return { clock, done, withdraw: () => withdraw(deps, assignment, signal) };

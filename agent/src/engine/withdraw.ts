@@ -24,8 +24,6 @@ export interface WithdrawDeps {
   readonly inputs: Pick<InputCollector, "forget">;
   readonly lockTimes: LockTimes;
   readonly uninstallRelease: Uninstall;
-  /** See DeployerDeps. */
-  readonly hasLostAll: () => boolean;
   readonly log: Log;
 }
 
@@ -50,11 +48,7 @@ export async function withdraw(
       await withdrawRelease(tools, record, { owner, settings, client, signal });
     if (!keepResources) await downstream.remove(owner.name, client, signal);
   }
-  // Releases that were uninstalled by hand.
-  for (const release of inventory.releasesOf(owner.name))
-    if (release.uid === owner.uid) await inventory.removed(release);
-  await inventory.setStoppedAt(owner.name, undefined);
-  await inventory.endRun(owner.name);
+  await inventory.withdrawn(owner);
   await inventory.ensureStored(owner.name);
   releases.unfollow(owner.name);
   downstream.forget(owner.name);

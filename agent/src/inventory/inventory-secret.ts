@@ -56,6 +56,8 @@ const objectSchema = z.object({
 
 const documentSchema = z.object({
   deployment: z.string(),
+  /** Of the deployment that the agent has begun to install. It stays until the withdrawal, whatever becomes of the releases. */
+  uid: z.string().optional(),
   releases: z.array(releaseSchema),
   /** Downstream resources. */
   objects: z.array(objectSchema),
@@ -80,6 +82,7 @@ export type InventoryRun = Readonly<z.infer<typeof runSchema>>;
 /** What the agent installed for one deployment. */
 export interface InventoryDocument {
   readonly deployment: string;
+  readonly uid?: string | undefined;
   readonly releases: readonly InventoryRelease[];
   readonly objects: readonly InventoryObject[];
   readonly stoppedAt?: number | undefined;

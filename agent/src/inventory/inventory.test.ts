@@ -36,6 +36,7 @@ async function setUp() {
   return { rest, inventory, restarted };
 }
 
+const deployment = { name: "web", uid: "1" };
 const run = {
   ...{ namespace: "apps", release: "web", revision: 2, rollsBack: false },
   ...{ digest: "d", origin: "o", chartDigest: "sha256:c" },
@@ -88,17 +89,6 @@ describe("the inventory", () => {
       assert.deepEqual(each.revisionOf(place, 1), { revision: 1, content: "content 1" });
   });
 
-  test("stores nothing for a deployment that has nothing any more", async () => {
-    const { rest, inventory } = await setUp();
-    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
-
-    await inventory.removed(place);
-
-    const ref = { namespace: agentNamespace, name: inventoryName("web") };
-    assert.equal(await rest.get(secrets, ref), undefined);
-    assert.equal(inventory.ownerOf(place), undefined);
-  });
-
   test("ignores what another key has signed", async () => {
     const { rest, inventory, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
@@ -137,7 +127,7 @@ describe("the inventory", () => {
     const writes: string[] = [];
     rest.beforeWrite = (write) => void writes.push(write);
 
-    await inventory.beginRun("web", run);
+    await inventory.beginRun(deployment, run);
     assert.deepEqual((await restarted()).runOf("web"), run);
     assert.deepEqual(inventory.revisionOf(place, 1), revision(1));
     await inventory.installed("web", release, { added: [revision(2)], kept: [1], endsRun: true });
@@ -148,19 +138,76 @@ describe("the inventory", () => {
 
   test("keeps a run whose release is still locked", async () => {
     const { inventory, restarted } = await setUp();
-    await inventory.beginRun("web", run);
+    await inventory.beginRun(deployment, run);
 
     await inventory.installed("web", release, { added: [revision(2)], kept: [] });
 
     assert.deepEqual((await restarted()).runOf("web"), run);
   });
 
-  test("stores nothing for a run that has ended and left nothing", async () => {
-    const { rest, inventory } = await setUp();
-    await inventory.beginRun("web", run);
+  test("knows a deployment from its first run until it is withdrawn, whatever becomes of its release", async () => {
+    const { inventory, restarted } = await setUp();
+    assert.equal(inventory.knows(deployment), false);
 
-    await inventory.endRun("web");
-    await inventory.endRun("web");
+    await inventory.beginRun(deployment, run);
+    await inventory.installed("web", release, { added: [revision(1)], kept: [], endsRun: true });
+    await inventory.removed(place);
+
+    for (const each of [inventory, await restarted()]) {
+      assert.equal(each.knows(deployment), true);
+      assert.equal(each.knows({ ...deployment, uid: "created again" }), false);
+    }
+    await inventory.withdrawn(deployment);
+    assert.equal((await restarted()).knows(deployment), false);
+  });
+
+  test("knows a deployment that has adopted a release", async () => {
+    const { inventory } = await setUp();
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
+
+    await inventory.adopt(place, { name: "web", uid: "2" });
+
+    assert.equal(inventory.knows({ name: "web", uid: "2" }), true);
+  });
+
+  test("keeps what a deployment has that was created again, when the earlier one is withdrawn", async () => {
+    const { inventory } = await setUp();
+    const again = { name: "web", uid: "2" };
+    await inventory.beginRun(again, run);
+    await inventory.installed("web", { ...release, uid: "2" }, { added: [revision(1)], kept: [] });
+
+    await inventory.withdrawn(deployment);
+
+    assert.equal(inventory.knows(again), true);
+    assert.deepEqual(inventory.ownerOf(place), again);
+  });
+
+  test("is complete once the hub has sent everything, also after a restart", async () => {
+    const { rest, inventory, restarted } = await setUp();
+    assert.equal((await restarted()).isComplete, false);
+    rest.beforeWrite = () => {
+      throw new Error("unavailable");
+    };
+    await assert.rejects(inventory.setComplete(), /unavailable/);
+    assert.equal(inventory.isComplete, false);
+    rest.beforeWrite = () => undefined;
+    await inventory.installed("web", release, { added: [revision(1)], kept: [] });
+
+    await inventory.setComplete();
+
+    assert.equal(inventory.isComplete, true);
+    const next = await restarted();
+    assert.equal(next.isComplete, true);
+    assert.deepEqual(next.revisionOf(place, 1), revision(1));
+  });
+
+  test("stores nothing for a deployment that was withdrawn and left nothing", async () => {
+    const { rest, inventory } = await setUp();
+    await inventory.beginRun(deployment, run);
+    await inventory.setStoppedAt("web", 1);
+
+    await inventory.withdrawn(deployment);
+    await inventory.withdrawn(deployment);
 
     const ref = { namespace: agentNamespace, name: inventoryName("web") };
     assert.equal(await rest.get(secrets, ref), undefined);

@@ -52,10 +52,19 @@ export interface Inventory extends InventoryReader {
   load(): Promise<boolean>;
   /** Stores a new key. Must follow what is taken over when `load` returned false. */
   storeKey(): Promise<void>;
+  /** Whether a deployment that is neither assigned nor in the inventory has nothing installed. */
+  readonly isComplete: boolean;
+  /** The hub has sent all that it wants of this cluster since the inventory began. */
+  setComplete(): Promise<void>;
+  /**
+   * Whether the agent has begun to install the deployment. From then on tenants can know its UID, so labels that name it prove
+   * nothing.
+   */
+  knows(deployment: DeploymentKey): boolean;
   /** The run of Helm that was begun and has not ended, or was interrupted. */
   runOf(deployment: string): InventoryRun | undefined;
   /** Enters the run of Helm that is about to start. Must be awaited before Helm is started. */
-  beginRun(deployment: string, run: InventoryRun): Promise<void>;
+  beginRun(deployment: DeploymentKey, run: InventoryRun): Promise<void>;
   /** The run has ended, and its release is not locked. */
   endRun(deployment: string): Promise<void>;
   /** Adds revisions to a release, which becomes one of the deployment. */
@@ -70,6 +79,8 @@ export interface Inventory extends InventoryReader {
   disown(release: ReleaseRef, revision: number): Promise<void>;
   adopt(release: ReleaseRef, owner: DeploymentKey): Promise<void>;
   removed(release: ReleaseRef): Promise<void>;
+  /** A deployment was withdrawn, and nothing of it is left but downstream resources that stay. */
+  withdrawn(deployment: DeploymentKey): Promise<void>;
   objectsOf(deployment: string): readonly InventoryObject[];
   /** The deployment that a downstream resource was created for. */
   ownerOfObject(uid: string): string | undefined;
@@ -88,6 +99,7 @@ export interface InventoryDeps {
 export function createInventory({ rest, log }: InventoryDeps): Inventory {
   const storage = createSecretStorage(rest);
   let key: Uint8Array = randomBytes(32);
+  let isComplete = false;
   const documents = new Map<string, InventoryDocument>();
   /** Deployments by release, and by the UID of a downstream resource. */
   const byRelease = new Map<string, string>();
@@ -138,6 +150,20 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     });
   }
 
+  async function storeKey(): Promise<void> {
+    const encoded = {
+      key: Buffer.from(key).toString("base64"),
+      ...(isComplete && { complete: Buffer.from("true").toString("base64") }),
+    };
+    await storage.write({
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { namespace: agentNamespace, name: inventoryKeyName },
+      type: "flotilla.dev/inventory-key",
+      data: encoded,
+    });
+  }
+
   function releaseOf(release: ReleaseRef): readonly [string, InventoryRelease] | undefined {
     const deployment = byRelease.get(keyOf(release));
     if (deployment === undefined) return undefined;
@@ -174,6 +200,7 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       const text = stored?.data?.["key"];
       if (text === undefined) return false;
       key = Buffer.from(text, "base64");
+      isComplete = stored?.data?.["complete"] !== undefined;
       for (const secret of await storage.list(inventorySelector)) {
         const document = parseInventory(secret, key);
         if (document !== undefined) set(document);
@@ -185,15 +212,19 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       }
       return true;
     },
-    async storeKey() {
-      await storage.write({
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { namespace: agentNamespace, name: inventoryKeyName },
-        type: "flotilla.dev/inventory-key",
-        data: { key: Buffer.from(key).toString("base64") },
+    storeKey,
+    get isComplete() {
+      return isComplete;
+    },
+    async setComplete() {
+      if (isComplete) return;
+      isComplete = true;
+      await storeKey().catch((thrown: unknown) => {
+        isComplete = false;
+        throw thrown;
       });
     },
+    knows: ({ name, uid }) => documents.get(name)?.uid === uid,
     ownerOf(release) {
       const known = releaseOf(release);
       return known && { name: known[0], uid: known[1].uid };
@@ -202,7 +233,7 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       releaseOf(release)?.[1].revisions.find((each) => each.revision === revision),
     releasesOf: (deployment) => documents.get(deployment)?.releases ?? [],
     runOf: (deployment) => documents.get(deployment)?.run,
-    beginRun: (deployment, run) => change(deployment, (document) => ({ ...document, run })),
+    beginRun: ({ name, uid }, run) => change(name, (document) => ({ ...document, uid, run })),
     async endRun(deployment) {
       if (documents.get(deployment)?.run !== undefined)
         await change(deployment, ({ run: _, ...document }) => document);
@@ -217,6 +248,7 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       ];
       await change(deployment, ({ stoppedAt: _, run, ...document }) => ({
         ...document,
+        uid: release.uid,
         ...(!endsRun && run !== undefined && { run }),
         releases: [
           ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
@@ -246,6 +278,7 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       await leave(release, owner.name);
       await change(owner.name, (document) => ({
         ...document,
+        uid: owner.uid,
         releases: [
           ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
           { ...known[1], uid: owner.uid },
@@ -253,6 +286,15 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       }));
     },
     removed: (release) => replaceRelease(release, () => undefined),
+    async withdrawn({ name, uid }) {
+      if (!documents.has(name)) return;
+      await change(name, ({ stoppedAt: _, run: __, uid: known, ...document }) => ({
+        ...document,
+        ...(known !== uid && known !== undefined && { uid: known }),
+        // Those that were uninstalled by hand.
+        releases: document.releases.filter((each) => each.uid !== uid),
+      }));
+    },
     objectsOf: (deployment) => documents.get(deployment)?.objects ?? [],
     ownerOfObject: (uid) => byObject.get(uid),
     async setObjects(deployment, objects) {
@@ -272,9 +314,10 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
   };
 }
 
-function isEmpty({ releases, objects, stoppedAt, run }: InventoryDocument): boolean {
+function isEmpty({ uid, releases, objects, stoppedAt, run }: InventoryDocument): boolean {
   return (
-    releases.length === 0 && objects.length === 0 && stoppedAt === undefined && run === undefined
+    releases.length + objects.length === 0 &&
+    [uid, stoppedAt, run].every((each) => each === undefined)
   );
 }
 

@@ -63,9 +63,7 @@ export function createSimulatedAgent(
     downstream: noChanges,
     releases: { ...noChanges, onRemoved: () => undefined, onReadable: () => undefined },
     // A lost assignment has nothing to uninstall.
-    inventory: { releasesOf: () => [] },
-    recoverLost: () => Promise.resolve(),
-    hasLostAll: () => false,
+    inventory: { releasesOf: () => [], isComplete: true, setComplete: () => Promise.resolve() },
     assignments: createAssignments({ storage: noAssignmentStorage, log }),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),

@@ -338,7 +338,8 @@ test("releases of an agent without an inventory are taken over once, without a r
 
 test("an agent that has lost everything takes over what is assigned again, and reports what is withdrawn", async () => {
   const request = await assign({ name: "again", chart: first, url });
-  const { deployment } = await assign({ name: "gone", chart: first, url });
+  const { deployment, deploymentId, content } = await assign({ name: "gone", chart: first, url });
+  assert.ok(content !== undefined);
   await agent.report(isDeployed("again", "0.1.0"));
   await agent.report(isDeployed("gone", "0.1.0"));
   await agent.stop();
@@ -347,12 +348,51 @@ test("an agent that has lost everything takes over what is assigned again, and r
 
   await agent.intake.assign(request);
   await agent.report(isDeployed("again", "0.1.0"));
-  await agent.intake.withdraw(deployment);
+  await agent.intake.withdraw(deployment, { deploymentId, content });
   const reported = await agent.report(({ name, message }) => name === "gone" && message !== "");
 
   assert.deepEqual(agent.helmRuns, []);
   assert.match(reported.message, /release gone\/gone is not uninstalled: revision 1, /);
   await client.delete(secrets, { namespace: "gone", name: "sh.helm.release.v1.gone.v1" });
+});
+
+test("a record that names a deployment whose first release failed is not taken over", async () => {
+  await agent.stop();
+  await deleteSecrets("");
+  agent = await startInstaller(spec);
+  const failing = { name: "early", chart: rejected, url, helm: { atomic: true } };
+  const { deployment } = await assign(failing);
+  await agent.report(({ name, phase }) => name === "early" && phase === "failed");
+  await assign({ name: "sample", chart: first, url });
+  await agent.report(isDeployed("sample", "0.1.0"));
+  const record = await recordOf("sample", 1);
+  await client.create(secrets, {
+    metadata: {
+      namespace: "early",
+      name: "sh.helm.release.v1.early.v1",
+      labels: {
+        ...record.metadata.labels,
+        name: "early",
+        "flotilla.dev/deployment": deployment.name,
+        "flotilla.dev/uid": deployment.uid,
+      },
+    },
+    type: record.type ?? "",
+    data:
+      edited(record, (release) => ({
+        ...withHook("planted")(release),
+        name: "early",
+        namespace: "early",
+      })) ?? {},
+  });
+  await restart();
+  await agent.report(hasCode("early", "RELEASE_NOT_OURS"));
+
+  await agent.intake.withdraw(deployment);
+  await agent.withdrawn("early");
+
+  assert.equal(await inKubeSystem("planted"), false);
+  assert.deepEqual(await releaseHistory(client, "early"), ["1 deployed"]);
 });
 
 test("a lock of another Helm client is waited for, then reported, and unlocked on request", async () => {

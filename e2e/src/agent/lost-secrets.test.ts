@@ -102,6 +102,31 @@ test("does not confirm while the account may not look for the release, and says 
   assert.equal(await installedConfig(client, "denied"), undefined);
 });
 
+test("looks for what it has lost also if it was restarted before the hub withdrew it", async () => {
+  const later = await install("later");
+  await restartWithoutSecrets();
+  await agent.stop();
+  agent = await start();
+
+  await withdraw(later);
+  await agent.withdrawn("later");
+
+  assert.deepEqual(await releaseHistory(client, "later"), []);
+});
+
+test("confirms without looking for a release once the hub has sent everything", async () => {
+  const known = await install("known");
+  await agent.intake.synced();
+  await withdraw(known);
+  await agent.withdrawn("known");
+  await client.delete(roleBindings, { namespace: "known", name: "deployer" });
+  await agent.stop();
+  agent = await start();
+
+  await withdraw(known);
+  await agent.withdrawn("known");
+});
+
 test("uninstalls what was assigned again and withdrawn before it was reconciled", async () => {
   const request = await install("again");
   await restartWithoutSecrets();

@@ -119,6 +119,7 @@ export function startInProcessAgent(
       watch.changed();
       return Promise.resolve(true);
     },
+    synced: () => Promise.resolve(),
   };
   const running = link.run(intake, ending.signal);
   let isStopped = false;

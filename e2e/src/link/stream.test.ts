@@ -184,6 +184,7 @@ describe("an agent that reaches another hub", () => {
         states: () => [],
         assign: () => Promise.resolve(touched.push("assign") > 0),
         withdraw: () => Promise.resolve(touched.push("withdraw") > 0),
+        synced: () => Promise.resolve(void touched.push("synced")),
         clusterInfoDigest: () => undefined,
         setClusterInfo: () => Promise.resolve(touched.push("info") > 0),
         referencedObjects: () => [],
