@@ -27,7 +27,7 @@ describe("the limits of an agent's processes", () => {
     });
 
   test("are exceeded by memory or by processor time", () => {
-    const limits = { memoryBytes: 100 * MiB, cpuMs: 5_000 };
+    const limits = { memoryBytes: 100 * MiB, cpuMs: 5_000, fullPriorityCpuMs: 200 };
 
     assert.equal(exceededLimit({ memoryBytes: 100 * MiB, cpuMs: 5_000 }, limits), undefined);
     assert.equal(

@@ -11,6 +11,8 @@ export interface ProcessLimits {
   readonly memoryBytes: number;
   /** Processor time: a process that waits, such as Helm for readiness, uses none. */
   readonly cpuMs: number;
+  /** Afterwards it only gets what others leave. */
+  readonly fullPriorityCpuMs: number;
 }
 
 export interface AgentLimits {
@@ -30,8 +32,8 @@ const reservedBytes = 192 * MiB;
 export function processLimits(memoryBytes: number): AgentLimits {
   const totalBytes = Math.max(memoryBytes - reservedBytes, Math.floor(memoryBytes / 2));
   return {
-    helm: { memoryBytes: Math.min(1024 * MiB, totalBytes), cpuMs: 60_000 },
-    reader: { memoryBytes: Math.min(512 * MiB, totalBytes), cpuMs: 10_000 },
+    helm: { memoryBytes: Math.min(1024 * MiB, totalBytes), cpuMs: 60_000, fullPriorityCpuMs: 200 },
+    reader: { memoryBytes: Math.min(512 * MiB, totalBytes), cpuMs: 10_000, fullPriorityCpuMs: 50 },
     totalBytes,
   };
 }

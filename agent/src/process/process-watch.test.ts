@@ -7,7 +7,7 @@ import { describe, test } from "vitest";
 import { createProcessWatch } from "./process-watch.ts";
 
 const MiB = 1024 * 1024;
-const roomy = { memoryBytes: 4096 * MiB, cpuMs: 60_000 };
+const roomy = { memoryBytes: 4096 * MiB, cpuMs: 60_000, fullPriorityCpuMs: 200 };
 
 /** Runs a script that leads a process group, and resolves once it prints something. */
 async function start(

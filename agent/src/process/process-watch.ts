@@ -34,9 +34,6 @@ interface Watched {
 /** A process that allocates as fast as it can gets about 50 MiB further. */
 const intervalMs = 50;
 
-/** Normal charts need less. Afterwards a process must not slow the others down. */
-const fullPriorityCpuMs = 200;
-
 /** A thirtieth of what a normal process gets, so that a large chart is read even while many others are installed. */
 const slowNice = 15;
 
@@ -79,7 +76,7 @@ export function createProcessWatch({ totalBytes }: { readonly totalBytes: number
       if (what !== undefined) end(one, what);
       else {
         running.push({ one, ...own });
-        if (own.cpuMs > fullPriorityCpuMs && !one.isSlow) slowDown(one);
+        if (own.cpuMs > one.limits.fullPriorityCpuMs && !one.isSlow) slowDown(one);
       }
     }
     const largest = largestOverTotal(running, totalBytes);

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { messageOf } from "@flotilla/shared/errors";
 import {
   killGroup,
+  lowerPriority,
   type ProcessLimits,
   type ProcessWatch,
   type WatchedProcess,
@@ -43,6 +44,9 @@ export interface ReaderProcess {
 /** The longest answer is a release. */
 const maxReplyBytes = 1.5 * maxReleaseBytes;
 
+/** A third of what other processes get: starting it costs more than a task, before the limits of a task count. */
+const startNice = 5;
+
 /** Of the limit of its memory, for V8: buffers are outside of its heap. */
 const heapPart = 0.5;
 
@@ -63,6 +67,7 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
     ],
     { env: { ...options.environment }, detached: true, stdio: ["pipe", "pipe", "ignore"] },
   );
+  if (child.pid !== undefined) lowerPriority(child.pid, startNice);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let pending: ((result: ReaderReply | ReaderEnded) => void) | undefined;
   let output = "";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, createGzip, gzipSync } from "node:zlib";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
@@ -28,7 +28,7 @@ function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
     await records.load();
     const readers = createReaders({
       watch: createProcessWatch({ totalBytes: 4096 * MiB }),
-      limits: { memoryBytes: 512 * MiB, cpuMs: 10_000 },
+      limits: { memoryBytes: 512 * MiB, cpuMs: 10_000, fullPriorityCpuMs: 50 },
       records,
       maxReaders: 2,
       environment: {},
@@ -129,7 +129,7 @@ describe("a reader", () => {
   });
 
   test("reads millions of calls in little memory", async (t) => {
-    const limits = { memoryBytes: 300 * MiB, cpuMs: 20_000 };
+    const limits = { memoryBytes: 300 * MiB, cpuMs: 20_000, fullPriorityCpuMs: 50 };
     const { calls } = await setUp(t, { limits }).start();
     const text = `{{ tpl "x" . }}${"{{a}}".repeat(800_000)}`;
 
@@ -138,6 +138,17 @@ describe("a reader", () => {
     assert.deepEqual(found, { calls: {}, rendersValues: true });
   });
 });
+
+test.runIf(process.platform === "linux")(
+  "a reader gives way to Helm and to the agent from its start",
+  async (t) => {
+    const { calls } = await setUp(t, { program: await standIn() }).start();
+
+    const { calls: found } = await calls.inChart(chart("any"));
+
+    assert.equal(getPriority(Number(found.lookup)), 5);
+  },
+);
 
 describe("a chart that ends its reader", () => {
   for (const [digest, what] of [
@@ -149,7 +160,7 @@ describe("a chart that ends its reader", () => {
     test(`(${digest}) is not read again before its retry, by a restarted agent either`, async (t) => {
       const { clock, start } = setUp(t, {
         program: await standIn(),
-        limits: { memoryBytes: 512 * MiB, cpuMs: 500 },
+        limits: { memoryBytes: 512 * MiB, cpuMs: 500, fullPriorityCpuMs: 50 },
         timeoutMs: digest === "hang" ? 1_000 : 60_000,
       });
       const { calls } = await start();
