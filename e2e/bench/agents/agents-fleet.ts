@@ -14,7 +14,8 @@ export interface Lag {
 
 export interface AgentsFleet extends WatchedObjects {
   readonly fleet: TestFleet;
-  simulate(name: string, agents: number): Promise<Simulation>;
+  /** See SimulationSpec. */
+  simulate(name: string, agents: number, options: { readonly keep: boolean }): Promise<Simulation>;
   /** Afterwards the hub works slower, by a third, until it is restarted. */
   hubMemoryMb(): Promise<number>;
   startHubAnew(): Promise<void>;
@@ -43,13 +44,14 @@ export async function startAgentsFleet(): Promise<AgentsFleet> {
   return {
     fleet,
     ...watched,
-    async simulate(name, agents) {
+    async simulate(name, agents, { keep }) {
       const simulation = await startSimulation({
         kubeconfig: fleet.hubPlane.kubeconfig,
         name,
         agents,
         bundles: 1,
         latency: "100ms",
+        keep,
         logFile: join(fleet.dir, "logs", `${name}.log`),
         environment: { HOME: fleet.dir, PATH: process.env["PATH"] ?? "" },
       });

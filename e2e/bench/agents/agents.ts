@@ -49,7 +49,7 @@ async function measure(
   { agents, plotFile, report }: AgentsOptions,
 ): Promise<void> {
   const measured = { agents, bare };
-  const one = await bench.simulate("one", 1);
+  const one = await bench.simulate("one", 1, { keep: false });
   const requestsOfOne = await idleRequests(bench, idleMs);
   await one.end();
 
@@ -58,7 +58,7 @@ async function measure(
   const memory = sampleMemory(bench);
   await bench.hubLag();
   const cpuBefore = await bench.hubCpu();
-  const simulation = await bench.simulate("many", agents);
+  const simulation = await bench.simulate("many", agents, { keep: true });
   const lag = await bench.hubLag();
   const cpu = (await bench.hubCpu()) - cpuBefore;
   const memoryByAgents = await memory.end();

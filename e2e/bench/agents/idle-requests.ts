@@ -15,8 +15,8 @@ export interface Asked {
   readonly renewalsPerMinute: number;
 }
 
-/** The time for what the last agents report to reach all statuses: those of a HelmOp with many targets are summed up last. */
-const settleMs = 20_000;
+/** The time for pending writes before the measurement. */
+const settleMs = 5_000;
 
 /** Without watches that are restarted after their timeout, Events, and the control plane's own requests. */
 export async function idleRequests({ fleet }: AgentsFleet, idleMs: number): Promise<Asked> {

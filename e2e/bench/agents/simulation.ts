@@ -14,6 +14,8 @@ export interface SimulationSpec {
   readonly agents: number;
   readonly bundles: number;
   readonly latency: string;
+  /** Whether what was made on the hub stays when the agents end: the deletion of thousands takes long. */
+  readonly keep: boolean;
   readonly logFile: string;
   /** Passed on: where it finds programs. */
   readonly environment: Readonly<Record<string, string>>;
@@ -23,7 +25,7 @@ export interface Simulation {
   readonly pid: number;
   /** What the agents have logged so far. */
   log(): Promise<readonly AgentLine[]>;
-  /** Ends the agents, and leaves on the hub what was made. Harmless when they have ended. */
+  /** Ends the agents. Harmless when they have ended. */
   end(): Promise<void>;
 }
 
@@ -45,7 +47,7 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
     [
       program,
       "simulate",
-      "--keep",
+      ...(spec.keep ? ["--keep"] : []),
       `--kubeconfig=${spec.kubeconfig}`,
       `--name=${spec.name}`,
       `--agents=${spec.agents}`,
