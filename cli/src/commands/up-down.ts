@@ -1,5 +1,6 @@
 /** `flotilla up` and `flotilla down`: start and stop a fleet on this machine. */
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { plainProgress } from "@flotilla/local/binaries";
 import {
   endInOrder,
@@ -96,12 +97,13 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
     return;
   }
   const ended = await firstToEnd(fleet.processes, stop);
-  out.write(ended === undefined ? "\nStopping ...\n" : "");
+  const isStopped = ended === undefined || existsSync(paths.stopping);
+  if (isStopped) out.write("\nStopping ...\n");
   await endInOrder(fleet.processes, (running) => running.stop());
   await endFleetProcesses(paths);
   await removeFleetFiles(paths);
   await reaper?.release();
-  if (ended !== undefined) throw await exitError(ended);
+  if (!isStopped) throw await exitError(ended);
   out.write("Fleet stopped.\n");
 }
 
@@ -140,6 +142,8 @@ function stopOnSignals(): AbortSignal {
 export async function down(dir: string, config: CliConfig): Promise<void> {
   const paths = fleetPaths(dir);
   const observed = await observeFleet(paths);
+  // For `up` in another terminal, which would take the end of its processes for a failure.
+  if (observed.kind !== "absent") await writeFile(paths.stopping, "");
   const ended = await endFleetProcesses(paths);
   if (observed.kind !== "absent" && observed.state.provider === "kind") {
     const kind = kindProvider({ environment: config.environment });

@@ -24,6 +24,7 @@ export async function removeFleetFiles(paths: FleetPaths): Promise<void> {
     paths.state,
     paths.kubeconfig,
     paths.journal,
+    paths.stopping,
     paths.logs,
     paths.clusters,
     paths.registry,

@@ -10,6 +10,8 @@ export interface FleetPaths {
   readonly journal: string;
   /** The lock that is held while a fleet starts. */
   readonly lock: string;
+  /** Is there while `flotilla down` ends the processes. */
+  readonly stopping: string;
   readonly logs: string;
   readonly clusters: string;
   readonly registry: string;
@@ -29,6 +31,7 @@ export function fleetPaths(root: string): FleetPaths {
     kubeconfig: join(root, "kubeconfig"),
     journal: join(root, "processes.jsonl"),
     lock: join(root, "lock"),
+    stopping: join(root, "stopping"),
     logs: join(root, "logs"),
     clusters,
     registry: join(root, "registry"),
