@@ -114,6 +114,27 @@ describe("a request", () => {
     assert.equal(listing?.versions.length, 1);
   });
 
+  it("goes to no address of a name that is denied, even if the others do not answer", async () => {
+    await using server = await startTestServer((_, response) =>
+      send(response, 200, indexText({ x: ["1.0.0"] })),
+    );
+    const { port } = new URL(server.origin);
+    await using client = createTestClient({
+      egress: { allowLoopback: true },
+      resolveAll: (_, callback) =>
+        callback(null, [
+          // Linux connects it to the server, which listens on 127.0.0.1 alone.
+          { address: "0.0.0.0", family: 4 },
+          { address: "127.0.0.2", family: 4 },
+        ]),
+    });
+    const at = source(`http://charts.test:${port}`);
+
+    await assert.rejects(client.list(at, accessTo(at)), { code: "INDEX_FETCH" });
+
+    assert.deepEqual(server.seen, []);
+  });
+
   it("through a proxy is denied by the address that it names", async () => {
     await using proxy = await startTestServer((_, response) => send(response, 200, "metadata"));
     await using client = createTestClient({ proxy: { httpProxy: proxy.origin }, egress: {} });
