@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installCrds } from "@flotilla/cli/fleet";
 import { ensureBinaries } from "@flotilla/local/binaries";
-import { type RunningProcess, startReaper } from "@flotilla/local/process";
+import { type RunningProcess, startReaper, waitUntil } from "@flotilla/local/process";
 import { fleetNamespace, hubNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { events, type Lease, leases, namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { formatMicroTime } from "@flotilla/shared/time";
@@ -107,11 +107,15 @@ test("while Fleet runs the hub serves nothing and writes nothing, and says so", 
   );
   assert.deepEqual([await accepts(ports.grpc), await accepts(ports.http)], [false, false]);
   assert.deepEqual(await written(), before);
-  const recorded = (await cluster.list(events, { namespace: fleetNamespace })).items;
-  assert.deepEqual(
-    recorded.map(({ reason, regarding }) => [reason, regarding?.name]),
-    [["FleetRunning", fleetLease.name]],
-  );
+  const recorded = async () =>
+    (await cluster.list(events, { namespace: fleetNamespace })).items.map(
+      ({ reason, regarding }) => `${reason} ${regarding?.name}`,
+    );
+  await waitUntil(async () => (await recorded()).length > 0, {
+    what: "the Event",
+    timeoutMs: 30_000,
+  });
+  assert.deepEqual(await recorded(), [`FleetRunning ${fleetLease.name}`]);
 });
 
 test("when Fleet has stopped the hub still waits, and says what to do", async () => {
@@ -128,6 +132,8 @@ test("set to take over, it runs once the Lease has expired", async () => {
 
   assert.equal(await readiness(), "ok\n");
   assert.deepEqual([await accepts(ports.grpc), await accepts(ports.http)], [true, true]);
+  // A hub is ready before it leads.
+  await lineInLog(logFile, 0, /became leader/);
 });
 
 test("it ends when Fleet starts again, and does not even release its own Lease", async () => {
