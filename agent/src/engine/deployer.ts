@@ -17,6 +17,7 @@ import {
   type ReleaseKey,
   type ReleaseRecord,
   type StoredReleases,
+  uninstallFlags,
 } from "../helm/index.ts";
 import type {
   ImpersonatedClient,
@@ -247,7 +248,13 @@ async function act(
       if (unmet !== undefined) return { kind: "blocked", unmet };
       if (action.kind === "upgrade")
         await tools.upgradeRelease({ ...release, revision: action.revision }, pass);
-      else await tools.uninstallRelease(action.record, { ...policy, isForced, to: desired });
+      else
+        await tools.uninstallRelease(action.record, {
+          ...policy,
+          isForced,
+          to: desired,
+          flags: uninstallFlags(content),
+        });
       return undefined;
     }
     default:

@@ -3,7 +3,7 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import { agentErrors } from "../errors/index.ts";
-import type { ReleaseRecord } from "../helm/index.ts";
+import { type ReleaseRecord, upgradeOptions } from "../helm/index.ts";
 import { defaultLockTimeoutMs } from "../release/index.ts";
 
 export interface LockTimes {
@@ -30,8 +30,9 @@ export function createLockTimes(clock: Pick<Clock, "monotonic">): LockTimes {
 }
 
 /** After this long without a change, a lock of another Helm client is reported. */
-export function lockTimeoutMs({ helm }: DeploymentContent): number {
-  return helm.timeoutSeconds > 0 ? helm.timeoutSeconds * 1_000 : defaultLockTimeoutMs;
+export function lockTimeoutMs(content: DeploymentContent): number {
+  const { timeoutSeconds } = upgradeOptions(content, false);
+  return timeoutSeconds > 0 ? timeoutSeconds * 1_000 : defaultLockTimeoutMs;
 }
 
 /** `unchangedMs`: absent while the record may still change. */

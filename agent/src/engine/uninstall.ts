@@ -10,6 +10,7 @@ import {
   type Releases,
   type RunHelm,
   type StoredReleases,
+  type UninstallFlags,
   uninstallArgs,
 } from "../helm/index.ts";
 import type { Inventory } from "../inventory/index.ts";
@@ -29,8 +30,7 @@ export interface UninstallOptions extends CrdPolicy {
   readonly to?: ReleaseKey;
   /** See Actor. */
   readonly isForced: boolean;
-  /** How long Helm waits for the deletion of the objects; absent: it does not wait. */
-  readonly waitSeconds?: number;
+  readonly flags?: UninstallFlags;
 }
 
 /** Throws HELM_FAILED with Helm's error, RELEASE_NOT_OURS, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
@@ -38,11 +38,12 @@ export type Uninstall = (record: ReleaseRecord, options: UninstallOptions) => Pr
 
 export function createUninstall(deps: UninstallDeps): Uninstall {
   const { stored, releases, crds, guard, inventory, runHelm } = deps;
-  return async function uninstall(record, { to, waitSeconds, isForced, ...policy }) {
+  return async function uninstall(record, { to, flags = {}, isForced, ...policy }) {
     const { client, signal } = policy;
-    const { withoutHooks } = await guard.beforeUninstall(record, { client, isForced });
+    const known = await guard.beforeUninstall(record, { client, isForced });
+    const withoutHooks = known.withoutHooks || flags.withoutHooks === true;
     await crds.beforeRemoval(record, policy, to);
-    const args = [...uninstallArgs(record, { waitSeconds, withoutHooks }), ...client.helmArgs];
+    const args = [...uninstallArgs(record, { ...flags, withoutHooks }), ...client.helmArgs];
     const result = await runHelm({ args, signal });
     const error = result.code === 0 ? undefined : helmErrorOf(result);
     if (error !== undefined && !isReleaseNotFound(error)) {

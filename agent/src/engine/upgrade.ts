@@ -22,7 +22,9 @@ import {
   type Releases,
   type RunHelm,
   type StoredReleases,
+  type UpgradeOptions,
   upgradeArgs,
+  upgradeOptions,
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
@@ -91,6 +93,7 @@ interface Prepared {
   readonly stdin: string | undefined;
   readonly digest: string;
   readonly chartDigest: string;
+  readonly options: UpgradeOptions;
   /** With `atomic`: Helm rolls back by itself, or the agent uninstalls a failed first install. `no`: not possible. */
   readonly rollback: "by Helm" | "uninstall" | "no";
 }
@@ -98,7 +101,7 @@ interface Prepared {
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
   return async function upgrade(revision, pass) {
     const prepared = await prepare(deps, revision, pass);
-    const result = await run(deps, revision, prepared, pass);
+    const result = await run(deps, prepared, pass);
     if (result.exceeded !== undefined) {
       await recordFailure(deps, revision, prepared);
       throw await deps.limitRecords.exceeded(
@@ -148,6 +151,7 @@ async function prepare(
   const { mayRollBack } = mustCheck
     ? await deps.guard.beforeUpgrade(desired, { client, isForced })
     : { mayRollBack: true };
+  const options = upgradeOptions(content, isFirst(latest));
   const rollback = keep && isFirst(latest) ? "uninstall" : mayRollBack ? "by Helm" : "no";
   const isRolledBackByHelm = rollback === "by Helm";
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
@@ -160,10 +164,11 @@ async function prepare(
     ...(inputs.origin !== undefined && { origin: inputs.origin }),
     chartDigest: chart.digest,
   });
-  if (content.createNamespace && revision === 1) await ensureNamespace(client, namespace, signal);
+  if (options.createsNamespace) await ensureNamespace(client, namespace, signal);
   await deps.downstream.apply(inputs.downstream, { owner: owner.name, namespace, client, signal });
   const args = upgradeArgs({
     content,
+    options,
     hasValues: stdin !== undefined,
     owner,
     digest,
@@ -178,17 +183,17 @@ async function prepare(
     stdin,
     digest,
     chartDigest: chart.digest,
+    options,
     rollback,
   };
 }
 
 async function run(
   { runHelm, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
-  { content }: RevisionInputs,
-  { args, stdin }: Prepared,
+  { args, stdin, options }: Prepared,
   { signal, superseded }: DeployUntil,
 ): Promise<HelmResult> {
-  const graceMs = content.helm.timeoutSeconds > 0 ? 0 : supersededGraceMs;
+  const graceMs = options.waits ? 0 : supersededGraceMs;
   const late = abortLater(superseded, graceMs, clock);
   return await runHelm({
     args,
@@ -263,11 +268,11 @@ async function toHelmError(
 ): Promise<AppError> {
   const { content, inputs } = revision;
   const record = await recordFailure(deps, revision, prepared);
-  const { rollback } = prepared;
+  const { rollback, options } = prepared;
   const mustUninstall = content.helm.atomic && rollback === "uninstall" && !pass.signal.aborted;
   const rolledBack =
     mustUninstall && record !== undefined
-      ? await rollBack(deps, record, revision, pass)
+      ? await rollBack(deps, record, { ...revision, options }, pass)
       : content.helm.atomic && rollback === "no"
         ? "; it was not rolled back, although atomic is set, because this agent did not create the revision before"
         : "";
@@ -331,7 +336,7 @@ async function enterFailure(
 async function rollBack(
   { uninstall, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
   record: ReleaseRecord,
-  { client, content }: RevisionInputs,
+  { client, options }: Pick<RevisionInputs, "client"> & Pick<Prepared, "options">,
   { signal, superseded }: DeployUntil,
 ): Promise<string> {
   const late = abortLater(superseded, supersededGraceMs, clock);
@@ -341,7 +346,7 @@ async function rollBack(
       isForced: false,
       client,
       signal: AbortSignal.any([signal, late.signal]),
-      ...(!superseded.aborted && { waitSeconds: content.helm.timeoutSeconds }),
+      ...(!superseded.aborted && { flags: { waitSeconds: options.timeoutSeconds } }),
     });
     return "; the failed release was uninstalled, as atomic is set";
   } catch (thrown) {

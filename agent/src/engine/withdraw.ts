@@ -3,7 +3,14 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import type { Log } from "@flotilla/shared/log";
 import type { Assignment } from "../assignment/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
-import { isLocked, type ReleaseRecord, type Releases, type StoredReleases } from "../helm/index.ts";
+import {
+  isLocked,
+  type ReleaseRecord,
+  type Releases,
+  type StoredReleases,
+  type UninstallFlags,
+  uninstallFlags,
+} from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
@@ -59,7 +66,7 @@ export async function withdraw(
 type WithdrawalOptions = Pick<
   DeploymentContent,
   "serviceAccount" | "keepResources" | "deleteCRDResources"
-> & { readonly lockTimeoutMs: number };
+> & { readonly lockTimeoutMs: number; readonly flags: UninstallFlags };
 
 async function withdrawalOf(
   tools: WithdrawDeps,
@@ -72,7 +79,7 @@ async function withdrawalOf(
     await findLostReleases(tools, assignment, content);
     await observe(tools, assignment, content, signal);
     await claimInterruptedRun(tools, assignment, content);
-    return { ...content, lockTimeoutMs: lockTimeoutMs(content) };
+    return { ...content, lockTimeoutMs: lockTimeoutMs(content), flags: uninstallFlags(content) };
   }
   // The assignment was lost; the inventory has what is needed.
   const release = tools.inventory.releasesOf(owner.name).find(({ uid }) => uid === owner.uid);
@@ -82,6 +89,7 @@ async function withdrawalOf(
     keepResources: release?.keepResources ?? false,
     deleteCRDResources: release?.deleteCRDResources,
     lockTimeoutMs: defaultLockTimeoutMs,
+    flags: {},
   };
 }
 
@@ -120,5 +128,8 @@ async function withdrawRelease(
   }
   lockTimes.forget(record);
   if (settings.keepResources) await stored.deleteHistory(client.rest, record, signal);
-  else await uninstallRelease(record, { ...crdPolicy(settings, client, signal), isForced: false });
+  else {
+    const policy = crdPolicy(settings, client, signal);
+    await uninstallRelease(record, { ...policy, isForced: false, flags: settings.flags });
+  }
 }

@@ -56,7 +56,7 @@ export const agentErrors = defineErrors({
   },
   RELEASE_LOCKED: {
     retryable: false,
-    help: "Helm's newest record of the release is pending: another Helm client changes it, or was interrupted. The agent waits while the record changes. After the release's timeout without a change (`helm.timeoutSeconds`, else five minutes) it reports the lock, with revision, status and since when. If nothing runs any more, change `forceSyncGeneration` of the HelmOp: the agent unlocks the release and continues. It also continues when the record changes.",
+    help: "Helm's newest record of the release is pending: another Helm client changes it, or was interrupted. The agent waits while the record changes. After the release's timeout without a change (`timeout` or `helm.timeoutSeconds`, else five minutes) it reports the lock, with revision, status and since when. If nothing runs any more, change `forceSyncGeneration` of the HelmOp: the agent unlocks the release and continues. It also continues when the record changes.",
   },
   RELEASE_NOT_OURS: {
     retryable: false,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { describe, test } from "vitest";
+import { upgradeOptions } from "./action-options.ts";
 import { isReleaseNotFound, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
 
 const content: DeploymentContent = {
@@ -20,8 +21,10 @@ function argsOf(
     isRolledBackByHelm = true,
   }: Partial<Pick<UpgradeInputs, "origin" | "isRolledBackByHelm">> = {},
 ): readonly string[] {
+  const desired = { ...content, ...changed };
   return upgradeArgs({
-    content: { ...content, ...changed },
+    content: desired,
+    options: upgradeOptions(desired, false),
     hasValues: changed.values !== undefined,
     owner: { name: "web-1", uid: "u" },
     digest: "d",
@@ -87,6 +90,35 @@ describe("the arguments of helm upgrade", () => {
     test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
   }
 
+  test("keep values, and let Helm validate objects, on request", () => {
+    const actions = { upgrade: { preserveValues: true, disableOpenAPIValidation: false } };
+    const replaced = always.filter((arg) => arg !== "--disable-openapi-validation");
+
+    assert.deepEqual(
+      argsOf({ actions }),
+      replaced.map((arg) => (arg === "--reset-values" ? "--reuse-values" : arg)),
+    );
+  });
+
+  for (const [name, upgrade, expected] of [
+    ["without hooks", { disableHooks: true }, ["--no-hooks"]],
+    [
+      "with a timeout for hooks alone",
+      { timeoutSeconds: 1.5, disableWait: true },
+      ["--timeout=1.5s"],
+    ],
+    ["with a cleanup", { cleanupOnFail: true }, ["--cleanup-on-fail"]],
+    [
+      "by server-side apply",
+      { serverSideApply: "enabled" },
+      ["--server-side=true", "--force-conflicts"],
+    ],
+    ["as the revision before", { serverSideApply: "auto" }, ["--server-side=auto"]],
+  ] as const)
+    test(`${name}, as the options of an upgrade say`, () => {
+      assert.deepEqual(argsOf({ actions: { upgrade } }), [...always, ...expected]);
+    });
+
   test("make Helm wait without a rollback if the agent rolls back", () => {
     const atomic = (timeoutSeconds: number): readonly string[] =>
       argsOf(
@@ -126,6 +158,12 @@ test("helm uninstall waits only if a wait time is given", () => {
     "--wait",
     "--timeout=30s",
   ]);
+  assert.deepEqual(
+    uninstallArgs(release, {
+      ...{ timeoutSeconds: 60, withoutHooks: true, keepsHistory: true, cascade: "foreground" },
+    }),
+    [...always, "--no-hooks", "--keep-history", "--cascade=foreground", "--timeout=60s"],
+  );
 });
 
 test("only the error `release: not found` of helm uninstall means that the release is missing", () => {

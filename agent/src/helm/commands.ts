@@ -1,10 +1,12 @@
 /** The arguments of Helm commands. Pure. */
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
+import type { UninstallFlags, UpgradeOptions } from "./action-options.ts";
 import { chartDigestLabel, releaseLabels } from "./release-record.ts";
 
 export interface UpgradeInputs {
   readonly content: DeploymentContent;
+  readonly options: UpgradeOptions;
   /** Values are passed on standard input. */
   readonly hasValues: boolean;
   readonly owner: DeploymentKey;
@@ -23,6 +25,7 @@ export interface UpgradeInputs {
 /** `helm upgrade --install`. */
 export function upgradeArgs({
   content,
+  options,
   hasValues,
   owner,
   digest,
@@ -48,30 +51,38 @@ export function upgradeArgs({
     chartPath,
     `--namespace=${content.namespace}`,
     "--output=json",
-    // Values of earlier revisions must not be reused.
-    "--reset-values",
+    // Values of earlier revisions must not be reused, unless a user wants them.
+    options.preservesValues ? "--reuse-values" : "--reset-values",
     // The API server validates what is applied, with the same result (docs/adr/0006).
-    "--disable-openapi-validation",
+    ...(options.validatesOpenAPI ? [] : ["--disable-openapi-validation"]),
     `--history-max=${helm.maxHistory}`,
     `--labels=${labels.join(",")}`,
     ...(hasValues ? ["--values=-"] : []),
     // A rollback by the agent needs Helm to wait for readiness; with --rollback-on-failure it waits by itself.
-    ...(helm.timeoutSeconds > 0 || (helm.atomic && !isRolledBackByHelm)
-      ? waitArgs(helm.timeoutSeconds)
-      : []),
-    ...(helm.waitForJobs ? ["--wait-for-jobs"] : []),
+    ...(options.waits || (helm.atomic && !isRolledBackByHelm) ? ["--wait"] : []),
+    ...timeoutArgs(options.timeoutSeconds),
+    ...(options.waitsForJobs ? ["--wait-for-jobs"] : []),
     ...(helm.atomic && isRolledBackByHelm ? ["--rollback-on-failure"] : []),
-    // Helm rejects --force-replace together with server-side apply.
-    ...(helm.force ? ["--force-replace", "--server-side=false"] : []),
-    ...(helm.takeOwnership ? ["--take-ownership"] : []),
-    ...(helm.skipSchemaValidation ? ["--skip-schema-validation"] : []),
+    ...applyArgs(options),
+    ...(options.runsHooks ? [] : ["--no-hooks"]),
+    ...(options.skipsCrds ? ["--skip-crds"] : []),
+    ...(options.cleansUp ? ["--cleanup-on-fail"] : []),
+    ...(options.takesOwnership ? ["--take-ownership"] : []),
+    ...(options.validatesSchema ? [] : ["--skip-schema-validation"]),
     ...(helm.disableDNS === false ? ["--enable-dns"] : []),
   ];
 }
 
+function applyArgs({ force, serverSide }: UpgradeOptions): readonly string[] {
+  // Helm rejects --force-replace together with server-side apply.
+  if (force) return ["--force-replace", "--server-side=false"];
+  if (serverSide === undefined) return [];
+  return [`--server-side=${serverSide}`, ...(serverSide === "true" ? ["--force-conflicts"] : [])];
+}
+
 /** Zero seconds: Helm's default timeout. */
-function waitArgs(seconds: number): readonly string[] {
-  return ["--wait", ...(seconds > 0 ? [`--timeout=${seconds}s`] : [])];
+function timeoutArgs(seconds: number): readonly string[] {
+  return seconds > 0 ? [`--timeout=${seconds}s`] : [];
 }
 
 /**
@@ -80,21 +91,18 @@ function waitArgs(seconds: number): readonly string[] {
  */
 export function uninstallArgs(
   release: { readonly namespace: string; readonly name: string },
-  { waitSeconds, withoutHooks }: UninstallFlags = {},
+  { waitSeconds, timeoutSeconds, withoutHooks, keepsHistory, cascade }: UninstallFlags = {},
 ): readonly string[] {
   return [
     "uninstall",
     release.name,
     `--namespace=${release.namespace}`,
     ...(withoutHooks === true ? ["--no-hooks"] : []),
-    ...(waitSeconds === undefined ? [] : waitArgs(waitSeconds)),
+    ...(keepsHistory === true ? ["--keep-history"] : []),
+    ...(cascade === undefined ? [] : [`--cascade=${cascade}`]),
+    ...(waitSeconds === undefined ? [] : ["--wait"]),
+    ...timeoutArgs(waitSeconds ?? timeoutSeconds ?? 0),
   ];
-}
-
-export interface UninstallFlags {
-  /** How long Helm waits for the deletion of the objects; absent: it does not wait. */
-  readonly waitSeconds?: number | undefined;
-  readonly withoutHooks?: boolean;
 }
 
 /** Whether Helm found no release to uninstall. */

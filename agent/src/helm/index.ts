@@ -1,3 +1,9 @@
+export {
+  type UninstallFlags,
+  type UpgradeOptions,
+  uninstallFlags,
+  upgradeOptions,
+} from "./action-options.ts";
 export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
 export { createProcessRecords } from "./process-records.ts";

@@ -19,6 +19,7 @@ export interface DeploymentSpec {
   readonly downstreamResources?: DeploymentContent["copies"];
   readonly dependsOn?: DeploymentContent["dependsOn"];
   readonly helm?: Partial<DeploymentContent["helm"]>;
+  readonly actions?: DeploymentContent["actions"];
   readonly uid?: string;
   readonly paused?: boolean;
   readonly keepResources?: boolean;
@@ -44,6 +45,7 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.downstreamResources !== undefined && { copies: spec.downstreamResources }),
     ...(spec.dependsOn !== undefined && { dependsOn: spec.dependsOn }),
     helm: { ...plainContent.helm, ...spec.helm },
+    ...(spec.actions !== undefined && { format: 2, actions: spec.actions }),
     keepResources: spec.keepResources ?? false,
     ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(spec.serviceAccount !== undefined && { serviceAccount: spec.serviceAccount }),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createRunHelm, helmErrorOf, upgradeArgs } from "@flotilla/agent/helm";
+import { createRunHelm, helmErrorOf, upgradeArgs, upgradeOptions } from "@flotilla/agent/helm";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { testDir } from "@flotilla/local/testing";
 import { plainContent } from "@flotilla/shared/content/testing";
@@ -21,8 +21,15 @@ const { signal } = new AbortController();
 
 /** The result of an install as the agent runs it, with or without the flag that disables validation. */
 async function answerTo(chartPath: string, isValidating: boolean): Promise<string> {
+  const content = {
+    ...plainContent,
+    releaseName: isValidating ? "one" : "two",
+    namespace: "default",
+    ...(isValidating && { actions: { install: { disableOpenAPIValidation: false } } }),
+  };
   const args = upgradeArgs({
-    content: { ...plainContent, releaseName: isValidating ? "one" : "two", namespace: "default" },
+    content,
+    options: upgradeOptions(content, true),
     hasValues: false,
     owner: { name: "wrong", uid: "u" },
     digest: "d",
@@ -31,10 +38,7 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
     chartDigest: `sha256:${"0".repeat(64)}`,
     isRolledBackByHelm: true,
   });
-  const result = await runHelm({
-    args: isValidating ? args.filter((arg) => arg !== "--disable-openapi-validation") : args,
-    signal,
-  });
+  const result = await runHelm({ args, signal });
   return result.code === 0 ? "installed" : helmErrorOf(result);
 }
 

@@ -8,6 +8,8 @@ export interface ChartSpec {
   readonly version: string;
   /** File name in `templates/` to its text. */
   readonly templates: Readonly<Record<string, string>>;
+  /** The same in `crds/`. */
+  readonly crds?: Readonly<Record<string, string>>;
   /** The text of values.yaml. */
   readonly values?: string;
 }
@@ -30,6 +32,7 @@ export async function chartArchive(spec: ChartSpec): Promise<ChartArchive> {
   );
   file("values.yaml", spec.values ?? "{}\n");
   for (const [name, text] of Object.entries(spec.templates)) file(`templates/${name}`, text);
+  for (const [name, text] of Object.entries(spec.crds ?? {})) file(`crds/${name}`, text);
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) chunks.push(Buffer.from(chunk as Uint8Array));

@@ -69,6 +69,11 @@ describe("a change of the content is sent to agents, and", () => {
       ["atomic", { ...content, helm: { ...content.helm, atomic: true } }, false],
       ["force", { ...content, helm: { ...content.helm, force: true } }, false],
       ["takeOwnership", { ...content, helm: { ...content.helm, takeOwnership: true } }, false],
+      [
+        "the options of actions",
+        { ...content, format: 2, actions: { timeoutSeconds: 60, upgrade: { force: true } } },
+        false,
+      ],
       ["waitForJobs", { ...content, helm: { ...content.helm, waitForJobs: true } }, false],
       ["disableDNS", { ...content, helm: { ...content.helm, disableDNS: false } }, false],
       [
@@ -169,7 +174,7 @@ describe("a packed content", () => {
     });
   });
 
-  const foreign = Buffer.from(JSON.stringify({ format: 2 }));
+  const foreign = Buffer.from(JSON.stringify({ format: 3 }));
   const broken = Buffer.from("{");
   const named = (bytes: Buffer) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
   const rejected: readonly (readonly [string, string, Uint8Array, RegExp])[] = [
@@ -185,7 +190,12 @@ describe("a packed content", () => {
       packed.bytes,
       new RegExp(`digest mismatch: the bytes have ${packed.deploymentId}`),
     ],
-    ["of an unknown format", named(foreign), gzipSync(foreign), /expected 1\s+→ at format/],
+    [
+      "of an unknown format",
+      named(foreign),
+      gzipSync(foreign),
+      /this agent does not know all of its options: upgrade the agent .* → at format/s,
+    ],
     ["that is not JSON", named(broken), gzipSync(broken), /it is not JSON/],
     [
       "that decompresses beyond the size limit",

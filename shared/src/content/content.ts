@@ -13,6 +13,7 @@ import { canonicalJson } from "../json/index.ts";
 import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
 import type { Values } from "../values/index.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
+import { releaseActionsSchema } from "./release-actions.ts";
 
 export const contentErrors = defineErrors({
   CONTENT_INVALID: {
@@ -76,8 +77,10 @@ export type Dependency = Typed<typeof dependencySchema>;
 export type ValuesSource = Readonly<z.infer<typeof valuesSourceSchema>>;
 
 export const deploymentContentSchema = z.object({
-  /** The version of this schema. An agent rejects an unknown one. */
-  format: z.literal(1),
+  /** The version of this schema: 2 with `actions`. An agent rejects an unknown one. */
+  format: z.union([z.literal(1), z.literal(2)], {
+    error: "this agent does not know all of its options: upgrade the agent to the hub's version",
+  }),
   pin: pinSchema,
   releaseName: z.string(),
   namespace: z.string(),
@@ -100,6 +103,8 @@ export const deploymentContentSchema = z.object({
   labels: z.record(z.string(), z.string()).optional(),
   dependsOn: z.array(dependencySchema).optional(),
   helm: helmRunSchema,
+  /** They take precedence over `helm`. */
+  actions: releaseActionsSchema.optional(),
   access: accessSchema,
   /** A withdrawal deletes Helm's release records only, and keeps the installed objects. */
   keepResources: z.boolean(),

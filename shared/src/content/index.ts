@@ -19,3 +19,4 @@ export {
   partCount,
   unpack,
 } from "./packed.ts";
+export { type ReleaseActions, releaseActionsSchema } from "./release-actions.ts";
