@@ -83,6 +83,27 @@ async function helmProcess(): Promise<{ readonly pid: number; readonly startedAt
   throw new Error("no run of Helm is recorded");
 }
 
+test("options of actions reach Helm without running it, those of a target first", async () => {
+  await createHelmOp("optioned");
+  await workspace.waitUntilReady("optioned", "1.0.0", 1);
+
+  await change("optioned", {
+    maxHistory: 1,
+    uninstall: { keepHistory: false },
+    // It keeps all revisions.
+    targets: [{ clusterSelector: {}, maxHistory: 0, uninstall: { keepHistory: true } }],
+  });
+  for (const version of ["1.1.0", "1.0.0"]) {
+    await change("optioned", { helm: { version } });
+    await workspace.waitUntilReady("optioned", version, 1);
+  }
+  const all = ["1 superseded", "2 superseded"];
+  assert.deepEqual(await releaseHistory(client, "optioned"), [...all, "3 deployed"]);
+
+  await deleteHelmOp("optioned");
+  assert.deepEqual(await releaseHistory(client, "optioned"), [...all, "3 uninstalled"]);
+});
+
 test("an agent that was killed during an upgrade recovers at once: no helm process, no lock, the newest content", async () => {
   await createHelmOp("killed", { helm: { timeoutSeconds: 600 } });
   await workspace.waitUntilReady("killed", "1.0.0", 1);

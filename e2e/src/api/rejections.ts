@@ -10,6 +10,21 @@ const repo = "oci://registry.example.org/charts/web";
 
 export const helmOpRejections: readonly Rejection[] = [
   {
+    what: "a timeout in days",
+    spec: { helm: { repo }, timeout: "1d" },
+    message: /spec\.timeout: Invalid value: "1d": .*should match/,
+  },
+  {
+    what: "a timeout without a unit, in a target",
+    spec: { helm: { repo }, targets: [{ upgrade: { timeout: "30" } }] },
+    message: /spec\.targets\[0\]\.upgrade\.timeout: Invalid value: "30": .*should match/,
+  },
+  {
+    what: "an unknown way to apply",
+    spec: { helm: { repo }, upgrade: { serverSideApply: "always" } },
+    message: /spec\.upgrade\.serverSideApply: .*supported values: "enabled", "disabled", "auto"/,
+  },
+  {
     what: "a tarball with a repo",
     spec: {
       helm: {

@@ -76,6 +76,16 @@ test("a hub of this version serves an agent of 0.1.0, runs no Helm and flaps no 
   await assertNotInstalledAgain();
 });
 
+test("an agent of 0.1.0 rejects options that it does not know, and keeps what it has installed", async () => {
+  await workspace.patchHelmOp("third", { timeout: "5m" });
+
+  await workspace.waitForMessage("third", /ErrApplied.* at format/s);
+  await workspace.patchHelmOp("third", { timeout: null });
+  await workspace.waitUntilReady("third", "1.0.0", 1);
+
+  assert.equal(await lastRevision(cluster.client, "third"), 1);
+});
+
 test("an agent of this version adopts what 0.1.0 has installed, runs no Helm and flaps no condition", async () => {
   const flaps = await flapsDuring(fleet.hub, async () => {
     const from = await endOfLog(fleet.hubLog);

@@ -116,6 +116,29 @@ describe("the content of a deployment", () => {
     ["a history", { helm: { maxHistory: 7 } }, { helm: { ...defaults.helm, maxHistory: 7 } }],
     ["a history of 0, which is the default", { helm: { maxHistory: 0 } }, {}],
     ["a history below 0, which is the default", { helm: { maxHistory: -1 } }, {}],
+    [
+      "a history of 0 by Flux's option, which keeps all",
+      { maxHistory: 0, helm: { maxHistory: 7 } },
+      { helm: { ...defaults.helm, maxHistory: 0 } },
+    ],
+    [
+      "the options of actions, with their times in seconds and without unknown fields",
+      {
+        timeout: "1m30s",
+        install: { timeout: "500ms", disableWait: true, unknown: 1 } as object,
+        upgrade: { force: false, serverSideApply: "disabled" },
+        uninstall: { timeout: null, keepHistory: true },
+      },
+      {
+        format: 2,
+        actions: {
+          timeoutSeconds: 90,
+          install: { timeoutSeconds: 0.5, disableWait: true },
+          upgrade: { force: false, serverSideApply: "disabled" },
+          uninstall: { keepHistory: true },
+        },
+      },
+    ],
     ...(
       [
         "atomic",

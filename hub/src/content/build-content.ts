@@ -8,6 +8,7 @@ import type {
 import { helmReleaseName } from "@flotilla/shared/api/names";
 import type { Dependency, DeploymentContent, ValuesSource } from "@flotilla/shared/content";
 import type { Pin } from "@flotilla/shared/source";
+import { releaseActions } from "./release-actions.ts";
 
 /** The release namespace when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
 const namespaceOfLastResort = "default";
@@ -49,9 +50,9 @@ export function buildContent({
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
   const preProcessed = helm.disablePreProcess !== true;
-  const maxHistory = helm.maxHistory ?? 0;
+  const actions = releaseActions(options);
   return {
-    format: 1,
+    format: actions === undefined ? 1 : 2,
     pin,
     releaseName: orElse(helm.releaseName, helmReleaseName(bundleName)),
     namespace: orElse(options.namespace, orElse(options.defaultNamespace, namespaceOfLastResort)),
@@ -77,8 +78,9 @@ export function buildContent({
       ...(typeof helm.disableDNS === "boolean" && { disableDNS: helm.disableDNS }),
       ...(typeof helm.disableLookup === "boolean" && { disableLookup: helm.disableLookup }),
       skipSchemaValidation: helm.skipSchemaValidation ?? false,
-      maxHistory: maxHistory > 0 ? maxHistory : defaultMaxHistory,
+      maxHistory: historyOf(options),
     },
+    ...(actions !== undefined && { actions }),
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
@@ -90,6 +92,13 @@ export function buildContent({
     ...(options.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(options.forceSyncGeneration && { forceSyncGeneration: options.forceSyncGeneration }),
   };
+}
+
+/** 0: all revisions are kept, which Fleet's own option cannot say. */
+function historyOf({ maxHistory, helm }: BundleDeploymentOptions): number {
+  if (maxHistory !== undefined) return Math.max(0, maxHistory);
+  const own = helm?.maxHistory ?? 0;
+  return own > 0 ? own : defaultMaxHistory;
 }
 
 /** Other kinds do not occur here: a HelmOp with one is not accepted. */

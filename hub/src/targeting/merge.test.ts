@@ -11,6 +11,9 @@ describe("options of a target over those of the Bundle", () => {
     createNamespace: true,
     forceSyncGeneration: 3,
     correctDrift: { enabled: true },
+    maxHistory: 5,
+    install: { disableWait: true },
+    upgrade: { force: true, cleanupOnFail: true },
     namespaceLabels: { owner: "a", team: "a" },
     downstreamResources: [{ kind: "Secret", name: "a" }],
     diff: {
@@ -81,6 +84,22 @@ describe("options of a target over those of the Bundle", () => {
             { kind: "Service", name: "web" },
           ],
         },
+      },
+    ],
+    [
+      "options of actions are merged by field, and false and 0 take precedence",
+      {
+        timeout: "2m",
+        maxHistory: 0,
+        upgrade: { force: false },
+        uninstall: { keepHistory: true },
+      },
+      {
+        timeout: "2m",
+        maxHistory: 0,
+        install: { disableWait: true },
+        upgrade: { force: false, cleanupOnFail: true },
+        uninstall: { keepHistory: true },
       },
     ],
     [

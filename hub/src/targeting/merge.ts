@@ -1,7 +1,7 @@
 /**
  * The options that a cluster gets: the Bundle's, with those of the matching target over them. Pure; the rules are
  * Fleet's: a scalar of the target wins when it is not empty, Booleans are ORed, values are merged deeply, lists of
- * named items are merged by that name. The fields that Fleet ignores in a target (`maxHistory`, `skipSchemaValidation`,
+ * named items are merged by that name. Of Flux's options a field of the target wins. The fields that Fleet ignores in a target (`maxHistory`, `skipSchemaValidation`,
  * `deleteNamespace`, the namespace's labels) apply here like the rest.
  */
 import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api";
@@ -32,8 +32,10 @@ export function mergeOptions(
         ({ kind = "", name = "" }) => `${kind.toLowerCase()}/${name}`,
       ),
       ignore: over.ignore,
+      timeout: over.timeout,
     }),
     ...mergeDiff(base.diff, over.diff),
+    ...mergeActions(base, over),
     ...(helm !== undefined && { helm }),
   };
 }
@@ -72,6 +74,19 @@ function mergeHelm(
       valuesFrom: mergeLists(base.valuesFrom, over.valuesFrom, JSON.stringify),
     }),
     ...(timeoutSeconds !== undefined && timeoutSeconds < 0 && { timeoutSeconds: 0 }),
+  };
+}
+
+/** What a target says, `false` and 0 included, takes precedence. */
+function mergeActions(
+  base: BundleDeploymentOptions,
+  over: BundleDeploymentOptions,
+): BundleDeploymentOptions {
+  return {
+    ...(over.maxHistory !== undefined && { maxHistory: over.maxHistory }),
+    ...(over.install && { install: { ...base.install, ...over.install } }),
+    ...(over.upgrade && { upgrade: { ...base.upgrade, ...over.upgrade } }),
+    ...(over.uninstall && { uninstall: { ...base.uninstall, ...over.uninstall } }),
   };
 }
 

@@ -13,6 +13,7 @@ import {
 } from "./field.ts";
 import { helmDescription, helmOptionsSchema } from "./helm-options.ts";
 import { selector } from "./label-selector.ts";
+import { releaseActionFields } from "./release-actions.ts";
 
 const patchOperation = fields({
   op: text("`remove`, or `ignore` to ignore the whole object."),
@@ -58,6 +59,7 @@ export const bundleDeploymentOptionsFields = {
     "The namespace of the release. Objects for which the chart sets another namespace are created there.",
   ),
   helm: described(helmOptionsSchema.nullish(), helmDescription),
+  ...releaseActionFields,
   serviceAccount: text(
     "The ServiceAccount that the agent impersonates for the release, so that it has the permissions of that account only: a name in the agent's namespace or, if the agent was installed with `impersonation.required`, `NAMESPACE/NAME`.",
     {

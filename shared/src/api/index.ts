@@ -50,6 +50,7 @@ export {
 export type { HelmOptions } from "./helm-options.ts";
 export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
 export { type Policy, policySchema } from "./policy.ts";
+export type { ReleaseActions } from "./release-actions.ts";
 export type { PinCheck, ResolutionStatus } from "./resolution.ts";
 export {
   apiVersion,
