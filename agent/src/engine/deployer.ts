@@ -1,6 +1,6 @@
 /**
  * Brings one deployment to its desired state: observe, decide, act, until there is no further action. Everything that
- * changes a release goes through here; what is to be done is decided in release/next-action.ts.
+ * changes a release goes through here; what is to be done is decided in release/.
  */
 import type { ReleaseInfo } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
@@ -27,7 +27,13 @@ import type {
 import type { Inventory } from "../inventory/index.ts";
 import { applyNamespaceMetadata } from "../namespace/index.ts";
 import { manifestDigest, type OwnedObject } from "../record/index.ts";
-import { type Action, type Desired, isInSync, nextAction } from "../release/index.ts";
+import {
+  type Action,
+  actionFor,
+  type Desired,
+  determineState,
+  isInSync,
+} from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf, takeOver } from "./claims.ts";
@@ -165,11 +171,13 @@ async function deploy(
       latest !== undefined && (isLocked(latest) || latest.status === "uninstalling");
     if (!isChanging) lockTimes.forget({ namespace, name });
     const desired: Desired = { owner, namespace, name, digest: await inputs.digest(latest) };
-    const action = nextAction(desired, {
+    const state = determineState(desired, {
       latest,
       owned: releases.ownedBy(owner.name),
       interruptedRun: runOf(inventory, owner.name, { namespace, name }),
       isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
+    });
+    const action = actionFor(state, {
       retryAtMs: pass.retryAtMs,
       nowMs: clock.now(),
       unchangedMs: isChanging ? lockTimes.unchangedMs(latest) : 0,

@@ -1,8 +1,2 @@
-export {
-  type Action,
-  type Desired,
-  defaultLockTimeoutMs,
-  isInSync,
-  isOwnLock,
-  nextAction,
-} from "./next-action.ts";
+export { type Action, actionFor, defaultLockTimeoutMs } from "./action.ts";
+export { type Desired, determineState, isInSync, isOwnLock } from "./release-state.ts";

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import type { ReleaseRecord } from "../helm/index.ts";
-import {
-  type Action,
-  type Desired,
-  nextAction,
-  type Observed,
-  uninstallingMs,
-} from "./next-action.ts";
+import { type Action, actionFor, type Circumstances, uninstallingMs } from "./action.ts";
+import { type Desired, determineState, type Observed } from "./release-state.ts";
 
 const nowMs = 100_000_000;
 const owner = { name: "web", uid: "1" };
@@ -34,19 +29,18 @@ function manualRecord(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   return rest;
 }
 
-function next(observed: Partial<Observed>): Action {
-  return nextAction(desired, {
+type Given = Partial<Observed & Circumstances>;
+
+function next(given: Given): Action {
+  const state = determineState(desired, {
     latest: undefined,
-    owned: observed.latest === undefined ? [] : [observed.latest],
+    owned: given.latest === undefined ? [] : [given.latest],
     interruptedRun: undefined,
     isAssigned: () => false,
-    retryAtMs: undefined,
-    nowMs,
-    unchangedMs: 1_000,
-    lockTimeoutMs,
-    isForced: false,
-    ...observed,
+    ...given,
   });
+  const usual = { retryAtMs: undefined, nowMs, unchangedMs: 1_000, lockTimeoutMs, isForced: false };
+  return actionFor(state, { ...usual, ...given });
 }
 
 const earlier = record({ name: "old-web", revision: 2 });
@@ -56,7 +50,7 @@ const lockTimeoutMs = 60_000;
 const unlocksAtMs = nowMs - 1_000 + lockTimeoutMs;
 const manualLock = manualRecord({ status: "pending-upgrade" });
 
-const cases: readonly (readonly [string, Partial<Observed>, Action])[] = [
+const cases: readonly (readonly [string, Given, Action])[] = [
   ["installs an absent release", {}, { kind: "upgrade", revision: 1 }],
   [
     "does nothing if the release is in sync",

@@ -1,0 +1,117 @@
+/**
+ * Determines the state of a release, from Helm's storage and the desired release. Pure. The states are those of Flux's
+ * HelmRelease, and those of a release that moves or that others have.
+ */
+import type { DeploymentKey } from "@flotilla/proto";
+import { isLocked, type ReleaseRecord } from "../helm/index.ts";
+
+export interface Desired {
+  readonly owner: DeploymentKey;
+  readonly namespace: string;
+  readonly name: string;
+  /** The release digest of the content. */
+  readonly digest: string;
+}
+
+/** A Helm run of the agent that was interrupted. */
+export interface InterruptedRun {
+  /** The revision that it was creating. */
+  readonly revision: number;
+  /** Helm creates another revision when it fails, to roll back. */
+  readonly rollsBack: boolean;
+}
+
+export interface Observed {
+  /** The newest record of the desired release. */
+  readonly latest: ReleaseRecord | undefined;
+  /** The newest records of all releases of this deployment, with any name. */
+  readonly owned: readonly ReleaseRecord[];
+  /** The run that was interrupted, if any. */
+  readonly interruptedRun: InterruptedRun | undefined;
+  /** Whether a deployment of this name and UID is assigned to this cluster. */
+  readonly isAssigned: (owner: DeploymentKey) => boolean;
+}
+
+/** `record`: the newest of the release, unless said otherwise. */
+export type ReleaseState =
+  /** Another assigned deployment has the release. */
+  | { readonly kind: "conflict"; readonly owner: DeploymentKey }
+  /** Pending: Helm changes it. `isOwn`: an interrupted run of the agent did. */
+  | { readonly kind: "locked"; readonly record: ReleaseRecord; readonly isOwn: boolean }
+  /** The deployment still has a release under an earlier name or in an earlier namespace: `record`. */
+  | { readonly kind: "moved"; readonly record: ReleaseRecord }
+  /** Helm uninstalls it, or was interrupted. */
+  | { readonly kind: "uninstalling"; readonly record: ReleaseRecord }
+  /** There is none, or it was uninstalled with its history kept. */
+  | { readonly kind: "absent"; readonly record: ReleaseRecord | undefined }
+  /** The newest revision is not one that the agent created: somebody ran Helm by hand, or changed the record. */
+  | { readonly kind: "unmanaged"; readonly record: ReleaseRecord }
+  /** The agent's last run failed. */
+  | { readonly kind: "failed"; readonly record: ReleaseRecord }
+  /** Its chart or values are not the desired ones. */
+  | { readonly kind: "outOfSync"; readonly record: ReleaseRecord }
+  /** As desired, but installed for a deployment that is not assigned any more: the hub has lost its data, and the same HelmOp was created again. */
+  | { readonly kind: "adoptable"; readonly record: ReleaseRecord }
+  | { readonly kind: "inSync"; readonly record: ReleaseRecord };
+
+export function determineState(desired: Desired, observed: Observed): ReleaseState {
+  const { latest, owned, interruptedRun, isAssigned } = observed;
+  const owner = latest?.status === "uninstalled" ? undefined : latest?.owner;
+  if (owner !== undefined && !isSame(owner, desired.owner) && isAssigned(owner))
+    return { kind: "conflict", owner };
+  if (latest !== undefined && isLocked(latest)) {
+    const isOwn = isOwnLock(latest, desired.owner, interruptedRun);
+    return { kind: "locked", record: latest, isOwn };
+  }
+  const moved = owned.find(
+    (record) =>
+      isSame(record.owner, desired.owner) &&
+      !isDesired(record, desired) &&
+      record.status !== "uninstalled",
+  );
+  if (moved !== undefined) return { kind: "moved", record: moved };
+  if (latest === undefined || latest.status === "uninstalled")
+    return { kind: "absent", record: latest };
+  return { kind: stateOf(latest, desired), record: latest };
+}
+
+export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
+  return stateOf(record, desired) === "inSync";
+}
+
+function stateOf(record: ReleaseRecord, desired: Desired) {
+  const { status, isOwn, digest } = record;
+  if (status === "uninstalling") return "uninstalling";
+  if (!isOwn) return "unmanaged";
+  if (status === "failed") return "failed";
+  if (status !== "deployed" || digest !== desired.digest) return "outOfSync";
+  return isSame(record.owner, desired.owner) ? "inSync" : "adoptable";
+}
+
+/** Whether the lock is of an interrupted run of the agent. */
+export function isOwnLock(
+  latest: ReleaseRecord,
+  owner: DeploymentKey,
+  interrupted: InterruptedRun | undefined,
+): boolean {
+  // A run that failed before it wrote a record is in the inventory, too; then the revision may be of another Helm client.
+  const isLabelled = isSame(latest.labelled, owner);
+  // Without the run, labels count for a release that is the deployment's by the inventory.
+  if (isLabelled && isSame(latest.owner, owner)) return true;
+  if (interrupted === undefined) return false;
+  if (latest.revision === interrupted.revision) return isLabelled;
+  // Helm copies the labels of the revision that it rolls back to, so only the revision number identifies the run.
+  return (
+    interrupted.rollsBack &&
+    latest.status === "pending-rollback" &&
+    latest.revision === interrupted.revision + 1
+  );
+}
+
+function isDesired(record: ReleaseRecord, desired: Desired): boolean {
+  return record.namespace === desired.namespace && record.name === desired.name;
+}
+
+function isSame(a: DeploymentKey | undefined, b: DeploymentKey): boolean {
+  return a?.name === b.name && a.uid === b.uid;
+}
