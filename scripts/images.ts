@@ -15,6 +15,7 @@ import {
 } from "@flotilla/local/binaries";
 import { readLocalConfig } from "@flotilla/local/config";
 import {
+  type AgentTools,
   type Architecture,
   elfArchitecture,
   type ProgramName,
@@ -50,13 +51,13 @@ if (!hasBuildah) console.log("buildah is not installed: only the file trees are 
 try {
   for (const architecture of chosenArchitectures) {
     const node = await nodeFor(architecture);
-    const { helm } = await ensureBinaries(["helm"], {
+    const tools = await ensureBinaries(["helm", "kustomize"], {
       platform: { os: "linux", arch: architecture },
-      // A Helm on the PATH is for this machine, and not the pinned one.
+      // A program on the PATH is for this machine, and not the pinned one.
       config: { ...config, path: [] },
       progress: plainProgress(process.stdout),
     });
-    for (const program of chosenPrograms) await build(program, architecture, node, helm);
+    for (const program of chosenPrograms) await build(program, architecture, node, tools);
   }
 } finally {
   await client.close();
@@ -66,7 +67,7 @@ async function build(
   program: ProgramName,
   architecture: Architecture,
   node: string,
-  helm: string,
+  tools: AgentTools,
 ): Promise<void> {
   const context = join(output, `${program}-${architecture}`);
   await mkdir(context, { recursive: true });
@@ -76,7 +77,7 @@ async function build(
     architecture,
     dir,
     node: { path: node, version: process.versions.node },
-    ...(program === "agent" && { helm }),
+    ...(program === "agent" && { tools }),
     debian: {
       mirror: config.mirrors.debian ?? publisherBases.debian,
       cacheDir: join(config.cacheDir, "debian"),

@@ -7,6 +7,7 @@ describe("the agent's configuration", () => {
     const config = parseAgentConfig([], {});
 
     assert.equal(config.helm, "helm");
+    assert.equal(config.kustomize, "kustomize");
     assert.equal(config.logLevel, "info");
     assert.ok(config.concurrency >= 2);
     assert.ok(!("kubeconfig" in config), "the in-cluster configuration is used");
@@ -18,6 +19,14 @@ describe("the agent's configuration", () => {
     assert.equal(nameOf("--data-dir=/data"), nameOf("--data-dir=/data/"));
     assert.notEqual(nameOf("--data-dir=/data"), nameOf("--data-dir=/other"));
     assert.equal(nameOf("--replica=agent-abc"), "agent-abc");
+  });
+
+  test("has the size of the chart cache in bytes", () => {
+    const sizeOf = (...args: readonly string[]) => parseAgentConfig(args, {}).chartCacheBytes;
+
+    assert.equal(sizeOf(), 1024 ** 3);
+    assert.equal(sizeOf("--chart-cache-size=500Mi"), 500 * 1024 ** 2);
+    assert.equal(sizeOf("--chart-cache-size=0"), 0);
   });
 
   test("prefers a flag to its environment variable", () => {
@@ -59,6 +68,8 @@ describe("the agent's configuration", () => {
   const invalid: readonly (readonly [string, RegExp])[] = [
     ["--concurrency=0", /--concurrency is "0"/],
     ["--concurrency=two", /--concurrency is "two"/],
+    ["--chart-cache-size=1.5Gi", /--chart-cache-size is "1.5Gi", expected a whole number/],
+    ["--chart-cache-size=much", /--chart-cache-size is "much"/],
     ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--internal-listen=nowhere", /--internal-listen/],
     ["--impersonation-namespaces=", /has "", expected names of namespaces/],

@@ -17,10 +17,14 @@ export interface AgentConfig {
   readonly impersonationNamespaces?: readonly string[];
   /** For charts, Helm's caches and the records of its processes. Not shared with another agent. */
   readonly dataDir: string;
+  /** The limit of the charts on disk that are not in use. */
+  readonly chartCacheBytes: number;
   /** Of this agent among those of its cluster; the same after a restart. */
   readonly replica: string;
   /** The Helm program. */
   readonly helm: string;
+  /** The kustomize program. */
+  readonly kustomize: string;
   /** Helm processes at a time. */
   readonly concurrency: number;
   /** Health and metrics. */
@@ -39,9 +43,11 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --impersonation-namespaces A,B
                                act only as service accounts of these namespaces, and read and watch as them, too
   --data-dir DIR               for charts and Helm's caches; default: flotilla-agent in the temporary folder
+  --chart-cache-size SIZE      of the charts that are kept on disk, as in 500Mi; default: 1Gi
   --replica NAME               of this agent among those of its cluster, of which one is active. Under the same name it
                                goes on at once after a restart; default: by the host and the data directory
   --helm FILE                  the Helm program; default: helm
+  --kustomize FILE             the kustomize program, for post-renderers and common metadata; default: kustomize
   --concurrency N              Helm processes at a time; default: two for each processor
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
   --log-level LEVEL            ${logLevels.join(", ")}; default info
@@ -90,8 +96,10 @@ export function parseAgentConfig(
     ...(flags.context !== undefined && { context: flags.context }),
     ...(impersonationNamespaces !== undefined && { impersonationNamespaces }),
     dataDir: flags["data-dir"],
+    chartCacheBytes: sizeOf(flags["chart-cache-size"], "--chart-cache-size"),
     replica: flags.replica ?? defaultReplica(flags["data-dir"]),
     helm: flags.helm,
+    kustomize: flags.kustomize,
     concurrency,
     internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
     logLevel,
@@ -128,6 +136,22 @@ function namespacesOf(flag: string | undefined): readonly string[] | undefined {
   return namespaces;
 }
 
+const units = new Map([
+  ["", 1],
+  ["Ki", 1024],
+  ["Mi", 1024 ** 2],
+  ["Gi", 1024 ** 3],
+]);
+
+/** Bytes, of a number with one of the units of Kubernetes. */
+function sizeOf(text: string, flag: string): number {
+  const [, digits = "", unit = ""] = /^(\d{1,12})(\D*)$/.exec(text) ?? [];
+  const factor = units.get(unit);
+  if (digits === "" || factor === undefined)
+    throw invalid(`${flag} is "${text}", expected a whole number with Ki, Mi or Gi, as in 500Mi`);
+  return Number(digits) * factor;
+}
+
 function readFlags(args: readonly string[]) {
   try {
     return parseArgs({
@@ -136,9 +160,11 @@ function readFlags(args: readonly string[]) {
         kubeconfig: { type: "string" },
         context: { type: "string" },
         "impersonation-namespaces": { type: "string" },
+        "chart-cache-size": { type: "string", default: "1Gi" },
         "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
         replica: { type: "string" },
         helm: { type: "string", default: "helm" },
+        kustomize: { type: "string", default: "kustomize" },
         concurrency: { type: "string" },
         "internal-listen": { type: "string", default: ":8081" },
         "log-level": { type: "string", default: "info" },

@@ -14,6 +14,7 @@ import { createDeployer, createEngine, takeOver } from "./engine/index.ts";
 import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
+import { createPostRenderers, type KustomizeProgram } from "./postrender/index.ts";
 import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
 import {
   createReadCalls,
@@ -35,13 +36,16 @@ export interface InstallerDeps {
   readonly impersonationNamespaces?: readonly string[] | undefined;
   readonly charts: SourceClient;
   readonly runHelm: RunHelm;
+  readonly kustomize: KustomizeProgram;
   /** Of the readers. Helm has its own. */
   readonly limited: { readonly watch: ProcessWatch; readonly limits: ProcessLimits };
-  /** Of readers: nothing else is inherited. */
+  /** Of readers, and of the plugin of Helm besides Helm's own: nothing else is inherited. */
   readonly readerEnvironment: Readonly<Record<string, string>>;
   readonly outbox: Outbox;
   /** For charts, and files for Helm. */
   readonly dataDir: string;
+  /** Of the charts on disk that are not in use; absent: the cache's own limit. */
+  readonly chartCacheBytes?: number;
   /** Helm processes at a time. */
   readonly concurrency: number;
   readonly clock: Clock;
@@ -60,6 +64,10 @@ export interface Installer {
   run(signal: AbortSignal, abort?: AbortSignal): Promise<void>;
   /** Ends all watches. */
   close(): Promise<void>;
+}
+
+function chartCacheLimit({ chartCacheBytes: maxBytes }: InstallerDeps) {
+  return maxBytes === undefined ? {} : { maxBytes };
 }
 
 export function createInstaller(deps: InstallerDeps): Installer {
@@ -101,7 +109,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   });
   const charts = createChartCache(
     { fetch: deps.charts.fetch, log },
-    { dir: join(dataDir, "charts") },
+    { dir: join(dataDir, "charts"), ...chartCacheLimit(deps) },
   );
   const stores = { assignments, inventory, referenced, clusterInfo };
   const shared = { ...deps, ...stores, clients, downstream, inputs };
@@ -112,6 +120,11 @@ export function createInstaller(deps: InstallerDeps): Installer {
     charts,
     checkTemplates: createTemplateGuard(createReadCalls(readers)),
     prepareCheck: readers.prepare,
+    withPostRenderers: createPostRenderers({
+      kustomize: deps.kustomize,
+      pluginEnvironment: deps.readerEnvironment,
+      dir: join(dataDir, "post-renderers"),
+    }),
     limitRecords,
   });
   const engine = createEngine({

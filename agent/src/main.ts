@@ -19,7 +19,7 @@ import { createProcessWatch, processLimits } from "./process/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
-  const { dataDir, concurrency, replica: identity } = config;
+  const { dataDir, chartCacheBytes, concurrency, replica: identity } = config;
   const log = createLog({ name: "agent", level: config.logLevel });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
@@ -63,17 +63,21 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     limited: { watch, limits: limits.helm },
     grantOf,
   };
+  const { PATH } = config.helmEnvironment;
+  const kustomize = { path: config.kustomize, environment: PATH === undefined ? {} : { PATH } };
   const compileCache = getCompileCacheDir();
   const deps = {
     rest,
     impersonationNamespaces,
     charts,
     helm,
+    kustomize,
     connectHub: createHubConnector(),
     limited: { watch, limits: limits.reader },
-    // Starting a reader takes half as long if it need not compile its sources.
+    // Starting one takes half as long if it need not compile its sources.
     readerEnvironment: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
     dataDir,
+    chartCacheBytes,
     concurrency,
     clock,
     log,

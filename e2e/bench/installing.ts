@@ -9,6 +9,7 @@ import {
   timed,
 } from "./measure/bench-fleet.ts";
 import { type Figure, median } from "./measure/figures.ts";
+import { childrenOf, processorMs } from "./measure/processor.ts";
 
 const rounds = 10;
 const many = 50;
@@ -18,6 +19,8 @@ const allowanceMs = 100;
 
 /** Until garbage is collected and Helm processes have ended. */
 const settleMs = 10_000;
+
+const idleMs = 30_000;
 
 export async function oneInstall(bench: BenchFleet): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
@@ -75,6 +78,9 @@ export async function manyInstalls(bench: BenchFleet): Promise<readonly Figure[]
   clearInterval(sampling);
   await sleep(settleMs);
   const inSyncMb = await memoryMb(agent);
+  const usedMs = await processorMs(agent);
+  await sleep(idleMs);
+  const idlePercent = ((await processorMs(agent)) - usedMs) / (idleMs / 100);
   return [
     {
       what: `${many} HelmOps created at once to Ready`,
@@ -96,6 +102,13 @@ export async function manyInstalls(bench: BenchFleet): Promise<readonly Figure[]
       value: inSyncMb,
       baseline: { what: "without them", value: idleMb },
       bar: idleMb + 15,
+    },
+    {
+      what: `processor of the agent with ${many} releases in sync, of one core`,
+      unit: "%",
+      value: idlePercent,
+      bar: 1,
+      detail: `${await childrenOf(agent)} processes besides it`,
     },
   ];
 }

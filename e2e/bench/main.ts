@@ -17,6 +17,7 @@ import { pollingTogether } from "./polling-together.ts";
 import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 import { storedBytes } from "./stored-bytes.ts";
+import { besideWaitingReleases } from "./waiting.ts";
 
 type Measure<T> = (bench: T) => Promise<readonly Figure[]>;
 
@@ -33,6 +34,7 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["polling", pollingTogether],
   ["resolve", resolving],
   ["hostile", besideHostileCharts],
+  ["waiting", besideWaitingReleases],
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";

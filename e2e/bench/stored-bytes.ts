@@ -46,7 +46,7 @@ export async function storedBytes(bench: BenchFleet): Promise<readonly Figure[]>
   const figures: Figure[] = [];
   for (const [index, [what, chart, values]] of cases.entries()) {
     const name = `bytes-${index}`;
-    await bench.createHelmOp(name, chart, oneCluster, values);
+    await bench.createHelmOp(name, chart, oneCluster, { values });
     await settled(bench, name, 1);
     await addClusters(bench, name, played);
     const before = await sizes(bench, name);

@@ -4,7 +4,14 @@ import { join } from "node:path";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 
 /** The publishers of the programs that the local fleet runs, and of the files in images. */
-export const publishers = ["kubernetes", "helm", "etcd", "registry", "debian"] as const;
+export const publishers = [
+  "kubernetes",
+  "helm",
+  "kustomize",
+  "etcd",
+  "registry",
+  "debian",
+] as const;
 export type Publisher = (typeof publishers)[number];
 
 export interface LocalConfig {

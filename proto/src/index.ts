@@ -24,11 +24,15 @@ export type {
   ObservedDeployment,
   ObservedObject,
   ReferencedObject,
+  ReleaseCondition,
   ReleaseInfo,
+  ReleaseRequest,
   ResourceCounts,
   ResourceState,
+  RevisionInfo,
   UnreadyResource,
 } from "./messages.ts";
+export { releaseConditionTypes } from "./messages.ts";
 export { createSendQueue, type MakeMessage, type SendQueue, writeMessage } from "./send-queue.ts";
 export {
   type FleetHandlers,

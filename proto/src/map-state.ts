@@ -5,13 +5,18 @@ import type {
   _flotilla_v1_DeploymentState_Phase__Output as WirePhase,
   DeploymentState as WireState,
 } from "./generated/flotilla/v1/DeploymentState.ts";
+import type { ReleaseCondition__Output } from "./generated/flotilla/v1/ReleaseCondition.ts";
 import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceState.ts";
+import type { Revision__Output } from "./generated/flotilla/v1/Revision.ts";
 import {
   type DeploymentPhase,
   type DeploymentState,
+  type ReleaseCondition,
   type ResourceCounts,
   type ResourceState,
   type ResourceStateName,
+  type RevisionInfo,
+  releaseConditionTypes,
   resourceStateNames,
 } from "./messages.ts";
 import { atMost, cleanText, key, long, shown, text, WireError, wireLimits } from "./validation.ts";
@@ -60,6 +65,17 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     counts: state.counts,
     chartDigest: state.chartDigest ?? "",
     code: state.code ?? "",
+    conditions: (state.conditions ?? []).map((condition) => ({
+      ...condition,
+      message: cut(condition.message),
+    })),
+    history: (state.history ?? []).slice(0, wireLimits.history).map((revision) => ({
+      ...revision,
+      chartName: shown(revision.chartName),
+      chartVersion: shown(revision.chartVersion),
+      appVersion: shown(revision.appVersion),
+      tests: revision.tests.slice(0, wireLimits.tests),
+    })),
   };
 }
 
@@ -71,6 +87,8 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     );
   atMost(wire.notReady.length, wireLimits.notReady, "state.not_ready");
   atMost(wire.resources.length, wireLimits.resources, "state.resources");
+  atMost(wire.conditions.length, wireLimits.conditions, "state.conditions");
+  atMost(wire.history.length, wireLimits.history, "state.history");
   const retryAt = text(wire.retryAt, "state.retry_at");
   const chartDigest = text(wire.chartDigest, "state.chart_digest");
   const code = text(wire.code, "state.code");
@@ -99,6 +117,33 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     counts: wire.counts ?? noCounts,
     ...(chartDigest !== "" && { chartDigest }),
     ...(code !== "" && { code }),
+    ...(wire.conditions.length > 0 && { conditions: wire.conditions.flatMap(conditionFromWire) }),
+    ...(wire.history.length > 0 && { history: wire.history.map(revisionFromWire) }),
+  };
+}
+
+/** Types and statuses that this build does not know are left out. */
+function conditionFromWire(wire: ReleaseCondition__Output): readonly ReleaseCondition[] {
+  const type = releaseConditionTypes.find((each) => each === wire.type);
+  const status = conditionStatuses.find((each) => each === wire.status);
+  if (type === undefined || status === undefined) return [];
+  const message = long(wire.message, "condition.message");
+  return [{ type, status, reason: shown(wire.reason), message }];
+}
+
+const conditionStatuses = ["True", "False", "Unknown"] as const;
+
+function revisionFromWire(wire: Revision__Output): RevisionInfo {
+  atMost(wire.tests.length, wireLimits.tests, "revision.tests");
+  return {
+    revision: wire.revision,
+    status: shown(wire.status),
+    ...(wire.action !== "" && { action: shown(wire.action) }),
+    chartName: shown(wire.chartName),
+    chartVersion: shown(wire.chartVersion),
+    appVersion: shown(wire.appVersion),
+    ...(wire.deployedAt !== "" && { deployedAt: text(wire.deployedAt, "revision.deployed_at") }),
+    tests: wire.tests.map(({ name, phase }) => ({ name: shown(name), phase: shown(phase) })),
   };
 }
 

@@ -20,6 +20,7 @@ import type {
   HubMessage__Output,
   HubMessage as WireHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
+import type { ReleaseRequest__Output } from "./generated/flotilla/v1/ReleaseRequest.ts";
 import { stateFromWire, stateToWire } from "./map-state.ts";
 import type {
   AgentMessage,
@@ -28,6 +29,7 @@ import type {
   HubMessage,
   IssuedCertificate,
   ObjectRef,
+  ReleaseRequest,
 } from "./messages.ts";
 import { atMost, key, present, shown, text, WireError, whole, wireLimits } from "./validation.ts";
 
@@ -72,12 +74,16 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       hubId: text(hello.hubId, "hello.hub_id"),
       agentVersion: shown(hello.agentVersion),
       agentNamespace: shown(hello.agentNamespace),
-      inventory: hello.inventory.map((observed) => ({
-        ...key(observed, "inventory"),
-        deploymentId: text(observed.deploymentId, "inventory.deployment_id"),
-        paused: observed.paused,
-        withdrawing: observed.withdrawing,
-      })),
+      inventory: hello.inventory.map((observed) => {
+        const requestToken = text(observed.requestToken, "inventory.request_token");
+        return {
+          ...key(observed, "inventory"),
+          deploymentId: text(observed.deploymentId, "inventory.deployment_id"),
+          paused: observed.paused,
+          withdrawing: observed.withdrawing,
+          ...(requestToken !== "" && { requestToken }),
+        };
+      }),
       ...(clusterInfoDigest !== "" && { clusterInfoDigest }),
       referencedObjects: hello.referencedObjects.map((observed) => {
         const digest = text(observed.digest, "referenced_objects.digest");
@@ -118,6 +124,7 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
           deploymentId: message.deploymentId,
           paused: message.paused,
           ...(message.content !== undefined && { content: message.content }),
+          ...(message.request !== undefined && { request: message.request }),
         },
       };
     case "withdrawal":
@@ -139,6 +146,10 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
   }
 }
 
+function requestFromWire({ token, force, reset }: ReleaseRequest__Output): ReleaseRequest {
+  return { token: present(token, "request.token"), force, reset };
+}
+
 export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
   if (wire.welcome) {
     return {
@@ -157,6 +168,7 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       deploymentId: text(deployment.deploymentId, "deployment.deployment_id"),
       paused: deployment.paused,
       ...(deployment.content.length > 0 && { content: deployment.content }),
+      ...(deployment.request !== null && { request: requestFromWire(deployment.request) }),
     };
   }
   if (wire.withdrawal) {

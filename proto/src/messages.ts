@@ -15,6 +15,17 @@ export interface ObservedDeployment extends DeploymentKey {
   readonly deploymentId: string;
   readonly paused: boolean;
   readonly withdrawing: boolean;
+  /** Of the stored request of a user. */
+  readonly requestToken?: string;
+}
+
+/** A request of a user to reconcile a release at once. Each token is handled once. */
+export interface ReleaseRequest {
+  readonly token: string;
+  /** Helm upgrades the release, whatever its state. */
+  readonly force: boolean;
+  /** Failed attempts before the request do not count. */
+  readonly reset: boolean;
 }
 
 /** A Secret or ConfigMap of the cluster's workspace. */
@@ -72,6 +83,7 @@ export type HubMessage =
       /** gzip of canonical JSON; absent when the agent has it. */
       readonly content?: Uint8Array;
       readonly paused: boolean;
+      readonly request?: ReleaseRequest;
     }
   | {
       readonly kind: "withdrawal";
@@ -127,6 +139,41 @@ export interface DeploymentState extends DeploymentKey {
   readonly chartDigest?: string;
   /** The error code of the failure (docs/errors.md). */
   readonly code?: string;
+  /** Those that do not apply are absent. Undefined: not known, as from agents before 0.3.0. */
+  readonly conditions?: readonly ReleaseCondition[];
+  /** The newest revisions, newest first. */
+  readonly history?: readonly RevisionInfo[];
+}
+
+export const releaseConditionTypes = [
+  "Released",
+  "TestSuccess",
+  "Remediated",
+  "Drifted",
+  "Reconciling",
+  "Stalled",
+] as const;
+
+/** A condition of a release, with Flux's types and reasons. */
+export interface ReleaseCondition {
+  readonly type: (typeof releaseConditionTypes)[number];
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** A revision of a release that the agent created. */
+export interface RevisionInfo {
+  readonly revision: number;
+  /** Helm's. */
+  readonly status: string;
+  readonly action?: string;
+  readonly chartName: string;
+  readonly chartVersion: string;
+  readonly appVersion: string;
+  /** RFC 3339. */
+  readonly deployedAt?: string;
+  readonly tests: readonly { readonly name: string; readonly phase: string }[];
 }
 
 export interface ReleaseInfo {

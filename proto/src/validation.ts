@@ -18,6 +18,9 @@ export const wireLimits = {
   referencedObjects: 10_000,
   notReady: 10,
   resources: 64,
+  conditions: 16,
+  history: 5,
+  tests: 16,
   labels: 200,
   authoritiesChars: 65_536,
 } as const;

@@ -71,7 +71,10 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["config.ts", "errors", "leader"],
     ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
     ["assignment", "helm", "identity", "namespace"],
-    ["crds", "dependencies", "downstream", "readiness", "referenced", "release", "templates"],
+    [
+      ...["crds", "dependencies", "downstream", "postrender", "readiness", "referenced"],
+      ...["release", "templates"],
+    ],
     ["reader", "report", "values"],
     // Active parts: releases, and the connection to the hub.
     ["connection", "engine"],

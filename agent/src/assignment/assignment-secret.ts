@@ -3,10 +3,11 @@
  * does not fit is continued in further Secrets, which are immutable and named by their content. Pure.
  */
 import { createHash } from "node:crypto";
-import type { DeploymentKey } from "@flotilla/proto";
+import type { DeploymentKey, ReleaseRequest } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { contentParts } from "@flotilla/shared/content";
 import type { Secret } from "@flotilla/shared/kube/objects";
+import { z } from "zod";
 
 const assignmentLabel = "flotilla.dev/assignment";
 const partLabel = "flotilla.dev/assignment-part";
@@ -20,6 +21,7 @@ const annotations = {
   paused: "flotilla.dev/paused",
   withdrawing: "flotilla.dev/withdrawing",
   lost: "flotilla.dev/lost",
+  request: "flotilla.dev/request",
   /** The number of Secrets with the content, this one included. */
   parts: "flotilla.dev/parts",
 } as const;
@@ -36,6 +38,8 @@ export interface Assignment {
   readonly withdrawing: boolean;
   /** Withdrawn after the agent had lost all its Secrets: what was installed must be looked for. */
   readonly lost?: true;
+  /** The last request of a user. */
+  readonly request?: ReleaseRequest;
 }
 
 /** Names have at most 253 characters; a longer one ends in a digest instead. */
@@ -61,6 +65,7 @@ export function assignmentSecret(assignment: Assignment): Secret {
         [annotations.paused]: String(assignment.paused),
         [annotations.withdrawing]: String(assignment.withdrawing),
         ...(assignment.lost && { [annotations.lost]: "true" }),
+        ...(assignment.request && { [annotations.request]: JSON.stringify(assignment.request) }),
         ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
     },
@@ -123,7 +128,20 @@ export function parseAssignment(
     paused: found[annotations.paused] === "true",
     withdrawing: found[annotations.withdrawing] === "true",
     ...(found[annotations.lost] === "true" && { lost: true }),
+    ...parseRequest(found[annotations.request]),
   };
+}
+
+const requestSchema = z.object({ token: z.string(), force: z.boolean(), reset: z.boolean() });
+
+/** One that cannot be read is sent again. */
+function parseRequest(text: string | undefined): Pick<Assignment, "request"> {
+  if (text === undefined) return {};
+  try {
+    return { request: requestSchema.parse(JSON.parse(text)) };
+  } catch {
+    return {};
+  }
 }
 
 function partName(deployment: string, deploymentId: string, part: number): string {

@@ -97,13 +97,14 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
     get: (name) => assigned.get(name),
     list: () => [...assigned.values()],
     inventory: () =>
-      [...assigned.values()].map(({ owner, deploymentId, paused, withdrawing }) => ({
+      [...assigned.values()].map(({ owner, deploymentId, paused, withdrawing, request }) => ({
         ...owner,
         deploymentId,
         paused,
         withdrawing,
+        ...(request !== undefined && { requestToken: request.token }),
       })),
-    async assign({ deployment, deploymentId, content, paused }) {
+    async assign({ deployment, deploymentId, content, paused, request }) {
       const { name, uid } = deployment;
       const current = assigned.get(name);
       const bytes =
@@ -118,12 +119,16 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
         current?.owner.uid === uid &&
         current.deploymentId === deploymentId &&
         current.paused === paused &&
+        current.request?.token === request?.token &&
         !current.withdrawing
       ) {
         return !unstored.has(name) || (await tryToStore(name));
       }
       const owner = deployment;
-      assigned.set(name, { owner, deploymentId, content: bytes, paused, withdrawing: false });
+      assigned.set(name, {
+        ...{ owner, deploymentId, content: bytes, paused, withdrawing: false },
+        ...(request !== undefined && { request }),
+      });
       notify(name);
       return await tryToStore(name);
     },

@@ -7,6 +7,7 @@ import type {
   ObservedDeployment,
   ObservedObject,
   ReferencedObject,
+  ReleaseRequest,
 } from "@flotilla/proto";
 import type { Packed } from "@flotilla/shared/content";
 
@@ -14,9 +15,11 @@ import type { Packed } from "@flotilla/shared/content";
 export interface AssignmentRequest {
   readonly deployment: DeploymentKey;
   readonly deploymentId: string;
-  /** Packed; absent when the agent has this deployment id already and only `paused` differs. */
+  /** Packed; absent when the agent has this deployment id already and only other fields differ. */
   readonly content?: Uint8Array;
   readonly paused: boolean;
+  /** The last request of a user. */
+  readonly request?: ReleaseRequest;
 }
 
 /**

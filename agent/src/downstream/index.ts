@@ -3,5 +3,4 @@ export {
   createDownstreamReferrers,
   createDownstreamResources,
   type DownstreamResources,
-  type DownstreamTarget,
 } from "./downstream-resources.ts";

@@ -18,12 +18,13 @@ import {
 } from "../helm/index.ts";
 import type {
   Inventory,
+  InventoryDeadline,
   InventoryObject,
   InventoryRelease,
   InventoryRevision,
   InventoryRun,
 } from "../inventory/index.ts";
-import type { ReadRecords } from "../record/index.ts";
+import type { HelmRelease, ReadRecords } from "../record/index.ts";
 import { contentOf } from "./assigned-content.ts";
 
 /** What the inventory keeps of an assignment. */
@@ -71,8 +72,9 @@ export async function claimInterruptedRun(
   const place = { namespace: run.namespace, releaseName: run.release };
   const latest = releases.latest(run.namespace, run.release);
   if (latest === undefined || latest.isOwn) return;
-  const isRun = latest.revision === run.revision && isSame(latest.labelled, owner);
   // Helm copies the labels of the revision that it rolls back to.
+  const isLabelled = run.target !== undefined || isSame(latest.labelled, owner);
+  const isRun = latest.revision === run.revision && isLabelled;
   const isRollback = run.rollsBack && latest.revision === run.revision + 1;
   if (!isRun && !isRollback) return;
   const release = await stored.read(latest).catch((thrown: unknown) => {
@@ -85,12 +87,26 @@ export async function claimInterruptedRun(
     revision: latest.revision,
     content: release.content,
     ...(isRun && { digest, ...(origin !== undefined && { origin }), chartDigest }),
+    ...chartOf(release),
   };
   await inventory.installed(owner.name, inventoryRelease(assignment, content, place), {
     added: [revision],
+    ...(isRun && latest.status === "deployed" && { deadline: deadlineOf(run) }),
     kept: releases.history(run.namespace, run.release).map(({ revision }) => revision),
     endsRun: !isLocked(latest),
   });
+}
+
+function deadlineOf(run: InventoryRun): InventoryDeadline | undefined {
+  const { namespace, release, revision, readyUntilMs: untilMs, target } = run;
+  return untilMs === undefined
+    ? undefined
+    : { namespace, release, revision, untilMs, isRollback: target !== undefined };
+}
+
+/** What the inventory keeps of a release's chart. */
+export function chartOf({ chartName, chartVersion, appVersion }: HelmRelease) {
+  return { chartName, chartVersion, appVersion };
 }
 
 export interface TakeOverDeps {

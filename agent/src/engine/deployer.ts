@@ -2,94 +2,64 @@
  * Brings one deployment to its desired state: observe, decide, act, until there is no further action. Everything that
  * changes a release goes through here; what is to be done is decided in release/.
  */
-import type { ReleaseInfo } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
-import { AppError, unreachable } from "@flotilla/shared/errors";
-import { archiveDigest } from "@flotilla/shared/source";
+import { AppError } from "@flotilla/shared/errors";
 import type { Assignment } from "../assignment/index.ts";
-import { type CrdRetention, createCrdRetention } from "../crds/index.ts";
-import type { UnmetDependencies } from "../dependencies/index.ts";
-import type { DownstreamResources, DownstreamTarget } from "../downstream/index.ts";
+import { createApplyChartCrds, createCrdRetention } from "../crds/index.ts";
+import type { DownstreamResources } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   createStoredReleases,
   isLocked,
   type ReleaseKey,
   type ReleaseRecord,
-  type StoredReleases,
-  uninstallFlags,
 } from "../helm/index.ts";
-import type {
-  ImpersonatedClient,
-  ImpersonatedClients,
-  WatchClient,
-} from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
-import { applyNamespaceMetadata } from "../namespace/index.ts";
-import { manifestDigest, type OwnedObject } from "../record/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
+import type { Inventory, InventoryTest } from "../inventory/index.ts";
+import { isSameContent } from "../record/index.ts";
 import {
-  type Action,
   actionFor,
   type Desired,
   determineState,
   isInSync,
+  type ReadinessDeadline,
+  type ReleaseState,
+  type RollbackTarget,
+  type TestResult,
 } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
-import { contentOf, crdPolicy } from "./assigned-content.ts";
+import {
+  act,
+  attemptedOf,
+  type DesiredRelease,
+  inSync,
+  isUnchanged,
+  policiesOf,
+  type Tools,
+} from "./act.ts";
+import { contentOf } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf, takeOver } from "./claims.ts";
-import { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+import type { Blocked, DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
+import { failedAttemptsAt } from "./failed-attempts.ts";
+import { createLockTimes, type LockTimes, lockTimeoutMs } from "./lock-times.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { createRecordGuard } from "./record-guard.ts";
-import { createUninstall, type Uninstall } from "./uninstall.ts";
-import {
-  createUpgrade,
-  type DeployUntil,
-  throwIfAborted,
-  type Upgrade,
-  type UpgradeDeps,
-} from "./upgrade.ts";
+import { throwIfAborted } from "./revision.ts";
+import { createRollback } from "./rollback.ts";
+import { createRunTests } from "./run-tests.ts";
+import { createUninstall } from "./uninstall.ts";
+import { createUpgrade, type UpgradeDeps } from "./upgrade.ts";
 import { withdraw } from "./withdraw.ts";
 
 export interface DeployerDeps
   extends Omit<
     UpgradeDeps,
-    "stored" | "crds" | "uninstall" | "downstream" | "guard" | "inventory"
+    "stored" | "crds" | "applyChartCrds" | "uninstall" | "downstream" | "guard" | "inventory"
   > {
   readonly inventory: Inventory;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
   readonly inputs: InputCollector;
   readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
-}
-
-/** A release in its desired state. */
-export interface InSync {
-  readonly kind: "in-sync";
-  readonly release: ReleaseInfo;
-  readonly objects: readonly OwnedObject[];
-  /** Identifies the manifest that has them. */
-  readonly manifestDigest: string;
-  readonly chartDigest?: string;
-  /** Watches its objects. */
-  readonly client: WatchClient;
-}
-
-export type DeployResult =
-  | InSync
-  | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
-  | Blocked;
-
-/** No action, because of unmet dependencies. */
-interface Blocked {
-  readonly kind: "blocked";
-  readonly unmet: UnmetDependencies;
-}
-
-export interface DeployPass extends DeployUntil {
-  /** The time of the retry after the last failure of this content, ms since 1970. */
-  readonly retryAtMs: number | undefined;
-  readonly unmetDependencies: (
-    content: DeploymentContent,
-  ) => Promise<UnmetDependencies | undefined>;
 }
 
 export interface Deployer {
@@ -101,27 +71,13 @@ export interface Deployer {
   withdraw(assignment: Assignment, signal: AbortSignal): Promise<void>;
 }
 
-/** More than any sequence of states needs. If it is exceeded, another client changes the release as fast as the agent. */
-const maxActions = 6;
-
-/** The dependencies of all actions. */
-interface Tools extends DeployerDeps {
-  readonly stored: StoredReleases;
-  readonly crds: CrdRetention;
-  readonly uninstallRelease: Uninstall;
-  readonly upgradeRelease: Upgrade;
+/** The dependencies of the driver, and of all actions. */
+interface DriverTools extends DeployerDeps, Omit<Tools, keyof DeployerDeps> {
   readonly lockTimes: LockTimes;
 }
 
-/** A deployment in its desired state in this cluster. */
-interface DesiredRelease {
-  readonly assignment: Assignment;
-  readonly content: DeploymentContent;
-  readonly desired: Desired;
-  readonly isForced: boolean;
-  readonly client: ImpersonatedClient;
-  readonly inputs: ReleaseInputs;
-}
+/** More than any sequence of states needs. If it is exceeded, another client changes the release as fast as the agent. */
+const maxActions = 6;
 
 export function createDeployer(deps: DeployerDeps): Deployer {
   const stored = createStoredReleases(deps);
@@ -129,9 +85,16 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   const guard = createRecordGuard({ ...deps, stored });
   const uninstallRelease = createUninstall({ ...deps, stored, crds, guard });
   const uninstall = uninstallRelease;
-  const upgradeRelease = createUpgrade({ ...deps, stored, crds, guard, uninstall });
+  const applyChartCrds = createApplyChartCrds(deps);
+  const upgradeRelease = createUpgrade({
+    ...{ ...deps, stored, crds, guard, uninstall, applyChartCrds },
+  });
   const lockTimes = createLockTimes(deps.clock);
-  const tools: Tools = { ...deps, stored, crds, uninstallRelease, upgradeRelease, lockTimes };
+  const rollBack = createRollback({ ...deps, stored, crds, guard });
+  const runTests = createRunTests({ ...deps, stored, guard });
+  const tools: DriverTools = {
+    ...{ ...deps, stored, crds, uninstallRelease, upgradeRelease, rollBack, runTests, lockTimes },
+  };
   return {
     async deploy(assignment, pass) {
       try {
@@ -147,7 +110,7 @@ export function createDeployer(deps: DeployerDeps): Deployer {
 }
 
 async function deploy(
-  tools: Tools,
+  tools: DriverTools,
   assignment: Assignment,
   pass: DeployPass,
 ): Promise<DeployResult> {
@@ -170,11 +133,15 @@ async function deploy(
     const isChanging =
       latest !== undefined && (isLocked(latest) || latest.status === "uninstalling");
     if (!isChanging) lockTimes.forget({ namespace, name });
-    const desired: Desired = { owner, namespace, name, digest: await inputs.digest(latest) };
+    const digest = await inputs.digest(latest);
+    const desired: Desired = { owner, namespace, name, digest, tests: testsOf(content) };
+    const release = { assignment, content, desired, isForced, client, inputs };
     const state = determineState(desired, {
       latest,
       owned: releases.ownedBy(owner.name),
       interruptedRun: runOf(inventory, owner.name, { namespace, name }),
+      deadline: deadlineOf(inventory, owner.name, { namespace, name }),
+      testsOf: (record) => testResult(inventory.revisionOf(record, record.revision)?.tests),
       isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
     });
     const action = actionFor(state, {
@@ -183,8 +150,11 @@ async function deploy(
       unchangedMs: isChanging ? lockTimes.unchangedMs(latest) : 0,
       lockTimeoutMs: lockTimeoutMs(content),
       isForced,
+      mustUpgrade: isUpgradeRequested(inventory, assignment),
+      policies: policiesOf(content),
+      failed: failedAttemptsAt(inventory, attemptedOf(release)),
+      rollbackTarget: await rollbackTarget(tools, state, release),
     });
-    const release = { assignment, content, desired, isForced, client, inputs };
     const result = await act(tools, action, release, pass);
     if (result !== undefined) return result;
   }
@@ -195,7 +165,7 @@ async function deploy(
 }
 
 async function collectInputs(
-  { inputs }: Tools,
+  { inputs }: DriverTools,
   { owner }: Assignment,
   { content, client }: Pick<DesiredRelease, "content" | "client">,
   { signal, unmetDependencies }: DeployPass,
@@ -210,68 +180,8 @@ async function collectInputs(
   }
 }
 
-/** Undefined: decide again. */
-async function act(
-  tools: Tools,
-  action: Action,
-  release: DesiredRelease,
-  pass: DeployPass,
-): Promise<DeployResult | undefined> {
-  const { stored, crds, downstream, inventory } = tools;
-  const { content, desired, isForced, client } = release;
-  const { signal } = pass;
-  const policy = crdPolicy(content, client, signal);
-  switch (action.kind) {
-    case "none":
-      if (!(await isUnchanged(tools, action.record))) {
-        await inventory.disown(action.record, action.record.revision);
-        return undefined;
-      }
-      await inventory.setStoppedAt(desired.owner.name, undefined);
-      await inventory.endRun(desired.owner.name);
-      await inventory.ensureStored(desired.owner.name);
-      await downstream.apply(release.inputs.downstream, { ...targetOf(release), signal });
-      await applyNamespaceMetadata(client, content, signal);
-      await crds.reconcile(action.record, policy);
-      return await inSync(tools, release, action.record);
-    case "wait":
-      return { kind: "wait", untilMs: action.untilMs, why: action.why };
-    case "locked":
-      throw lockedError(action.record, lockTimeoutMs(content));
-    case "conflict":
-      throw new AppError(
-        agentErrors.RELEASE_CONFLICT,
-        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.name}; give one of the two another releaseName or namespace`,
-      );
-    case "adopt":
-      await stored.adopt(client.rest, action.record, desired.owner);
-      return undefined;
-    case "unlock":
-      await stored.unlock(client.rest, action.record);
-      return undefined;
-    case "uninstall":
-    case "upgrade": {
-      // A release that moves stays in its old namespace until it can be installed in the new one.
-      const unmet = await pass.unmetDependencies(content);
-      if (unmet !== undefined) return { kind: "blocked", unmet };
-      if (action.kind === "upgrade")
-        await tools.upgradeRelease({ ...release, revision: action.revision }, pass);
-      else
-        await tools.uninstallRelease(action.record, {
-          ...policy,
-          isForced,
-          to: desired,
-          flags: uninstallFlags(content),
-        });
-      return undefined;
-    }
-    default:
-      return unreachable(action);
-  }
-}
-
 async function installed(
-  tools: Tools,
+  tools: DriverTools,
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<InSync | undefined> {
@@ -298,6 +208,57 @@ async function installed(
   }
 }
 
+/** Until its run begins. */
+function isUpgradeRequested(inventory: Inventory, { owner, request }: Assignment): boolean {
+  return request?.force === true && inventory.handledRequestOf(owner.name) !== request.token;
+}
+
+function testsOf({ actions }: DeploymentContent): Desired["tests"] {
+  if (actions?.test?.enable !== true) return undefined;
+  return actions.test.ignoreFailures === true ? "ignored" : "required";
+}
+
+function testResult(tests: readonly InventoryTest[] | undefined): TestResult | undefined {
+  if (tests === undefined) return undefined;
+  return tests.every(({ phase }) => phase === "Succeeded") ? "passed" : "failed";
+}
+
+function deadlineOf(
+  inventory: Inventory,
+  deployment: string,
+  { namespace, name }: ReleaseKey,
+): ReadinessDeadline | undefined {
+  const deadline = inventory.deadlineOf(deployment);
+  return deadline?.namespace === namespace && deadline.release === name ? deadline : undefined;
+}
+
+/** The newest earlier revision of the agent that was deployed and whose tests did not fail, if a failed release needs one. */
+async function rollbackTarget(
+  tools: DriverTools,
+  state: ReleaseState,
+  { content, desired }: DesiredRelease,
+): Promise<RollbackTarget> {
+  const policy = policiesOf(content).upgrade;
+  if (state.kind !== "failed" || policy.kind !== "remediate") return { kind: "missing" };
+  const { inventory, releases, stored } = tools;
+  const known = (record: ReleaseRecord) => inventory.revisionOf(record, record.revision);
+  const candidates = releases
+    .history(desired.namespace, desired.name)
+    .filter(
+      (record) =>
+        record.revision < state.record.revision &&
+        (record.status === "deployed" || record.status === "superseded") &&
+        testResult(known(record)?.tests) !== "failed",
+    )
+    .toSorted((a, b) => b.revision - a.revision);
+  const [record] = candidates;
+  if (record === undefined) return { kind: "missing" };
+  const release = (await stored.readAll(desired)).find((each) => each.revision === record.revision);
+  const isOwn =
+    record.isOwn && release !== undefined && isSameContent(known(record)?.content, release);
+  return isOwn ? { kind: "found", record } : { kind: "tampered" };
+}
+
 /** An account finds only what is in the namespace of its release. */
 function takeOverScope({ watch }: ImpersonatedClient, namespace: string) {
   return { rest: watch.rest, namespace: watch.isPerNamespace ? namespace : undefined };
@@ -305,7 +266,7 @@ function takeOverScope({ watch }: ImpersonatedClient, namespace: string) {
 
 /** Whether a release has the labels of the deployment, which was never installed by the inventory: the agent has lost its Secrets. */
 function isLost(
-  { inventory, releases }: Tools,
+  { inventory, releases }: DriverTools,
   owner: Assignment["owner"],
   release: ReleaseKey,
 ): boolean {
@@ -313,12 +274,6 @@ function isLost(
   const { name, uid } = owner;
   const history = releases.history(release.namespace, release.name);
   return history.some(({ labelled }) => labelled?.name === name && labelled.uid === uid);
-}
-
-/** Whether a record is still the one that the agent created. */
-async function isUnchanged({ stored, inventory }: Tools, record: ReleaseRecord): Promise<boolean> {
-  const release = await stored.read(record);
-  return inventory.revisionOf(record, record.revision)?.content === release.content;
 }
 
 /** Another value of forceSyncGeneration than when the release was stopped is a request to continue. */
@@ -331,7 +286,7 @@ function isForcedBy(
 
 /** So that a later request to continue is recognized, also after a restart. */
 async function rememberStop(
-  { inventory }: Tools,
+  { inventory }: DriverTools,
   assignment: Assignment,
   thrown: unknown,
 ): Promise<void> {
@@ -343,28 +298,6 @@ async function rememberStop(
 }
 
 const stops = [agentErrors.RELEASE_LOCKED, agentErrors.RELEASE_NOT_OURS];
-
-async function inSync(
-  { stored, records }: Pick<Tools, "stored" | "records">,
-  { content, client }: Pick<DesiredRelease, "content" | "client">,
-  record: ReleaseRecord,
-): Promise<InSync> {
-  const release = await stored.read(record);
-  const { namespace, name, revision, chartVersion, appVersion } = release;
-  const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
-  return {
-    kind: "in-sync",
-    release: { namespace, name, revision, chartVersion, appVersion },
-    objects: await records.manifest(release, "objects"),
-    manifestDigest: manifestDigest(release),
-    ...(chartDigest !== undefined && { chartDigest }),
-    client: client.watch,
-  };
-}
-
-function targetOf({ desired, client }: DesiredRelease): Omit<DownstreamTarget, "signal"> {
-  return { owner: desired.owner.name, namespace: desired.namespace, client };
-}
 
 function isInputError(thrown: unknown): boolean {
   const { code } = AppError.from(thrown);

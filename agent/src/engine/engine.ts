@@ -31,8 +31,9 @@ import {
 import type { Outbox } from "../report/index.ts";
 import { hasTemplates, type InputCollector } from "../values/index.ts";
 import type { Deployer } from "./deployer.ts";
+import { canBecomeReady } from "./failed-attempts.ts";
 import { createIntake } from "./intake.ts";
-import { accountFailures, hasFailedBy } from "./progress.ts";
+import { accountFailures, hasFailedBy, stopFailures } from "./progress.ts";
 import { createReconciler } from "./reconciler.ts";
 import { createStatuses } from "./statuses.ts";
 
@@ -41,8 +42,18 @@ export interface EngineDeps {
   readonly inputs: Pick<InputCollector, "onChange">;
   readonly downstream: Pick<DownstreamResources, "onChange">;
   readonly assignments: Assignments;
-  readonly inventory: Pick<Inventory, "releasesOf" | "isComplete" | "setComplete">;
-  readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable">;
+  readonly inventory: Pick<
+    Inventory,
+    | "releasesOf"
+    | "isComplete"
+    | "setComplete"
+    | "deadlineOf"
+    | "failedAttemptsOf"
+    | "setFailedAttempts"
+    | "handledRequestOf"
+    | "setHandledRequest"
+  >;
+  readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable" | "history">;
   readonly deployer: Deployer;
   readonly readiness: Omit<ReadinessTracker, "run">;
   readonly referenced: ReferencedObjects;
@@ -76,8 +87,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const withdrawn = createWithdrawnObjects({ referenced, referrers, log: deps.log });
   const isTemplated = memoizeByContent(hasTemplates, false);
   const statuses = createStatuses({
-    assignments,
-    readiness,
+    ...{ assignments, readiness, releases, inventory: deps.inventory },
     outbox,
     onState: (name, state) => dependencies.setState(name, state),
   });
@@ -110,7 +120,10 @@ export function createEngine(deps: EngineDeps): Engine {
   releases.onChange((name) => controller.enqueue(name));
   releases.onRemoved(enqueueConflicting);
   releases.onReadable(inputsChanged);
-  readiness.onChange(statuses.report);
+  readiness.onChange((name) => {
+    statuses.report(name);
+    readinessChanged(name);
+  });
   deps.clients.onChange(accountsChanged);
   referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));
   deps.inputs.onChange(inputsChanged);
@@ -122,6 +135,17 @@ export function createEngine(deps: EngineDeps): Engine {
       reconciler.inputsChanged(name);
       controller.enqueue(name);
     }
+  }
+
+  /** A release that is waited for continues; one that was not ready in time is tried again once it is. */
+  function readinessChanged(name: string): void {
+    const own = statuses.get(name);
+    if (own === undefined) return;
+    if (deps.inventory.deadlineOf(name) !== undefined) controller.enqueue(name);
+    const isReady = readiness.readinessOf(name)?.ready === true;
+    const hasFailed = hasFailedBy(own, [agentErrors.RELEASE_NOT_READY, ...stopFailures]);
+    if (isReady && hasFailed && canBecomeReady(deps.inventory.failedAttemptsOf(name)))
+      inputsChanged([name]);
   }
 
   /** Deployments whose values use the cluster info. */

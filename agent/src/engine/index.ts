@@ -1,3 +1,4 @@
 export { takeOver } from "./claims.ts";
-export { createDeployer, type Deployer, type InSync } from "./deployer.ts";
+export type { InSync } from "./deploy-pass.ts";
+export { createDeployer, type Deployer } from "./deployer.ts";
 export { createEngine, type EngineDeps } from "./engine.ts";

@@ -9,7 +9,15 @@ import type { DeploymentResult } from "../report/index.ts";
 export interface Progress {
   result: DeploymentResult;
   /** Of the content that failed last. */
-  failure?: { readonly deploymentId: string; readonly count: number; readonly retryAtMs: number };
+  failure?: {
+    readonly deploymentId: string;
+    readonly count: number;
+    readonly retryAtMs: number;
+    /** There are no retries left: the next reconcile at that time begins with none counted. */
+    readonly isStop?: true;
+  };
+  /** What made the release fail may have changed: the next reconcile begins with no failed attempts counted. */
+  startsOver?: true;
   /** Identifies the objects that are tracked. */
   tracked?: string;
   reported?: DeploymentState;
@@ -17,6 +25,16 @@ export interface Progress {
 
 /** Failures that another service account can resolve. */
 export const accountFailures = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors.TEMPLATES_DENIED];
+
+/** A failure with the time of its retry. */
+export class RetryError extends AppError {
+  readonly delayMs: number;
+
+  constructor(error: AppError, delayMs: number) {
+    super(agentErrors.HELM_FAILED, error.message, { cause: error });
+    this.delayMs = delayMs;
+  }
+}
 
 /** Failures that persist until something changes that the agent watches. */
 const unchangedFailures = [
@@ -39,6 +57,9 @@ export function resultUntilChange(
     : undefined;
 }
 
+/** Failures after which there are no retries left. */
+export const stopFailures = [agentErrors.RETRIES_EXCEEDED, agentErrors.ROLLBACK_TARGET_MISSING];
+
 export function hasFailedBy(
   { result }: Progress,
   errors: readonly { readonly code: string }[],
@@ -51,9 +72,18 @@ export function hasFailedBy(
 
 const retryBackoff = { firstMs: 5_000, longestMs: 5 * 60_000 };
 
+/** Nobody may be there to request it, and what caused the failure may be outside of the cluster. */
+const stopBackoff = { firstMs: 60 * 60_000, longestMs: 24 * 60 * 60_000 };
+
 /** `failures`: in a row. */
-export function retryDelayMs(failures: number): number {
-  return backoffDelayMs(retryBackoff, failures);
+export function retryDelayMs(failures: number, thrown?: unknown): number {
+  if (thrown instanceof RetryError) return thrown.delayMs;
+  return backoffDelayMs(isStop(thrown) ? stopBackoff : retryBackoff, failures);
+}
+
+/** Whether there are no retries left. */
+export function isStop(thrown: unknown): boolean {
+  return thrown instanceof AppError && stopFailures.some((kind) => kind.code === thrown.code);
 }
 
 /** The error and the time of the retry. */

@@ -1,6 +1,6 @@
 /** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the retry. */
 
-import { AppError } from "@flotilla/shared/errors";
+import { AppError, unreachable } from "@flotilla/shared/errors";
 import {
   done,
   type ReconcileContext,
@@ -11,6 +11,7 @@ import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
+import type { Inventory } from "../inventory/index.ts";
 import { LimitError } from "../process/index.ts";
 import {
   deletedOnHubWarning,
@@ -18,8 +19,17 @@ import {
   type WithdrawnObjects,
 } from "../referenced/index.ts";
 import type { Outbox } from "../report/index.ts";
-import type { Deployer, DeployPass } from "./deployer.ts";
-import { type Progress, resultUntilChange, retryDelayMs, retryMessage } from "./progress.ts";
+import type { DeployPass } from "./deploy-pass.ts";
+import type { Deployer } from "./deployer.ts";
+import {
+  hasFailedBy,
+  isStop,
+  type Progress,
+  resultUntilChange,
+  retryDelayMs,
+  retryMessage,
+  stopFailures,
+} from "./progress.ts";
 import type { Statuses } from "./statuses.ts";
 
 export interface Reconciler {
@@ -34,6 +44,10 @@ export interface ReconcilerDeps {
   readonly assignments: Assignments;
   readonly deployer: Deployer;
   readonly statuses: Statuses;
+  readonly inventory: Pick<
+    Inventory,
+    "setFailedAttempts" | "handledRequestOf" | "setHandledRequest"
+  >;
   readonly dependencies: DependencyTracker;
   readonly referenced: Pick<ReferencedObjects, "get">;
   readonly referrers: Pick<Referrers, "keysOf">;
@@ -51,7 +65,7 @@ interface Pass {
 }
 
 export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { assignments, statuses, dependencies } = deps;
+  const { assignments, statuses, dependencies, clock } = deps;
   /** In progress, by deployment. */
   const passes = new Map<string, Pass>();
 
@@ -62,17 +76,24 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       const own = statuses.ensure(name);
       if (assignment.withdrawing) return await uninstall(deps, assignment, own, signal);
       const { deploymentId } = assignment;
-      const failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
       const superseded = new AbortController();
       const pass: Pass = { assignment, superseded, isStale: false };
       passes.set(name, pass);
+      let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
       try {
+        if (await acceptRequest(deps, assignment, own)) failure = undefined;
+        if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
+          await deps.inventory.setFailedAttempts(name, undefined);
+          delete own.startsOver;
+        }
         if (assignment.paused) return await observe(deps, assignment, own, signal);
         return await deploy(deps, assignment, own, {
           signal,
           superseded: superseded.signal,
           withoutWorker,
-          retryAtMs: failure?.retryAtMs,
+          // Another attempt after a stop is not the next one of that row.
+          retryAtMs: failure?.isStop ? undefined : failure?.retryAtMs,
+          readinessOf: (found) => statuses.readinessOf(assignment, found),
           unmetDependencies: (content) => dependencies.unmet(name, content),
         });
       } catch (thrown) {
@@ -84,14 +105,18 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         return fail(deps, assignment, own, {
           thrown,
           failures,
-          delayMs: delayAfter(deps.clock, thrown, pass.isStale ? 0 : retryDelayMs(failures)),
+          delayMs: delayAfter(clock, thrown, pass.isStale ? 0 : retryDelayMs(failures, thrown)),
         });
       } finally {
         passes.delete(name);
       }
     },
     inputsChanged(name) {
-      delete statuses.get(name)?.failure;
+      const own = statuses.get(name);
+      if (own !== undefined) {
+        delete own.failure;
+        if (hasFailedBy(own, stopFailures)) own.startsOver = true;
+      }
       const pass = passes.get(name);
       if (pass !== undefined) pass.isStale = true;
     },
@@ -101,6 +126,21 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         pass.superseded.abort();
     },
   };
+}
+
+/** Returns whether a user has made a new request. Each one is handled once, also if the agent ends meanwhile. */
+async function acceptRequest(
+  { inventory }: ReconcilerDeps,
+  { owner: { name }, request, paused }: Assignment,
+  own: Progress,
+): Promise<boolean> {
+  if (request === undefined || paused) return false;
+  if (inventory.handledRequestOf(name) === request.token) return false;
+  delete own.failure;
+  if (request.reset) own.startsOver = true;
+  // An upgrade that was requested is entered with its run.
+  if (!request.force) await inventory.setHandledRequest(name, request.token);
+  return true;
 }
 
 function fail(
@@ -118,7 +158,10 @@ function fail(
     return done();
   }
   const retryAtMs = clock.now() + delayMs;
-  own.failure = { deploymentId, count: failures, retryAtMs };
+  own.failure = {
+    ...{ deploymentId, count: failures, retryAtMs },
+    ...(isStop(thrown) && { isStop: true }),
+  };
   const message = retryMessage(thrown, retryAtMs);
   const { code } = AppError.from(thrown);
   own.result = { kind: "failed", deploymentId, message, code, retryAt: formatTime(retryAtMs) };
@@ -151,12 +194,27 @@ async function deploy(
         statuses.report(name);
       }
       return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
+    case "rollingBack":
+      if (own.result.kind !== "failed")
+        own.result = { kind: "failed", deploymentId: assignment.deploymentId, ...deployed.failure };
+      statuses.report(name);
+      return requeueAfter(untilDeadlineMs(deployed.untilMs, clock), "readiness");
+    case "progressing":
+      delete own.failure;
+      await assignments.ensureStored(name);
+      statuses.setInstalled(assignment, deployed.found, { awaitsUntilMs: deployed.untilMs });
+      statuses.report(name);
+      return requeueAfter(untilDeadlineMs(deployed.untilMs, clock), "readiness");
     case "in-sync":
       // Even if Helm did not run.
       await assignments.ensureStored(name);
-      statuses.setInstalled(assignment, deployed, await warningOf(deps, assignment));
+      statuses.setInstalled(assignment, deployed, {
+        warning: await warningOf(deps, assignment),
+      });
       statuses.report(name);
       return done();
+    default:
+      return unreachable(deployed);
   }
 }
 
@@ -173,7 +231,7 @@ async function observe(
     // An earlier process may have installed it.
     const found = await deployer.installed(assignment, signal);
     if (found === undefined) own.result = { kind: "pending", message: "paused" };
-    else statuses.setInstalled(assignment, found, await warningOf(deps, assignment));
+    else statuses.setInstalled(assignment, found, { warning: await warningOf(deps, assignment) });
   }
   statuses.report(assignment.owner.name);
   return done();
@@ -213,6 +271,14 @@ async function uninstall(
   await withdrawn.removeUnreferenced();
   dependencies.setState(name, undefined);
   return done();
+}
+
+/** A deadline that has passed is checked again, until the objects of the release were read. */
+const unreadMs = 1_000;
+
+function untilDeadlineMs(untilMs: number, clock: Clock): number {
+  const leftMs = untilMs - clock.now();
+  return leftMs > 0 ? leftMs : unreadMs;
 }
 
 /** What exceeded a limit has a retry time of its own, which is also kept in the cluster. */

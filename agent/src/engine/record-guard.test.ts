@@ -22,7 +22,9 @@ function release({ hooks = "[]", ...fields }: Fields = {}): HelmRelease {
     revision: 1,
     status: "deployed",
     manifest,
-    content: contentDigest(manifest, hooks),
+    content: contentDigest(manifest, JSON.parse(hooks)),
+    tests: [],
+    chartName: "",
     chartVersion: "",
     appVersion: "",
     ...fields,
@@ -167,5 +169,25 @@ describe("before a release is upgraded", () => {
 
     assert.equal(own.mayRollBack, true);
     assert.equal(other.mayRollBack, false);
+  });
+});
+
+describe("before the tests of a release", () => {
+  const testHook = JSON.stringify([{ manifest: config("smoke"), events: ["test"] }]);
+  const own = release({ hooks: testHook });
+
+  test("the newest revision may be tested if it is the agent's own", async () => {
+    assert.deepEqual(await guard([own], [own]).beforeTests(place, 1), { mayRun: true });
+  });
+
+  test("a revision that somebody has changed is not tested", async () => {
+    assert.deepEqual(await guard([own], [release()]).beforeTests(place, 1), { mayRun: false });
+  });
+
+  test("nothing is tested if there is a newer revision, which Helm would take", async () => {
+    const newer = { ...own, revision: 2 };
+
+    assert.deepEqual(await guard([newer, own], [own]).beforeTests(place, 1), { mayRun: false });
+    assert.deepEqual(await guard([], [own]).beforeTests(place, 1), { mayRun: false });
   });
 });

@@ -10,6 +10,7 @@ import type { Inventory } from "../inventory/index.ts";
 import {
   type HelmRelease,
   hasManifestOf,
+  isSameContent,
   type OwnedObject,
   type ReadRecords,
 } from "../record/index.ts";
@@ -24,6 +25,8 @@ export interface Actor {
 export interface RecordGuard {
   /** Whether the hooks of the release may run. Throws RELEASE_NOT_OURS. */
   beforeUninstall(release: ReleaseKey, actor: Actor): Promise<{ readonly withoutHooks: boolean }>;
+  /** Whether the tests of the newest revision may run, which are hooks of its record. */
+  beforeTests(release: ReleaseKey, revision: number): Promise<{ readonly mayRun: boolean }>;
   /** Whether Helm may roll back if the upgrade fails. Throws RELEASE_NOT_OURS. */
   beforeUpgrade(release: ReleaseKey, actor: Actor): Promise<{ readonly mayRollBack: boolean }>;
 }
@@ -43,7 +46,7 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
       const known = isNamed ? inventory.revisionOf(release, record.revision)?.content : undefined;
       return {
         record,
-        isOwn: known === record.content,
+        isOwn: isSameContent(known, record),
         hasOwnManifest: known !== undefined && hasManifestOf(known, record),
       };
     });
@@ -62,6 +65,10 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
       if (!actor.isForced && actor.client.isAgent)
         await throwIfForeign(namesOf, release, records, [latest], "uninstalled");
       return { withoutHooks: !latest.isOwn };
+    },
+    async beforeTests(release, revision) {
+      const [latest] = await read(release);
+      return { mayRun: latest?.isOwn === true && latest.record.revision === revision };
     },
     async beforeUpgrade(release, actor) {
       const records = await read(release);

@@ -5,10 +5,15 @@ import { testAssignment } from "../testing/index.ts";
 import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
+const nothingStored = {
+  inventory: { releasesOf: () => [], failedAttemptsOf: () => undefined },
+  releases: { history: () => [] },
+};
 
 describe("the states that a new stream begins with", () => {
   test("lack a deployment whose first reconcile is in progress, so that the hub keeps what it knows", () => {
     const statuses = createStatuses({
+      ...nothingStored,
       assignments: { get: () => assignment, list: () => [assignment] },
       readiness: {
         track: () => undefined,
@@ -34,6 +39,7 @@ describe("the states that a new stream begins with", () => {
     let read: Readiness | undefined;
     const reported: boolean[] = [];
     const statuses = createStatuses({
+      ...nothingStored,
       assignments: { get: () => assignment, list: () => [assignment] },
       readiness: { track: () => undefined, forget: () => undefined, readinessOf: () => read },
       outbox: { report: ({ ready }) => void reported.push(ready) },

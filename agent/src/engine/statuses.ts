@@ -2,11 +2,13 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
 import type { BundleState } from "@flotilla/shared/api";
+import { formatTime } from "@flotilla/shared/time";
 import type { Assignment, Assignments } from "../assignment/index.ts";
-import type { ReadinessTracker } from "../readiness/index.ts";
+import type { Readiness, ReadinessTracker } from "../readiness/index.ts";
 import { type Outbox, toBundleState, toDeploymentState } from "../report/index.ts";
-import type { InSync } from "./deployer.ts";
+import type { InSync } from "./deploy-pass.ts";
 import type { Progress } from "./progress.ts";
+import { type ReleaseReportDeps, releaseReport } from "./release-report.ts";
 
 export interface Statuses {
   get(name: string): Progress | undefined;
@@ -14,7 +16,9 @@ export interface Statuses {
   ensure(name: string): Progress;
   list(): Iterable<readonly [string, Progress]>;
   /** Sets the result of a release that is in sync, and tracks the readiness of its objects. */
-  setInstalled(assignment: Assignment, found: InSync, warning: string | undefined): void;
+  setInstalled(assignment: Assignment, found: InSync, more: InstalledDetails): void;
+  /** Tracks the objects of a release. Undefined until they were read. */
+  readinessOf(assignment: Assignment, found: InSync): Readiness | undefined;
   /** Reports a deployment if its state has changed. */
   report(name: string): void;
   /** Removes an uninstalled deployment. */
@@ -24,7 +28,13 @@ export interface Statuses {
   states(): readonly DeploymentState[];
 }
 
-export interface StatusesDeps {
+export interface InstalledDetails {
+  readonly warning?: string | undefined;
+  /** The agent waits until then for the release to become ready, ms since 1970. */
+  readonly awaitsUntilMs?: number;
+}
+
+export interface StatusesDeps extends ReleaseReportDeps {
   readonly assignments: Pick<Assignments, "get" | "list">;
   readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf">;
   readonly outbox: Pick<Outbox, "report">;
@@ -45,15 +55,28 @@ export function createStatuses(deps: StatusesDeps): Statuses {
   }
 
   function stateOf(assignment: Assignment, { result }: Progress): DeploymentState {
-    return toDeploymentState(assignment, result, readiness.readinessOf(assignment.owner.name));
+    return {
+      ...toDeploymentState(assignment, result, readiness.readinessOf(assignment.owner.name)),
+      ...releaseReport(deps, assignment, result),
+    };
+  }
+
+  function track(name: string, { release, objects, manifestDigest, client }: InSync): void {
+    const own = ensure(name);
+    // The same manifest in another namespace has other objects, and another account may see others.
+    const { namespace } = release;
+    const tracked = `${namespace} ${client.subject} ${manifestDigest}`;
+    if (own.tracked === tracked) return;
+    readiness.track(name, objects, { namespace, client });
+    own.tracked = tracked;
   }
 
   return {
     get: (name) => progress.get(name),
     ensure,
     list: () => progress,
-    setInstalled({ owner, deploymentId }, found, warning) {
-      const { release, objects, manifestDigest, chartDigest, client } = found;
+    setInstalled({ owner, deploymentId }, found, { warning, awaitsUntilMs }) {
+      const { release, chartDigest } = found;
       const own = ensure(owner.name);
       delete own.failure;
       own.result = {
@@ -62,13 +85,13 @@ export function createStatuses(deps: StatusesDeps): Statuses {
         release,
         ...(chartDigest !== undefined && { chartDigest }),
         ...(warning !== undefined && { message: warning }),
+        ...(awaitsUntilMs !== undefined && { awaitsUntil: formatTime(awaitsUntilMs) }),
       };
-      // The same manifest in another namespace has other objects, and another account may see others.
-      const { namespace } = release;
-      const tracked = `${namespace} ${client.subject} ${manifestDigest}`;
-      if (own.tracked === tracked) return;
-      readiness.track(owner.name, objects, { namespace, client });
-      own.tracked = tracked;
+      track(owner.name, found);
+    },
+    readinessOf({ owner }, found) {
+      track(owner.name, found);
+      return readiness.readinessOf(owner.name);
     },
     report(name) {
       const assignment = assignments.get(name);

@@ -4,20 +4,19 @@
  */
 
 import type { DeploymentContent } from "@flotilla/shared/content";
-import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
-import type { ReconcileContext } from "@flotilla/shared/kube/controller";
+import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
-import type { ChartCache } from "@flotilla/shared/source/cache";
+import type { ChartCache, UsedChart } from "@flotilla/shared/source/cache";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import { toHelmJson } from "@flotilla/shared/yaml";
-import type { Assignment, Assignments } from "../assignment/index.ts";
-import type { CrdRetention } from "../crds/index.ts";
+import type { Assignments } from "../assignment/index.ts";
+import type { ApplyChartCrds, CrdRetention } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   type HelmResult,
   helmErrorOf,
-  isLocked,
+  helmFailureOf,
   type ReleaseRecord,
   type Releases,
   type RunHelm,
@@ -26,17 +25,24 @@ import {
   upgradeArgs,
   upgradeOptions,
 } from "../helm/index.ts";
-import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { ensureNamespace } from "../namespace/index.ts";
+import type { WithPostRenderers } from "../postrender/index.ts";
 import type { LimitRecords } from "../process/index.ts";
-import type { HelmRelease, ReadRecords } from "../record/index.ts";
+import type { ReadRecords } from "../record/index.ts";
 import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
-import type { Desired } from "../release/index.ts";
+import type { AttemptedAction } from "../release/index.ts";
 import type { CheckTemplates } from "../templates/index.ts";
-import type { ReleaseInputs } from "../values/index.ts";
-import { inventoryRelease } from "./claims.ts";
 import type { RecordGuard } from "./record-guard.ts";
+import { recordFailure, recordResult } from "./record-run.ts";
+import {
+  type DeployUntil,
+  defaultTimeoutMs,
+  isFirst,
+  type Prepared,
+  type RevisionInputs,
+  throwIfAborted,
+} from "./revision.ts";
 import type { Uninstall } from "./uninstall.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {
@@ -45,6 +51,7 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly stored: StoredReleases;
   readonly records: ReadRecords;
   readonly crds: Pick<CrdRetention, "beforeUpgrade">;
+  readonly applyChartCrds: ApplyChartCrds;
   readonly uninstall: Uninstall;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
@@ -53,8 +60,9 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly limitRecords: LimitRecords;
   readonly downstream: Pick<DownstreamResources, "apply">;
   readonly runHelm: RunHelm;
+  readonly withPostRenderers: WithPostRenderers;
   readonly guard: RecordGuard;
-  readonly inventory: Pick<Inventory, "installed" | "beginRun" | "endRun">;
+  readonly inventory: Pick<Inventory, "installed" | "beginRun" | "endRun" | "revisionOf">;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a superseded run that does not wait for readiness may go on; default 10 s. */
@@ -64,54 +72,54 @@ export interface UpgradeDeps extends ReferencedDeps {
 /** Such a run ends soon, unless a hook of the chart delays it. */
 const defaultSupersededGraceMs = 10_000;
 
-export interface DeployUntil {
-  /** Aborts when the process ends. */
-  readonly signal: AbortSignal;
-  /** Aborts when another content is desired: the agent does not wait for Helm. */
-  readonly superseded: AbortSignal;
-  /** Runs I/O without occupying a worker. */
-  readonly withoutWorker: ReconcileContext["withoutWorker"];
-}
+export type UpgradeResult =
+  | { readonly kind: "done" }
+  /** The chart has another name than the installed one, so the release is to be uninstalled first. Nothing was changed. */
+  | { readonly kind: "reinstall" }
+  /** `error`: HELM_FAILED. `hasRecord`: Helm has changed the release. */
+  | {
+      readonly kind: "failed";
+      readonly action: AttemptedAction;
+      readonly error: AppError;
+      readonly hasRecord: boolean;
+    };
 
-/** A revision to be created. */
-export interface RevisionInputs {
-  readonly assignment: Assignment;
-  readonly desired: Desired;
-  readonly isForced: boolean;
-  readonly content: DeploymentContent;
-  readonly revision: number;
-  readonly client: ImpersonatedClient;
-  readonly inputs: ReleaseInputs;
-}
-
-/** Throws HELM_FAILED with Helm's error, and LIMIT_EXCEEDED. */
-export type Upgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<void>;
-
-/** A revision that is ready to be passed to Helm. */
-interface Prepared {
-  readonly args: readonly string[];
-  readonly stdin: string | undefined;
-  readonly digest: string;
-  readonly chartDigest: string;
-  readonly options: UpgradeOptions;
-  /** With `atomic`: Helm rolls back by itself, or the agent uninstalls a failed first install. `no`: not possible. */
-  readonly rollback: "by Helm" | "uninstall" | "no";
-}
+/** Throws LIMIT_EXCEEDED, and what prevents a run. */
+export type Upgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<UpgradeResult>;
 
 export function createUpgrade(deps: UpgradeDeps): Upgrade {
   return async function upgrade(revision, pass) {
-    const prepared = await prepare(deps, revision, pass);
-    const result = await run(deps, prepared, pass);
-    if (result.exceeded !== undefined) {
-      await recordFailure(deps, revision, prepared);
-      throw await deps.limitRecords.exceeded(
-        helmKey(prepared),
-        `helm upgrade --install of release ${nameOf(revision)}: ${helmErrorOf(result)}; other deployments continue`,
-      );
+    const used: UsedChart[] = [];
+    try {
+      return await prepareAndRun(deps, revision, pass, used);
+    } finally {
+      for (const { release } of used) release();
     }
-    if (result.code !== 0) throw await toHelmError(deps, revision, prepared, result, pass);
-    await recordResult(deps, revision, prepared, result);
   };
+}
+
+/** The chart is added to `used`. */
+async function prepareAndRun(
+  deps: UpgradeDeps,
+  revision: RevisionInputs,
+  pass: DeployUntil,
+  used: UsedChart[],
+): Promise<UpgradeResult> {
+  const prepared = await prepare(deps, revision, pass, used);
+  if (prepared === "reinstall") return { kind: "reinstall" };
+  const runHelm = deps.withPostRenderers(revision.content, deps.runHelm);
+  const result = await run({ ...deps, runHelm }, prepared, pass);
+  if (result.exceeded !== undefined) {
+    await recordFailure(deps, revision, prepared);
+    throw await deps.limitRecords.exceeded(
+      helmKey(prepared),
+      `helm upgrade --install of release ${nameOf(revision)}: ${helmErrorOf(result)}; other deployments continue`,
+    );
+  }
+  if (result.code !== 0) return await toFailure(deps, revision, prepared, result, pass);
+  await recordResult(deps, revision, prepared, result);
+  await deps.limitRecords.succeeded(helmKey(prepared));
+  return { kind: "done" };
 }
 
 /** Of the record of a failure: the release digest covers the chart and all values, so nobody else's release is concerned. */
@@ -126,19 +134,23 @@ function nameOf({ desired: { namespace, name } }: RevisionInputs): string {
 /** All steps before Helm runs. */
 async function prepare(
   deps: UpgradeDeps,
-  { desired, isForced, content, revision, client, inputs }: RevisionInputs,
+  { assignment, desired, isForced, content, revision, client, inputs }: RevisionInputs,
   { signal, superseded, withoutWorker }: DeployUntil,
-): Promise<Prepared> {
-  const { charts, assignments, releases, inventory } = deps;
+  used: UsedChart[],
+): Promise<Prepared | "reinstall"> {
+  const { charts, assignments, releases, inventory, clock } = deps;
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
   deps.prepareCheck();
   const { digest, values } = await inputs.final();
   deps.limitRecords.check(helmKey({ digest }));
-  const chart = await withoutWorker(async () => {
+  const { chart, checked } = await withoutWorker(async () => {
     const fetched = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
-    await deps.checkTemplates({ content, chart: fetched, values });
-    return fetched;
+    used.push(fetched);
+    return {
+      chart: fetched,
+      checked: await deps.checkTemplates({ content, chart: fetched, values }),
+    };
   });
   const stdin = values === undefined ? undefined : toHelmJson(values);
   // A restarted agent can only uninstall releases of stored assignments.
@@ -146,25 +158,39 @@ async function prepare(
   throwIfAborted(until);
   const keep = content.deleteCRDResources !== true;
   const latest = releases.latest(namespace, name);
+  const installed = latest && inventory.revisionOf(latest, latest.revision)?.chartName;
+  if (mustReinstall(content, installed, checked.name) && !isFirst(latest)) return "reinstall";
   // A service account limits what Helm may delete; but nothing is rolled back to a record of somebody else.
-  const mustCheck = latest !== undefined && (client.isAgent || content.helm.atomic);
+  const options = upgradeOptions(content, isFirst(latest));
+  const mustCheck = latest !== undefined && (client.isAgent || options.isAtomic);
   const { mayRollBack } = mustCheck
     ? await deps.guard.beforeUpgrade(desired, { client, isForced })
     : { mayRollBack: true };
-  const options = upgradeOptions(content, isFirst(latest));
   const rollback = keep && isFirst(latest) ? "uninstall" : mayRollBack ? "by Helm" : "no";
-  const isRolledBackByHelm = rollback === "by Helm";
+  const isRolledBackByHelm = options.isAtomic && rollback === "by Helm";
+  const helmWaits = mustHelmWait(options, checked.hasPostHooks);
+  const readyUntilMs =
+    options.waits && !helmWaits
+      ? clock.now() + (options.timeoutSeconds * 1_000 || defaultTimeoutMs)
+      : undefined;
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
-  await inventory.beginRun(owner, {
+  const run = {
     namespace,
     release: name,
     revision,
-    rollsBack: content.helm.atomic && isRolledBackByHelm,
+    rollsBack: isRolledBackByHelm,
+    ...(readyUntilMs !== undefined && { readyUntilMs }),
     digest,
     ...(inputs.origin !== undefined && { origin: inputs.origin }),
     chartDigest: chart.digest,
-  });
+  };
+  await inventory.beginRun(owner, run, assignment.request?.token);
   if (options.createsNamespace) await ensureNamespace(client, namespace, signal);
+  if (mustApplyCrds(options, latest))
+    await deps.applyChartCrds({
+      ...{ release: desired, owner: owner.name, chart, values: stdin, client, signal: until },
+      replace: options.crds === "CreateReplace",
+    });
   await deps.downstream.apply(inputs.downstream, { owner: owner.name, namespace, client, signal });
   const args = upgradeArgs({
     content,
@@ -177,6 +203,8 @@ async function prepare(
     chartPath: chart.path,
     chartDigest: chart.digest,
     isRolledBackByHelm,
+    // With --rollback-on-failure it waits by itself.
+    waits: helmWaits && !isRolledBackByHelm,
   });
   return {
     args: [...args, ...client.helmArgs],
@@ -184,16 +212,41 @@ async function prepare(
     digest,
     chartDigest: chart.digest,
     options,
+    action: isFirst(latest) ? "install" : "upgrade",
     rollback,
+    helmWaits,
+    readyUntilMs,
   };
+}
+
+/** While Helm waits, it occupies a process; the agent waits for nothing. But what Helm does afterwards the agent cannot do. */
+function mustHelmWait(
+  { waits, isAtomic, cleansUp, runsHooks }: UpgradeOptions,
+  hasPostHooks: boolean,
+): boolean {
+  return isAtomic || (waits && (cleansUp || (runsHooks && hasPostHooks)));
+}
+
+/** Helm itself creates them with an installation, and never replaces them. */
+function mustApplyCrds({ crds }: UpgradeOptions, latest: ReleaseRecord | undefined): boolean {
+  return crds === "CreateReplace" || (crds === "Create" && !isFirst(latest));
+}
+
+function mustReinstall(
+  { actions }: DeploymentContent,
+  installed: string | undefined,
+  desired: string,
+): boolean {
+  const isRenamed = installed !== undefined && installed !== desired;
+  return isRenamed && actions?.upgrade?.chartNameChangeStrategy === "Reinstall";
 }
 
 async function run(
   { runHelm, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
-  { args, stdin, options }: Prepared,
+  { args, stdin, helmWaits }: Prepared,
   { signal, superseded }: DeployUntil,
 ): Promise<HelmResult> {
-  const graceMs = options.waits ? 0 : supersededGraceMs;
+  const graceMs = helmWaits ? 0 : supersededGraceMs;
   const late = abortLater(superseded, graceMs, clock);
   return await runHelm({
     args,
@@ -203,130 +256,29 @@ async function run(
   }).finally(late.cancel);
 }
 
-async function recordResult(
-  deps: UpgradeDeps,
-  revision: RevisionInputs,
-  prepared: Prepared,
-  result: HelmResult,
-): Promise<void> {
-  const { stored, records, releases, limitRecords, log } = deps;
-  const { owner, namespace, name } = revision.desired;
-  const { inputs } = revision;
-  const { digest, chartDigest } = prepared;
-  const release = await records.printed(
-    result.stdout,
-    `helm's output for release ${namespace}/${name}`,
-  );
-  stored.printed(release);
-  releases.ran({
-    namespace: release.namespace,
-    name: release.name,
-    revision: release.revision,
-    status: release.status,
-    owner,
-    digest,
-    ...(inputs.origin !== undefined && { origin: inputs.origin }),
-    chartDigest,
-    isOwn: true,
-  });
-  await enter(deps, revision, prepared, { release, endsRun: true });
-  await limitRecords.succeeded(helmKey({ digest }));
-  log.info(
-    { deployment: owner.name, release: name, namespace, revision: release.revision },
-    "release installed",
-  );
-}
-
-/** Enters a revision that the agent created into the inventory. */
-async function enter(
-  { inventory, releases }: Pick<UpgradeDeps, "inventory" | "releases">,
-  { assignment, desired, content, inputs }: RevisionInputs,
-  { digest, chartDigest }: Prepared,
-  { release, endsRun }: { readonly release: HelmRelease; readonly endsRun: boolean },
-): Promise<void> {
-  await inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
-    added: [
-      {
-        revision: release.revision,
-        content: release.content,
-        digest,
-        ...(inputs.origin !== undefined && { origin: inputs.origin }),
-        chartDigest,
-      },
-    ],
-    kept: releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
-    endsRun,
-  });
-}
-
-async function toHelmError(
+async function toFailure(
   deps: UpgradeDeps,
   revision: RevisionInputs,
   prepared: Prepared,
   result: HelmResult,
   pass: DeployUntil,
-): Promise<AppError> {
-  const { content, inputs } = revision;
+): Promise<UpgradeResult> {
+  const { inputs } = revision;
   const record = await recordFailure(deps, revision, prepared);
-  const { rollback, options } = prepared;
-  const mustUninstall = content.helm.atomic && rollback === "uninstall" && !pass.signal.aborted;
+  const { rollback, options, action } = prepared;
+  const mustUninstall = options.isAtomic && rollback === "uninstall" && !pass.signal.aborted;
   const rolledBack =
     mustUninstall && record !== undefined
       ? await rollBack(deps, record, { ...revision, options }, pass)
-      : content.helm.atomic && rollback === "no"
+      : options.isAtomic && rollback === "no"
         ? "; it was not rolled back, although atomic is set, because this agent did not create the revision before"
         : "";
-  return new AppError(
+  const error = new AppError(
     agentErrors.HELM_FAILED,
-    `helm upgrade --install of release ${nameOf(revision)}: ${inputs.redact(`${helmErrorOf(result)}${rolledBack}`)}`,
+    `helm upgrade --install of release ${nameOf(revision)}: ${inputs.redact(`${helmFailureOf(result)}${rolledBack}`)}`,
   );
-}
-
-/** The release record that a failed run has written, if any. If it cannot be read, the watch delivers it later. */
-async function recordFailure(
-  deps: UpgradeDeps,
-  inputs: RevisionInputs,
-  prepared: Prepared,
-): Promise<ReleaseRecord | undefined> {
-  const { stored, releases, inventory } = deps;
-  const { desired, content, revision } = inputs;
-  const { owner, ...release } = desired;
-  // With `atomic` Helm has created another revision, to roll back.
-  const revisions = content.helm.atomic ? [revision, revision + 1] : [revision];
-  const found = await Promise.all(revisions.map((each) => stored.recordAt(release, each))).catch(
-    () => undefined,
-  );
-  const latest = found?.findLast((record) => record !== undefined);
-  // A withdrawal or another content that follows at once needs it.
-  if (latest !== undefined) {
-    releases.ran(latest);
-    await enterFailure(deps, inputs, prepared, latest);
-  }
-  // The run identifies a lock that it left as the agent's own. Most often it has ended with the write above.
-  if (found !== undefined && (latest === undefined || !isLocked(latest)))
-    await inventory.endRun(owner.name);
-  return latest;
-}
-
-/** Helm prints nothing when it fails, so the record is read; one of another Helm client is not the agent's. */
-async function enterFailure(
-  deps: UpgradeDeps,
-  inputs: RevisionInputs,
-  prepared: Prepared,
-  latest: ReleaseRecord,
-): Promise<void> {
-  const { assignment, desired, content, revision } = inputs;
-  const isRollback = latest.revision === revision + 1;
-  if (!isRollback && (!latest.isOwn || latest.owner?.uid !== desired.owner.uid)) return;
-  deps.stored.forget(desired);
-  const release = await deps.stored.read(latest);
-  const endsRun = !isLocked(latest);
-  if (!isRollback) return await enter(deps, inputs, prepared, { release, endsRun });
-  await deps.inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
-    added: [{ revision: latest.revision, content: release.content }],
-    kept: deps.releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
-    endsRun,
-  });
+  const hasRecord = record !== undefined && record.revision >= revision.revision;
+  return { kind: "failed", action, error, hasRecord };
 }
 
 /**
@@ -356,11 +308,6 @@ async function rollBack(
   }
 }
 
-/** Whether Helm installs instead of upgrading. */
-function isFirst(latest: ReleaseRecord | undefined): boolean {
-  return latest === undefined || latest.status === "uninstalled";
-}
-
 /** Aborts this long after `signal` has, unless it is cancelled before. */
 function abortLater(
   signal: AbortSignal,
@@ -382,10 +329,4 @@ function abortLater(
       timer?.cancel();
     },
   };
-}
-
-/** Throws CANCELLED. */
-export function throwIfAborted(signal: AbortSignal): void {
-  if (!signal.aborted) return;
-  throw new AppError(commonErrors.CANCELLED, "cancelled: another content is desired now");
 }

@@ -40,7 +40,7 @@ export const agentErrors = defineErrors({
   },
   HELM_FAILED: {
     retryable: true,
-    help: "Helm ended with an error; the message has its last lines. What was installed before stays. The agent retries with exponential backoff, and at once when the HelmOp changes.",
+    help: "Helm ended with an error; the message has its last lines, or the error of kustomize if a post-renderer failed. What was installed before stays. The agent retries with exponential backoff, and at once when the HelmOp changes.",
   },
   HELM_UNAVAILABLE: {
     retryable: true,
@@ -61,6 +61,18 @@ export const agentErrors = defineErrors({
   RELEASE_NOT_OURS: {
     retryable: false,
     help: "Helm would delete objects by a release record that the agent did not create, or that was changed since, and the record lists objects that the agent never applied. The deployment has no `serviceAccount` that limits what Helm may delete, so the agent stops. Inspect the record (`helm get manifest`). Delete its Secret if it is forged. If Helm may act on it, for example because you installed the release by hand, change `forceSyncGeneration` of the HelmOp.",
+  },
+  RELEASE_NOT_READY: {
+    retryable: true,
+    help: "Not all objects of the release were ready at the end of its timeout; the message names the first ones with the reason. The agent has marked the revision as failed, as Helm does. What follows is what `install.remediation`, `upgrade.remediation` and `strategy` of the HelmOp say. It is retried at once when all objects become ready.",
+  },
+  RETRIES_EXCEEDED: {
+    retryable: false,
+    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is tried again when the HelmOp, its values or its credentials change, when its objects become ready, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
+  },
+  ROLLBACK_TARGET_MISSING: {
+    retryable: false,
+    help: "The upgrade failed, and there is no earlier revision that was deployed, whose tests did not fail, and whose record nobody has changed. The message has the error of the upgrade. It is tried again as after RETRIES_EXCEEDED. Increase `maxHistory` to keep more revisions.",
   },
   INVENTORY_NOT_STORED: {
     retryable: true,
@@ -85,6 +97,10 @@ export const agentErrors = defineErrors({
   CRDS_NOT_KEPT: {
     retryable: true,
     help: "CustomResourceDefinitions in a chart's templates must outlive their release, unless `deleteCRDResources` is set, and the agent could not ensure that. Nothing was deleted. The message names what is missing: mostly the right of the impersonated account to get and patch them, or to update Helm's release Secret.",
+  },
+  CRDS_NOT_APPLIED: {
+    retryable: true,
+    help: "The CustomResourceDefinitions in the chart's folder `crds` could not be created or replaced, as `install.crds` or `upgrade.crds` of the HelmOp demand. The release was not changed. The message has the definition and the API server's answer; where a right is missing, grant the impersonated account create and update of them.",
   },
   TEMPLATES_DENIED: {
     retryable: true,

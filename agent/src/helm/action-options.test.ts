@@ -15,7 +15,14 @@ function contentOf(helm: Helm, actions: Actions): DeploymentContent {
 const fleet: UpgradeOptions = {
   ...{ waits: false, waitsForJobs: false, timeoutSeconds: 0, runsHooks: true },
   ...{ validatesOpenAPI: false, validatesSchema: true, takesOwnership: false, force: false },
-  ...{ skipsCrds: false, cleansUp: false, preservesValues: false, createsNamespace: false },
+  ...{
+    crds: "Skip",
+    helmSkipsCrds: false,
+    isAtomic: false,
+    cleansUp: false,
+    preservesValues: false,
+    createsNamespace: false,
+  },
 };
 
 describe("the options of an upgrade", () => {
@@ -125,14 +132,19 @@ describe("the options of an upgrade", () => {
 
 describe("the options of an installation", () => {
   const cases: readonly (readonly [string, Helm, Actions, Partial<UpgradeOptions>])[] = [
-    ["create the namespace as Fleet does", {}, undefined, {}],
+    ["create the namespace and the CRDs as Fleet does", {}, undefined, {}],
     [
       "create no namespace",
       {},
       { install: { createNamespace: false } },
       { createsNamespace: false },
     ],
-    ["leave the CRDs out", {}, { install: { crds: "Skip" } }, { skipsCrds: true }],
+    [
+      "leave the CRDs out",
+      {},
+      { install: { crds: "Skip" } },
+      { crds: "Skip", helmSkipsCrds: true },
+    ],
     ["create plainly", {}, { install: { serverSideApply: false } }, { serverSide: "false" }],
     ["apply", {}, { install: { serverSideApply: true } }, { serverSide: "true" }],
     [
@@ -147,6 +159,7 @@ describe("the options of an installation", () => {
       const content = { ...contentOf(helm, actions), createNamespace: true };
       assert.deepEqual(upgradeOptions(content, true), {
         ...fleet,
+        crds: "Create",
         createsNamespace: true,
         ...expected,
       });

@@ -17,8 +17,13 @@ export interface UpgradeOptions {
   readonly force: boolean;
   /** Absent: as Helm decides. */
   readonly serverSide?: "true" | "false" | "auto";
-  readonly skipsCrds: boolean;
+  /** Of the folder `crds`. */
+  readonly crds: "Skip" | "Create" | "CreateReplace";
+  /** Helm creates no CRDs of that folder, which it does with an installation only. */
+  readonly helmSkipsCrds: boolean;
   readonly cleansUp: boolean;
+  /** A failed run is undone: Fleet's option, for which Flux has remediation. */
+  readonly isAtomic: boolean;
   readonly preservesValues: boolean;
   readonly createsNamespace: boolean;
 }
@@ -31,6 +36,7 @@ export function upgradeOptions(
   const { install = {}, upgrade = {} } = actions;
   const action = isInstall ? install : upgrade;
   const timeoutSeconds = action.timeoutSeconds ?? actions.timeoutSeconds ?? helm.timeoutSeconds;
+  const crds = action.crds ?? (isInstall ? "Create" : "Skip");
   const serverSide = isInstall ? installedBy(install) : appliedBy(upgrade);
   return {
     waits: action.disableWait === undefined ? timeoutSeconds > 0 : !action.disableWait,
@@ -44,8 +50,10 @@ export function upgradeOptions(
       action.disableTakeOwnership === undefined ? helm.takeOwnership : !action.disableTakeOwnership,
     force: isInstall ? helm.force : (upgrade.force ?? helm.force) && serverSide !== "true",
     ...(serverSide !== undefined && { serverSide }),
-    skipsCrds: isInstall && install.crds === "Skip",
+    crds,
+    helmSkipsCrds: isInstall && crds !== "Create",
     cleansUp: !isInstall && upgrade.cleanupOnFail === true,
+    isAtomic: helm.atomic && !action.strategy && !action.remediation,
     preservesValues: !isInstall && upgrade.preserveValues === true,
     createsNamespace: isInstall && (install.createNamespace ?? createNamespace),
   };
@@ -60,8 +68,56 @@ function installedBy({ serverSideApply }: NonNullable<Actions["install"]>) {
 
 const appliedAs = { enabled: "true", disabled: "false", auto: "auto" } as const;
 
-function appliedBy({ serverSideApply }: NonNullable<Actions["upgrade"]>) {
+function appliedBy({ serverSideApply }: NonNullable<Actions["upgrade" | "rollback"]>) {
   return serverSideApply && appliedAs[serverSideApply];
+}
+
+/** What `helm rollback` is to do. */
+export type RollbackOptions = Pick<
+  UpgradeOptions,
+  "waits" | "waitsForJobs" | "timeoutSeconds" | "runsHooks" | "force" | "serverSide" | "cleansUp"
+>;
+
+/** What is unset is as for upgrades. */
+export function rollbackOptions(content: DeploymentContent): RollbackOptions {
+  const { rollback = {}, timeoutSeconds: common } = content.actions ?? {};
+  const upgrade = upgradeOptions(content, false);
+  const timeoutSeconds = rollback.timeoutSeconds ?? common ?? upgrade.timeoutSeconds;
+  const serverSide = appliedBy(rollback);
+  return {
+    waits: rollback.disableWait === undefined ? timeoutSeconds > 0 : !rollback.disableWait,
+    waitsForJobs:
+      rollback.disableWaitForJobs === undefined
+        ? upgrade.waitsForJobs
+        : !rollback.disableWaitForJobs,
+    timeoutSeconds,
+    runsHooks: rollback.disableHooks !== true,
+    force: rollback.force === true && serverSide !== "true",
+    ...(serverSide !== undefined && { serverSide }),
+    cleansUp: rollback.cleanupOnFail === true,
+  };
+}
+
+/** What `helm test` is to do. */
+export interface TestOptions {
+  /** 0: as long as Helm itself would. */
+  readonly timeoutSeconds: number;
+  readonly only: readonly string[];
+  readonly except: readonly string[];
+}
+
+/** Undefined: no tests run. */
+export function testOptions({ actions, helm }: DeploymentContent): TestOptions | undefined {
+  const { test } = actions ?? {};
+  if (test?.enable !== true) return undefined;
+  const filters = test.filters ?? [];
+  const named = (exclude: boolean) =>
+    filters.flatMap((filter) => ((filter.exclude ?? false) === exclude ? [filter.name] : []));
+  return {
+    timeoutSeconds: test.timeoutSeconds ?? actions?.timeoutSeconds ?? helm.timeoutSeconds,
+    only: named(false),
+    except: named(true),
+  };
 }
 
 /** The flags of `helm uninstall`. */

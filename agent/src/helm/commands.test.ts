@@ -2,8 +2,15 @@ import assert from "node:assert/strict";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { describe, test } from "vitest";
-import { upgradeOptions } from "./action-options.ts";
-import { isReleaseNotFound, type UpgradeInputs, uninstallArgs, upgradeArgs } from "./commands.ts";
+import { rollbackOptions, testOptions, upgradeOptions } from "./action-options.ts";
+import {
+  isReleaseNotFound,
+  rollbackArgs,
+  testArgs,
+  type UpgradeInputs,
+  uninstallArgs,
+  upgradeArgs,
+} from "./commands.ts";
 
 const content: DeploymentContent = {
   ...plainContent,
@@ -18,8 +25,9 @@ function argsOf(
   changed: Partial<DeploymentContent>,
   {
     origin,
-    isRolledBackByHelm = true,
-  }: Partial<Pick<UpgradeInputs, "origin" | "isRolledBackByHelm">> = {},
+    isRolledBackByHelm = false,
+    waits = false,
+  }: Partial<Pick<UpgradeInputs, "origin" | "isRolledBackByHelm" | "waits">> = {},
 ): readonly string[] {
   const desired = { ...content, ...changed };
   return upgradeArgs({
@@ -33,6 +41,7 @@ function argsOf(
     chartPath: "/charts/web.tgz",
     chartDigest: `sha256:${"ff".repeat(32)}`,
     isRolledBackByHelm,
+    waits,
   });
 }
 
@@ -52,13 +61,13 @@ const always = [
 describe("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
     ["with defaults", {}, []],
+    [
+      "with a timeout for hooks",
+      { helm: { ...content.helm, timeoutSeconds: 30 } },
+      ["--timeout=30s"],
+    ],
     ["with createNamespace, which the agent does itself", { createNamespace: true }, []],
     ["with values", { values: { a: 1 } }, ["--values=-"]],
-    [
-      "with a timeout",
-      { helm: { ...content.helm, timeoutSeconds: 30 } },
-      ["--wait", "--timeout=30s"],
-    ],
     [
       "with every option",
       {
@@ -74,10 +83,8 @@ describe("the arguments of helm upgrade", () => {
         },
       },
       [
-        "--wait",
         "--timeout=5s",
         "--wait-for-jobs",
-        "--rollback-on-failure",
         "--force-replace",
         "--server-side=false",
         "--take-ownership",
@@ -120,15 +127,13 @@ describe("the arguments of helm upgrade", () => {
     });
 
   test("make Helm wait without a rollback if the agent rolls back", () => {
-    const atomic = (timeoutSeconds: number): readonly string[] =>
-      argsOf(
-        { helm: { ...content.helm, atomic: true, timeoutSeconds } },
-        { isRolledBackByHelm: false },
-      ).slice(always.length);
+    const atomic = { helm: { ...content.helm, atomic: true } };
 
-    assert.deepEqual(atomic(0), ["--wait"]);
-    assert.deepEqual(atomic(30), ["--wait", "--timeout=30s"]);
-    assert.deepEqual(argsOf({}, { isRolledBackByHelm: false }), always);
+    assert.deepEqual(argsOf(atomic, { isRolledBackByHelm: true }), [
+      ...always,
+      "--rollback-on-failure",
+    ]);
+    assert.deepEqual(argsOf(atomic, { waits: true }), [...always, "--wait"]);
   });
 
   test("label a release with the origin of its values", () => {
@@ -173,4 +178,59 @@ test("only the error `release: not found` of helm uninstall means that the relea
 
   assert.equal(isReleaseNotFound(found), true);
   assert.equal(isReleaseNotFound(forbidden), false);
+});
+
+describe("the arguments of helm rollback", () => {
+  const release = { namespace: "apps", name: "web" };
+  const argsOfRollback = (actions: NonNullable<DeploymentContent["actions"]>, waits = false) =>
+    rollbackArgs(release, {
+      ...{ target: 3, waits, maxHistory: 5 },
+      options: rollbackOptions({ ...content, actions }),
+    });
+  const always = ["rollback", "web", "3", "--namespace=apps", "--history-max=5"];
+
+  test("with defaults", () => assert.deepEqual(argsOfRollback({}), always));
+
+  test("with the timeout of the release, and of the rollback before it", () => {
+    assert.deepEqual(argsOfRollback({ timeoutSeconds: 60 }), [...always, "--timeout=60s"]);
+    assert.deepEqual(argsOfRollback({ timeoutSeconds: 60, rollback: { timeoutSeconds: 9 } }), [
+      ...always,
+      "--timeout=9s",
+    ]);
+  });
+
+  test("with every option", () => {
+    const rollback = {
+      ...{ disableWaitForJobs: false, disableHooks: true, force: true, cleanupOnFail: true },
+      serverSideApply: "disabled",
+    } as const;
+
+    assert.deepEqual(argsOfRollback({ rollback }, true), [
+      ...always,
+      ...["--wait", "--wait-for-jobs", "--force-replace", "--server-side=false"],
+      ...["--no-hooks", "--cleanup-on-fail"],
+    ]);
+  });
+});
+
+describe("the arguments of helm test", () => {
+  const argsOfTest = (options: NonNullable<DeploymentContent["actions"]>["test"]) => {
+    const run = testOptions({ ...content, actions: { test: options } });
+    return run && testArgs({ namespace: "apps", name: "web" }, run);
+  };
+  const always = ["test", "web", "--namespace=apps"];
+
+  test("are none unless tests are enabled", () => assert.equal(argsOfTest({}), undefined));
+
+  test("name no tests without filters", () =>
+    assert.deepEqual(argsOfTest({ enable: true }), always));
+
+  test("name the tests of filters, and those that do not run", () => {
+    const filters = [{ name: "smoke" }, { name: "load", exclude: true }];
+
+    assert.deepEqual(argsOfTest({ enable: true, timeoutSeconds: 30, filters }), [
+      ...always,
+      ...["--timeout=30s", "--filter=name=smoke", "--filter=!name=load"],
+    ]);
+  });
 });

@@ -1,7 +1,12 @@
 /** The arguments of Helm commands. Pure. */
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
-import type { UninstallFlags, UpgradeOptions } from "./action-options.ts";
+import type {
+  RollbackOptions,
+  TestOptions,
+  UninstallFlags,
+  UpgradeOptions,
+} from "./action-options.ts";
 import { chartDigestLabel, releaseLabels } from "./release-record.ts";
 
 export interface UpgradeInputs {
@@ -18,8 +23,10 @@ export interface UpgradeInputs {
   readonly chartPath: string;
   /** `sha256:` and hex, of the archive. */
   readonly chartDigest: string;
-  /** A failed run is rolled back by Helm itself, if `atomic` is set. */
+  /** A failed run is rolled back by Helm itself. */
   readonly isRolledBackByHelm: boolean;
+  /** Helm waits until the objects are ready. */
+  readonly waits: boolean;
 }
 
 /** `helm upgrade --install`. */
@@ -34,6 +41,7 @@ export function upgradeArgs({
   chartPath,
   chartDigest,
   isRolledBackByHelm,
+  waits,
 }: UpgradeInputs): readonly string[] {
   const { helm } = content;
   const labels = [
@@ -58,14 +66,13 @@ export function upgradeArgs({
     `--history-max=${helm.maxHistory}`,
     `--labels=${labels.join(",")}`,
     ...(hasValues ? ["--values=-"] : []),
-    // A rollback by the agent needs Helm to wait for readiness; with --rollback-on-failure it waits by itself.
-    ...(options.waits || (helm.atomic && !isRolledBackByHelm) ? ["--wait"] : []),
+    ...(waits ? ["--wait"] : []),
     ...timeoutArgs(options.timeoutSeconds),
     ...(options.waitsForJobs ? ["--wait-for-jobs"] : []),
-    ...(helm.atomic && isRolledBackByHelm ? ["--rollback-on-failure"] : []),
+    ...(isRolledBackByHelm ? ["--rollback-on-failure"] : []),
     ...applyArgs(options),
     ...(options.runsHooks ? [] : ["--no-hooks"]),
-    ...(options.skipsCrds ? ["--skip-crds"] : []),
+    ...(options.helmSkipsCrds ? ["--skip-crds"] : []),
     ...(options.cleansUp ? ["--cleanup-on-fail"] : []),
     ...(options.takesOwnership ? ["--take-ownership"] : []),
     ...(options.validatesSchema ? [] : ["--skip-schema-validation"]),
@@ -73,7 +80,56 @@ export function upgradeArgs({
   ];
 }
 
-function applyArgs({ force, serverSide }: UpgradeOptions): readonly string[] {
+/** `helm rollback` to a revision. */
+export function rollbackArgs(
+  release: { readonly namespace: string; readonly name: string },
+  {
+    target,
+    options,
+    waits,
+    maxHistory,
+  }: {
+    readonly target: number;
+    readonly options: RollbackOptions;
+    /** Helm waits until the objects are ready. */
+    readonly waits: boolean;
+    readonly maxHistory: number;
+  },
+): readonly string[] {
+  return [
+    "rollback",
+    release.name,
+    String(target),
+    `--namespace=${release.namespace}`,
+    `--history-max=${maxHistory}`,
+    ...(waits ? ["--wait"] : []),
+    ...timeoutArgs(options.timeoutSeconds),
+    ...(options.waitsForJobs ? ["--wait-for-jobs"] : []),
+    ...applyArgs(options),
+    ...(options.runsHooks ? [] : ["--no-hooks"]),
+    ...(options.cleansUp ? ["--cleanup-on-fail"] : []),
+  ];
+}
+
+/** `helm test`, of the deployed revision. */
+export function testArgs(
+  release: { readonly namespace: string; readonly name: string },
+  { timeoutSeconds, only, except }: TestOptions,
+): readonly string[] {
+  return [
+    "test",
+    release.name,
+    `--namespace=${release.namespace}`,
+    ...timeoutArgs(timeoutSeconds),
+    ...only.map((name) => `--filter=name=${name}`),
+    ...except.map((name) => `--filter=!name=${name}`),
+  ];
+}
+
+function applyArgs({
+  force,
+  serverSide,
+}: Pick<UpgradeOptions, "force" | "serverSide">): readonly string[] {
   // Helm rejects --force-replace together with server-side apply.
   if (force) return ["--force-replace", "--server-side=false"];
   if (serverSide === undefined) return [];

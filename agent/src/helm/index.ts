@@ -1,10 +1,20 @@
 export {
+  type RollbackOptions,
+  rollbackOptions,
+  type TestOptions,
+  testOptions,
   type UninstallFlags,
   type UpgradeOptions,
   uninstallFlags,
   upgradeOptions,
 } from "./action-options.ts";
-export { isReleaseNotFound, uninstallArgs, upgradeArgs } from "./commands.ts";
+export {
+  isReleaseNotFound,
+  rollbackArgs,
+  testArgs,
+  uninstallArgs,
+  upgradeArgs,
+} from "./commands.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
 export { createProcessRecords } from "./process-records.ts";
 export { startOfProcess } from "./process-start.ts";
@@ -23,6 +33,7 @@ export {
   type HelmResult,
   helmEnvironment,
   helmErrorOf,
+  helmFailureOf,
   type RunHelm,
 } from "./run-helm.ts";
 export { createStoredReleases, type StoredReleases } from "./stored-releases.ts";

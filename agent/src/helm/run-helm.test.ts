@@ -8,6 +8,7 @@ import {
   type HelmProgram,
   type HelmResult,
   helmErrorOf,
+  helmFailureOf,
   type RunHelm,
 } from "./run-helm.ts";
 
@@ -47,6 +48,15 @@ describe("a run of Helm", () => {
       stdout: "out arg given \n",
       stderr: "err\n",
     });
+  });
+
+  test("has an environment of its own besides that of the program", async (t) => {
+    const run = await program(t, 'echo "$GIVEN $MORE"');
+
+    const { stdout } = await run({ args: [], environment: { MORE: "more" }, signal });
+
+    assert.equal(stdout, "given more\n");
+    assert.equal((await run({ args: [], signal })).stdout, "given \n");
   });
 
   test("has a sentence for a right that is missing, with what grants it to the agent", async (t) => {
@@ -163,6 +173,23 @@ describe("a run of Helm", () => {
 
     await assert.rejects(run({ args: [], signal }), /run \/nowhere\/helm: .*ENOENT/);
   });
+});
+
+test("the failure of a Helm run has Helm's last warnings, once each", () => {
+  const stderr = [
+    'level=WARN msg="first"',
+    'level=INFO msg="not shown"',
+    'time=2026-01-01T00:00:00Z level=WARN msg="hook web/migrate failed"',
+    'level=ERROR msg="third"',
+    'level=WARN msg="fourth"',
+    "Error: UPGRADE FAILED: no",
+  ].join("\n");
+
+  assert.equal(
+    helmFailureOf({ code: 1, stdout: "", stderr }),
+    'UPGRADE FAILED: no; Helm logged: msg="hook web/migrate failed"; msg="third"; msg="fourth"',
+  );
+  assert.equal(helmFailureOf({ code: 1, stdout: "", stderr: "Error: no" }), "no");
 });
 
 describe("the error of a Helm run", () => {

@@ -6,6 +6,7 @@ import { agentErrors } from "../errors/index.ts";
 import { impersonatedUser } from "../impersonation/index.ts";
 import {
   killGroup,
+  limitsWithChildren,
   type ProcessLimits,
   type ProcessWatch,
   type WatchedProcess,
@@ -15,6 +16,10 @@ import type { ProcessRecords } from "./process-records.ts";
 export interface HelmRun {
   readonly args: readonly string[];
   readonly stdin?: string;
+  /** Besides that of the program. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Helm starts other processes, to which its limits apply as well. */
+  readonly startsProcesses?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -84,11 +89,11 @@ const defaultGraceMs = 10_000;
 /** Throws HELM_UNAVAILABLE if Helm cannot be started; a failure of Helm is a result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
   const { graceMs = defaultGraceMs, limited, records, assertAllowed, forbidden } = program;
-  return ({ args, stdin, signal }) =>
+  return ({ args, stdin, environment, startsProcesses, signal }) =>
     new Promise((resolve, reject) => {
       assertAllowed?.();
       const child = spawn(program.path, args, {
-        env: { ...program.environment },
+        env: { ...program.environment, ...environment },
         // A process group of its own: plugins that Helm starts are killed with it.
         detached: true,
         stdio: ["pipe", "pipe", "pipe"],
@@ -108,9 +113,13 @@ export function createRunHelm(program: HelmProgram): RunHelm {
       };
       child.once("spawn", () => {
         if (child.pid !== undefined) {
-          watched = limited?.watch.start(child.pid, limited.limits, (what) => {
-            exceeded ??= what;
-          });
+          watched = limited?.watch.start(
+            child.pid,
+            startsProcesses === true ? limitsWithChildren(limited.limits) : limited.limits,
+            (what) => {
+              exceeded ??= what;
+            },
+          );
           recorded = records?.started(child.pid);
         }
         if (forbidden?.aborted === true) kill();
@@ -165,6 +174,22 @@ export function createRunHelm(program: HelmProgram): RunHelm {
 function grantOfRun({ grantOf }: HelmProgram, args: readonly string[]): GrantOf {
   const user = impersonatedUser(args);
   return (right) => (right.user === user ? undefined : grantOf?.(right));
+}
+
+/** How many of Helm's last log lines a message has, and of which length together. */
+const shownLines = 3;
+const shownLog = 600;
+
+/** Helm's error, and what it has logged last before it failed: warnings about hooks, and about objects that it waited for. Pure. */
+export function helmFailureOf(result: HelmResult): string {
+  const error = helmErrorOf(result);
+  const logged = result.stderr
+    .split("\n")
+    .flatMap((line) => /^(?:time=\S+ )?level=(?:WARN|ERROR) (.*)$/.exec(line.trim())?.[1] ?? [])
+    .filter((line) => !error.includes(line))
+    .slice(-shownLines)
+    .join("; ");
+  return logged === "" ? error : `${error}; Helm logged: ${logged.slice(0, shownLog)}`;
 }
 
 /** Helm's error message: its standard error from `Error:` on, in one line. Pure. */

@@ -7,7 +7,12 @@ import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
 import type { Inventory } from "../inventory/index.ts";
-import { type HelmRelease, type ReadRecords, withManifest } from "../record/index.ts";
+import {
+  type HelmRelease,
+  isSameContent,
+  type ReadRecords,
+  withManifest,
+} from "../record/index.ts";
 import {
   changedSecret,
   helmOwnerSelector,
@@ -39,6 +44,8 @@ export interface StoredReleases {
   adopt(rest: KubeRest, record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
   /** Marks a revision as failed whose Helm process has ended. `rest`: impersonated. */
   unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
+  /** Marks a revision as failed, as Helm does whose wait for readiness ends. `rest`: impersonated. */
+  fail(rest: KubeRest, record: ReleaseRecord, why: string): Promise<void>;
   /** Replaces the manifest of a release that was read. `rest`: impersonated. */
   rewrite(rest: KubeRest, release: HelmRelease, manifest: string): Promise<void>;
   /** Deletes all revisions of a release; its objects stay. `rest`: impersonated. */
@@ -72,6 +79,17 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
 
   function printed(release: HelmRelease): void {
     lastRead.set(keyOf(release), release);
+  }
+
+  async function markFailed(
+    rest: KubeRest,
+    secret: Secret,
+    record: ReleaseRecord,
+    why: string,
+  ): Promise<void> {
+    const value = await records.changed(storedValue(secret), secretText(secret), { failed: why });
+    await rest.replace(secrets, changedSecret(secret, value, "failed"));
+    releases.ran({ ...record, status: "failed" });
   }
 
   return {
@@ -131,15 +149,15 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         return;
       }
       const why = "Helm was ended while it was running, or did not change the release any more";
-      const failed = await records.changed(storedValue(secret), secretText(secret), {
-        failed: why,
-      });
-      await rest.replace(secrets, changedSecret(secret, failed, "failed"));
-      releases.ran({ ...record, status: "failed" });
+      await markFailed(rest, secret, record, why);
       log.warn(
         { release: record.name, namespace: record.namespace, revision: record.revision },
         "release was locked, unlocked",
       );
+    },
+    async fail(rest, record, why) {
+      const secret = await secretOf(record, record.revision);
+      if (secret !== undefined) await markFailed(rest, secret, record, why);
     },
     async rewrite(rest, release, manifest) {
       const secret = await secretOf(release, release.revision);
@@ -149,7 +167,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       const changed = withManifest(release, manifest);
       // Only if it was the agent's before: a manifest of somebody else stays that.
       const known = inventory.revisionOf(release, release.revision);
-      if (known?.content === release.content)
+      if (isSameContent(known?.content, release))
         await inventory.rewritten(release, release.revision, changed.content);
       printed(changed);
     },

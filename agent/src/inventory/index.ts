@@ -4,8 +4,11 @@ export {
   type InventoryReader,
 } from "./inventory.ts";
 export type {
+  FailedAttempts,
+  InventoryDeadline,
   InventoryObject,
   InventoryRelease,
   InventoryRevision,
   InventoryRun,
+  InventoryTest,
 } from "./inventory-secret.ts";

@@ -12,6 +12,17 @@ const inventoryLabel = "flotilla.dev/inventory";
 export const inventorySelector = `${inventoryLabel}=true`;
 export const inventoryKeyName = "flotilla-inventory-key";
 
+const testSchema = z.object({
+  name: z.string(),
+  phase: z.enum(["Succeeded", "Failed", "Unknown"]),
+  /** RFC 3339. */
+  startedAt: z.string().optional(),
+  completedAt: z.string().optional(),
+});
+
+/** The result of a test of a chart. */
+export type InventoryTest = Readonly<z.infer<typeof testSchema>>;
+
 const revisionSchema = z.object({
   revision: z.number().int(),
   /** Digest of the manifest and the hooks of Helm's record. */
@@ -20,6 +31,15 @@ const revisionSchema = z.object({
   digest: z.string().optional(),
   origin: z.string().optional(),
   chartDigest: z.string().optional(),
+  /** The rest is absent for a revision of an agent before 0.3.0. */
+  action: z.enum(["install", "upgrade", "rollback"]).optional(),
+  chartName: z.string().optional(),
+  chartVersion: z.string().optional(),
+  appVersion: z.string().optional(),
+  /** When Helm had created it, ms since 1970. */
+  createdAtMs: z.number().optional(),
+  /** The results of its tests, by name; absent: they have not run. */
+  tests: z.array(testSchema).optional(),
 });
 
 const releaseSchema = z.object({
@@ -45,6 +65,36 @@ const runSchema = z.object({
   digest: z.string(),
   origin: z.string().optional(),
   chartDigest: z.string(),
+  /** Until its objects must be ready; absent: Helm itself waits, or nothing does. */
+  readyUntilMs: z.number().optional(),
+  /** It rolls back to this revision, so Helm copies the labels of that. */
+  target: z.number().int().optional(),
+});
+
+/** The attempts at one content that have failed in a row. */
+const failedAttemptsSchema = z.object({
+  deploymentId: z.string(),
+  /** The release digest. */
+  digest: z.string(),
+  action: z.enum(["install", "upgrade"]),
+  count: z.number().int(),
+  /** Of the last one. */
+  reason: z.enum(["InstallFailed", "UpgradeFailed", "TestFailed"]),
+  message: z.string(),
+  /** Of the error. */
+  code: z.string(),
+  /** What the last one has left was rolled back or uninstalled; with an error if that failed. */
+  remediation: z
+    .object({ by: z.enum(["rollback", "uninstall"]), error: z.string().optional() })
+    .optional(),
+});
+
+const deadlineSchema = z.object({
+  namespace: z.string(),
+  release: z.string(),
+  revision: z.number().int(),
+  untilMs: z.number(),
+  isRollback: z.boolean(),
 });
 
 const objectSchema = z.object({
@@ -65,6 +115,12 @@ const documentSchema = z.object({
   stoppedAt: z.number().int().optional(),
   /** From before Helm starts until its result is entered. */
   run: runSchema.optional(),
+  /** Until the content is in sync, or another one is desired. */
+  failedAttempts: failedAttemptsSchema.optional(),
+  /** Until the objects of the revision must be ready. */
+  deadline: deadlineSchema.optional(),
+  /** The token of the request that was handled last. */
+  handledRequest: z.string().optional(),
 });
 
 /** A revision that the agent created. */
@@ -79,6 +135,9 @@ export type InventoryObject = Readonly<z.infer<typeof objectSchema>>;
 /** An install or upgrade by Helm that may be in progress, or was interrupted. */
 export type InventoryRun = Readonly<z.infer<typeof runSchema>>;
 
+export type FailedAttempts = Readonly<z.infer<typeof failedAttemptsSchema>>;
+export type InventoryDeadline = Readonly<z.infer<typeof deadlineSchema>>;
+
 /** What the agent installed for one deployment. */
 export interface InventoryDocument {
   readonly deployment: string;
@@ -87,6 +146,9 @@ export interface InventoryDocument {
   readonly objects: readonly InventoryObject[];
   readonly stoppedAt?: number | undefined;
   readonly run?: InventoryRun | undefined;
+  readonly failedAttempts?: FailedAttempts | undefined;
+  readonly deadline?: InventoryDeadline | undefined;
+  readonly handledRequest?: string | undefined;
 }
 
 export function inventoryName(deployment: string): string {

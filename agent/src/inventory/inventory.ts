@@ -13,11 +13,14 @@ import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
 import { createSecretStorage } from "../storage/index.ts";
 import {
+  type FailedAttempts,
+  type InventoryDeadline,
   type InventoryDocument,
   type InventoryObject,
   type InventoryRelease,
   type InventoryRevision,
   type InventoryRun,
+  type InventoryTest,
   inventoryKeyName,
   inventoryName,
   inventorySecret,
@@ -36,6 +39,8 @@ export interface InstalledRevisions {
   readonly kept: readonly number[];
   /** The run that created them has ended: with the same write. */
   readonly endsRun?: boolean;
+  /** Until its objects must be ready, from now on; absent: the one before ends. */
+  readonly deadline?: InventoryDeadline | undefined;
 }
 
 /** What was installed, to decide about releases. */
@@ -63,8 +68,11 @@ export interface Inventory extends InventoryReader {
   knows(deployment: DeploymentKey): boolean;
   /** The run of Helm that was begun and has not ended, or was interrupted. */
   runOf(deployment: string): InventoryRun | undefined;
-  /** Enters the run of Helm that is about to start. Must be awaited before Helm is started. */
-  beginRun(deployment: DeploymentKey, run: InventoryRun): Promise<void>;
+  /**
+   * Enters the run of Helm that is about to start. Must be awaited before Helm is started. `handledRequest`: the token of the
+   * request of a user that it handles.
+   */
+  beginRun(deployment: DeploymentKey, run: InventoryRun, handledRequest?: string): Promise<void>;
   /** The run has ended, and its release is not locked. */
   endRun(deployment: string): Promise<void>;
   /** Adds revisions to a release, which becomes one of the deployment. */
@@ -73,6 +81,16 @@ export interface Inventory extends InventoryReader {
     release: Omit<InventoryRelease, "revisions">,
     revisions: InstalledRevisions,
   ): Promise<void>;
+  deadlineOf(deployment: string): InventoryDeadline | undefined;
+  endDeadline(deployment: string): Promise<void>;
+  failedAttemptsOf(deployment: string): FailedAttempts | undefined;
+  /** Undefined: there are none any more. */
+  setFailedAttempts(deployment: string, failed: FailedAttempts | undefined): Promise<void>;
+  /** The results of the tests of a revision. */
+  tested(release: ReleaseRef, revision: number, tests: readonly InventoryTest[]): Promise<void>;
+  /** The token of the request of a user that was handled last. */
+  handledRequestOf(deployment: string): string | undefined;
+  setHandledRequest(deployment: string, token: string): Promise<void>;
   /** The manifest of a record was rewritten by the agent. */
   rewritten(release: ReleaseRef, revision: number, content: string): Promise<void>;
   /** Somebody has changed a record. It is not in sync any more, but what the agent created stays known. */
@@ -187,6 +205,17 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     }));
   }
 
+  async function replaceRevision(
+    release: ReleaseRef,
+    revision: number,
+    changed: (found: InventoryRevision) => InventoryRevision,
+  ): Promise<void> {
+    await replaceRelease(release, (found) => ({
+      ...found,
+      revisions: found.revisions.map((each) => (each.revision === revision ? changed(each) : each)),
+    }));
+  }
+
   /** A release has one owner. */
   async function leave(release: ReleaseRef, deployment: string): Promise<void> {
     const known = releaseOf(release);
@@ -233,12 +262,16 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       releaseOf(release)?.[1].revisions.find((each) => each.revision === revision),
     releasesOf: (deployment) => documents.get(deployment)?.releases ?? [],
     runOf: (deployment) => documents.get(deployment)?.run,
-    beginRun: ({ name, uid }, run) => change(name, (document) => ({ ...document, uid, run })),
+    beginRun: ({ name, uid }, run, handledRequest) =>
+      change(name, (document) => ({
+        ...{ ...document, uid, run },
+        ...(handledRequest !== undefined && { handledRequest }),
+      })),
     async endRun(deployment) {
       if (documents.get(deployment)?.run !== undefined)
         await change(deployment, ({ run: _, ...document }) => document);
     },
-    async installed(deployment, release, { added, kept, endsRun = false }) {
+    async installed(deployment, release, { added, kept, endsRun = false, deadline }) {
       await leave(release, deployment);
       const isAdded = new Set(added.map(({ revision }) => revision));
       const old = releaseOf(release)?.[1].revisions ?? [];
@@ -246,9 +279,10 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         ...old.filter(({ revision }) => kept.includes(revision) && !isAdded.has(revision)),
         ...added,
       ];
-      await change(deployment, ({ stoppedAt: _, run, ...document }) => ({
+      await change(deployment, ({ stoppedAt: _, run, deadline: __, ...document }) => ({
         ...document,
         uid: release.uid,
+        ...(deadline !== undefined && { deadline }),
         ...(!endsRun && run !== undefined && { run }),
         releases: [
           ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
@@ -256,22 +290,28 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         ],
       }));
     },
-    async rewritten(release, revision, content) {
-      await replaceRelease(release, (found) => ({
-        ...found,
-        revisions: found.revisions.map((each) =>
-          each.revision === revision ? { ...each, content } : each,
-        ),
+    deadlineOf: (deployment) => documents.get(deployment)?.deadline,
+    async endDeadline(deployment) {
+      if (documents.get(deployment)?.deadline !== undefined)
+        await change(deployment, ({ deadline: _, ...document }) => document);
+    },
+    failedAttemptsOf: (deployment) => documents.get(deployment)?.failedAttempts,
+    async setFailedAttempts(deployment, failedAttempts) {
+      if (failedAttempts === documents.get(deployment)?.failedAttempts) return;
+      await change(deployment, ({ failedAttempts: _, ...document }) => ({
+        ...document,
+        ...(failedAttempts !== undefined && { failedAttempts }),
       }));
     },
-    async disown(release, revision) {
-      await replaceRelease(release, (found) => ({
-        ...found,
-        revisions: found.revisions.map((each) =>
-          each.revision === revision ? { revision, content: each.content } : each,
-        ),
-      }));
-    },
+    tested: (release, revision, tests) =>
+      replaceRevision(release, revision, (found) => ({ ...found, tests: [...tests] })),
+    handledRequestOf: (deployment) => documents.get(deployment)?.handledRequest,
+    setHandledRequest: (deployment, handledRequest) =>
+      change(deployment, (document) => ({ ...document, handledRequest })),
+    rewritten: (release, revision, content) =>
+      replaceRevision(release, revision, (found) => ({ ...found, content })),
+    disown: (release, revision) =>
+      replaceRevision(release, revision, ({ content }) => ({ revision, content })),
     async adopt(release, owner) {
       const known = releaseOf(release);
       if (known === undefined) return;
@@ -288,9 +328,10 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     removed: (release) => replaceRelease(release, () => undefined),
     async withdrawn({ name, uid }) {
       if (!documents.has(name)) return;
-      await change(name, ({ stoppedAt: _, run: __, uid: known, ...document }) => ({
-        ...document,
+      await change(name, ({ deployment, uid: known, ...document }) => ({
+        deployment,
         ...(known !== uid && known !== undefined && { uid: known }),
+        objects: document.objects,
         // Those that were uninstalled by hand.
         releases: document.releases.filter((each) => each.uid !== uid),
       }));
@@ -314,10 +355,10 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
   };
 }
 
-function isEmpty({ uid, releases, objects, stoppedAt, run }: InventoryDocument): boolean {
+function isEmpty({ deployment: _, releases, objects, ...rest }: InventoryDocument): boolean {
   return (
     releases.length + objects.length === 0 &&
-    [uid, stoppedAt, run].every((each) => each === undefined)
+    Object.values(rest).every((each) => each === undefined)
   );
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { exceededLimit, largestOverTotal, processLimits } from "./limits.ts";
+import { exceededLimit, largestOverTotal, limitsWithChildren, processLimits } from "./limits.ts";
 
 const MiB = 1024 * 1024;
 
@@ -38,6 +38,16 @@ describe("the limits of an agent's processes", () => {
       exceededLimit({ memoryBytes: 0, cpuMs: 5_010 }, limits),
       "used more than 5 s of processor time",
     );
+  });
+
+  test("of a process that starts others cover these, and it is slow later", () => {
+    const { helm } = processLimits(1024 * MiB);
+
+    assert.deepEqual(limitsWithChildren(helm), {
+      ...helm,
+      withChildren: true,
+      fullPriorityCpuMs: 600,
+    });
   });
 
   test("are exceeded by the largest process if all of them together use too much", () => {

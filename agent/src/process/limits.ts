@@ -13,6 +13,8 @@ export interface ProcessLimits {
   readonly cpuMs: number;
   /** Afterwards it only gets what others leave. */
   readonly fullPriorityCpuMs: number;
+  /** The processes that it starts count, too. */
+  readonly withChildren?: boolean;
 }
 
 export interface AgentLimits {
@@ -36,6 +38,15 @@ export function processLimits(memoryBytes: number): AgentLimits {
     reader: { memoryBytes: Math.min(512 * MiB, totalBytes), cpuMs: 10_000, fullPriorityCpuMs: 50 },
     totalBytes,
   };
+}
+
+/** Processor time that the plugin of Helm and kustomize take to start. */
+const startOthersCpuMs = 400;
+
+/** Of a process that starts others: all of them together have its limits, and what it takes to start them is not slow. */
+export function limitsWithChildren(limits: ProcessLimits): ProcessLimits {
+  const fullPriorityCpuMs = limits.fullPriorityCpuMs + startOthersCpuMs;
+  return { ...limits, withChildren: true, fullPriorityCpuMs };
 }
 
 /** What a process did, for messages; undefined if it is within its limits. */

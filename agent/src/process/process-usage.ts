@@ -6,7 +6,10 @@ import type { ProcessUsage } from "./limits.ts";
 /** Linux reports processor time to programs in hundredths of a second, whatever the kernel uses. */
 const tickMs = 10;
 
-/** Undefined if it has ended. Synchronous: /proc is memory, and some 50 µs for each process. */
+/**
+ * Undefined if it has ended. Synchronous: /proc is memory, and some 50 µs for each process. The processor time includes that of
+ * child processes which have ended.
+ */
 export function usageOf(pid: number): ProcessUsage | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -14,11 +17,42 @@ export function usageOf(pid: number): ProcessUsage | undefined {
     const [, kibibytes = "0"] = /^VmRSS:\s*(\d+) kB$/m.exec(status) ?? [];
     // The second field is the command in parentheses and may contain any character: count from the last parenthesis.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+    const ticks = fields.slice(11, 15).reduce((sum, each) => sum + Number(each), 0);
     return { memoryBytes: Number(kibibytes) * 1024, cpuMs: ticks * tickMs };
   } catch {
     return undefined;
   }
+}
+
+/** The process and all that it has started and that run. */
+export function withDescendants(pid: number): readonly number[] {
+  return [pid, ...childrenOf(pid).flatMap(withDescendants)];
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    // Each thread has its own.
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      (readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8").match(/\d+/g) ?? []).map(
+        Number,
+      ),
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** The use of all of them together; undefined if the first has ended. */
+export function usageOfAll(pids: readonly number[]): ProcessUsage | undefined {
+  const [own, ...others] = pids.map(usageOf);
+  if (own === undefined) return undefined;
+  return others.reduce<ProcessUsage>(
+    (sum, each) => ({
+      memoryBytes: sum.memoryBytes + (each?.memoryBytes ?? 0),
+      cpuMs: sum.cpuMs + (each?.cpuMs ?? 0),
+    }),
+    own,
+  );
 }
 
 /** When memory is short the kernel kills it, and what it starts, before the agent. */

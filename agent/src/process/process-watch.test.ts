@@ -55,6 +55,39 @@ describe.runIf(process.platform === "linux")("a watched process", () => {
     assert.deepEqual(seen, ["used more than 0.2 s of processor time"]);
   });
 
+  test("counts with what it starts, if that is to be limited, too", async () => {
+    const watch = createProcessWatch({ totalBytes: 4096 * MiB });
+    const nested = (script: string): string =>
+      `require("node:child_process").spawn(process.execPath, ["--eval", ${JSON.stringify(script)}]); ${wait}`;
+    const parents = [await start(nested(allocate)), await start(nested("for (;;);"))] as const;
+    const ends = parents.map(endOf);
+    const seen: string[] = [];
+    const limits = [
+      { ...roomy, memoryBytes: 300 * MiB, withChildren: true },
+      { ...roomy, cpuMs: 400, withChildren: true },
+    ];
+    for (const [at, { pid }] of parents.entries())
+      watch.start(pid, limits[at] ?? roomy, (what) => seen.push(what));
+    assert.deepEqual(await Promise.all(ends), ["SIGKILL", "SIGKILL"]);
+    assert.deepEqual(seen.sort(), [
+      "used more than 0.4 s of processor time",
+      "used more than 300 MiB of memory",
+    ]);
+  });
+
+  test("has used the processor time of what it has started, too, once that has ended", async () => {
+    const watch = createProcessWatch({ totalBytes: 4096 * MiB });
+    const brief = "const until = performance.now() + 150; while (performance.now() < until);";
+    const parent = await start(
+      `const { spawnSync } = require("node:child_process"); for (;;) spawnSync(process.execPath, ["--eval", ${JSON.stringify(brief)}]);`,
+    );
+    const ended = endOf(parent);
+    const seen: string[] = [];
+    watch.start(parent.pid, { ...roomy, cpuMs: 400 }, (what) => seen.push(what));
+    assert.equal(await ended, "SIGKILL");
+    assert.deepEqual(seen, ["used more than 0.4 s of processor time"]);
+  });
+
   test("that is the largest is killed if all together use too much, and the others continue", async () => {
     const watch = createProcessWatch({ totalBytes: 300 * MiB });
     const small = await start(wait);

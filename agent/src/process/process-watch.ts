@@ -5,7 +5,7 @@
  */
 import { killGroup } from "./kill-group.ts";
 import { exceededLimit, largestOverTotal, type ProcessLimits } from "./limits.ts";
-import { killFirst, lowerPriority, usageOf } from "./process-usage.ts";
+import { killFirst, lowerPriority, usageOf, usageOfAll, withDescendants } from "./process-usage.ts";
 
 export interface ProcessWatch {
   /**
@@ -60,16 +60,20 @@ export function createProcessWatch({ totalBytes }: { readonly totalBytes: number
   }
 
   function slowDown(one: Watched): void {
-    lowerPriority(one.pid, slowNice);
+    for (const pid of pidsOf(one)) lowerPriority(pid, slowNice);
     one.isSlow = true;
     slow.add(one);
     notify();
   }
 
+  function pidsOf({ pid, limits }: Watched): readonly number[] {
+    return limits.withChildren === true ? withDescendants(pid) : [pid];
+  }
+
   function check(): void {
     const running = [];
     for (const one of watched) {
-      const usage = usageOf(one.pid);
+      const usage = usageOfAll(pidsOf(one));
       if (usage === undefined) continue;
       const own = { ...usage, cpuMs: usage.cpuMs - one.startCpuMs };
       const what = exceededLimit(own, one.limits);

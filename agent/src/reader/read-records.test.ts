@@ -27,7 +27,9 @@ function release(manifest: string): HelmRelease {
     revision: 1,
     status: "deployed",
     manifest,
-    content: contentDigest(manifest, "[]"),
+    content: contentDigest(manifest, []),
+    tests: [],
+    chartName: "",
     chartVersion: "1.0.0",
     appVersion: "",
   };

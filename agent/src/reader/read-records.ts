@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import {
+  chartCrdSchema,
   type HelmRelease,
   type ManifestUse,
   type ManifestUses,
@@ -27,6 +28,15 @@ const releaseReply = z.object({
   status: z.string(),
   manifest: z.string(),
   content: z.string(),
+  tests: z.array(
+    z.object({
+      name: z.string(),
+      phase: z.enum(["Succeeded", "Failed", "Unknown"]).exactOptional(),
+      startedAt: z.string().exactOptional(),
+      completedAt: z.string().exactOptional(),
+    }),
+  ),
+  chartName: z.string(),
   chartVersion: z.string(),
   appVersion: z.string(),
 });
@@ -45,6 +55,7 @@ const manifestReplies: { readonly [Use in ManifestUse]: z.ZodType<ManifestUses[U
   exactObjects: objects.nullable(),
   crds: z.array(z.object({ name: z.string(), hasOwnPolicy: z.boolean() })),
   withKeptCrds: z.string(),
+  chartCrds: z.array(chartCrdSchema),
 };
 
 export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
@@ -90,6 +101,10 @@ export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
             sha256(stored),
           ),
         ),
+    async chartCrds(rendered, what) {
+      const task = { kind: "manifest", use: "chartCrds", manifest: rendered } as const;
+      return manifestReplies.chartCrds.parse(await perform(task, what, () => sha256(rendered)));
+    },
     manifest(release, use) {
       const known = read.get(release) ?? new Map<ManifestUse, Promise<unknown>>();
       read.set(release, known);

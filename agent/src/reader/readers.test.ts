@@ -52,7 +52,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (digest === "loop") for (;;);
   if (digest === "flood") for (;;) process.stdout.write("x".repeat(65536)) || await new Promise((resolve) => process.stdout.once("drain", resolve));
   if (digest === "hang") await new Promise((resolve) => setTimeout(resolve, 1e6));
-  console.log(JSON.stringify({ kind: "done", value: { calls: { lookup: String(process.pid) }, rendersValues: false } }));
+  console.log(JSON.stringify({ kind: "done", value: { calls: { lookup: String(process.pid) }, rendersValues: false, hasPostHooks: false, name: "" } }));
 }`,
   );
   return path;
@@ -99,6 +99,8 @@ describe("a reader", () => {
     assert.deepEqual(await calls.inChart(app), {
       calls: { lookup: "app/templates/a.yaml" },
       rendersValues: true,
+      hasPostHooks: false,
+      name: "",
     });
     assert.deepEqual(await calls.inValues({ x: "{{ getHostByName `a` }}" }), {
       getHostByName: "the values",
@@ -135,7 +137,7 @@ describe("a reader", () => {
 
     const found = await calls.inChart(await chartOf({ "app/templates/a.yaml": text }, "calls"));
 
-    assert.deepEqual(found, { calls: {}, rendersValues: true });
+    assert.deepEqual(found, { calls: {}, rendersValues: true, hasPostHooks: false, name: "" });
   });
 });
 

@@ -3,9 +3,12 @@ import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/p
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { OwnedObject } from "../record/index.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
+import { isComplete } from "./rules/index.ts";
 
 export interface Readiness {
   readonly ready: boolean;
+  /** The first Job that is not complete; one that runs is ready. */
+  readonly runningJob?: string;
   /** The first few that are not, in a stable order. */
   readonly notReady: readonly UnreadyResource[];
   /** The first of all objects, in an order that does not depend on their states: those that can be unready come first. */
@@ -35,6 +38,7 @@ const maxListed = 64;
 export function toReadiness(objects: readonly Observation[], namespace: string): Readiness {
   const counts = { desiredReady: objects.length, ready: 0, notReady: 0, missing: 0, unknown: 0 };
   const notReady: UnreadyResource[] = [];
+  const [runningJob] = objects.flatMap((each) => (isRunningJob(each) ? [each.owned.name] : []));
   const resources: ResourceState[] = [];
   for (const observed of objects) {
     const resource = toUnreadyResource(observed, namespace);
@@ -45,11 +49,18 @@ export function toReadiness(objects: readonly Observation[], namespace: string):
   }
   return {
     ready: notReady.length === 0,
+    ...(runningJob !== undefined && { runningJob }),
     notReady: notReady.sort(byName).slice(0, maxUnready),
     resources: resources.sort(byImportance).slice(0, maxListed),
     incomplete: notReady.length > maxUnready || resources.length > maxListed,
     counts,
   };
+}
+
+function isRunningJob(observed: Observation): boolean {
+  if (observed.kind === "unknown" || observed.object === undefined) return false;
+  const { group, kind } = observed.resource;
+  return group === "batch" && kind === "Job" && !isComplete(observed.object);
 }
 
 function toUnreadyResource(observed: Observation, namespace: string): UnreadyResource {

@@ -1,10 +1,11 @@
+export { chartCrdSchema } from "./chart-crds.ts";
 export {
   keepPolicy,
   policyAnnotation,
   type ReleasedCrd,
   withoutAdditions,
 } from "./crd-documents.ts";
-export type { OwnedObject } from "./manifest.ts";
+export { headOf, type OwnedObject } from "./manifest.ts";
 export type { ReadRecords } from "./read-records.ts";
 export {
   type ManifestUse,
@@ -18,7 +19,10 @@ export {
 export {
   contentDigest,
   type HelmRelease,
+  type HelmTest,
+  hasHooks,
   hasManifestOf,
+  isSameContent,
   manifestDigest,
   maxReleaseBytes,
   withManifest,

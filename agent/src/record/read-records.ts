@@ -1,3 +1,4 @@
+import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
 import type { ManifestUse, ManifestUses } from "./record-task.ts";
 import type { HelmRelease, ReleaseChange } from "./stored-release.ts";
 
@@ -12,6 +13,8 @@ export interface ReadRecords {
   stored(stored: string, what: string): Promise<HelmRelease>;
   /** The value of the Secret of a changed release. Throws RELEASE_UNREADABLE. */
   changed(stored: string, what: string, change: ReleaseChange): Promise<string>;
+  /** The CustomResourceDefinitions in the folders `crds` of a chart, from what Helm has rendered. */
+  chartCrds(rendered: string, what: string): Promise<readonly CustomResourceDefinition[]>;
   /** What the manifest of a release has; read once. Throws CRDS_NOT_KEPT. */
   manifest<U extends ManifestUse>(release: HelmRelease, use: U): Promise<ManifestUses[U]>;
 }

@@ -1,5 +1,7 @@
 /** What is read and changed in releases and manifests. Tenants can write them, so a reader does it where it may take long. Pure. */
+import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
+import { chartCrds } from "./chart-crds.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
 import {
   exactObjects,
@@ -17,7 +19,7 @@ import {
   unreadable,
 } from "./stored-release.ts";
 
-const manifestUses = ["objects", "exactObjects", "crds", "withKeptCrds"] as const;
+const manifestUses = ["objects", "exactObjects", "crds", "withKeptCrds", "chartCrds"] as const;
 
 export const recordTask = z.discriminatedUnion("kind", [
   /** `json`: as Helm prints it. `what` is read, for messages. */
@@ -41,6 +43,8 @@ export interface ManifestUses {
   readonly exactObjects: readonly OwnedObject[] | null;
   readonly crds: readonly ReleasedCrd[];
   readonly withKeptCrds: string;
+  /** Of a rendered chart, instead of a release. */
+  readonly chartCrds: readonly CustomResourceDefinition[];
 }
 export type ManifestUse = keyof ManifestUses;
 
@@ -107,6 +111,7 @@ function readManifest<U extends ManifestUse>(
     exactObjects: () => exactObjects(manifest, read) ?? null,
     crds: () => crdsOf(manifest, read),
     withKeptCrds: () => withKeptCrds(manifest, read),
+    chartCrds: () => chartCrds(manifest, read),
   };
   return uses[use]();
 }

@@ -4,6 +4,7 @@ import { describe, test } from "vitest";
 import {
   changedRelease,
   hasManifestOf,
+  isSameContent,
   maxReleaseBytes,
   parseRelease,
   unpackRelease,
@@ -67,21 +68,50 @@ describe("a release that Helm has printed", () => {
       version: 3,
       info: { status: "deployed" },
       manifest: "kind: ConfigMap\n",
-      chart: { metadata: { version: "1.2.3", appVersion: "9" } },
+      chart: { metadata: { name: "web", version: "1.2.3", appVersion: "9" } },
     });
 
     const { content, ...release } = parseRelease(json, "it");
 
-    assert.match(content, /^[0-9a-f]{64}\.[0-9a-f]{64}$/);
+    assert.match(content, /^[0-9a-f]{64}\.[0-9a-f]{64}\.[0-9a-f]{64}$/);
     assert.deepEqual(release, {
       namespace: "apps",
       name: "web",
       revision: 3,
       status: "deployed",
       manifest: "kind: ConfigMap\n",
+      tests: [],
+      chartName: "web",
       chartVersion: "1.2.3",
       appVersion: "9",
     });
+  });
+
+  test("has its tests, with the results of their last runs", () => {
+    const run = {
+      phase: "Failed",
+      started_at: "2026-01-01T00:00:00Z",
+      completed_at: "2026-01-01T00:00:05Z",
+    };
+    const hooks = [
+      { name: "smoke", events: ["test"], last_run: run },
+      {
+        name: "load",
+        events: ["test"],
+        last_run: { phase: "", started_at: "0001-01-01T00:00:00Z" },
+      },
+      { name: "migrate", events: ["pre-upgrade"], last_run: run },
+    ];
+
+    const { tests } = parseRelease(JSON.stringify({ ...JSON.parse(plain), hooks }), "it");
+
+    assert.deepEqual(tests, [
+      {
+        ...{ name: "smoke", phase: "Failed" },
+        ...{ startedAt: run.started_at, completedAt: run.completed_at },
+      },
+      { name: "load" },
+    ]);
   });
 
   test("has the same content after its hooks have run, and another one with another hook", () => {
@@ -100,6 +130,28 @@ describe("a release that Helm has printed", () => {
     const changed = withManifest(before, "kind: Secret\n");
     assert.ok(!hasManifestOf(changed.content, before));
     assert.deepEqual(withManifest(changed, before.manifest), before);
+  });
+
+  test("has the same content after its tests have run, by its own digest and by that of older agents", () => {
+    const contentOf = (...hooks: readonly object[]) =>
+      parseRelease(JSON.stringify({ ...JSON.parse(plain), hooks }), "it");
+    const smoke = { name: "smoke", manifest: "kind: Pod\n", events: ["test"] };
+    const load = { ...smoke, name: "load" };
+    const before = contentOf(smoke, load);
+    const tested = { ...smoke, delete_policies: ["before-hook-creation"], last_run: {} };
+
+    assert.ok(isSameContent(before.content, contentOf(load, tested)));
+    assert.ok(!isSameContent(before.content, contentOf(load, { ...tested, manifest: "other" })));
+    assert.ok(
+      !isSameContent(
+        before.content,
+        contentOf(smoke, { ...load, delete_policies: ["hook-failed"] }),
+      ),
+    );
+    const older = before.content.split(".").slice(0, 2).join(".");
+    assert.ok(isSameContent(older, before));
+    assert.ok(!isSameContent(older, contentOf(smoke)));
+    assert.ok(!isSameContent(undefined, before));
   });
 
   test("may have no manifest and no chart", () => {

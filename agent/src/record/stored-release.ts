@@ -10,6 +10,16 @@ import { agentErrors } from "../errors/index.ts";
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
 
+/** A test of a chart: a hook that `helm test` runs. */
+export interface HelmTest {
+  readonly name: string;
+  /** Of its last run; absent: it has not run. */
+  readonly phase?: "Succeeded" | "Failed" | "Unknown";
+  /** RFC 3339. */
+  readonly startedAt?: string;
+  readonly completedAt?: string;
+}
+
 /** A release with its manifest. */
 export interface HelmRelease {
   readonly namespace: string;
@@ -17,8 +27,14 @@ export interface HelmRelease {
   readonly revision: number;
   readonly status: string;
   readonly manifest: string;
-  /** Identifies what Helm would apply, delete and run for the revision: its manifest and its hooks, not its status and its values. */
+  /**
+   * Identifies what Helm would apply, delete and run for the revision: its manifest and its hooks, not its status and its values.
+   * See `isSameContent`.
+   */
   readonly content: string;
+  /** The last results of its tests. */
+  readonly tests: readonly HelmTest[];
+  readonly chartName: string;
   readonly chartVersion: string;
   readonly appVersion: string;
 }
@@ -36,7 +52,11 @@ const releaseSchema = z.looseObject({
   chart: z
     .looseObject({
       metadata: z
-        .looseObject({ version: z.string().default(""), appVersion: z.string().default("") })
+        .looseObject({
+          name: z.string().default(""),
+          version: z.string().default(""),
+          appVersion: z.string().default(""),
+        })
         .optional(),
     })
     .optional(),
@@ -54,20 +74,86 @@ export function parseRelease(json: string, what: string): HelmRelease {
       revision: version,
       status: info.status,
       manifest,
-      content: contentDigest(manifest, canonicalJson((hooks ?? []).map(withoutLastRun))),
+      content: contentDigest(manifest, hooks ?? []),
+      tests: (hooks ?? []).flatMap(testOf),
+      chartName: chart?.metadata?.name ?? "",
       chartVersion: chart?.metadata?.version ?? "",
       appVersion: chart?.metadata?.appVersion ?? "",
     };
   });
 }
 
-function withoutLastRun({ last_run: _, ...hook }: Readonly<Record<string, unknown>>): unknown {
+const hookSchema = z.looseObject({
+  name: z.string(),
+  events: z.array(z.string()).nullish(),
+  last_run: z
+    .looseObject({
+      phase: z.string().nullish(),
+      started_at: z.string().nullish(),
+      completed_at: z.string().nullish(),
+    })
+    .nullish(),
+});
+
+function testOf(value: unknown): readonly HelmTest[] {
+  const hook = hookSchema.safeParse(value);
+  if (!hook.success || hook.data.events?.includes("test") !== true) return [];
+  const { name, last_run: run } = hook.data;
+  // Helm writes an empty phase and the year 1 before the first run.
+  const phase = run?.phase;
+  if (!phase) return [{ name }];
+  return [
+    {
+      name,
+      phase: phase === "Succeeded" || phase === "Failed" ? phase : "Unknown",
+      ...(run.started_at && { startedAt: run.started_at }),
+      ...(run.completed_at && { completedAt: run.completed_at }),
+    },
+  ];
+}
+
+type Hook = Readonly<Record<string, unknown>>;
+
+function withoutLastRun({ last_run: _, ...hook }: Hook): Hook {
   return hook;
 }
 
-/** `hooks`: as canonical JSON, without the results of their last runs. */
-export function contentDigest(manifest: string, hooks: string): string {
-  return `${sha256(manifest)}.${sha256(hooks)}`;
+/** What Helm writes into a hook that has no policy when it runs it. */
+const defaultPolicies = canonicalJson(["before-hook-creation"]);
+
+function withoutDefaultPolicy(hook: Hook): Hook {
+  const { delete_policies: policies, ...rest } = withoutLastRun(hook);
+  const isDefault =
+    canonicalJson(policies ?? []) === "[]" || canonicalJson(policies) === defaultPolicies;
+  return isDefault ? rest : { ...rest, delete_policies: policies };
+}
+
+/**
+ * Of the manifest, of the hooks without the results of their last runs, and of the hooks without what running tests changes:
+ * Helm adds the default policy, and changes the order when it runs some of them. Agents before 0.3.0 have stored the first two.
+ */
+export function contentDigest(manifest: string, hooks: readonly Hook[]): string {
+  const untested = hooks.map((hook) => canonicalJson(withoutDefaultPolicy(hook))).toSorted();
+  return [manifest, canonicalJson(hooks.map(withoutLastRun)), canonicalJson(untested)]
+    .map(sha256)
+    .join(".");
+}
+
+/** Whether a stored content digest is that of a release. Undefined: none is stored. */
+export function isSameContent(
+  stored: string | undefined,
+  { content }: Pick<HelmRelease, "content">,
+): boolean {
+  if (stored === undefined) return false;
+  const [manifest, hooks, untested] = stored.split(".");
+  const [ownManifest, ownHooks, ownUntested] = content.split(".");
+  if (manifest !== ownManifest) return false;
+  return untested === undefined ? hooks === ownHooks : untested === ownUntested;
+}
+
+/** Whether a revision with this content digest has hooks. */
+export function hasHooks(content: string): boolean {
+  return content.split(".")[1] !== sha256("[]");
 }
 
 /** Whether a content digest is that of a release with the same manifest, with any hooks. */
@@ -82,8 +168,8 @@ export function manifestDigest({ content }: Pick<HelmRelease, "content">): strin
 
 /** The release with another manifest. */
 export function withManifest(release: HelmRelease, manifest: string): HelmRelease {
-  const [, hooks = ""] = release.content.split(".");
-  return { ...release, manifest, content: `${sha256(manifest)}.${hooks}` };
+  const [, ...hooks] = release.content.split(".");
+  return { ...release, manifest, content: [sha256(manifest), ...hooks].join(".") };
 }
 
 function sha256(text: string): string {

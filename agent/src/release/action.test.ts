@@ -1,27 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import type { ReleaseRecord } from "../helm/index.ts";
-import { type Action, actionFor, type Circumstances, uninstallingMs } from "./action.ts";
-import { type Desired, determineState, type Observed } from "./release-state.ts";
-
-const nowMs = 100_000_000;
-const owner = { name: "web", uid: "1" };
-const other = { name: "shop", uid: "9" };
-const desired: Desired = { owner, namespace: "apps", name: "web", digest: "new" };
-
-function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
-  return {
-    namespace: "apps",
-    name: "web",
-    revision: 4,
-    status: "deployed",
-    owner,
-    digest: "new",
-    isOwn: true,
-    modifiedAtMs: nowMs - 1_000,
-    ...fields,
-  };
-}
+import { type Action, uninstallingMs } from "./action.ts";
+import {
+  type Given,
+  lockTimeoutMs,
+  nextAction,
+  nowMs,
+  other,
+  owner,
+  record,
+} from "./testing/index.ts";
 
 /** A record without an owner, of a release that was installed manually. */
 function manualRecord(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
@@ -29,23 +18,8 @@ function manualRecord(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   return rest;
 }
 
-type Given = Partial<Observed & Circumstances>;
-
-function next(given: Given): Action {
-  const state = determineState(desired, {
-    latest: undefined,
-    owned: given.latest === undefined ? [] : [given.latest],
-    interruptedRun: undefined,
-    isAssigned: () => false,
-    ...given,
-  });
-  const usual = { retryAtMs: undefined, nowMs, unchangedMs: 1_000, lockTimeoutMs, isForced: false };
-  return actionFor(state, { ...usual, ...given });
-}
-
 const earlier = record({ name: "old-web", revision: 2 });
 const interruptedUninstall = record({ status: "uninstalling" });
-const lockTimeoutMs = 60_000;
 /** The record has not changed for a second. */
 const unlocksAtMs = nowMs - 1_000 + lockTimeoutMs;
 const manualLock = manualRecord({ status: "pending-upgrade" });
@@ -230,22 +204,22 @@ const cases: readonly (readonly [string, Given, Action])[] = [
   [
     "uninstalls again after an interrupted uninstall",
     { latest: interruptedUninstall, unchangedMs: uninstallingMs },
-    { kind: "uninstall", record: interruptedUninstall },
+    { kind: "uninstall", record: interruptedUninstall, why: "interrupted" },
   ],
   [
     "uninstalls the release of an earlier name first",
     { owned: [earlier] },
-    { kind: "uninstall", record: earlier },
+    { kind: "uninstall", record: earlier, why: "moved" },
   ],
   [
     "uninstalls the release of an earlier name even if the new one is in sync",
     { latest: record(), owned: [record(), earlier] },
-    { kind: "uninstall", record: earlier },
+    { kind: "uninstall", record: earlier, why: "moved" },
   ],
   [
     "uninstalls the release in an earlier namespace",
     { owned: [record({ namespace: "before" })] },
-    { kind: "uninstall", record: record({ namespace: "before" }) },
+    { kind: "uninstall", record: record({ namespace: "before" }), why: "moved" },
   ],
   [
     "does not uninstall an earlier release of another UID",
@@ -261,6 +235,6 @@ const cases: readonly (readonly [string, Given, Action])[] = [
 
 describe("the next action", () => {
   for (const [name, observed, expected] of cases) {
-    test(name, () => assert.deepEqual(next(observed), expected));
+    test(name, () => assert.deepEqual(nextAction(observed), expected));
   }
 });

@@ -5,6 +5,7 @@
 import type { DeploymentKey } from "@flotilla/proto";
 import { unreachable } from "@flotilla/shared/errors";
 import type { ReleaseRecord } from "../helm/index.ts";
+import { type AttemptedAction, type FailurePolicy, isExhausted } from "./failure-policy.ts";
 import type { ReleaseState } from "./release-state.ts";
 
 /** What an action depends on besides the state. */
@@ -18,7 +19,22 @@ export interface Circumstances {
   readonly lockTimeoutMs: number;
   /** A user has requested to continue in spite of the lock. */
   readonly isForced: boolean;
+  /** A user has requested an upgrade, whatever the state. */
+  readonly mustUpgrade: boolean;
+  /** What follows a failure of an installation, and of an upgrade. */
+  readonly policies: { readonly install: FailurePolicy; readonly upgrade: FailurePolicy };
+  /** The attempts at this content that have failed in a row; absent: none. */
+  readonly failed?: { readonly action: AttemptedAction; readonly count: number } | undefined;
+  /** The revision that a failed upgrade is rolled back to. */
+  readonly rollbackTarget: RollbackTarget;
 }
+
+/** The newest earlier revision that was deployed and whose tests did not fail. */
+export type RollbackTarget =
+  | { readonly kind: "found"; readonly record: ReleaseRecord }
+  | { readonly kind: "missing" }
+  /** Somebody has changed its record. */
+  | { readonly kind: "tampered" };
 
 export type Action =
   | { readonly kind: "none"; readonly record: ReleaseRecord }
@@ -27,7 +43,19 @@ export type Action =
   | { readonly kind: "adopt"; readonly record: ReleaseRecord }
   /** Marks the revision as failed. */
   | { readonly kind: "unlock"; readonly record: ReleaseRecord }
-  | { readonly kind: "uninstall"; readonly record: ReleaseRecord }
+  /** `why`: it moves or its uninstall was interrupted, or its installation or upgrade failed. */
+  | {
+      readonly kind: "uninstall";
+      readonly record: ReleaseRecord;
+      readonly why: "moved" | "interrupted" | "remediation";
+    }
+  | { readonly kind: "rollback"; readonly record: ReleaseRecord; readonly target: ReleaseRecord }
+  /** Runs its tests. */
+  | { readonly kind: "test"; readonly record: ReleaseRecord }
+  /** Until its objects are ready. */
+  | { readonly kind: "await"; readonly record: ReleaseRecord; readonly untilMs: number }
+  /** Nothing, until something changes or a user requests it: there are no retries left, or nothing to roll back to. */
+  | { readonly kind: "stop"; readonly why: "RetriesExceeded" | "MissingRollbackTarget" }
   /** Locked by another Helm client, or failed and to be retried later. */
   | { readonly kind: "wait"; readonly untilMs: number; readonly why: "locked" | "failed" }
   /** Locked by another Helm client, whose record does not change any more: reported. */
@@ -54,19 +82,33 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
     case "uninstalling":
       // It most likely still runs; a concurrent uninstall or install would result in an undefined state.
       return (
-        whileUnchanged(uninstallingMs, circumstances) ?? { kind: "uninstall", record: state.record }
+        whileUnchanged(uninstallingMs, circumstances) ?? {
+          kind: "uninstall",
+          record: state.record,
+          why: "interrupted",
+        }
       );
     case "moved":
-      return { kind: "uninstall", record: state.record };
+      return { kind: "uninstall", record: state.record, why: "moved" };
     case "adoptable":
       return { kind: "adopt", record: state.record };
     case "inSync":
-      return { kind: "none", record: state.record };
-    case "absent":
-    case "unmanaged":
+      return circumstances.mustUpgrade
+        ? upgrade(state.record, circumstances)
+        : { kind: "none", record: state.record };
+    case "progressing":
+      return { kind: "await", record: state.record, untilMs: state.untilMs };
+    case "untested":
+      return untilRetry(circumstances) ?? { kind: "test", record: state.record };
     case "failed":
-    case "outOfSync":
+      return afterFailure(state, circumstances);
+    case "unmanaged":
       return upgrade(state.record, circumstances);
+    case "absent":
+    case "outOfSync":
+      return isSpent(circumstances)
+        ? { kind: "stop", why: "RetriesExceeded" }
+        : upgrade(state.record, circumstances);
     default:
       return unreachable(state);
   }
@@ -80,8 +122,50 @@ function whileUnchanged(
   return leftMs > 0 ? { kind: "wait", untilMs: nowMs + leftMs, why: "locked" } : undefined;
 }
 
-function upgrade(latest: ReleaseRecord | undefined, { retryAtMs, nowMs }: Circumstances): Action {
-  return retryAtMs !== undefined && retryAtMs > nowMs
+/** Flux's rules: a failure that was not counted is of another content, or of a run that was interrupted. */
+function afterFailure(
+  { record, what }: Extract<ReleaseState, { kind: "failed" }>,
+  circumstances: Circumstances,
+): Action {
+  const { failed, policies, rollbackTarget, mustUpgrade } = circumstances;
+  if (mustUpgrade) return upgrade(record, circumstances);
+  const policy = failed && policies[failed.action];
+  const mustTest: Action = { kind: "test", record };
+  if (policy === undefined || failed === undefined)
+    return what === "tests" ? mustTest : upgrade(record, circumstances);
+  if (policy.kind === "retry") {
+    // Without an option nothing but the tests has to be repeated.
+    const repeatsTests = what === "tests" && policy.intervalMs === undefined;
+    return repeatsTests ? (untilRetry(circumstances) ?? mustTest) : upgrade(record, circumstances);
+  }
+  if (what === "tests" && policy.ignoresTests) return untilRetry(circumstances) ?? mustTest;
+  if (isExhausted(policy, failed.count) && !policy.remediatesLast)
+    return { kind: "stop", why: "RetriesExceeded" };
+  const wait = untilRetry(circumstances);
+  if (wait !== undefined) return wait;
+  if (policy.by === "uninstall") return { kind: "uninstall", record, why: "remediation" };
+  switch (rollbackTarget.kind) {
+    case "found":
+      return { kind: "rollback", record, target: rollbackTarget.record };
+    case "missing":
+      return { kind: "stop", why: "MissingRollbackTarget" };
+    case "tampered":
+      return upgrade(record, circumstances);
+    default:
+      return unreachable(rollbackTarget);
+  }
+}
+
+function isSpent({ failed, policies, mustUpgrade }: Circumstances): boolean {
+  return !mustUpgrade && failed !== undefined && isExhausted(policies[failed.action], failed.count);
+}
+
+function upgrade(latest: ReleaseRecord | undefined, circumstances: Circumstances): Action {
+  return untilRetry(circumstances) ?? { kind: "upgrade", revision: (latest?.revision ?? 0) + 1 };
+}
+
+function untilRetry({ retryAtMs, nowMs, mustUpgrade }: Circumstances): Action | undefined {
+  return !mustUpgrade && retryAtMs !== undefined && retryAtMs > nowMs
     ? { kind: "wait", untilMs: retryAtMs, why: "failed" }
-    : { kind: "upgrade", revision: (latest?.revision ?? 0) + 1 };
+    : undefined;
 }

@@ -1,2 +1,22 @@
-export { type Action, actionFor, defaultLockTimeoutMs } from "./action.ts";
-export { type Desired, determineState, isInSync, isOwnLock } from "./release-state.ts";
+export {
+  type Action,
+  actionFor,
+  defaultLockTimeoutMs,
+  type RollbackTarget,
+} from "./action.ts";
+export { type ReleaseProgress, releaseConditions } from "./conditions.ts";
+export {
+  type AttemptedAction,
+  type FailurePolicy,
+  failurePolicy,
+  isExhausted,
+} from "./failure-policy.ts";
+export {
+  type Desired,
+  determineState,
+  isInSync,
+  isOwnLock,
+  type ReadinessDeadline,
+  type ReleaseState,
+  type TestResult,
+} from "./release-state.ts";

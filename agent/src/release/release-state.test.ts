@@ -81,6 +81,7 @@ describe("the state of a release", () => {
       const state = determineState(desired, {
         ...{ latest, owned: latest === undefined ? [] : [latest] },
         ...{ interruptedRun: undefined, isAssigned: () => false },
+        ...{ deadline: undefined, testsOf: () => undefined },
         ...observed,
       });
       assert.equal(nameOf(state), expected);

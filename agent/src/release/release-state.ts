@@ -11,6 +11,20 @@ export interface Desired {
   readonly name: string;
   /** The release digest of the content. */
   readonly digest: string;
+  /** How the chart's tests count; absent: they do not run. */
+  readonly tests?: "required" | "ignored" | undefined;
+}
+
+/** Of the tests of a revision. */
+export type TestResult = "passed" | "failed";
+
+/** The time until which the objects of a revision must be ready. */
+export interface ReadinessDeadline {
+  readonly revision: number;
+  /** ms since 1970. */
+  readonly untilMs: number;
+  /** It rolled back a failed upgrade to the desired content: the release is not upgraded again before its end. */
+  readonly isRollback: boolean;
 }
 
 /** A Helm run of the agent that was interrupted. */
@@ -19,6 +33,8 @@ export interface InterruptedRun {
   readonly revision: number;
   /** Helm creates another revision when it fails, to roll back. */
   readonly rollsBack: boolean;
+  /** It rolls back to this revision, whose labels Helm copies. */
+  readonly target?: number | undefined;
 }
 
 export interface Observed {
@@ -28,6 +44,10 @@ export interface Observed {
   readonly owned: readonly ReleaseRecord[];
   /** The run that was interrupted, if any. */
   readonly interruptedRun: InterruptedRun | undefined;
+  /** What the agent waits for. */
+  readonly deadline: ReadinessDeadline | undefined;
+  /** Of a revision; undefined: they have not run. */
+  readonly testsOf: (record: ReleaseRecord) => TestResult | undefined;
   /** Whether a deployment of this name and UID is assigned to this cluster. */
   readonly isAssigned: (owner: DeploymentKey) => boolean;
 }
@@ -46,10 +66,14 @@ export type ReleaseState =
   | { readonly kind: "absent"; readonly record: ReleaseRecord | undefined }
   /** The newest revision is not one that the agent created: somebody ran Helm by hand, or changed the record. */
   | { readonly kind: "unmanaged"; readonly record: ReleaseRecord }
-  /** The agent's last run failed. */
-  | { readonly kind: "failed"; readonly record: ReleaseRecord }
+  /** The agent's last run failed, or its tests. */
+  | { readonly kind: "failed"; readonly record: ReleaseRecord; readonly what: "release" | "tests" }
   /** Its chart or values are not the desired ones. */
   | { readonly kind: "outOfSync"; readonly record: ReleaseRecord }
+  /** Its objects are not ready yet, and the agent waits for them. */
+  | { readonly kind: "progressing"; readonly record: ReleaseRecord; readonly untilMs: number }
+  /** As desired, and its tests have not run. */
+  | { readonly kind: "untested"; readonly record: ReleaseRecord }
   /** As desired, but installed for a deployment that is not assigned any more: the hub has lost its data, and the same HelmOp was created again. */
   | { readonly kind: "adoptable"; readonly record: ReleaseRecord }
   | { readonly kind: "inSync"; readonly record: ReleaseRecord };
@@ -72,7 +96,26 @@ export function determineState(desired: Desired, observed: Observed): ReleaseSta
   if (moved !== undefined) return { kind: "moved", record: moved };
   if (latest === undefined || latest.status === "uninstalled")
     return { kind: "absent", record: latest };
-  return { kind: stateOf(latest, desired), record: latest };
+  return settledState(latest, desired, observed);
+}
+
+/** Of a release that nothing changes now. */
+function settledState(
+  record: ReleaseRecord,
+  desired: Desired,
+  { deadline, testsOf }: Observed,
+): ReleaseState {
+  const kind = stateOf(record, desired);
+  if (kind === "failed") return { kind, record, what: "release" };
+  const isAwaited = deadline?.revision === record.revision && record.status === "deployed";
+  if (isAwaited && (kind === "inSync" || (kind === "outOfSync" && deadline.isRollback)))
+    return { kind: "progressing", record, untilMs: deadline.untilMs };
+  if (kind !== "inSync" || desired.tests === undefined) return { kind, record };
+  const tests = testsOf(record);
+  if (tests === undefined) return { kind: "untested", record };
+  return tests === "failed" && desired.tests === "required"
+    ? { kind: "failed", record, what: "tests" }
+    : { kind, record };
 }
 
 export function isInSync(record: ReleaseRecord, desired: Desired): boolean {
@@ -99,7 +142,8 @@ export function isOwnLock(
   // Without the run, labels count for a release that is the deployment's by the inventory.
   if (isLabelled && isSame(latest.owner, owner)) return true;
   if (interrupted === undefined) return false;
-  if (latest.revision === interrupted.revision) return isLabelled;
+  if (latest.revision === interrupted.revision)
+    return isLabelled || (interrupted.target !== undefined && latest.status === "pending-rollback");
   // Helm copies the labels of the revision that it rolls back to, so only the revision number identifies the run.
   return (
     interrupted.rollsBack &&

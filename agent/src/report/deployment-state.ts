@@ -15,6 +15,8 @@ export type DeploymentResult =
       readonly chartDigest?: string;
       /** A warning. */
       readonly message?: string;
+      /** The agent waits until then for it to become ready, RFC 3339. */
+      readonly awaitsUntil?: string;
     }
   | {
       readonly kind: "failed";
@@ -48,7 +50,8 @@ export function toDeploymentState(
   result: DeploymentResult,
   readiness: Readiness = unknownReadiness,
 ): DeploymentState {
-  const base = { ...assignment.owner, ...readiness, ready: false, message: "" };
+  const { runningJob: _, ...objects } = readiness;
+  const base = { ...assignment.owner, ...objects, ready: false, message: "" };
   switch (result.kind) {
     case "pending":
       return {
@@ -84,7 +87,7 @@ export function toDeploymentState(
         phase: "deployed",
         message: result.message ?? "",
         release: result.release,
-        ready: readiness.ready,
+        ready: readiness.ready && result.awaitsUntil === undefined,
         ...(result.chartDigest !== undefined && { chartDigest: result.chartDigest }),
       };
   }

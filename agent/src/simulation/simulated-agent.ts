@@ -61,9 +61,17 @@ export function createSimulatedAgent(
     clients: noChanges,
     inputs: noChanges,
     downstream: noChanges,
-    releases: { ...noChanges, onRemoved: () => undefined, onReadable: () => undefined },
+    releases: {
+      ...{ ...noChanges, onRemoved: () => undefined, onReadable: () => undefined },
+      history: () => [],
+    },
     // A lost assignment has nothing to uninstall.
-    inventory: { releasesOf: () => [], isComplete: true, setComplete: () => Promise.resolve() },
+    inventory: {
+      ...{ releasesOf: () => [], isComplete: true },
+      ...{ setComplete: () => Promise.resolve(), setFailedAttempts: () => Promise.resolve() },
+      ...{ failedAttemptsOf: () => undefined, deadlineOf: () => undefined },
+      ...{ handledRequestOf: () => undefined, setHandledRequest: () => Promise.resolve() },
+    },
     assignments: createAssignments({ storage: noAssignmentStorage, log }),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),

@@ -3,7 +3,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import type { DeployPass, DeployResult } from "../engine/deployer.ts";
+import type { DeployPass, DeployResult } from "../engine/deploy-pass.ts";
 import { testAssignment } from "../testing/index.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
 
@@ -22,6 +22,7 @@ function setUp(options: { latencyMs?: number; failureRate?: number; random?: num
     signal: never,
     superseded: never,
     withoutWorker: (wait) => wait(),
+    readinessOf: () => undefined,
     retryAtMs: undefined,
     unmetDependencies: () => Promise.resolve(undefined),
     ...more,

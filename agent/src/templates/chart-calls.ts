@@ -19,20 +19,35 @@ export const callsSchema = z.object({
 });
 
 /** What the guard needs to know of a chart. */
-export const chartCallsSchema = z.object({ calls: callsSchema, rendersValues: z.boolean() });
+export const chartCallsSchema = z.object({
+  calls: callsSchema,
+  rendersValues: z.boolean(),
+  /** It may have hooks that run after the objects are installed, with these values or others. */
+  hasPostHooks: z.boolean(),
+  /** Of its Chart.yaml. */
+  name: z.string(),
+});
 export type ChartCalls = Readonly<z.infer<typeof chartCallsSchema>>;
 
 /** Throws CHART_UNREADABLE. */
 export async function readChartCalls(
   chart: Pick<ChartFile, "path" | "digest">,
 ): Promise<ChartCalls> {
-  const { templates, values, files } = await readChartTemplates(chart);
+  const { templates, values, files, name } = await readChartTemplates(chart);
   const { calls, rendersValues, rendersFiles } = templateCalls(templates);
   const rendered = [
     ...(rendersValues ? values.map(callsInValuesFile) : []),
     ...(rendersFiles ? files.map(({ path, text }) => callsInText(text, path)) : []),
   ];
-  return { calls: [calls, ...rendered].reduce(both), rendersValues };
+  const hasPostHooks = [...templates, ...values, ...files].some(({ text }) =>
+    mayHavePostHooks(text),
+  );
+  return { calls: [calls, ...rendered].reduce(both), rendersValues, hasPostHooks, name };
+}
+
+/** Whether a text can be, or be rendered to, a hook that runs after the objects are installed. */
+export function mayHavePostHooks(text: string): boolean {
+  return /post-(install|upgrade)|helm\.sh\/hook["']?\s*:\s*["']?\{\{/.test(text);
 }
 
 /** Parses the file only if it contains the name of a function, because YAML is slow to parse. */

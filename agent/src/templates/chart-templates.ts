@@ -5,7 +5,9 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { ChartFile } from "@flotilla/shared/source/cache";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { extract } from "tar-stream";
+import { z } from "zod";
 import { agentErrors } from "../errors/index.ts";
 import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 
@@ -14,6 +16,8 @@ export interface ChartTemplates {
   readonly values: readonly TemplateFile[];
   /** Other files that contain the name of one of those functions. */
   readonly files: readonly TemplateFile[];
+  /** Of the chart itself; empty: Helm rejects it. */
+  readonly name: string;
 }
 
 const MiB = 1024 * 1024;
@@ -39,6 +43,7 @@ export async function readChartTemplates({
   const templates: TemplateFile[] = [];
   const values: TemplateFile[] = [];
   const files: TemplateFile[] = [];
+  let name = "";
   let unpackedBytes = 0;
   /** The streams replace it by errors of their own. */
   let exceeded: AppError | undefined;
@@ -68,17 +73,18 @@ export async function readChartTemplates({
     if (depth > maxDepth) throw exceedLimit(`it has more than ${maxDepth} charts within charts`);
     const inner: { readonly path: string; readonly bytes: Buffer }[] = [];
     const entries = extract();
-    entries.on("entry", ({ name, type }, stream, next) => {
-      const path = within + name;
+    entries.on("entry", ({ name: entry, type }, stream, next) => {
+      const path = within + entry;
       entryCount += 1;
       if (entryCount > maxFiles) return next(exceedLimit(`it has more than ${maxFiles} files`));
       // Helm reads every kind of entry except directories.
-      const kind = type === "directory" ? undefined : kindOf(name);
+      const kind = type === "directory" ? undefined : kindOf(entry);
       collect(stream, kind).then((bytes) => {
+        if (depth === 0 && pathInChart(entry) === "Chart.yaml") name = nameIn(bytes.toString());
         if (kind === "chart") inner.push({ path: `${path}!`, bytes });
         else if (kind === "template") templates.push({ path, text: bytes.toString() });
         else if (kind === "values") values.push({ path, text: bytes.toString() });
-        else if (outsideFunctions.some((name) => bytes.includes(name)))
+        else if (outsideFunctions.some((each) => bytes.includes(each)))
           files.push({ path, text: bytes.toString() });
         next();
       }, next);
@@ -115,8 +121,19 @@ export async function readChartTemplates({
       { cause: thrown },
     );
   }
-  return { templates, values, files };
+  return { templates, values, files, name };
 }
+
+function nameIn(chartYaml: string): string {
+  try {
+    return chartSchema.parse(parseHelmYaml(chartYaml, { name: "Chart.yaml" })).name;
+  } catch {
+    // Helm reports it.
+    return "";
+  }
+}
+
+const chartSchema = z.looseObject({ name: z.string() });
 
 type FileKind = "template" | "values" | "chart" | "file";
 

@@ -204,3 +204,37 @@ describe("before Helm renders a chart", () => {
     await check({ content, chart });
   });
 });
+
+describe("hooks after the installation, for which Helm itself must wait", () => {
+  const hooksOf = async (
+    template: string,
+    more: Partial<Parameters<ReturnType<typeof createTemplateGuard>>[0]> = {},
+  ) => {
+    const bytes = await archive({
+      "app/Chart.yaml": "name: app\n",
+      "app/templates/a.yaml": template,
+    });
+    const chart = await chartOf(bytes);
+    return await createTemplateGuard(read)({ content: plainContent, chart, ...more });
+  };
+  const plain = "kind: ConfigMap\n";
+
+  test("are found in templates, also where their time is computed", async () => {
+    const annotation = (value: string) => `metadata: {annotations: {"helm.sh/hook": ${value}}}`;
+
+    assert.deepEqual(await hooksOf(plain), { name: "app", hasPostHooks: false });
+    assert.equal((await hooksOf(annotation("pre-install,test"))).hasPostHooks, false);
+    assert.equal((await hooksOf(annotation("post-install"))).hasPostHooks, true);
+    assert.equal((await hooksOf(annotation("{{ .Values.when }}"))).hasPostHooks, true);
+  });
+
+  test("are found in values and in post-renderers", async () => {
+    const values = { extra: { annotations: { "helm.sh/hook": "post-upgrade" } } };
+    const patch = '[{op: add, path: /metadata/annotations, value: {"helm.sh/hook": post-install}}]';
+    const postRenderers = [{ patches: [{ patch, target: { kind: "Job" } }] }];
+
+    assert.equal((await hooksOf(plain, { values })).hasPostHooks, true);
+    const content = { ...plainContent, postRenderers };
+    assert.equal((await hooksOf(plain, { content })).hasPostHooks, true);
+  });
+});

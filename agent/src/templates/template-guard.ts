@@ -3,10 +3,11 @@
 import { createLruCache } from "@flotilla/shared/cache";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
+import { canonicalJson } from "@flotilla/shared/json";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import type { Values } from "@flotilla/shared/values";
 import { agentErrors } from "../errors/index.ts";
-import { both, type ChartCalls } from "./chart-calls.ts";
+import { both, type ChartCalls, mayHavePostHooks } from "./chart-calls.ts";
 import type { OutsideCalls } from "./template-calls.ts";
 
 export interface TemplateCheck {
@@ -16,8 +17,14 @@ export interface TemplateCheck {
   readonly values?: Values | undefined;
 }
 
+export interface CheckedChart {
+  readonly name: string;
+  /** Whether it may have hooks that run after the objects are installed: Helm itself must wait for these. */
+  readonly hasPostHooks: boolean;
+}
+
 /** Throws TEMPLATES_DENIED, LIMIT_EXCEEDED, and CHART_UNREADABLE for an archive that is not a chart. */
-export type CheckTemplates = (use: TemplateCheck) => Promise<void>;
+export type CheckTemplates = (use: TemplateCheck) => Promise<CheckedChart>;
 
 /** Reads in a process of its own what a tenant wrote. Both throw LIMIT_EXCEEDED. */
 export interface ReadCalls {
@@ -43,16 +50,23 @@ export function createTemplateGuard(read: ReadCalls): CheckTemplates {
   }
 
   return async function checkTemplates({ content, chart, values }) {
-    const { calls, rendersValues } = await chartOf(chart);
+    const { calls, rendersValues, hasPostHooks, name } = await chartOf(chart);
     const reached =
       rendersValues && values !== undefined ? both(calls, await read.inValues(values)) : calls;
     const error = validateOutsideCalls(reached, content.helm);
-    if (error === undefined) return;
+    const rendered = [values, content.postRenderers];
+    if (error === undefined)
+      return { name, hasPostHooks: hasPostHooks || rendered.some(mayHaveHooks) };
     throw new AppError(
       agentErrors.TEMPLATES_DENIED,
       `render release ${content.namespace}/${content.releaseName}: ${error}`,
     );
   };
+}
+
+/** Some charts render manifests in their values, and a post-renderer can make any object a hook. */
+function mayHaveHooks(value: Values | DeploymentContent["postRenderers"]): boolean {
+  return value !== undefined && mayHavePostHooks(canonicalJson(value));
 }
 
 type Allowance = Pick<DeploymentContent["helm"], "disableLookup" | "disableDNS">;

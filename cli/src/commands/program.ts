@@ -20,6 +20,7 @@ export function createProgram(config: CliConfig): Command {
     statusCommand(config),
     chartsCommand(config),
     reconcileCommand(config),
+    retryCommand(config),
     clusterCommand(config),
     rotateAuthorityCommand(config),
     uninstallCommand(config),
@@ -115,8 +116,41 @@ function chartsCommand(config: CliConfig): Command {
 }
 
 function reconcileCommand(config: CliConfig): Command {
-  const helmOp = withHubOptions(new Command("helmop"), config)
-    .description("Resolve the chart of a HelmOp now, even where polling is off")
+  const helmOp = requestCommand(
+    "helmop",
+    "Resolve the chart of a HelmOp now, even where polling is off, and reconcile its releases",
+    config,
+  )
+    .option("--force", "also upgrade its releases, whatever their state")
+    .option("--reset", "also forget their failed attempts")
+    .action((name: string, options: RequestOptions) => request(name, options, config));
+  return new Command("reconcile")
+    .description("Request an immediate reconciliation")
+    .addCommand(helmOp);
+}
+
+function retryCommand(config: CliConfig): Command {
+  const description = "Try the releases of a HelmOp again that have no retries left";
+  const helmOp = requestCommand("helmop", description, config).action(
+    (name: string, options: RequestOptions) => request(name, { ...options, reset: true }, config),
+  );
+  return new Command("retry").description("Try failed releases again").addCommand(helmOp);
+}
+
+interface RequestOptions {
+  readonly dir: string;
+  readonly namespace: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly wait?: boolean;
+  readonly timeout: number;
+  readonly force?: boolean;
+  readonly reset?: boolean;
+}
+
+function requestCommand(name: string, description: string, config: CliConfig): Command {
+  return withHubOptions(new Command(name), config)
+    .description(description)
     .argument("<name>", "name of the HelmOp")
     .option("-n, --namespace <name>", "namespace of the HelmOp", workspaceNamespace)
     .option("--wait", "wait until the HelmOp is ready")
@@ -124,30 +158,16 @@ function reconcileCommand(config: CliConfig): Command {
       new Option("--timeout <duration>", "how long to wait")
         .argParser(parseTimeout)
         .default(5 * 60_000, "5m"),
-    )
-    .action(
-      async (
-        name: string,
-        {
-          wait,
-          timeout,
-          ...options
-        }: {
-          dir: string;
-          namespace: string;
-          kubeconfig?: string;
-          context?: string;
-          wait?: boolean;
-          timeout: number;
-        },
-      ) => {
-        const { reconcile } = await import("./reconcile.ts");
-        await reconcile({ name, ...options, ...(wait === true && { waitMs: timeout }) }, config);
-      },
     );
-  return new Command("reconcile")
-    .description("Request an immediate reconciliation")
-    .addCommand(helmOp);
+}
+
+async function request(
+  name: string,
+  { wait, timeout, ...options }: RequestOptions,
+  config: CliConfig,
+): Promise<void> {
+  const { reconcile } = await import("./reconcile.ts");
+  await reconcile({ name, ...options, ...(wait === true && { waitMs: timeout }) }, config);
 }
 
 function clusterCommand(config: CliConfig): Command {

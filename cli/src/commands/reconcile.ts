@@ -1,7 +1,11 @@
 /** `flotilla reconcile helmop`: requests a reconciliation by annotation, as `flux reconcile` does, and waits for it. */
 
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
-import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import {
+  forceRequestAnnotation,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+} from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { connectKube, type KubeRest } from "@flotilla/shared/kube/client";
@@ -16,6 +20,10 @@ export interface ReconcileOptions extends HubOptions {
   readonly namespace: string;
   /** How long to wait until the HelmOp is ready; does not wait when absent. */
   readonly waitMs?: number;
+  /** Helm upgrades its releases, whatever their state. */
+  readonly force?: boolean;
+  /** Their failed attempts do not count. */
+  readonly reset?: boolean;
 }
 
 /** Throws HELMOP_NOT_FOUND, HELMOP_SUSPENDED, RECONCILE_FAILED, or CANCELLED when `waitMs` has passed. */
@@ -26,7 +34,12 @@ export async function reconcile(options: ReconcileOptions, config: CliConfig): P
     validateTarget(await rest.get(helmOps, ref), ref, rest);
     // The hub compares the value with the last one that it handled; Flux uses the time, too.
     const token = formatTimeMs(Date.now());
-    const body = { metadata: { annotations: { [reconcileRequestAnnotation]: token } } };
+    const annotations = {
+      [reconcileRequestAnnotation]: token,
+      ...(options.force === true && { [forceRequestAnnotation]: token }),
+      ...(options.reset === true && { [resetRequestAnnotation]: token }),
+    };
+    const body = { metadata: { annotations } };
     await rest.patch(helmOps, ref, { type: "merge", body });
     process.stdout.write(`HelmOp ${keyOf(ref)} reconciliation requested\n`);
     if (options.waitMs === undefined) return;

@@ -71,8 +71,8 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
   const { paths, signal } = spec;
   const tools: readonly ToolName[] =
     spec.provider === "kind"
-      ? ["kubectl", "helm", "registry"]
-      : [...controlPlaneTools, "kubectl", "helm", "registry"];
+      ? ["kubectl", "helm", "kustomize", "registry"]
+      : [...controlPlaneTools, "kubectl", "helm", "kustomize", "registry"];
   spec.step("preparing programs");
   const binaries = await ensureBinaries(tools, { progress: spec.progress, signal });
   await mkdir(paths.work, { recursive: true, mode: 0o700 });
@@ -96,7 +96,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       ...watchers,
     }),
     startChartRepository({ dir: paths.chartRepository, logDir: paths.logs, ...watchers }),
-    preparePods(readLocalConfig(), binaries.helm),
+    preparePods(readLocalConfig(), binaries),
   ]);
   await writeKubeconfig(
     paths.kubeconfig,

@@ -31,7 +31,7 @@ export interface BenchFleet extends WatchedObjects {
     name: string,
     chart: string,
     targets: HelmOp["spec"]["targets"],
-    values?: ChartValues,
+    options?: BenchOptions,
   ): Promise<void>;
   ready(...names: readonly string[]): Promise<void>;
   /** `helm upgrade --install` of the same chart from a file, as a user runs it. */
@@ -39,6 +39,11 @@ export interface BenchFleet extends WatchedObjects {
 }
 
 export type ChartValues = Readonly<Record<string, unknown>>;
+
+export interface BenchOptions {
+  readonly values?: ChartValues;
+  readonly timeout?: string;
+}
 
 /** The one cluster with an agent. */
 export const oneCluster: HelmOp["spec"]["targets"] = [{ clusterName: "cluster-1" }];
@@ -71,7 +76,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     cluster,
     ...watched,
     publish: server.publish,
-    async createHelmOp(name, chart, targets, values) {
+    async createHelmOp(name, chart, targets, { values, timeout } = {}) {
       const helmOp: HelmOp = {
         apiVersion,
         kind: "HelmOp",
@@ -85,6 +90,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
           },
           namespace: name,
           targets,
+          ...(timeout !== undefined && { timeout }),
         },
       };
       await fleet.hub.create(helmOps, helmOp);

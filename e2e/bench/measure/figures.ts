@@ -10,6 +10,7 @@ export interface Figure {
     | "requests"
     | "requests/min"
     | "KiB"
+    | "%"
     | "agents"
     | "errors"
     | "x";

@@ -7,8 +7,8 @@ import { readLocalImages } from "@flotilla/local/pods";
 import type { EntryFile, EntryFiles } from "../../src/harness/processes.ts";
 
 export async function imagePrograms(): Promise<EntryFiles> {
-  const { helm } = await ensureBinaries(["helm"]);
-  const trees = await ensureImageTrees({ config: readLocalConfig(), helm, withDebian: false });
+  const tools = await ensureBinaries(["helm", "kustomize"]);
+  const trees = await ensureImageTrees({ config: readLocalConfig(), tools, withDebian: false });
   const images = await readLocalImages(trees);
   const entryOf = (program: "hub" | "agent"): EntryFile => {
     const [, ...args] = images[`flotilla/${program}`]?.entrypoint ?? [];

@@ -19,7 +19,7 @@ export interface AgentCluster {
 /** Lasts for the file. */
 export async function startAgentCluster(): Promise<AgentCluster> {
   const dir = await testDir({ onTestFinished: afterAll });
-  const { helm } = await ensureBinaries(["helm"]);
+  const { helm, kustomize } = await ensureBinaries(["helm", "kustomize"]);
   const plane = await leaseControlPlane("cluster");
   const client = await connectCluster(plane.kubeconfig);
   afterAll(() => client.close());
@@ -29,6 +29,6 @@ export async function startAgentCluster(): Promise<AgentCluster> {
   return {
     client,
     charts,
-    spec: { kubeconfig: plane.kubeconfig, helm, dataDir: join(dir, "data") },
+    spec: { kubeconfig: plane.kubeconfig, helm, kustomize, dataDir: join(dir, "data") },
   };
 }

@@ -330,7 +330,6 @@ test("a run of Helm that does not wait is completed, also when another content i
 });
 
 for (const [name, what, helm, stall] of [
-  ["waiting", "waits", { timeoutSeconds: 600 }, { node: true }],
   ["atomic", "waits and would roll back", { timeoutSeconds: 600, atomic: true }, { node: true }],
   ["hooked", "runs a hook that never ends", {}, { hook: true }],
 ] as const) {
@@ -353,6 +352,23 @@ for (const [name, what, helm, stall] of [
     assert.ok(!agent.reports.some((state) => state.name === name && state.phase === "failed"));
   });
 }
+
+test("a release that is not ready yet is upgraded at once when another content is assigned", async () => {
+  const helm = { timeoutSeconds: 600 };
+  const of = (values: Readonly<Record<string, unknown>>) =>
+    assignmentOf({ name: "waiting", chart: stalling, url, helm, values });
+  await agent.intake.assign(await of({ node: true }));
+  const progressing = await agent.report(
+    (state) => state.name === "waiting" && state.phase === "deployed",
+  );
+  assert.equal(progressing.ready, false);
+
+  const newest = await of({ greeting: "newest" });
+  await agent.intake.assign(newest);
+
+  await agent.report(({ deploymentId, ready }) => deploymentId === newest.deploymentId && ready);
+  assert.deepEqual(await releaseHistory(client, "waiting"), ["1 superseded", "2 deployed"]);
+});
 
 test("a rollback that never ends is stopped when another content is assigned", async () => {
   await restart({ graceMs: 5_000 });

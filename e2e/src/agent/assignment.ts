@@ -20,8 +20,11 @@ export interface DeploymentSpec {
   readonly dependsOn?: DeploymentContent["dependsOn"];
   readonly helm?: Partial<DeploymentContent["helm"]>;
   readonly actions?: DeploymentContent["actions"];
+  readonly postRenderers?: DeploymentContent["postRenderers"];
+  readonly commonMetadata?: DeploymentContent["commonMetadata"];
   readonly uid?: string;
   readonly paused?: boolean;
+  readonly request?: AssignmentRequest["request"];
   readonly keepResources?: boolean;
   readonly deleteCRDResources?: boolean;
   readonly serviceAccount?: string;
@@ -46,6 +49,8 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.dependsOn !== undefined && { dependsOn: spec.dependsOn }),
     helm: { ...plainContent.helm, ...spec.helm },
     ...(spec.actions !== undefined && { format: 2, actions: spec.actions }),
+    ...(spec.postRenderers !== undefined && { format: 2, postRenderers: spec.postRenderers }),
+    ...(spec.commonMetadata !== undefined && { format: 2, commonMetadata: spec.commonMetadata }),
     keepResources: spec.keepResources ?? false,
     ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(spec.serviceAccount !== undefined && { serviceAccount: spec.serviceAccount }),
@@ -55,5 +60,6 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     deploymentId,
     content: bytes,
     paused: spec.paused ?? false,
+    ...(spec.request !== undefined && { request: spec.request }),
   };
 }

@@ -113,6 +113,18 @@ async function rejected(
   return await reportOf(await assign(name, deployment), ({ phase }) => phase === "failed");
 }
 
+test("a definition that common metadata has changed outlives its release, too", async () => {
+  await ready("labelled", { commonMetadata: { annotations: { note: "common" } } });
+  const installed = await client.reader.get(customResourceDefinitions, refOf("labelled"));
+  assert.equal(installed?.metadata.annotations?.["note"], "common");
+  assert.deepEqual(await releaseHistory(client, "labelled"), ["1 deployed"]);
+
+  await withdraw("labelled");
+
+  const left = await client.reader.get(customResourceDefinitions, refOf("labelled"));
+  assert.equal(left?.metadata.uid, installed.metadata.uid);
+});
+
 async function withdraw(name: string): Promise<void> {
   await agent.intake.withdraw({ name, uid: `uid-${name}` });
   await agent.withdrawn(name);

@@ -18,7 +18,7 @@ import {
   startInstaller,
 } from "../harness/in-process-installer.ts";
 import { createAdmin } from "../harness/rbac.ts";
-import { installedConfig, releaseHistory } from "../harness/releases.ts";
+import { installedConfig, releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 
@@ -42,7 +42,17 @@ const rejected = await chartArchive({
   version: "0.3.0",
   templates: { "config.yaml": `${configOf("Not_A_Name")}` },
 });
-charts.publish(first, second, hooked, rejected);
+/** Its test is always rejected by the API server. */
+const failing = await chartArchive({
+  name: "failing",
+  version: "0.1.0",
+  templates: {
+    "config.yaml": configOf("{{ .Release.Name }}-config"),
+    "test.yaml":
+      "apiVersion: v1\nkind: Service\nmetadata: {name: rejected, annotations: {helm.sh/hook: test}}\nspec: {ports: []}\n",
+  },
+});
+charts.publish(first, second, hooked, rejected, failing);
 const tenant = "tenant";
 await client.create(namespaces, { metadata: { name: tenant } });
 
@@ -108,7 +118,7 @@ function edited(secret: Secret, change: (release: Release) => Release): Secret["
   return { release: Buffer.from(packed).toString("base64") };
 }
 
-function withHook(name: string): (release: Release) => Release {
+function withHook(name: string, event = "pre-delete"): (release: Release) => Release {
   return (release) => ({
     ...release,
     hooks: [
@@ -117,7 +127,7 @@ function withHook(name: string): (release: Release) => Release {
         kind: "ConfigMap",
         path: "x/hook.yaml",
         manifest: configOf(name, "kube-system"),
-        events: ["pre-delete"],
+        events: [event],
       },
     ],
   });
@@ -217,6 +227,19 @@ test("a hook that was written into a record does not run", async () => {
 
   assert.equal(await inKubeSystem("farewell"), false);
   assert.equal(await installedConfig(client, "changed"), undefined);
+});
+
+test("a test that was written into a record does not run, also when the tests are repeated", async () => {
+  const chart = failing;
+  await assign({ name: "tested", chart, url, actions: { test: { enable: true } } });
+  await agent.report(hasCode("tested", "HELM_FAILED"));
+  assert.equal(runsOf("tested").filter(([command]) => command === "test").length, 1);
+
+  await edit("tested", 1, withHook("written-test", "test"));
+
+  // The record is not the agent's any more, so the release is upgraded before it is tested again.
+  await waitForRevision(client, "tested", 2, "deployed");
+  assert.equal(await inKubeSystem("written-test"), false);
 });
 
 test("a release whose record got a hook while the agent was away is upgraded, and the hook does not run", async () => {

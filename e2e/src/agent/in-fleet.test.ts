@@ -8,13 +8,18 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { parseAssignment } from "@flotilla/agent/assignment";
 import { startOfProcess } from "@flotilla/agent/helm";
-import { clusters, type HelmOp } from "@flotilla/shared/api";
-import { agentNamespace } from "@flotilla/shared/api/names";
+import { clusters, type HelmOp, helmOps } from "@flotilla/shared/api";
+import {
+  agentNamespace,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+} from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { unpackContent } from "@flotilla/shared/content";
 import { canonicalJson, rawNumber } from "@flotilla/shared/json";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { onTestFinished, test } from "vitest";
+import { chartArchive } from "../harness/chart-archive.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startSilentServer } from "../harness/silent-server.ts";
@@ -104,8 +109,106 @@ test("options of actions reach Helm without running it, those of a target first"
   assert.deepEqual(await releaseHistory(client, "optioned"), [...all, "3 uninstalled"]);
 });
 
+test("a failed upgrade is rolled back, with conditions and a history, and tried again on request", async () => {
+  const rejected = await chartArchive({
+    name: "app",
+    version: "9.0.0",
+    templates: {
+      "rejected.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: []}\n",
+    },
+  });
+  charts.publish(rejected);
+  await createHelmOp("remedied", {
+    maxHistory: 10,
+    upgrade: { remediation: { remediateLastFailure: true } },
+  });
+  await workspace.waitUntilReady("remedied", "1.0.0", 1);
+  assert.deepEqual(await releaseConditionsOf("remedied"), ["Released True InstallSucceeded"]);
+
+  await change("remedied", { helm: { version: "9.0.0" } });
+  await workspace.waitForMessage(
+    "remedied",
+    /the upgrade failed, and no retries are left: .*rolled back/,
+  );
+
+  const failed = ["Released False UpgradeFailed", "Remediated True RollbackSucceeded"];
+  assert.deepEqual(await releaseConditionsOf("remedied"), failed);
+  const { conditions = [], history = [] } =
+    (await workspace.bundleDeployment(cluster.name, "remedied"))?.status ?? {};
+  assert.equal(findCondition(conditions, "Stalled")?.reason, "RetriesExceeded");
+  assert.deepEqual(
+    history.map(({ version, status, action, chartVersion }) => [
+      version,
+      status,
+      action,
+      chartVersion,
+    ]),
+    [
+      [3, "deployed", "rollback", "1.0.0"],
+      [2, "failed", "upgrade", "9.0.0"],
+      [1, "superseded", "install", "1.0.0"],
+    ],
+  );
+
+  const at = new Date().toISOString();
+  const annotations = { [reconcileRequestAnnotation]: at, [resetRequestAnnotation]: at };
+  await fleet.hub.patch(helmOps, workspace.ref("remedied"), {
+    type: "merge",
+    body: { metadata: { annotations } },
+  });
+  await waitForRevision(client, "remedied", 5, "deployed");
+  await change("remedied", { helm: { version: "1.1.0" } });
+  await workspace.waitUntilReady("remedied", "1.1.0", 1);
+  assert.deepEqual(await releaseConditionsOf("remedied"), ["Released True UpgradeSucceeded"]);
+});
+
+/** Of a HelmOp. */
+async function releaseConditionsOf(name: string): Promise<readonly string[]> {
+  const { conditions = [] } = (await workspace.helmOp(name))?.status ?? {};
+  return conditions
+    .filter(({ type }) => ["Released", "TestSuccess", "Remediated"].includes(type))
+    .map(({ type, status, reason }) => `${type} ${status} ${reason}`);
+}
+
+test("what post-renderers and common metadata change is deployed, those of a target first, and removed again", async () => {
+  const renderer = (greeting: string) => ({
+    kustomize: {
+      patches: [
+        {
+          patch: JSON.stringify([{ op: "replace", path: "/data/greeting", value: greeting }]),
+          target: { kind: "ConfigMap", name: "rendered-.*" },
+        },
+      ],
+    },
+  });
+  await createHelmOp("rendered", {
+    postRenderers: [renderer("of the HelmOp")],
+    commonMetadata: { labels: { team: "a", tier: "web" } },
+    targets: [
+      {
+        clusterSelector: {},
+        postRenderers: [renderer("of the target")],
+        commonMetadata: { labels: { team: "b" } },
+      },
+    ],
+  });
+  await workspace.waitUntilReady("rendered", "1.0.0", 1);
+  const { data, metadata } = await config("rendered");
+  assert.equal(data?.["greeting"], "of the target");
+  assert.deepEqual([metadata.labels?.["team"], metadata.labels?.["tier"]], ["b", "web"]);
+
+  await change("rendered", {
+    postRenderers: null,
+    commonMetadata: null,
+    targets: [{ clusterSelector: {} }],
+  });
+  await config("rendered", (greeting) => greeting === "hello");
+  await workspace.waitUntilReady("rendered", "1.0.0", 1);
+  assert.equal((await config("rendered")).metadata.labels?.["tier"], undefined);
+});
+
 test("an agent that was killed during an upgrade recovers at once: no helm process, no lock, the newest content", async () => {
-  await createHelmOp("killed", { helm: { timeoutSeconds: 600 } });
+  await createHelmOp("killed", { helm: { timeoutSeconds: 600, atomic: true } });
   await workspace.waitUntilReady("killed", "1.0.0", 1);
   await change("killed", { helm: { values: { node: "nowhere" } } });
   await waitForRevision(client, "killed", 2, "pending-upgrade");
@@ -301,16 +404,16 @@ test("a superseded upgrade does not delay the one that replaces it", async () =>
   await createHelmOp("hasty", { helm: { timeoutSeconds: 600 } });
   await workspace.waitUntilReady("hasty", "1.0.0", 1);
   await change("hasty", { helm: { values: { node: "nowhere" } } });
-  await waitForRevision(client, "hasty", 2, "pending-upgrade");
+  await waitForRevision(client, "hasty", 2, "deployed");
 
   await change("hasty", { helm: { version: "1.1.0", values: { node: null } } });
 
   await workspace.waitUntilReady("hasty", "1.1.0", 1);
 });
 
-test("a HelmOp that is deleted while Helm waits is uninstalled at once", async () => {
+test("a HelmOp that is deleted before it is ready is uninstalled at once", async () => {
   await createHelmOp("waiting", { helm: { timeoutSeconds: 600, values: { node: "nowhere" } } });
-  await waitForRevision(client, "waiting", 1, "pending-install");
+  await waitForRevision(client, "waiting", 1, "deployed");
 
   await deleteHelmOp("waiting");
 

@@ -63,23 +63,38 @@ const failing = await chartArchive({
       "apiVersion: v1\nkind: Service\nmetadata: {name: rejected}\nspec: {ports: []}\n",
   },
 });
-const defining = await chartArchive({
-  name: "defining",
-  version: "0.1.0",
-  templates: { "config.yaml": configMap("{{ .Release.Name }}-config") },
-  crds: {
-    "widgets.yaml": `apiVersion: apiextensions.k8s.io/v1
+/** The definition has a column for each version of the chart. */
+const defining = await defined("0.1.0");
+const redefining = await defined("0.2.0");
+
+function defined(version: string): Promise<ChartArchive> {
+  return chartArchive({
+    name: "defining",
+    version,
+    templates: { "config.yaml": configMap("{{ .Release.Name }}-config") },
+    crds: {
+      "widgets.yaml": `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: widgets.options.example.com}
 spec:
   group: options.example.com
   names: {kind: Widget, plural: widgets}
   scope: Namespaced
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object}}
+      additionalPrinterColumns: [{name: v${version}, type: string, jsonPath: .spec.a}]
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: no-definition}
 `,
-  },
-});
-charts.publish(...plain, never, ...hooked, failing, defining);
+    },
+  });
+}
+charts.publish(...plain, never, ...hooked, failing, defining, redefining);
 assert.ok(before !== undefined && after !== undefined);
 
 function configMap(name: string, data = "data: {}", metadata = ""): string {
@@ -101,6 +116,18 @@ function deployed(name: string, { version }: ChartArchive): Promise<DeploymentSt
   return agent.report(
     (state) =>
       state.name === name && state.phase === "deployed" && state.release?.chartVersion === version,
+  );
+}
+
+function definition() {
+  return client.reader.get(customResourceDefinitions, { name: "widgets.options.example.com" });
+}
+
+/** Of the definition in the cluster. */
+async function columns(): Promise<readonly string[]> {
+  const versions = (await definition())?.spec.versions ?? [];
+  return versions.flatMap(({ additionalPrinterColumns = [] }) =>
+    additionalPrinterColumns.map(({ name }) => name),
   );
 }
 
@@ -126,7 +153,10 @@ test("disableHooks runs no hooks of the action that has it", async () => {
 test("a timeout waits for readiness and fails, unless disableWait is set", async () => {
   await assign("waiting", never, { timeoutSeconds: 1 });
   const failed = await agent.report(({ name, phase }) => name === "waiting" && phase === "failed");
-  assert.match(failed.message, /helm upgrade --install of release waiting\/waiting: .*not ready/);
+  assert.match(
+    failed.message,
+    /release waiting\/waiting was not ready .*Pod waiting: is not scheduled/,
+  );
 
   await assign("unwaited", never, { timeoutSeconds: 1, install: { disableWait: true } });
   assert.equal((await deployed("unwaited", never)).ready, false);
@@ -151,7 +181,41 @@ test("crds Skip leaves the chart's definitions out", async () => {
 
   await assign("created", defining, { install: { crds: "Create" } });
   await deployed("created", defining);
-  assert.ok((await client.reader.get(customResourceDefinitions, definition)) !== undefined);
+  assert.deepEqual(await columns(), ["v0.1.0"]);
+
+  await assign("created", redefining, {});
+  await deployed("created", redefining);
+  assert.deepEqual(await columns(), ["v0.1.0"]);
+});
+
+test("crds CreateReplace replaces the chart's definitions, with a label that names the deployment", async () => {
+  await client.patch(
+    customResourceDefinitions,
+    { name: "widgets.options.example.com" },
+    { type: "merge", body: { metadata: { labels: { team: "a" } } } },
+  );
+
+  await assign("replaced", redefining, { install: { crds: "CreateReplace" } });
+  await deployed("replaced", redefining);
+
+  assert.deepEqual(await columns(), ["v0.2.0"]);
+  const { labels } = (await definition())?.metadata ?? {};
+  assert.deepEqual(labels, { team: "a", "flotilla.dev/deployment": "replaced" });
+  assert.equal(await has("replaced", "no-definition"), false);
+});
+
+test("crds Create of an upgrade creates a definition that is missing, and replaces none", async () => {
+  const actions = { install: { crds: "Skip" }, upgrade: { crds: "Create" } } as const;
+  await assign("upgraded", redefining, actions);
+  await deployed("upgraded", redefining);
+  await assign("upgraded", defining, actions);
+  await deployed("upgraded", defining);
+  assert.deepEqual(await columns(), ["v0.2.0"]);
+
+  await client.delete(customResourceDefinitions, { name: "widgets.options.example.com" });
+  await assign("upgraded", redefining, actions, { values: { again: true } });
+  await agent.report(({ name, release }) => name === "upgraded" && release?.revision === 3);
+  assert.deepEqual(await columns(), ["v0.2.0"]);
 });
 
 test("cleanupOnFail deletes what a failed upgrade has created", async () => {

@@ -98,7 +98,7 @@ test("an agent that is killed while Helm runs is replaced when its Lease ends, a
   // Nobody else would unlock its first install within the ten minutes of its timeout.
   await workspace.createHelmOp("killed", {
     helm: {
-      ...{ repo: charts.url, chart: "app", version: "1.0.0", timeoutSeconds: 600 },
+      ...{ repo: charts.url, chart: "app", version: "1.0.0", timeoutSeconds: 600, atomic: true },
       values: { node: "nowhere" },
     },
   });

@@ -122,6 +122,32 @@ export const helmOpRejections: readonly Rejection[] = [
     message: /spec\.pollingInterval: .*must be a duration/,
   },
   {
+    what: "a target for no patch",
+    spec: {
+      helm: { repo },
+      postRenderers: [{ kustomize: { patches: [{ target: { kind: "Job" } }] } }],
+    },
+    message: /spec\.postRenderers\[0\]\.kustomize\.patches\[0\]\.patch: Required value/,
+  },
+  {
+    what: "a tag without the name of its image, in a target",
+    spec: {
+      helm: { repo },
+      targets: [{ postRenderers: [{ kustomize: { images: [{ newTag: "1" }] } }] }],
+    },
+    message: /spec\.targets\[0\]\.postRenderers\[0\]\.kustomize\.images\[0\]\.name: Required value/,
+  },
+  {
+    what: "more than 32 post-renderers",
+    spec: { helm: { repo }, postRenderers: Array.from({ length: 33 }, () => ({})) },
+    message: /spec\.postRenderers: Too many: 33: must have at most 32 items/,
+  },
+  {
+    what: "a number for a label",
+    spec: { helm: { repo }, commonMetadata: { labels: { tier: 1 } } },
+    message: /spec\.commonMetadata\.labels\.tier: .*must be of type string/,
+  },
+  {
     what: "a number for a version",
     spec: { helm: { repo, version: 1.2 } },
     message: /spec\.helm\.version: .*must be of type string/,

@@ -36,7 +36,8 @@ async function answerTo(chartPath: string, isValidating: boolean): Promise<strin
     revision: 1,
     chartPath,
     chartDigest: `sha256:${"0".repeat(64)}`,
-    isRolledBackByHelm: true,
+    isRolledBackByHelm: false,
+    waits: false,
   });
   const result = await runHelm({ args, signal });
   return result.code === 0 ? "installed" : helmErrorOf(result);

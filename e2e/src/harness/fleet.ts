@@ -4,7 +4,7 @@
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import {
   createBootstrapSecret,
   ensureRegistrationToken,
@@ -119,13 +119,17 @@ interface FleetPlane {
 export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-e2e-"));
   const reaper = startReaper();
+  const binaries = await ensureBinaries([...controlPlaneTools, "helm", "kustomize"]);
   const context = {
     dir,
     reaper,
-    environment: { PATH: process.env["PATH"] ?? "", HOME: dir },
+    environment: {
+      // The agent finds kustomize there; its earlier versions have no flag for it.
+      PATH: [dirname(binaries.kustomize), process.env["PATH"] ?? ""].join(delimiter),
+      HOME: dir,
+    },
     ...(spec.entryFiles !== undefined && { entryFiles: spec.entryFiles }),
   };
-  const binaries = await ensureBinaries([...controlPlaneTools, "helm"]);
   const planes = createPlanes(dir, binaries, reaper);
   const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
   const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);

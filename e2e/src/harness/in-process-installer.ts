@@ -31,6 +31,8 @@ export interface InProcessInstaller {
 export interface InstallerSpec {
   readonly kubeconfig: string;
   readonly helm: string;
+  /** Absent: none, for deployments without post-renderers. */
+  readonly kustomize?: string;
   readonly dataDir: string;
   readonly concurrency?: number;
   /** How long Helm gets to end by itself. */
@@ -74,6 +76,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
       }
       return runHelm(run);
     },
+    kustomize: { path: spec.kustomize ?? "/no-kustomize", environment: {} },
     limited: { watch, limits: limits.reader },
     readerEnvironment: {},
     outbox: {

@@ -149,6 +149,7 @@ function changesIn(
 const inRollout: Readonly<Record<string, readonly string[]>> = {
   Ready: ["True ", "True Ready", "False WaitApplied", "False NotReady"],
   Reconciling: ["False ", "True WaitApplied", "True NotReady"],
+  Released: ["True UpgradeSucceeded"],
 };
 
 /**

@@ -9,7 +9,6 @@ import {
   stat,
   symlink,
   unlink,
-  writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,12 +39,13 @@ export async function earlierVersion(version: string): Promise<EarlierVersion> {
   await withLock(join(cache, `${commit}.lock`), async () => {
     if ((await stat(dir).catch(() => undefined)) === undefined) await unpack(commit, dir);
     await linkDependencies(dir);
-    for (const program of ["hub", "agent"])
-      await writeFile(join(dir, `${program}.mjs`), withEarlierFlags(program));
   });
   return {
     dir,
-    entryFiles: { hub: { main: join(dir, "hub.mjs") }, agent: { main: join(dir, "agent.mjs") } },
+    entryFiles: {
+      hub: { main: join(dir, "hub/src/main.ts") },
+      agent: { main: join(dir, "agent/src/main.ts") },
+    },
   };
 }
 
@@ -56,17 +56,6 @@ async function unpack(commit: string, dir: string): Promise<void> {
   await run("git", ["-C", root, "archive", `--output=${archive}`, commit]);
   await run("tar", ["--extract", "--file", archive, "--directory", partial]);
   await rename(partial, dir);
-}
-
-/** Version 0.1.0 had one HTTP port in each program. */
-function withEarlierFlags(program: string): string {
-  return [
-    "process.argv = process.argv",
-    "  .filter((each) => !/^--(http-listen|egress-loopback)=/.test(each))",
-    '  .map((each) => each.replace("--internal-listen=", "--http-listen="));',
-    `await import("./${program}/src/main.ts");`,
-    "",
-  ].join("\n");
 }
 
 /** Packages of npm are those of this checkout; its own packages are its own. */

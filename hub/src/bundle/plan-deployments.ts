@@ -6,7 +6,10 @@ import {
   clusterLabel,
   clusterNamespaceLabel,
   clusterUidLabel,
+  forceRequestAnnotation,
   managedLabel,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
 } from "@flotilla/shared/api/names";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
@@ -126,9 +129,27 @@ function specFor(
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,
     ...(paused && { paused: true }),
+    ...requestOf(bundle),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };
 }
+
+/** The last request of a user; `forceAt` and `resetAt` only as part of it. */
+function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
+  // Users may write anything into it, and agents accept printable tokens only.
+  const tokenIn = (name: string) =>
+    metadata.annotations?.[name]?.slice(0, longestToken).replace(/[^\x20-\x7e]/g, "?");
+  const requestedAt = tokenIn(reconcileRequestAnnotation);
+  if (!requestedAt) return {};
+  return {
+    requestedAt,
+    ...(tokenIn(forceRequestAnnotation) === requestedAt && { forceAt: requestedAt }),
+    ...(tokenIn(resetRequestAnnotation) === requestedAt && { resetAt: requestedAt }),
+  };
+}
+
+/** Of a request in a BundleDeployment. */
+const longestToken = 256;
 
 /** Sorted, each once. */
 function union(some: readonly string[], others: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { DeploymentState } from "@flotilla/proto";
+import type { DeploymentState, ReleaseCondition } from "@flotilla/proto";
 import type { BundleDeployment, BundleDeploymentStatus, Condition } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
@@ -317,4 +317,67 @@ test("the status names the content that failed until one is deployed", () => {
 
   assert.equal(failed.attemptedDeploymentID, digestB);
   assert.equal(statusOf(deployed(), failed).attemptedDeploymentID, undefined);
+});
+
+describe("the conditions and the history of a release", () => {
+  const released: ReleaseCondition = {
+    type: "Released",
+    status: "True",
+    reason: "UpgradeSucceeded",
+    message: "done",
+  };
+  const stalled: ReleaseCondition = {
+    type: "Stalled",
+    status: "True",
+    reason: "RetriesExceeded",
+    message: "no",
+  };
+
+  test("are those of the report, without what does not apply any more", () => {
+    const before = statusOf(deployed({ phase: "failed", ready: false, conditions: [stalled] }));
+    assert.equal(findCondition(before.conditions, "Stalled")?.reason, "RetriesExceeded");
+
+    const after = statusOf(deployed({ conditions: [released] }), before);
+
+    assert.equal(findCondition(after.conditions, "Stalled"), undefined);
+    assert.equal(findCondition(after.conditions, "Released")?.reason, "UpgradeSucceeded");
+  });
+
+  test("stay as they were when a report has none, as from an older agent", () => {
+    const before = statusOf(deployed({ conditions: [released] }));
+
+    const after = statusOf(deployed(), before);
+
+    assert.equal(findCondition(after.conditions, "Released")?.reason, "UpgradeSucceeded");
+  });
+
+  test("have Flux's names, without what says nothing", () => {
+    const { history } = statusOf(
+      deployed({
+        history: [
+          {
+            ...{ revision: 2, status: "deployed", action: "upgrade", chartName: "app" },
+            ...{ chartVersion: "1.1.0", appVersion: "1.1.0", deployedAt: "2026-01-01T00:00:00Z" },
+            tests: [{ name: "smoke", phase: "Succeeded" }],
+          },
+          {
+            ...{ revision: 1, status: "superseded", chartName: "app" },
+            ...{ chartVersion: "1.0.0", appVersion: "9", tests: [] },
+          },
+        ],
+      }),
+    );
+
+    assert.deepEqual(history, [
+      {
+        ...{ version: 2, status: "deployed", action: "upgrade", chartName: "app" },
+        ...{ chartVersion: "1.1.0", lastDeployed: "2026-01-01T00:00:00Z" },
+        testHooks: { smoke: { phase: "Succeeded" } },
+      },
+      {
+        ...{ version: 1, status: "superseded", chartName: "app" },
+        ...{ chartVersion: "1.0.0", appVersion: "9" },
+      },
+    ]);
+  });
 });

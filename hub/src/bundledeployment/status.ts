@@ -1,7 +1,16 @@
 /** The status of a BundleDeployment, from what its agent reported last. Pure. */
 
-import type { DeploymentState, UnreadyResource } from "@flotilla/proto";
-import type { BundleDeployment, BundleDeploymentStatus } from "@flotilla/shared/api";
+import {
+  type DeploymentState,
+  type RevisionInfo,
+  releaseConditionTypes,
+  type UnreadyResource,
+} from "@flotilla/proto";
+import type {
+  BundleDeployment,
+  BundleDeploymentStatus,
+  ReleaseRevision,
+} from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { chartErrors } from "@flotilla/shared/source";
 import { isUrgentChange } from "../status/index.ts";
@@ -46,7 +55,11 @@ export function deploymentStatus(
     ...(saysNothingOfObjects(state)
       ? before
       : { ...withoutObjects(before), ...deployedObjects(state) }),
-    conditions: setConditions(before.conditions ?? [], conditionsOf(deployment, state), now),
+    conditions: setConditions(
+      before.conditions ?? [],
+      [...conditionsOf(deployment, state), ...releaseConditions(deployment, state)],
+      now,
+    ).filter(isCurrent(state)),
     // What is installed stays what it was while a newer content fails or waits.
     appliedDeploymentID: installed ? state.deploymentId : (before.appliedDeploymentID ?? ""),
     ...(isAttempt && { attemptedDeploymentID: state.deploymentId }),
@@ -57,6 +70,7 @@ export function deploymentStatus(
       version: state.release.chartVersion,
     }),
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
+    ...(state.history !== undefined && { history: state.history.map(toHistory) }),
   };
   const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
   // The position of a report is written with the report, not alone.
@@ -123,6 +137,35 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
           : condition("Ready", "False", "NotReady", firstText(state.notReady) || message),
       ];
   }
+}
+
+/** Those of the release itself, with Flux's types. */
+function releaseConditions(deployment: BundleDeployment, { conditions = [] }: DeploymentState) {
+  const observedGeneration = deployment.metadata.generation ?? 0;
+  return conditions.map((condition) => ({ ...condition, observedGeneration }));
+}
+
+/** Conditions of a release that do not apply any more are not in the report. */
+function isCurrent({
+  conditions,
+}: DeploymentState): (condition: { readonly type: string }) => boolean {
+  if (conditions === undefined) return () => true;
+  const current = new Set<string>(conditions.map(({ type }) => type));
+  const types: readonly string[] = releaseConditionTypes;
+  return ({ type }) => current.has(type) || !types.includes(type);
+}
+
+function toHistory(revision: RevisionInfo): ReleaseRevision {
+  const { status, action, chartName, chartVersion, appVersion, deployedAt, tests } = revision;
+  return {
+    ...{ version: revision.revision, status, chartName, chartVersion },
+    ...(action !== undefined && { action }),
+    ...(appVersion !== "" && appVersion !== chartVersion && { appVersion }),
+    ...(deployedAt !== undefined && { lastDeployed: deployedAt }),
+    ...(tests.length > 0 && {
+      testHooks: Object.fromEntries(tests.map(({ name, phase }) => [name, { phase }])),
+    }),
+  };
 }
 
 /** After its start an agent reports no objects before it has applied the desired content. */

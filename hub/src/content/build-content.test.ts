@@ -49,6 +49,52 @@ describe("the content of a deployment", () => {
     ["empty values, which are omitted", { helm: { values: {} } }, {}],
     ["null values, which are omitted", { helm: { values: null } }, {}],
     ["keepResources", { keepResources: true }, { keepResources: true }],
+    [
+      "post-renderers, without what is empty or unknown, and an empty target, which matches everything",
+      {
+        postRenderers: [
+          { kustomize: { patches: [], images: null } },
+          {
+            kustomize: {
+              patches: [
+                { patch: "a", target: { kind: "Job", name: "", labelSelector: null } },
+                { patch: "b", target: null },
+                { patch: "c", target: {} },
+              ],
+              images: [{ name: "nginx", newTag: "1.27", digest: null, other: "unknown" }],
+              other: [],
+            },
+          },
+          {},
+        ],
+      } as BundleDeploymentOptions,
+      {
+        format: 2,
+        postRenderers: [
+          {
+            patches: [
+              { patch: "a", target: { kind: "Job" } },
+              { patch: "b" },
+              { patch: "c", target: {} },
+            ],
+            images: [{ name: "nginx", newTag: "1.27" }],
+          },
+        ],
+      },
+    ],
+    [
+      "common metadata",
+      { commonMetadata: { labels: { team: "a" }, annotations: {} } },
+      { format: 2, commonMetadata: { labels: { team: "a" } } },
+    ],
+    [
+      "post-renderers and metadata that change nothing, which are omitted",
+      {
+        postRenderers: [{ kustomize: { patches: [] } }, { kustomize: null }],
+        commonMetadata: { labels: {}, annotations: null },
+      },
+      {},
+    ],
     ["deleteCRDResources", { deleteCRDResources: true }, { deleteCRDResources: true }],
     ["deleteCRDResources, omitted while it is false", { deleteCRDResources: false }, {}],
     [

@@ -6,8 +6,14 @@ import type {
   ObjectRef,
 } from "@flotilla/shared/api";
 import { helmReleaseName } from "@flotilla/shared/api/names";
-import type { Dependency, DeploymentContent, ValuesSource } from "@flotilla/shared/content";
+import {
+  contentFormat,
+  type Dependency,
+  type DeploymentContent,
+  type ValuesSource,
+} from "@flotilla/shared/content";
 import type { Pin } from "@flotilla/shared/source";
+import { postRendering } from "./post-renderers.ts";
 import { releaseActions } from "./release-actions.ts";
 
 /** The release namespace when neither `namespace` nor `defaultNamespace` is set, as in Fleet. */
@@ -51,11 +57,10 @@ export function buildContent({
   const values = helm.values ?? undefined;
   const preProcessed = helm.disablePreProcess !== true;
   const actions = releaseActions(options);
-  return {
-    format: actions === undefined ? 1 : 2,
+  const content: Omit<DeploymentContent, "format"> = {
     pin,
     releaseName: orElse(helm.releaseName, helmReleaseName(bundleName)),
-    namespace: orElse(options.namespace, orElse(options.defaultNamespace, namespaceOfLastResort)),
+    namespace: releaseNamespace(options),
     createNamespace: options.createNamespace ?? true,
     ...(hasAny(values) && { values }),
     ...(preProcessed && hasAny(helm.templateValues) && { templateValues: helm.templateValues }),
@@ -81,6 +86,7 @@ export function buildContent({
       maxHistory: historyOf(options),
     },
     ...(actions !== undefined && { actions }),
+    ...postRendering(options),
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
@@ -92,6 +98,12 @@ export function buildContent({
     ...(options.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(options.forceSyncGeneration && { forceSyncGeneration: options.forceSyncGeneration }),
   };
+  return { format: contentFormat(content), ...content };
+}
+
+/** The namespace that a release is installed in. */
+export function releaseNamespace({ namespace, defaultNamespace }: BundleDeploymentOptions): string {
+  return orElse(namespace, orElse(defaultNamespace, namespaceOfLastResort));
 }
 
 /** 0: all revisions are kept, which Fleet's own option cannot say. */

@@ -1,2 +1,2 @@
-export { buildContent } from "./build-content.ts";
+export { buildContent, releaseNamespace } from "./build-content.ts";
 export { type ContentReader, type ContentStore, createContentStore } from "./content-store.ts";

@@ -8,22 +8,41 @@ export function releaseActions({
   timeout,
   install,
   upgrade,
+  test,
+  rollback,
   uninstall,
 }: BundleDeploymentOptions): ReleaseActions | undefined {
   const actions = {
     ...seconds(timeout),
-    ...(install && { install: withSeconds(install) }),
-    ...(upgrade && { upgrade: withSeconds(upgrade) }),
-    ...(uninstall && { uninstall: withSeconds(uninstall) }),
+    ...(install && { install: withoutNulls(install) }),
+    ...(upgrade && { upgrade: withoutNulls(upgrade) }),
+    ...(test && { test: withoutNulls(test) }),
+    ...(rollback && { rollback: withoutNulls(rollback) }),
+    ...(uninstall && { uninstall: withoutNulls(uninstall) }),
   };
   // Without fields that this version does not know.
   return Object.keys(actions).length === 0 ? undefined : releaseActionsSchema.parse(actions);
 }
 
-type Action = NonNullable<Options["install"] | Options["upgrade"] | Options["uninstall"]>;
+type Action = NonNullable<Options["install" | "upgrade" | "test" | "rollback" | "uninstall"]>;
 
-function withSeconds<T extends Action>({ timeout, ...options }: T) {
-  return { ...seconds(timeout), ...options };
+/** With times in seconds. */
+function withoutNulls({ timeout, ...options }: Action): Readonly<Record<string, unknown>> {
+  const strategy = "strategy" in options ? options.strategy : undefined;
+  const given = Object.entries(options).filter(([, value]) => value !== null);
+  return {
+    ...seconds(timeout),
+    ...Object.fromEntries(given),
+    ...(strategy && { strategy: strategyOf(strategy) }),
+  };
+}
+
+function strategyOf({
+  name,
+  retryInterval,
+}: NonNullable<NonNullable<Options["upgrade"]>["strategy"]>) {
+  const { timeoutSeconds } = seconds(retryInterval);
+  return { name, ...(timeoutSeconds !== undefined && { retryIntervalSeconds: timeoutSeconds }) };
 }
 
 function seconds(timeout: string | null | undefined): { readonly timeoutSeconds?: number } {

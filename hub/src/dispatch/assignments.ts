@@ -54,13 +54,14 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
         inventory.set(name, inventoryAfter(step));
-        const { deployment, deploymentId, paused } = step;
+        const { deployment, deploymentId, paused, request } = step;
         return {
           kind: "deployment",
           deployment,
           deploymentId,
           paused,
           ...(content !== undefined && { content }),
+          ...(request !== undefined && { request }),
         };
       }
     }

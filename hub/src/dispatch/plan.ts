@@ -1,5 +1,5 @@
 /** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
-import type { DeploymentKey, ObservedDeployment } from "@flotilla/proto";
+import type { DeploymentKey, ObservedDeployment, ReleaseRequest } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
 
 export type DispatchStep =
@@ -9,6 +9,7 @@ export type DispatchStep =
       readonly deployment: DeploymentKey;
       readonly deploymentId: string;
       readonly paused: boolean;
+      readonly request?: ReleaseRequest;
       /** Whether the agent needs the content, because it does not have it. */
       readonly withContent: boolean;
     }
@@ -64,13 +65,29 @@ export function planDeployment(
   if (spec.deploymentID === "") return nothing;
   const paused = spec.paused ?? false;
   const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
-  if (hasContent && observed.paused === paused) return nothing;
+  const request = requestOf(spec);
+  const hasRequest = request === undefined || observed?.requestToken === request.token;
+  if (hasContent && observed.paused === paused && hasRequest) return nothing;
   return {
     kind: "deploy",
     deployment: key,
     deploymentId: spec.deploymentID,
     paused,
+    ...(request !== undefined && { request }),
     withContent: !hasContent,
+  };
+}
+
+function requestOf({
+  requestedAt,
+  forceAt,
+  resetAt,
+}: BundleDeployment["spec"]): ReleaseRequest | undefined {
+  if (!requestedAt) return undefined;
+  return {
+    token: requestedAt,
+    force: forceAt === requestedAt,
+    reset: resetAt === requestedAt,
   };
 }
 
@@ -85,6 +102,7 @@ export function inventoryAfter(
         deploymentId: step.deploymentId,
         paused: step.paused,
         withdrawing: false,
+        ...(step.request !== undefined && { requestToken: step.request.token }),
       };
 }
 
@@ -98,6 +116,7 @@ export function affectsAgent(
     before.metadata.uid !== after.metadata.uid ||
     before.spec.deploymentID !== after.spec.deploymentID ||
     (before.spec.paused ?? false) !== (after.spec.paused ?? false) ||
+    before.spec.requestedAt !== after.spec.requestedAt ||
     (before.metadata.deletionTimestamp === undefined) !==
       (after.metadata.deletionTimestamp === undefined)
   );

@@ -11,7 +11,14 @@ import {
   type HelmOp,
   type HelmOptions,
 } from "@flotilla/shared/api";
-import { bundleFinalizer, helmOpLabel, targetName } from "@flotilla/shared/api/names";
+import {
+  bundleFinalizer,
+  forceRequestAnnotation,
+  helmOpLabel,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+  targetName,
+} from "@flotilla/shared/api/names";
 import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/index.ts";
 
 /** The target of a HelmOp without targets: the ClusterGroup `default` of its namespace, as in Fleet. */
@@ -41,6 +48,7 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
       name: helmOp.metadata.name,
       ...(helmOp.metadata.namespace !== undefined && { namespace: helmOp.metadata.namespace }),
       labels: { ...labels, [helmOpLabel]: helmOp.metadata.name },
+      ...(helmOp.spec.suspend !== true && requestAnnotations(helmOp)),
       finalizers: [bundleFinalizer],
     },
     spec: {
@@ -67,6 +75,17 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
       },
     },
   };
+}
+
+/** Requests of users, which stay open while the HelmOp is suspended. */
+function requestAnnotations({ metadata }: HelmOp): Pick<Bundle["metadata"], "annotations"> {
+  const annotations = Object.fromEntries(
+    [reconcileRequestAnnotation, forceRequestAnnotation, resetRequestAnnotation].flatMap((name) => {
+      const value = metadata.annotations?.[name] ?? "";
+      return value === "" ? [] : [[name, value]];
+    }),
+  );
+  return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
 /**

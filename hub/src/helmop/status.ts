@@ -1,6 +1,6 @@
 /** The status of a HelmOp: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
 import type { Bundle, BundleSummary, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
-import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
 import { type ConditionState, chartReferenceOf, entryFor } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
 import {
@@ -10,6 +10,7 @@ import {
   commonVersion,
   differingArchives,
   type OfflineClusters,
+  releaseConditionTypes,
   rollUp,
 } from "../summary/index.ts";
 import { helmOpConditions } from "./conditions.ts";
@@ -22,6 +23,8 @@ export interface HelmOpInputs {
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
   readonly offline: OfflineClusters;
+  /** Of its releases. */
+  readonly conditions: readonly NewCondition[];
   /** What the clusters have installed. */
   readonly archives: Archives;
   /** The objects of its Bundle over all clusters, and by cluster, within bounds. */
@@ -32,7 +35,7 @@ export interface HelmOpInputs {
 }
 
 /** Conditions that exist only while they apply. */
-const optional: ReadonlySet<string> = new Set(["Polled"]);
+const optional: ReadonlySet<string> = new Set(["Polled", ...releaseConditionTypes]);
 
 /** Undefined until the HelmOp was reconciled once. */
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
@@ -41,13 +44,17 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
   if (status?.observedGeneration === undefined) return undefined;
   const { offlineClusterCount: _, offlineClusters: __, ...kept } = status;
   const { observedGeneration } = status;
-  const desired = helmOpConditions({
+  const own = helmOpConditions({
     helmOp,
     status,
     ready: readyState(inputs, status),
     summary,
     differing: differingArchives(archives, bundle?.status?.uncheckedContents ?? {}),
-  }).map((condition) => ({ ...condition, observedGeneration }));
+  });
+  const desired = [...own, ...inputs.conditions].map((condition) => ({
+    ...condition,
+    observedGeneration,
+  }));
   const version = versionOf(helmOp, aggregate);
   return {
     ...kept,

@@ -182,6 +182,18 @@ const invalid: readonly (readonly [
     "HELMOP_INVALID",
     /^spec\.targets\[1\]\.downstreamResources\[0\] has no name: set the name of the ConfigMap to copy$/,
   ],
+  [
+    "a JSON patch without a target, in a target",
+    {
+      targets: [
+        {
+          postRenderers: [{ kustomize: { patches: [{ patch: "- {op: remove, path: /data}" }] } }],
+        },
+      ],
+    },
+    "HELMOP_INVALID",
+    /^spec\.targets\[0\]\.postRenderers\[0\]\.kustomize\.patches\[0\]\.patch is a JSON patch, which names no object: set a target beside it$/,
+  ],
 ];
 for (const [what, spec, code, message] of invalid) {
   test(`a HelmOp with ${what} is invalid`, () => {

@@ -11,6 +11,8 @@ import { classifySource } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
 import { chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
 import { selectorProblem } from "../targeting/index.ts";
+import { actionOptionsProblem } from "./action-options.ts";
+import { postRendererProblem } from "./post-renderers.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
 const longestName = 63;
@@ -121,10 +123,14 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
   return undefined;
 }
 
-/** Validates downstream resources and sources of values, of the HelmOp itself and of its targets. */
+/** Validates downstream resources, sources of values, options of actions and patches, of the HelmOp itself and of its targets. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
   for (const [path, options] of optionsWithPaths(spec)) {
-    const problem = copyProblem(options) ?? valuesProblem(options);
+    const problem =
+      copyProblem(options) ??
+      valuesProblem(options) ??
+      actionOptionsProblem(options, path === "spec" ? undefined : spec) ??
+      postRendererProblem(options);
     if (problem !== undefined) return `${path}.${problem}`;
   }
   return undefined;

@@ -34,15 +34,16 @@ export async function writeBundle(
     return;
   }
   if (current.metadata.deletionTimestamp !== undefined) return;
+  const { labels = {} } = desired.metadata;
+  // Others may have annotations of their own on it.
+  const annotations = { ...current.metadata.annotations, ...desired.metadata.annotations };
   if (
     isDeepStrictEqual(current.spec, desired.spec) &&
-    isDeepStrictEqual(current.metadata.labels, desired.metadata.labels)
+    isDeepStrictEqual(current.metadata.labels, labels) &&
+    isDeepStrictEqual(current.metadata.annotations ?? {}, annotations)
   )
     return;
-  const next = {
-    ...current,
-    metadata: { ...current.metadata, labels: desired.metadata.labels ?? {} },
-    spec: desired.spec,
-  };
+  const metadata = { ...current.metadata, labels, annotations };
+  const next = { ...current, metadata, spec: desired.spec };
   deps.bundles.wrote(await deps.rest.replace(bundles, next, { signal }));
 }

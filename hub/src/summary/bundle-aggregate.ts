@@ -20,6 +20,7 @@ import {
   type ObjectStates,
 } from "./object-aggregate.ts";
 import { objectCounts, objectStates } from "./object-states.ts";
+import { releaseConditionKeys } from "./release-conditions.ts";
 import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
 
 /** The totals of one Bundle or one cluster. */
@@ -40,6 +41,8 @@ export interface BundleAggregate extends Aggregate {
   readonly objects: ObjectAggregate;
   /** Keys of all BundleDeployments in offline clusters, whatever their state. */
   readonly offline: SortedKeys;
+  /** Keys of those with a condition of a release, as `Released=False`. */
+  readonly conditions: ReadonlyMap<string, SortedKeys>;
 }
 
 export interface DeploymentAggregates {
@@ -65,6 +68,7 @@ interface MutableAggregate extends Aggregate {
 interface MutableBundleAggregate extends MutableAggregate {
   readonly objects: MutableObjectAggregate;
   readonly offline: MutableSortedKeys;
+  readonly conditions: Map<string, MutableSortedKeys>;
 }
 
 /** What counts of one BundleDeployment. */
@@ -82,6 +86,8 @@ export interface Counted {
   /** Of the chart that is installed; "" where none is. */
   readonly version: string;
   readonly objects: ObjectStates;
+  /** Of its release, as `Released=False`. */
+  readonly conditions: readonly string[];
 }
 
 const resourceFields = [
@@ -133,6 +139,7 @@ export function createDeploymentAggregates(): DeploymentAggregates {
     }
     ofBundle.offline.delete(key);
     if (after?.isOffline === true) ofBundle.offline.add(key);
+    countConditions(ofBundle.conditions, key, before?.conditions ?? [], after?.conditions ?? []);
     ofBundle.objects.change(key, before?.objects ?? noObjects, after?.objects ?? noObjects);
     keep(bundles, bundle, ofBundle);
     keep(clusters, cluster, ofCluster);
@@ -206,7 +213,23 @@ export function toCounted(deployment: BundleDeployment, isOffline = false): Coun
     isHelmOps: deployment.metadata.labels?.[helmOpLabel] !== undefined,
     version: deployment.status?.version ?? "",
     objects: objectStates(deployment),
+    conditions: releaseConditionKeys(deployment),
   };
+}
+
+function countConditions(
+  conditions: Map<string, MutableSortedKeys>,
+  key: ObjectKey,
+  before: readonly string[],
+  after: readonly string[],
+): void {
+  for (const condition of before)
+    if (!after.includes(condition)) conditions.get(condition)?.delete(key);
+  for (const condition of after) {
+    const keys = conditions.get(condition) ?? createSortedKeys();
+    keys.add(key);
+    conditions.set(condition, keys);
+  }
 }
 
 /** In its Bundle. */
@@ -259,5 +282,10 @@ function newAggregate(): MutableAggregate {
 }
 
 function newBundleAggregate(): MutableBundleAggregate {
-  return { ...newAggregate(), objects: createObjectAggregate(), offline: createSortedKeys() };
+  return {
+    ...newAggregate(),
+    objects: createObjectAggregate(),
+    offline: createSortedKeys(),
+    conditions: new Map(),
+  };
 }

@@ -6,6 +6,7 @@ import type {
   Cluster,
   HelmOpStatus,
 } from "@flotilla/shared/api";
+import type { NewCondition } from "@flotilla/shared/conditions";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { clusterKeyOf } from "../cache/index.ts";
@@ -16,6 +17,7 @@ import { type BundleAggregate, emptyAggregate } from "./bundle-aggregate.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 import { listOffline, type OfflineClusters } from "./offline-clusters.ts";
 import { pendingDeployments } from "./ready-condition.ts";
+import { releaseConditions } from "./release-conditions.ts";
 import { summarize } from "./summarize.ts";
 
 export interface RollUpSources {
@@ -28,6 +30,8 @@ export interface BundleRollUp {
   readonly aggregate: BundleAggregate;
   readonly summary: BundleSummary;
   readonly offline: OfflineClusters;
+  /** Of its releases. */
+  readonly conditions: readonly NewCondition[];
 }
 
 /** The number of desired deployments in a status. */
@@ -51,6 +55,7 @@ export function rollUpBundle(
       unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
     }),
     offline: listOffline(aggregate, deployments.get, clusterOf),
+    conditions: releaseConditions({ aggregate, lookUp: deployments.get, nameOf: clusterKeyOf }),
   };
 }
 

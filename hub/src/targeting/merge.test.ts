@@ -213,3 +213,33 @@ describe("disableLookup of a target", () => {
     });
   }
 });
+
+describe("post-renderers and common metadata of a target", () => {
+  const renderer = (newTag: string) => ({ kustomize: { images: [{ name: "nginx", newTag }] } });
+  const base = {
+    postRenderers: [renderer("1"), renderer("2")],
+    commonMetadata: { labels: { team: "a", tier: "web" }, annotations: { note: "base" } },
+  };
+  const cases = [
+    ["are those of the Bundle where it has none", {}, {}],
+    [
+      "replace the Bundle's list, whose order matters",
+      { postRenderers: [renderer("3")] },
+      { postRenderers: [renderer("3")] },
+    ],
+    ["turn post-rendering off by an empty list", { postRenderers: [] }, { postRenderers: [] }],
+    ["are ignored when they are null", { postRenderers: null, commonMetadata: null }, {}],
+    [
+      "are merged over the Bundle's labels and annotations by their names",
+      { commonMetadata: { labels: { team: "b" }, annotations: null } },
+      {
+        commonMetadata: { labels: { team: "b", tier: "web" }, annotations: { note: "base" } },
+      },
+    ],
+  ] as const;
+  for (const [what, over, changes] of cases) {
+    test(what, () => {
+      assert.deepEqual(mergeOptions(base, over), { ...base, ...changes });
+    });
+  }
+});

@@ -33,9 +33,11 @@ export function mergeOptions(
       ),
       ignore: over.ignore,
       timeout: over.timeout,
+      storageNamespace: over.storageNamespace,
     }),
     ...mergeDiff(base.diff, over.diff),
     ...mergeActions(base, over),
+    ...mergePostRendering(base, over),
     ...(helm !== undefined && { helm }),
   };
 }
@@ -84,9 +86,37 @@ function mergeActions(
 ): BundleDeploymentOptions {
   return {
     ...(over.maxHistory !== undefined && { maxHistory: over.maxHistory }),
-    ...(over.install && { install: { ...base.install, ...over.install } }),
-    ...(over.upgrade && { upgrade: { ...base.upgrade, ...over.upgrade } }),
+    ...(over.install && { install: mergeAction(base.install, over.install) }),
+    ...(over.upgrade && { upgrade: mergeAction(base.upgrade, over.upgrade) }),
+    ...(over.test && { test: { ...base.test, ...over.test } }),
+    ...(over.rollback && { rollback: { ...base.rollback, ...over.rollback } }),
     ...(over.uninstall && { uninstall: { ...base.uninstall, ...over.uninstall } }),
+  };
+}
+
+/** A strategy replaces the other: an interval belongs to the one that it was written for. */
+function mergeAction<T extends { readonly remediation?: object | null | undefined }>(
+  base: T | null | undefined,
+  over: T,
+): T {
+  const remediation = over.remediation && { ...base?.remediation, ...over.remediation };
+  return { ...base, ...over, ...(remediation && { remediation }) };
+}
+
+/** The order of post-renderers matters, so a target's list, also an empty one, replaces that of the Bundle. */
+function mergePostRendering(
+  base: BundleDeploymentOptions,
+  { postRenderers, commonMetadata: over }: BundleDeploymentOptions,
+): BundleDeploymentOptions {
+  const { labels, annotations } = base.commonMetadata ?? {};
+  return {
+    ...(postRenderers && { postRenderers }),
+    ...(over && {
+      commonMetadata: filled({
+        labels: mergeTexts(labels, over.labels),
+        annotations: mergeTexts(annotations, over.annotations),
+      }),
+    }),
   };
 }
 

@@ -7,12 +7,13 @@ import type { HelmOpInputs } from "../helmop/status.ts";
 import { type BundleAggregate, toCounted } from "../summary/bundle-aggregate.ts";
 import { createDeploymentAggregates, summarize } from "../summary/index.ts";
 import { listOffline } from "../summary/offline-clusters.ts";
+import { releaseConditions } from "../summary/release-conditions.ts";
 import { workspace } from "./objects.ts";
 
 /** The inputs for the status of a HelmOp, without archives and objects. */
 export type Aggregated = Pick<
   HelmOpInputs,
-  "summary" | "offline" | "archives" | "resources" | "perClusterResourceCounts"
+  "summary" | "offline" | "conditions" | "archives" | "resources" | "perClusterResourceCounts"
 > & { readonly aggregate: BundleAggregate };
 
 /** All of them must be of the Bundle `web`; the clusters in `offlineClusters` are offline. */
@@ -38,6 +39,7 @@ export function aggregated(
       unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
     }),
     offline: listOffline(aggregate, lookUp, clusterOf),
+    conditions: releaseConditions({ aggregate, lookUp, nameOf: clusterKeyOf }),
     archives: new Map(),
     resources: [],
     perClusterResourceCounts: {},

@@ -180,7 +180,7 @@ function unavailable(missing: readonly Tool[], failures: ReadonlyMap<ToolName, s
     [
       "prepare the programs of the local fleet: not on the PATH, download failed, and Go is not installed to build them:",
       ...lines,
-      "install Go 1.26 or newer (https://go.dev/dl), or put these versions on the PATH, or set FLOTILLA_MIRROR_KUBERNETES, _HELM, _ETCD and _REGISTRY to a mirror.",
+      "install Go 1.26 or newer (https://go.dev/dl), or put these versions on the PATH, or set FLOTILLA_MIRROR_KUBERNETES, _HELM, _KUSTOMIZE, _ETCD and _REGISTRY to a mirror.",
     ].join("\n"),
   );
 }

@@ -55,6 +55,11 @@ test("downloads have the paths of the publishers", () => {
       "helm-v4.3.1-linux-arm64.tar.gz.sha256sum",
       "linux-arm64/helm",
     ],
+    [
+      "kubernetes-sigs/kustomize/releases/download/kustomize%2Fv5.8.1/kustomize_v5.8.1_linux_arm64.tar.gz",
+      "kubernetes-sigs/kustomize/releases/download/kustomize%2Fv5.8.1/checksums.txt",
+      "kustomize",
+    ],
     [undefined, undefined, undefined],
     [
       "distribution/distribution/releases/download/v3.1.2/registry_3.1.2_linux_arm64.tar.gz",
@@ -69,5 +74,5 @@ test("macOS has downloads only of programs that are published for it", () => {
     (name) => tools[name].download({ os: "darwin", arch: "arm64" }) !== undefined,
   );
 
-  assert.deepEqual(published, ["kubectl", "helm", "registry"]);
+  assert.deepEqual(published, ["kubectl", "helm", "kustomize", "registry"]);
 });

@@ -14,6 +14,7 @@ export const toolNames = [
   "kube-scheduler",
   "kubectl",
   "helm",
+  "kustomize",
   "kwok",
   "registry",
 ] as const;
@@ -62,6 +63,7 @@ export interface Tool {
 const kubernetesVersion = "v1.36.3";
 const etcdVersion = "v3.7.3";
 const helmVersion = "v4.3.1";
+const kustomizeVersion = "v5.8.1";
 const kwokVersion = "v0.8.0";
 const registryVersion = "v3.1.2";
 
@@ -120,6 +122,29 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       expectedSeconds: 85,
     },
   },
+  kustomize: {
+    name: "kustomize",
+    version: kustomizeVersion,
+    versionArguments: ["version"],
+    versionPattern: /^v(\d+\.\d+\.\d+)$/m,
+    accept: "minor",
+    download: ({ os, arch }) => {
+      const release = `kubernetes-sigs/kustomize/releases/download/kustomize%2F${kustomizeVersion}`;
+      return {
+        publisher: "kustomize",
+        path: `${release}/kustomize_${kustomizeVersion}_${os}_${arch}.tar.gz`,
+        checksumPath: `${release}/checksums.txt`,
+        member: "kustomize",
+      };
+    },
+    build: {
+      dir: moduleDir("kustomize"),
+      module: "sigs.k8s.io/kustomize/kustomize/v5",
+      package: "sigs.k8s.io/kustomize/kustomize/v5",
+      ldflags: [`-X sigs.k8s.io/kustomize/api/provenance.version=kustomize/${kustomizeVersion}`],
+      expectedSeconds: 35,
+    },
+  },
   kwok: {
     name: "kwok",
     version: kwokVersion,
@@ -166,6 +191,7 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
 export const publisherBases: Readonly<Record<Publisher, string>> = {
   kubernetes: "https://dl.k8s.io",
   helm: "https://get.helm.sh",
+  kustomize: "https://github.com",
   etcd: "https://github.com",
   registry: "https://github.com",
   debian: "https://deb.debian.org/debian",

@@ -24,7 +24,10 @@ export async function bundleProgram(program: ProgramName, dir: string): Promise<
       { in: `${program}/src/main.ts`, out: `bin/flotilla-${program}` },
       // Threads and processes of their own, which are started by their path.
       ...(program === "agent"
-        ? [{ in: "agent/src/reader/reader-main.ts", out: "bin/reader-main" }]
+        ? [
+            { in: "agent/src/reader/reader-main.ts", out: "bin/reader-main" },
+            { in: "agent/src/postrender/post-renderer-main.ts", out: "bin/post-renderer-main" },
+          ]
         : [{ in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" }]),
     ],
     bundle: true,

@@ -13,7 +13,7 @@ import { elfArchitecture, writeImageTree } from "./image-tree.ts";
 
 const run = promisify(execFile);
 const config = readLocalConfig();
-const { helm } = await ensureBinaries(["helm"]);
+const tools = await ensureBinaries(["helm", "kustomize"]);
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
 async function treeOf(program: ProgramName, dir: string): Promise<string> {
@@ -23,7 +23,7 @@ async function treeOf(program: ProgramName, dir: string): Promise<string> {
     architecture,
     dir,
     node: { path: process.execPath, version: process.versions.node },
-    ...(program === "agent" && { helm }),
+    ...(program === "agent" && { tools }),
     debian: {
       mirror: config.mirrors.debian ?? publisherBases.debian,
       cacheDir: join(config.cacheDir, "debian"),
@@ -57,7 +57,7 @@ async function digestOf(tree: string): Promise<string> {
 describe("the file tree of the agent's image", async () => {
   const tree = await treeOf("agent", join(await testDir({ onTestFinished: afterAll }), "agent"));
 
-  test("runs the agent and Helm with nothing but its own files", async () => {
+  test("runs the agent, Helm and kustomize with nothing but its own files", async () => {
     const usage = await runIn(
       tree,
       "/usr/bin/node",
@@ -68,9 +68,10 @@ describe("the file tree of the agent's image", async () => {
 
     assert.match(usage, /^Usage: flotilla-agent \[flags\]\n/);
     assert.match(version, /^v\d+\.\d+\.\d+/);
+    assert.match(await runIn(tree, "/usr/bin/kustomize", "version"), /^v\d+\.\d+\.\d+/);
   });
 
-  test("lists Debian's packages, Node, the packages of npm and the modules of Helm", async () => {
+  test("lists Debian's packages, Node, the packages of npm and the modules of Helm and kustomize", async () => {
     const sbom = await readFile(join(tree, "usr/share/sbom/flotilla.spdx.json"), "utf8");
 
     for (const url of [
@@ -78,6 +79,7 @@ describe("the file tree of the agent's image", async () => {
       `pkg:generic/node@${process.versions.node}"`,
       "pkg:npm/undici@",
       "pkg:golang/k8s.io/client-go@",
+      "pkg:golang/sigs.k8s.io/kustomize/kustomize/v5@",
     ])
       assert.ok(sbom.includes(url), url);
     assert.match(await readFile(join(tree, "var/lib/dpkg/status.d/libc6"), "utf8"), /^Version: /m);

@@ -1,5 +1,5 @@
 /**
- * The file tree of an image: the bundled program, Node, Helm for the agent, and the files of Debian that these need. The same
+ * The file tree of an image: the bundled program, Node, Helm and kustomize for the agent, and the files of Debian that these need. The same
  * inputs give the same bytes: names are sorted, times and owners are fixed when the image is built.
  */
 import { execFile } from "node:child_process";
@@ -20,7 +20,7 @@ import {
   filesOf,
   readDebianLock,
 } from "./debian-packages.ts";
-import { type Component, formatSbom, goComponents } from "./sbom.ts";
+import { type Component, formatSbom, goComponents, packageUrl } from "./sbom.ts";
 
 const run = promisify(execFile);
 
@@ -31,10 +31,16 @@ export interface ImageTreeOptions {
   readonly dir: string;
   /** The program of Node for this architecture, with its version. */
   readonly node: { readonly path: string; readonly version: string };
-  /** The program of Helm for this architecture. Only for the agent. */
-  readonly helm?: string;
+  /** For this architecture. Only for the agent. */
+  readonly tools?: AgentTools;
   /** Absent: without Debian's files, for programs that run with those of this machine. */
   readonly debian?: DebianSource;
+}
+
+/** Paths of the programs that the agent runs. */
+export interface AgentTools {
+  readonly helm: string;
+  readonly kustomize: string;
 }
 
 export interface DebianSource {
@@ -69,13 +75,13 @@ export const sbomPath = "usr/share/sbom/flotilla.spdx.json";
 
 /** With the list of what it contains. Throws IMAGE_BUILD_FAILED. */
 export async function writeImageTree(options: ImageTreeOptions): Promise<void> {
-  const { program, dir, node, helm } = options;
+  const { program, dir, node, tools } = options;
   const { inputs, debian } = await writeFileTree(options);
   const components: readonly Component[] = [
     ...debian,
     { kind: "generic", name: "node", version: node.version },
     ...(await bundledPackages(inputs)).map((each) => npmComponent(each)),
-    ...(helm === undefined ? [] : goComponents(await goBuildInfo(helm))),
+    ...(tools === undefined ? [] : await goComponentsOf(tools)),
   ];
   const sbom = { name: `flotilla-${program}`, version: buildVersion, components };
   await write(dir, sbomPath, formatSbom(sbom));
@@ -85,14 +91,15 @@ export async function writeImageTree(options: ImageTreeOptions): Promise<void> {
 export async function writeFileTree(
   options: ImageTreeOptions,
 ): Promise<{ readonly inputs: readonly string[]; readonly debian: readonly Component[] }> {
-  const { program, dir, node, helm, architecture, debian } = options;
+  const { program, dir, node, tools, architecture, debian } = options;
   await rm(dir, { recursive: true, force: true });
   for (const each of emptyDirs) await mkdir(join(dir, each), { recursive: true });
   await chmod(join(dir, "tmp"), 0o1777);
   for (const [path, text] of Object.entries(textFiles)) await write(dir, path, text);
   const inputs = await bundleProgram(program, join(dir, "opt", "flotilla"));
   await copyProgram(node.path, join(dir, "usr/bin/node"));
-  if (helm !== undefined) await copyProgram(helm, join(dir, "usr/bin/helm"));
+  for (const name of ["helm", "kustomize"] as const)
+    if (tools !== undefined) await copyProgram(tools[name], join(dir, "usr/bin", name));
   const packages = debian && (await writeDebianFiles(dir, { ...debian, architecture }));
   return { inputs, debian: packages ?? [] };
 }
@@ -134,7 +141,7 @@ async function write(dir: string, path: string, text: string): Promise<void> {
   await writeFile(to, text, { mode: 0o644 });
 }
 
-/** Linked where that is possible: Node and Helm are most of a tree. */
+/** Linked where that is possible: programs are most of a tree. */
 async function copyProgram(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await link(from, to).catch(() => copyFile(from, to));
@@ -148,6 +155,15 @@ function npmComponent(nameAndVersion: string): Component {
     name: nameAndVersion.slice(0, at),
     version: nameAndVersion.slice(at + 1),
   };
+}
+
+/** The modules of both programs; many are the same. */
+async function goComponentsOf(tools: AgentTools): Promise<readonly Component[]> {
+  const programs = [tools.helm, tools.kustomize];
+  const all = await Promise.all(
+    programs.map(async (each) => goComponents(await goBuildInfo(each))),
+  );
+  return [...new Map(all.flat().map((each) => [packageUrl(each), each])).values()];
 }
 
 /** The output of `go version -m`. */

@@ -7,12 +7,11 @@ import { downloadClient, publisherBases } from "../binaries/index.ts";
 import type { LocalConfig } from "../config.ts";
 import { withLock } from "../process/index.ts";
 import { type ProgramName, programs } from "./bundle.ts";
-import { writeFileTree } from "./image-tree.ts";
+import { type AgentTools, writeFileTree } from "./image-tree.ts";
 
 export interface LocalImagesOptions {
   readonly config: LocalConfig;
-  /** Path of the helm program. */
-  readonly helm: string;
+  readonly tools: AgentTools;
   /** Without Debian's files the programs of a tree need those of this machine. */
   readonly withDebian: boolean;
 }
@@ -50,7 +49,7 @@ export async function ensureImageTrees(
       architecture: process.arch === "arm64" ? "arm64" : "amd64",
       dir: partial,
       node: { path: process.execPath, version: process.versions.node },
-      ...(program === "agent" && { helm: options.helm }),
+      ...(program === "agent" && { tools: options.tools }),
       ...(withDebian && { debian }),
     });
     await rename(partial, tree);
@@ -68,8 +67,10 @@ export async function ensureImageTrees(
   }
 }
 
-async function digestOf({ helm, withDebian }: LocalImagesOptions): Promise<string> {
-  const hash = createHash("sha256").update(JSON.stringify([process.version, helm, withDebian]));
+async function digestOf({ tools, withDebian }: LocalImagesOptions): Promise<string> {
+  const hash = createHash("sha256").update(
+    JSON.stringify([process.version, tools.helm, tools.kustomize, withDebian]),
+  );
   const paths: string[] = [];
   for await (const path of glob(sources, {
     cwd: root,

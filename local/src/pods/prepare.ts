@@ -1,7 +1,7 @@
 /** What the pod runner needs on this machine: a way to isolate pods, and the file trees of the images. */
 import { messageOf } from "@flotilla/shared/errors";
 import type { LocalConfig } from "../config.ts";
-import { ensureImageTrees } from "../images/index.ts";
+import { type AgentTools, ensureImageTrees } from "../images/index.ts";
 import { findIsolation, type Isolation } from "./isolation.ts";
 
 export interface PreparedPods {
@@ -10,10 +10,10 @@ export interface PreparedPods {
   readonly images: Readonly<Record<string, string>>;
 }
 
-/** `helm`: path of the program. Throws IMAGE_BUILD_FAILED. */
-export async function preparePods(config: LocalConfig, helm: string): Promise<PreparedPods> {
+/** Throws IMAGE_BUILD_FAILED. */
+export async function preparePods(config: LocalConfig, tools: AgentTools): Promise<PreparedPods> {
   const isolation = await findIsolation();
-  const trees = (withDebian: boolean) => ensureImageTrees({ config, helm, withDebian });
+  const trees = (withDebian: boolean) => ensureImageTrees({ config, tools, withDebian });
   if (isolation.kind === "plain process") return { isolation, images: await trees(false) };
   try {
     return { isolation, images: await trees(true) };

@@ -18,10 +18,14 @@ import type { ObservedObject as _flotilla_v1_ObservedObject, ObservedObject__Out
 import type { ReferencedObject as _flotilla_v1_ReferencedObject, ReferencedObject__Output as _flotilla_v1_ReferencedObject__Output } from './flotilla/v1/ReferencedObject.ts';
 import type { ReferencedObjectWithdrawal as _flotilla_v1_ReferencedObjectWithdrawal, ReferencedObjectWithdrawal__Output as _flotilla_v1_ReferencedObjectWithdrawal__Output } from './flotilla/v1/ReferencedObjectWithdrawal.ts';
 import type { Release as _flotilla_v1_Release, Release__Output as _flotilla_v1_Release__Output } from './flotilla/v1/Release.ts';
+import type { ReleaseCondition as _flotilla_v1_ReleaseCondition, ReleaseCondition__Output as _flotilla_v1_ReleaseCondition__Output } from './flotilla/v1/ReleaseCondition.ts';
+import type { ReleaseRequest as _flotilla_v1_ReleaseRequest, ReleaseRequest__Output as _flotilla_v1_ReleaseRequest__Output } from './flotilla/v1/ReleaseRequest.ts';
+import type { ReleaseTest as _flotilla_v1_ReleaseTest, ReleaseTest__Output as _flotilla_v1_ReleaseTest__Output } from './flotilla/v1/ReleaseTest.ts';
 import type { RenewRequest as _flotilla_v1_RenewRequest, RenewRequest__Output as _flotilla_v1_RenewRequest__Output } from './flotilla/v1/RenewRequest.ts';
 import type { RenewResponse as _flotilla_v1_RenewResponse, RenewResponse__Output as _flotilla_v1_RenewResponse__Output } from './flotilla/v1/RenewResponse.ts';
 import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from './flotilla/v1/ResourceCounts.ts';
 import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output as _flotilla_v1_ResourceState__Output } from './flotilla/v1/ResourceState.ts';
+import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from './flotilla/v1/Revision.ts';
 import type { StateAck as _flotilla_v1_StateAck, StateAck__Output as _flotilla_v1_StateAck__Output } from './flotilla/v1/StateAck.ts';
 import type { Synced as _flotilla_v1_Synced, Synced__Output as _flotilla_v1_Synced__Output } from './flotilla/v1/Synced.ts';
 import type { Welcome as _flotilla_v1_Welcome, Welcome__Output as _flotilla_v1_Welcome__Output } from './flotilla/v1/Welcome.ts';
@@ -52,10 +56,14 @@ export interface ProtoGrpcType {
       ReferencedObject: MessageTypeDefinition<_flotilla_v1_ReferencedObject, _flotilla_v1_ReferencedObject__Output>
       ReferencedObjectWithdrawal: MessageTypeDefinition<_flotilla_v1_ReferencedObjectWithdrawal, _flotilla_v1_ReferencedObjectWithdrawal__Output>
       Release: MessageTypeDefinition<_flotilla_v1_Release, _flotilla_v1_Release__Output>
+      ReleaseCondition: MessageTypeDefinition<_flotilla_v1_ReleaseCondition, _flotilla_v1_ReleaseCondition__Output>
+      ReleaseRequest: MessageTypeDefinition<_flotilla_v1_ReleaseRequest, _flotilla_v1_ReleaseRequest__Output>
+      ReleaseTest: MessageTypeDefinition<_flotilla_v1_ReleaseTest, _flotilla_v1_ReleaseTest__Output>
       RenewRequest: MessageTypeDefinition<_flotilla_v1_RenewRequest, _flotilla_v1_RenewRequest__Output>
       RenewResponse: MessageTypeDefinition<_flotilla_v1_RenewResponse, _flotilla_v1_RenewResponse__Output>
       ResourceCounts: MessageTypeDefinition<_flotilla_v1_ResourceCounts, _flotilla_v1_ResourceCounts__Output>
       ResourceState: MessageTypeDefinition<_flotilla_v1_ResourceState, _flotilla_v1_ResourceState__Output>
+      Revision: MessageTypeDefinition<_flotilla_v1_Revision, _flotilla_v1_Revision__Output>
       StateAck: MessageTypeDefinition<_flotilla_v1_StateAck, _flotilla_v1_StateAck__Output>
       Synced: MessageTypeDefinition<_flotilla_v1_Synced, _flotilla_v1_Synced__Output>
       Welcome: MessageTypeDefinition<_flotilla_v1_Welcome, _flotilla_v1_Welcome__Output>

@@ -13,6 +13,7 @@ import {
 } from "./field.ts";
 import { helmDescription, helmOptionsSchema } from "./helm-options.ts";
 import { selector } from "./label-selector.ts";
+import { postRendererFields } from "./post-renderers.ts";
 import { releaseActionFields } from "./release-actions.ts";
 
 const patchOperation = fields({
@@ -60,6 +61,7 @@ export const bundleDeploymentOptionsFields = {
   ),
   helm: described(helmOptionsSchema.nullish(), helmDescription),
   ...releaseActionFields,
+  ...postRendererFields,
   serviceAccount: text(
     "The ServiceAccount that the agent impersonates for the release, so that it has the permissions of that account only: a name in the agent's namespace or, if the agent was installed with `impersonation.required`, `NAMESPACE/NAME`.",
     {

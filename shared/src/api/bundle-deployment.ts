@@ -28,6 +28,18 @@ const bundleDeploymentSpecSchema = fields({
     "The content that waits for the rollout; equal to `deploymentID` once it is promoted.",
   ),
   paused: flag("Nothing is promoted, and the agent does not watch for drift."),
+  requestedAt: described(
+    z.string().max(maxIdLength).optional(),
+    "The last request of a user to reconcile the release at once, from the annotation `reconcile.fluxcd.io/requestedAt`.",
+  ),
+  forceAt: described(
+    z.string().max(maxIdLength).optional(),
+    "Equal to `requestedAt`: Helm upgrades the release, whatever its state.",
+  ),
+  resetAt: described(
+    z.string().max(maxIdLength).optional(),
+    "Equal to `requestedAt`: failed attempts before the request do not count.",
+  ),
   referencedObjects: list(
     "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`; the hub sends them to the agent.",
   ),
@@ -42,6 +54,25 @@ const deployedResourceSchema = fields({
     "Its state when it is not ready: `in-progress`, `failed`, `terminating`, `missing` or `unknown`.",
   ),
 });
+
+const releaseRevisionSchema = fields({
+  version: described(z.int(), "The revision."),
+  status: plainText("Helm's status: `deployed`, `failed`, `superseded` and so on."),
+  action: plainText("What created it: `install`, `upgrade` or `rollback`."),
+  chartName: plainText("The name of the chart."),
+  chartVersion: plainText("The version of the chart."),
+  appVersion: plainText("The version of the app, when it is not that of the chart."),
+  lastDeployed: plainText("When Helm had created it, RFC 3339."),
+  testHooks: described(
+    z
+      .record(z.string(), fields({ phase: plainText("`Succeeded`, `Failed` or `Unknown`.") }))
+      .optional(),
+    "The results of its tests, by name.",
+  ),
+});
+
+/** A revision of a release, with the names of Flux's history. */
+export type ReleaseRevision = Typed<typeof releaseRevisionSchema>;
 
 /** Atomic: managedFields for each field would be larger than the status itself. */
 const atomicMap = { "x-kubernetes-map-type": "atomic" } as const;
@@ -71,6 +102,10 @@ const bundleDeploymentStatusFields = fields({
   ),
   incompleteState: plainFlag("Whether the lists are cut."),
   resourceCounts: described(resourceCountsSchema.optional(), "The installed objects by state."),
+  history: described(
+    z.array(releaseRevisionSchema).max(5).optional(),
+    "The newest revisions of the release that the agent created, newest first.",
+  ),
   display: described(
     fields({
       deployed: plainText("The Deployed condition: its status, or `Error:` and its message."),

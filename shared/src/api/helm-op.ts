@@ -92,6 +92,7 @@ const conditionsText = [
   "`Polled`: the result of the last poll; present while the HelmOp is polled.",
   "`Ready`: whether everything is deployed and ready in every target cluster.",
   "`Reconciling`: True while its chart is being resolved or a rollout is in progress.",
+  "`Released`, `TestSuccess`, `Remediated` and `Drifted`: the releases in the clusters, with Flux's reasons: whether the last installation or upgrade succeeded, and its tests; whether a failed one was rolled back or uninstalled; whether objects differ from the chart. The message names the first cluster that decides it.",
   "`Stalled`: True while its chart cannot be resolved or its repository cannot be polled, with the reason and the time of the next retry.",
 ].join(" ");
 

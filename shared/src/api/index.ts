@@ -13,6 +13,7 @@ export {
   type ObjectRef,
   objectRefSchema,
   parseObjectRef,
+  type ReleaseRevision,
 } from "./bundle-deployment.ts";
 export {
   type BundleDeploymentOptions,

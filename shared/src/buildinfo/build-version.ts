@@ -1,2 +1,2 @@
 /** The version of this build: hub, agent and command line are released together. */
-export const buildVersion = "0.2.0";
+export const buildVersion = "0.3.0";

@@ -74,6 +74,16 @@ describe("a change of the content is sent to agents, and", () => {
         { ...content, format: 2, actions: { timeoutSeconds: 60, upgrade: { force: true } } },
         false,
       ],
+      [
+        "post-renderers",
+        { ...content, format: 2, postRenderers: [{ images: [{ name: "nginx", newTag: "1" }] }] },
+        true,
+      ],
+      [
+        "common metadata",
+        { ...content, format: 2, commonMetadata: { labels: { team: "a" } } },
+        true,
+      ],
       ["waitForJobs", { ...content, helm: { ...content.helm, waitForJobs: true } }, false],
       ["disableDNS", { ...content, helm: { ...content.helm, disableDNS: false } }, false],
       [

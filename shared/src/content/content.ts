@@ -13,6 +13,7 @@ import { canonicalJson } from "../json/index.ts";
 import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
 import type { Values } from "../values/index.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
+import { commonMetadataSchema, postRenderersSchema } from "./post-renderers.ts";
 import { releaseActionsSchema } from "./release-actions.ts";
 
 export const contentErrors = defineErrors({
@@ -77,7 +78,7 @@ export type Dependency = Typed<typeof dependencySchema>;
 export type ValuesSource = Readonly<z.infer<typeof valuesSourceSchema>>;
 
 export const deploymentContentSchema = z.object({
-  /** The version of this schema: 2 with `actions`. An agent rejects an unknown one. */
+  /** The version of this schema, see `contentFormat`. An agent rejects an unknown one. */
   format: z.union([z.literal(1), z.literal(2)], {
     error: "this agent does not know all of its options: upgrade the agent to the hub's version",
   }),
@@ -105,6 +106,10 @@ export const deploymentContentSchema = z.object({
   helm: helmRunSchema,
   /** They take precedence over `helm`. */
   actions: releaseActionsSchema.optional(),
+  /** Of the rendered objects, hooks included, in this order. */
+  postRenderers: postRenderersSchema.optional(),
+  /** Of all rendered objects, hooks included; applied last. */
+  commonMetadata: commonMetadataSchema.optional(),
   access: accessSchema,
   /** A withdrawal deletes Helm's release records only, and keeps the installed objects. */
   keepResources: z.boolean(),
@@ -118,6 +123,21 @@ type ParsedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
 
 export interface DeploymentContent extends Omit<ParsedContent, "dependsOn"> {
   readonly dependsOn?: readonly Dependency[] | undefined;
+}
+
+/** Fields that agents before 0.3.0 do not know. They must not ignore them: some protect what runs. */
+const fieldsOfFormat2: readonly (keyof DeploymentContent)[] = [
+  "actions",
+  "postRenderers",
+  "commonMetadata",
+];
+
+/** The oldest format that has all fields of the content, so that older agents reject only what they cannot do. */
+export function contentFormat(
+  content: Omit<DeploymentContent, "format">,
+): DeploymentContent["format"] {
+  const fields: Partial<DeploymentContent> = content;
+  return fieldsOfFormat2.some((field) => fields[field] !== undefined) ? 2 : 1;
 }
 
 /** A content as it is stored and sent. */
@@ -171,7 +191,8 @@ export interface ReleaseInputs {
  * Helm again would change nothing. It does not cover how long Helm waits, what it keeps and how charts are fetched.
  */
 export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs): string {
-  const { pin, releaseName, namespace, forceSyncGeneration } = content;
+  const { pin, releaseName, namespace, forceSyncGeneration, postRenderers, commonMetadata } =
+    content;
   const { values = {}, copies = [] } = inputs;
   return createHash("sha256")
     .update(
@@ -181,8 +202,10 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
         namespace,
         values,
         ...(copies.length > 0 && { copies }),
-        // Only when it is set, so that an absent one does not change the digest.
+        // Only when they are set, so that an absent one does not change the digest.
         ...(forceSyncGeneration !== undefined && { forceSyncGeneration }),
+        ...(postRenderers !== undefined && { postRenderers }),
+        ...(commonMetadata !== undefined && { commonMetadata }),
       }),
     )
     .digest("hex")

@@ -1,5 +1,6 @@
 export {
   contentErrors,
+  contentFormat,
   type Dependency,
   type DeploymentContent,
   maxContentBytes,
@@ -19,4 +20,5 @@ export {
   partCount,
   unpack,
 } from "./packed.ts";
+export { commonMetadataSchema, postRenderersSchema } from "./post-renderers.ts";
 export { type ReleaseActions, releaseActionsSchema } from "./release-actions.ts";

@@ -14,6 +14,22 @@ const common = {
   disableTakeOwnership: flag,
 } as const;
 
+const strategy = z
+  .object({
+    name: z.enum(["RemediateOnFailure", "RetryOnFailure"]),
+    retryIntervalSeconds: seconds,
+  })
+  .optional();
+
+const remediation = {
+  retries: z.number().int().optional(),
+  ignoreTestFailures: flag,
+  remediateLastFailure: flag,
+} as const;
+
+const crds = z.enum(["Skip", "Create", "CreateReplace"]).optional();
+const serverSideApply = z.enum(["enabled", "disabled", "auto"]).optional();
+
 export const releaseActionsSchema = z.object({
   /** Of all actions without their own. */
   timeoutSeconds: seconds,
@@ -22,7 +38,9 @@ export const releaseActionsSchema = z.object({
       ...common,
       createNamespace: flag,
       serverSideApply: flag,
-      crds: z.enum(["Skip", "Create"]).optional(),
+      crds,
+      strategy,
+      remediation: z.object(remediation).optional(),
     })
     .optional(),
   upgrade: z
@@ -31,7 +49,32 @@ export const releaseActionsSchema = z.object({
       force: flag,
       cleanupOnFail: flag,
       preserveValues: flag,
-      serverSideApply: z.enum(["enabled", "disabled", "auto"]).optional(),
+      serverSideApply,
+      crds,
+      chartNameChangeStrategy: z.enum(["Reinstall", "InPlaceUpdate"]).optional(),
+      strategy,
+      remediation: z
+        .object({ ...remediation, strategy: z.enum(["rollback", "uninstall"]).optional() })
+        .optional(),
+    })
+    .optional(),
+  test: z
+    .object({
+      enable: flag,
+      timeoutSeconds: seconds,
+      ignoreFailures: flag,
+      filters: z.array(z.object({ name: z.string(), exclude: flag })).optional(),
+    })
+    .optional(),
+  rollback: z
+    .object({
+      timeoutSeconds: seconds,
+      disableWait: flag,
+      disableWaitForJobs: flag,
+      disableHooks: flag,
+      force: flag,
+      cleanupOnFail: flag,
+      serverSideApply,
     })
     .optional(),
   uninstall: z

@@ -1,4 +1,4 @@
-export { jobStatus, podStatus } from "./pods-and-jobs.ts";
+export { isComplete, jobStatus, podStatus } from "./pods-and-jobs.ts";
 export {
   conditionOf,
   fieldsOf,

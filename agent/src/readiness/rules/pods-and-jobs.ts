@@ -1,4 +1,5 @@
 /** Status of Pods and Jobs. Pure. */
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import {
   conditionOf,
   current,
@@ -8,6 +9,7 @@ import {
   type ObjectStatus,
   type RuleInput,
   textOf,
+  toRuleInput,
 } from "./rule-input.ts";
 
 /** Reasons of waiting containers that do not resolve by waiting. */
@@ -54,6 +56,11 @@ function failedContainer({ status }: RuleInput): ObjectStatus | undefined {
 }
 
 /** A running Job is current, as in kstatus. */
+/** Whether a Job has succeeded; kstatus takes one as current as soon as it runs. */
+export function isComplete(job: KubeObject): boolean {
+  return conditionOf(toRuleInput(job), "Complete")?.status === "True";
+}
+
 export function jobStatus(object: RuleInput): ObjectStatus {
   const failed = conditionOf(object, "Failed");
   if (failed?.status === "True")

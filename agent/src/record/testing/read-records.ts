@@ -10,6 +10,8 @@ export const readRecordsHere: ReadRecords = {
     (await performRecordTask({ kind: "stored release", stored, what })) as HelmRelease,
   changed: async (stored, what, change) =>
     String(await performRecordTask({ kind: "changed release", stored, what, change })),
+  chartCrds: async (manifest) =>
+    (await performRecordTask({ kind: "manifest", use: "chartCrds", manifest })) as never,
   manifest: async ({ manifest }, use) =>
     (await performRecordTask({ kind: "manifest", use, manifest })) as never,
 };

@@ -63,10 +63,10 @@ describe("a pinned chart", () => {
     const second = await at.cache.fetch(pinAt(at.server), accessAt(at.server));
     const third = await at.newCache().fetch(pinAt(at.server), accessAt(at.server));
 
-    const { path, ...file } = first;
+    const { path, release: _, ...file } = first;
     assert.deepEqual(file, { digest, sizeBytes: archive.length });
     assert.ok(path.startsWith(join(at.dir, digest.replace(":", "-"))));
-    assert.deepEqual([second, third], [first, first]);
+    assert.deepEqual([second.path, third.path], [path, path]);
     assert.deepEqual(await readFile(first.path), archive);
     assert.equal(at.server.seen.length, 1);
     assert.equal(at.server.seen[0]?.headers.authorization, `Basic ${btoa("me:pw")}`);
@@ -152,7 +152,7 @@ describe("a pinned chart", () => {
     const restarted = await at.newCache().fetch(pin, accessAt(at.server));
 
     assert.equal(first.digest, digest);
-    assert.deepEqual(second, first);
+    assert.equal(second.path, first.path);
     assert.notEqual(restarted.digest, digest);
     assert.equal(at.server.seen.length, 2);
   });
@@ -337,38 +337,58 @@ describe("the cache of charts", () => {
     });
   });
 
-  it("evicts the least recently used chart, but none that was just used", async () => {
+  it("evicts the least recently used chart, but none that is in use", async () => {
     const contents = new Map(["a", "b", "c"].map((name) => [name, gzipSync(name.repeat(10))]));
-    const size = contents.get("a")?.length ?? 0;
+    const digestIn = (name: string) => digestOf(contents.get(name) ?? "");
     await using at = await setUp(
       ({ path }, response) => send(response, 200, contents.get(path.charAt(1)) ?? ""),
-      { maxBytes: 2 * size, keepUsedMs: 1000 },
+      { maxBytes: 2 * (contents.get("a")?.length ?? 0) },
+    );
+    const fetch = async (name: string) => {
+      await at.clock.advance(1000);
+      return await at.cache.fetch(pinAt(at.server, digestIn(name), name), accessAt(at.server));
+    };
+    const cached = async () => {
+      const files = await at.files();
+      return [...contents.keys()].filter((name) =>
+        files.some((file) => file.includes(digestIn(name).slice(7))),
+      );
+    };
+
+    const [a, b, again] = [await fetch("a"), await fetch("b"), await fetch("a")];
+    b.release();
+    (await fetch("c")).release();
+    assert.deepEqual(await cached(), ["a", "c"], "b was used last before a");
+
+    (await fetch("b")).release();
+    assert.deepEqual(await cached(), ["a", "b"], "a is older than c, and in use");
+
+    a.release();
+    a.release();
+    (await fetch("c")).release();
+    assert.deepEqual(await cached(), ["a", "c"], "a is still in use by another");
+
+    again.release();
+    (await fetch("b")).release();
+    assert.deepEqual(await cached(), ["b", "c"]);
+  });
+
+  it("keeps a chart that is being fetched again when another one is downloaded", async () => {
+    const contents = new Map(["a", "b"].map((name) => [name, gzipSync(name.repeat(10))]));
+    await using at = await setUp(
+      ({ path }, response) => send(response, 200, contents.get(path.charAt(1)) ?? ""),
+      { maxBytes: 0 },
     );
     const fetch = (name: string) =>
       at.cache.fetch(
         pinAt(at.server, digestOf(contents.get(name) ?? ""), name),
         accessAt(at.server),
       );
+    (await fetch("a")).release();
 
-    await fetch("a");
-    await at.clock.advance(500);
-    await fetch("b");
-    await fetch("c");
-    assert.equal((await at.files()).length, 3);
+    const [a] = await Promise.all([fetch("a"), fetch("b")]);
 
-    await at.clock.advance(2000);
-    await fetch("a");
-    await rm((await fetch("c")).path);
-    await at.clock.advance(2000);
-    await fetch("a");
-    await fetch("c");
-
-    const left = await at.files();
-    assert.equal(
-      left.some((name) => name.includes(digestOf(contents.get("b") ?? "").slice(7))),
-      false,
-    );
-    assert.equal(left.length, 2);
+    assert.deepEqual(await readFile(a.path), contents.get("a"));
   });
 
   it("removes the partial files of a killed process", async () => {

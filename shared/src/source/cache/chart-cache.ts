@@ -1,8 +1,8 @@
 /**
  * A cache of charts on disk, by the digest of their archive, the address that it came from and the access that it was fetched
  * with: an index of one tenant that names the digest of another tenant's private chart does not open that. Callers of one chart
- * share a download, and an archive that does not match its pin is never stored. When the cache is full the least recently used charts are evicted, but none that was
- * used within the last minutes.
+ * share a download, and an archive that does not match its pin is never stored. When the cache is full the least recently used
+ * charts are evicted, but none that is in use.
  */
 import { randomUUID } from "node:crypto";
 import { readdir, rm, stat, utimes } from "node:fs/promises";
@@ -23,12 +23,18 @@ import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart
 import { createOriginNames } from "./origin-names.ts";
 
 export interface ChartCache {
-  /** The archive of a pin. The file is kept for at least some minutes. */
+  /** The archive of a pin. */
   fetch(
     pin: Pin,
     access: RepositoryAccess,
     options?: { readonly signal?: AbortSignal | undefined },
-  ): Promise<ChartFile>;
+  ): Promise<UsedChart>;
+}
+
+/** A chart in use: its file stays until it is released. */
+export interface UsedChart extends ChartFile {
+  /** Must be called once the file is not opened any more. */
+  readonly release: () => void;
 }
 
 export interface ChartCacheDeps {
@@ -42,11 +48,11 @@ export interface ChartCacheOptions {
   readonly maxBytes?: number;
   readonly maxChartBytes?: number;
   readonly downloadTimeoutMs?: number;
-  /** A chart that was used within this time is not evicted: a caller may be about to open it. */
-  readonly keepUsedMs?: number;
 }
 
-const archiveName = /^sha256-[0-9a-f]{64}-[0-9a-f]{32}\.tgz$/;
+const defaultCacheBytes = 1024 ** 3;
+
+const archiveName = /^sha256-[0-9a-f]{64}-([0-9a-f]{32})\.tgz$/;
 /** Archives of earlier versions, which nothing opens any more. */
 const earlierName = /^sha256-[0-9a-f]{64}\.tgz$/;
 const partName = /^part-/;
@@ -55,10 +61,9 @@ const stalePartMs = 3_600_000;
 export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOptions): ChartCache {
   const {
     dir,
-    maxBytes = 1024 ** 3,
+    maxBytes = defaultCacheBytes,
     maxChartBytes = 256 * 1024 ** 2,
     downloadTimeoutMs = 300_000,
-    keepUsedMs = 600_000,
   } = options;
   const { now } = deps.clock ?? systemClock;
   const log = deps.log ?? silentLog();
@@ -68,6 +73,8 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   const verified = new Map<string, number>();
   /** The digests that were downloaded from addresses without a digest. */
   const digests = createLruCache<string>(1000);
+  /** How many use a chart, or are fetching it, by its origin. */
+  const users = new Map<string, number>();
 
   const pathOf = (digest: string, origin: string): string =>
     join(dir, `${digest.replace(":", "-")}-${origin}.tgz`);
@@ -122,19 +129,39 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
     return file;
   }
 
+  function use(origin: string): () => void {
+    users.set(origin, (users.get(origin) ?? 0) + 1);
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      const left = (users.get(origin) ?? 1) - 1;
+      if (left === 0) users.delete(origin);
+      else users.set(origin, left);
+    };
+  }
+
   async function evict(): Promise<void> {
-    const files: { readonly name: string; readonly size: number; readonly usedMs: number }[] = [];
+    const files: {
+      readonly name: string;
+      readonly origin: string;
+      readonly size: number;
+      readonly usedMs: number;
+    }[] = [];
     for (const name of await readdir(dir)) {
       const found = await stat(join(dir, name)).catch(() => undefined);
       if (found === undefined) continue;
       const idleMs = now() - found.mtimeMs;
       if (earlierName.test(name) || (partName.test(name) && idleMs > stalePartMs))
         await rm(join(dir, name), { force: true });
-      if (archiveName.test(name)) files.push({ name, size: found.size, usedMs: found.mtimeMs });
+      const origin = archiveName.exec(name)?.[1];
+      if (origin !== undefined)
+        files.push({ name, origin, size: found.size, usedMs: found.mtimeMs });
     }
     let total = files.reduce((sum, file) => sum + file.size, 0);
     for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
-      if (total <= maxBytes || now() - file.usedMs < keepUsedMs) return;
+      if (total <= maxBytes) return;
+      if (users.has(file.origin)) continue;
       await rm(join(dir, file.name), { force: true });
       verified.delete(join(dir, file.name));
       total -= file.size;
@@ -149,15 +176,22 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
       });
       const pinned = archiveDigest(pin);
       const digest = pinned ?? digests.get(origin);
-      const file = await fetches.run(
-        `${digest ?? ""} ${origin}`,
-        async (shared) =>
-          (digest === undefined ? undefined : await find(digest, origin)) ??
-          (await download(pin, access, origin, shared)),
-        signal,
-      );
-      if (pinned === undefined) digests.set(origin, file.digest);
-      return file;
+      // Before its file is looked for: otherwise another download might be about to evict it.
+      const release = use(origin);
+      try {
+        const file = await fetches.run(
+          `${digest ?? ""} ${origin}`,
+          async (shared) =>
+            (digest === undefined ? undefined : await find(digest, origin)) ??
+            (await download(pin, access, origin, shared)),
+          signal,
+        );
+        if (pinned === undefined) digests.set(origin, file.digest);
+        return { ...file, release };
+      } catch (thrown) {
+        release();
+        throw thrown;
+      }
     },
   };
 }

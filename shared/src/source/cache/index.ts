@@ -1,2 +1,6 @@
-export { type ChartCache, createChartCache } from "./chart-cache.ts";
+export {
+  type ChartCache,
+  createChartCache,
+  type UsedChart,
+} from "./chart-cache.ts";
 export type { ChartFile } from "./chart-file.ts";

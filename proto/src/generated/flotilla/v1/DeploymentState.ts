@@ -3,6 +3,8 @@
 import type { Release as _flotilla_v1_Release, Release__Output as _flotilla_v1_Release__Output } from '../../flotilla/v1/Release.ts';
 import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output as _flotilla_v1_ResourceState__Output } from '../../flotilla/v1/ResourceState.ts';
 import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from '../../flotilla/v1/ResourceCounts.ts';
+import type { ReleaseCondition as _flotilla_v1_ReleaseCondition, ReleaseCondition__Output as _flotilla_v1_ReleaseCondition__Output } from '../../flotilla/v1/ReleaseCondition.ts';
+import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from '../../flotilla/v1/Revision.ts';
 import type { Long } from '@grpc/proto-loader';
 
 // Original file: proto/fleet.proto
@@ -45,6 +47,8 @@ export interface DeploymentState {
   'code'?: (string);
   'resources'?: (_flotilla_v1_ResourceState)[];
   'incomplete'?: (boolean);
+  'conditions'?: (_flotilla_v1_ReleaseCondition)[];
+  'history'?: (_flotilla_v1_Revision)[];
 }
 
 export interface DeploymentState__Output {
@@ -63,4 +67,6 @@ export interface DeploymentState__Output {
   'code': (string);
   'resources': (_flotilla_v1_ResourceState__Output)[];
   'incomplete': (boolean);
+  'conditions': (_flotilla_v1_ReleaseCondition__Output)[];
+  'history': (_flotilla_v1_Revision__Output)[];
 }

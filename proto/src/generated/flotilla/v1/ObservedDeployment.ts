@@ -7,6 +7,7 @@ export interface ObservedDeployment {
   'deploymentId'?: (string);
   'paused'?: (boolean);
   'withdrawing'?: (boolean);
+  'requestToken'?: (string);
 }
 
 export interface ObservedDeployment__Output {
@@ -15,4 +16,5 @@ export interface ObservedDeployment__Output {
   'deploymentId': (string);
   'paused': (boolean);
   'withdrawing': (boolean);
+  'requestToken': (string);
 }

@@ -1,0 +1,107 @@
+/** Counts failed attempts at a content in the inventory, so that remediation goes on after a restart. */
+import { AppError } from "@flotilla/shared/errors";
+import { agentErrors } from "../errors/index.ts";
+import type { FailedAttempts, Inventory } from "../inventory/index.ts";
+import { type AttemptedAction, type FailurePolicy, isExhausted } from "../release/index.ts";
+
+/** Of the inventory. */
+export type AttemptStore = Pick<Inventory, "failedAttemptsOf" | "setFailedAttempts">;
+
+/** What is attempted: attempts at something else do not count. */
+export interface Attempted {
+  readonly deployment: string;
+  readonly deploymentId: string;
+  /** The release digest. */
+  readonly digest: string;
+}
+
+export interface FailedAttempt {
+  readonly action: AttemptedAction;
+  readonly reason: FailedAttempts["reason"];
+  readonly error: AppError;
+}
+
+/** Of a message in the inventory. */
+const maxMessage = 1_000;
+
+/** The attempts at this content that have failed in a row. */
+export function failedAttemptsAt(
+  inventory: Pick<Inventory, "failedAttemptsOf">,
+  { deployment, deploymentId, digest }: Attempted,
+): FailedAttempts | undefined {
+  const known = inventory.failedAttemptsOf(deployment);
+  return known?.deploymentId === deploymentId && known.digest === digest ? known : undefined;
+}
+
+export async function countFailure(
+  inventory: AttemptStore,
+  attempted: Attempted,
+  { action, reason, error }: FailedAttempt,
+): Promise<FailedAttempts> {
+  const { deployment, deploymentId, digest } = attempted;
+  const failed: FailedAttempts = {
+    ...{ deploymentId, digest, action, reason },
+    count: (failedAttemptsAt(inventory, attempted)?.count ?? 0) + 1,
+    message: error.message.slice(0, maxMessage),
+    code: error.code,
+  };
+  await inventory.setFailedAttempts(deployment, failed);
+  return failed;
+}
+
+/** Records what became of the remediation of the last failure. `error`: it failed. */
+export async function recordRemediation(
+  inventory: AttemptStore,
+  attempted: Attempted,
+  by: "rollback" | "uninstall",
+  error?: AppError,
+): Promise<void> {
+  const failed = failedAttemptsAt(inventory, attempted);
+  if (failed === undefined) return;
+  const remediation = {
+    by,
+    ...(error !== undefined && { error: error.message.slice(0, maxMessage) }),
+  };
+  await inventory.setFailedAttempts(attempted.deployment, { ...failed, remediation });
+}
+
+/** What is reported when nothing more is tried. */
+export function stopError(
+  why: "RetriesExceeded" | "MissingRollbackTarget",
+  failed: FailedAttempts | undefined,
+): AppError {
+  const last = failed === undefined ? "" : `: ${failed.message}${remediated(failed)}`;
+  return why === "RetriesExceeded"
+    ? new AppError(
+        agentErrors.RETRIES_EXCEEDED,
+        `${attempts(failed)} failed, and no retries are left${last}`,
+      )
+    : new AppError(
+        agentErrors.ROLLBACK_TARGET_MISSING,
+        `${attempts(failed)} failed, and there is no earlier revision to roll back to${last}`,
+      );
+}
+
+/** For messages: what became of what the failed attempt has left. */
+export function remediated({ remediation }: FailedAttempts): string {
+  if (remediation === undefined) return "";
+  const { by, error } = remediation;
+  if (error !== undefined) return `; ${by} failed: ${error}`;
+  return by === "rollback" ? "; it was rolled back" : "; it was uninstalled";
+}
+
+function attempts(failed: FailedAttempts | undefined): string {
+  const count = failed?.count ?? 1;
+  const what = failed?.action === "install" ? "installation" : "upgrade";
+  return count === 1 ? `the ${what}` : `${count} attempts of the ${what}`;
+}
+
+/** Whether the release fails only because its objects were not ready in time: it is tried again when they are. */
+export function canBecomeReady(failed: FailedAttempts | undefined): boolean {
+  return failed?.code === agentErrors.RELEASE_NOT_READY.code && failed.remediation === undefined;
+}
+
+/** Whether the failure was the last one that is tried. */
+export function isLast(policy: FailurePolicy, failed: FailedAttempts | undefined): boolean {
+  return failed !== undefined && isExhausted(policy, failed.count);
+}

@@ -1,0 +1,59 @@
+/** A revision that the agent is about to create, and how long it may take. */
+import type { DeploymentContent } from "@flotilla/shared/content";
+import { AppError, commonErrors } from "@flotilla/shared/errors";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller";
+import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseRecord, UpgradeOptions } from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { AttemptedAction, Desired } from "../release/index.ts";
+import type { ReleaseInputs } from "../values/index.ts";
+
+export interface DeployUntil {
+  /** Aborts when the process ends. */
+  readonly signal: AbortSignal;
+  /** Aborts when another content is desired: the agent does not wait for Helm. */
+  readonly superseded: AbortSignal;
+  /** Runs I/O without occupying a worker. */
+  readonly withoutWorker: ReconcileContext["withoutWorker"];
+}
+
+/** A revision to be created. */
+export interface RevisionInputs {
+  readonly assignment: Assignment;
+  readonly desired: Desired;
+  readonly isForced: boolean;
+  readonly content: DeploymentContent;
+  readonly revision: number;
+  readonly client: ImpersonatedClient;
+  readonly inputs: ReleaseInputs;
+}
+
+/** A revision that is ready to be passed to Helm. */
+export interface Prepared {
+  readonly args: readonly string[];
+  readonly stdin: string | undefined;
+  readonly digest: string;
+  readonly chartDigest: string;
+  readonly options: UpgradeOptions;
+  readonly action: AttemptedAction;
+  /** With `atomic`: Helm rolls back by itself, or the agent uninstalls a failed first install. `no`: not possible. */
+  readonly rollback: "by Helm" | "uninstall" | "no";
+  /** Helm waits until the objects are ready. */
+  readonly helmWaits: boolean;
+  /** The agent waits for them until then. */
+  readonly readyUntilMs: number | undefined;
+}
+
+/** Helm's own. */
+export const defaultTimeoutMs = 5 * 60_000;
+
+/** Whether Helm installs instead of upgrading. */
+export function isFirst(latest: ReleaseRecord | undefined): boolean {
+  return latest === undefined || latest.status === "uninstalled";
+}
+
+/** Throws CANCELLED. */
+export function throwIfAborted(signal: AbortSignal): void {
+  if (!signal.aborted) return;
+  throw new AppError(commonErrors.CANCELLED, "cancelled: another content is desired now");
+}

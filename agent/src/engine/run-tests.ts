@@ -1,0 +1,63 @@
+/** Runs the tests of a release (`helm test`), and records their results. */
+import { AppError } from "@flotilla/shared/errors";
+import { agentErrors } from "../errors/index.ts";
+import {
+  helmFailureOf,
+  type ReleaseRecord,
+  type RunHelm,
+  type StoredReleases,
+  type TestOptions,
+  testArgs,
+} from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory, InventoryTest } from "../inventory/index.ts";
+import type { HelmTest } from "../record/index.ts";
+import type { ReleaseInputs } from "../values/index.ts";
+import type { RecordGuard } from "./record-guard.ts";
+
+export interface TestDeps {
+  readonly stored: Pick<StoredReleases, "read" | "forget">;
+  readonly inventory: Pick<Inventory, "tested" | "disown">;
+  readonly guard: Pick<RecordGuard, "beforeTests">;
+  readonly runHelm: RunHelm;
+}
+
+export interface TestRun {
+  readonly options: TestOptions;
+  readonly client: ImpersonatedClient;
+  readonly inputs: Pick<ReleaseInputs, "redact">;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The error of failed tests; undefined: all have passed, or somebody has changed the record, which is not the agent's any more
+ * then. Throws HELM_FAILED if they could not run.
+ */
+export type RunTests = (record: ReleaseRecord, run: TestRun) => Promise<AppError | undefined>;
+
+export function createRunTests({ stored, inventory, guard, runHelm }: TestDeps): RunTests {
+  return async function runTests(record, { options, client, inputs, signal }) {
+    const { namespace, name, revision } = record;
+    if (!(await guard.beforeTests(record, revision)).mayRun) {
+      await inventory.disown(record, revision);
+      return undefined;
+    }
+    const args = [...testArgs(record, options), ...client.helmArgs];
+    const result = await runHelm({ args, signal });
+    stored.forget(record);
+    const { tests } = await stored.read(record);
+    const ran = tests.flatMap(resultOf);
+    const failed = ran.filter(({ phase }) => phase !== "Succeeded").map((each) => each.name);
+    const error = new AppError(
+      agentErrors.HELM_FAILED,
+      `helm test of release ${namespace}/${name}: ${failed.length > 0 ? `${failed.join(", ")} failed: ` : ""}${inputs.redact(helmFailureOf(result))}`,
+    );
+    if (result.code !== 0 && failed.length === 0) throw error;
+    await inventory.tested(record, revision, ran);
+    return failed.length === 0 ? undefined : error;
+  };
+}
+
+function resultOf({ phase, ...test }: HelmTest): readonly InventoryTest[] {
+  return phase === undefined ? [] : [{ ...test, phase }];
+}

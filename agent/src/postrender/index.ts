@@ -1,0 +1,5 @@
+export {
+  createPostRenderers,
+  type KustomizeProgram,
+  type WithPostRenderers,
+} from "./post-renderers.ts";

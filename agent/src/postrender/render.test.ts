@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "vitest";
+import { render } from "./render.ts";
+import type { Rendering } from "./rendering.ts";
+
+/** The result with a shell script in place of kustomize, and what is left in the folder of the run. */
+async function renderWith(
+  t: TestContext,
+  script: string,
+  steps: Rendering["steps"],
+  manifest = "kind: A\nmetadata: {name: a}\n",
+): Promise<string> {
+  const programs = await mkdtemp(join(tmpdir(), "flotilla-kustomize-"));
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-render-"));
+  t.onTestFinished(async () => {
+    for (const each of [programs, dir]) await rm(each, { recursive: true });
+  });
+  const path = join(programs, "kustomize");
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o700);
+  const environment = { PATH: "/usr/bin:/bin" };
+  try {
+    return await render(manifest, { kustomize: { path, environment }, steps }, dir);
+  } finally {
+    assert.deepEqual(await readdir(dir), [], "no file is left");
+  }
+}
+
+const step = (field: string) => ({ field, kustomization: {} });
+
+test("each step gets the result of the one before", async (t) => {
+  const rendered = await renderWith(t, 'cat manifest.yaml; echo "step: done"', [
+    step("first"),
+    step("second"),
+  ]);
+
+  assert.equal(rendered, "kind: A\nmetadata: {name: a}\nstep: done\nstep: done\n");
+});
+
+test("kustomize runs in a folder with its two files, with an empty home, and builds nothing else", async (t) => {
+  const rendered = await renderWith(
+    t,
+    'echo "args: $*"; echo "files:" *; echo "home:" $(ls -A "$HOME" | wc -c); echo "names:" $(env | cut -d= -f1 | grep -v "^_$" | sort)',
+    [step("first")],
+  );
+
+  assert.equal(
+    rendered.replace("home: 0", "home: empty").replaceAll(/ (OLDPWD|PWD|SHLVL)\b/g, ""),
+    "args: build .\nfiles: kustomization.yaml manifest.yaml\nhome: empty\nnames: HOME PATH TMPDIR\n",
+  );
+});
+
+test("an error has the field and the sentence of kustomize, without its warnings", async (t) => {
+  const script = "echo '# Warning: old' >&2; echo 'Error: no match' >&2; exit 1";
+
+  await assert.rejects(renderWith(t, script, [step("postRenderers[1]")]), {
+    message: "postRenderers[1]: kustomize: no match",
+  });
+});
+
+test("an error without a sentence has the exit code", async (t) => {
+  await assert.rejects(renderWith(t, "exit 3", [step("commonMetadata")]), {
+    message: "commonMetadata: kustomize: ended with code 3",
+  });
+});
+
+test("an empty result is one that Helm accepts", async (t) => {
+  assert.equal(await renderWith(t, "exit 0", [step("first")]), "# no objects\n");
+  assert.equal(await renderWith(t, "exit 1", [step("first")], ""), "# no objects\n");
+});
+
+test("an error says how the path of kustomize is set, if there is none", async (t) => {
+  const dir = await mkdtemp(join(tmpdir(), "flotilla-render-"));
+  t.onTestFinished(() => rm(dir, { recursive: true }));
+  const kustomize = { path: "/no/kustomize", environment: {} };
+
+  await assert.rejects(
+    render("kind: A\nmetadata: {name: a}\n", { kustomize, steps: [step("commonMetadata")] }, dir),
+    /^Error: commonMetadata: kustomize: could not be started: .*ENOENT; check .* --kustomize$/,
+  );
+});

@@ -1,0 +1,114 @@
+/** The conditions of a release, with Flux's types and reasons. Pure. */
+import type { ReleaseCondition } from "@flotilla/proto";
+import { agentErrors } from "../errors/index.ts";
+import type { FailedAttempts, InventoryRevision } from "../inventory/index.ts";
+
+export interface ReleaseFacts {
+  /** `namespace/name`. */
+  readonly release: string;
+  /** What runs; undefined: nothing that the agent has installed. */
+  readonly revision: InventoryRevision | undefined;
+  /** The attempts at the desired content that have failed. */
+  readonly failed: FailedAttempts | undefined;
+  readonly progress: ReleaseProgress;
+}
+
+export type ReleaseProgress =
+  | { readonly kind: "done" }
+  /** An action or a wait is in progress, or what it depends on is missing. */
+  | { readonly kind: "progressing"; readonly message: string }
+  /** A failure; `retryAt` absent: nothing is retried before a change. */
+  | {
+      readonly kind: "failed";
+      readonly code: string;
+      readonly message: string;
+      readonly retryAt?: string | undefined;
+    };
+
+/** Those that do not apply are absent. */
+export function releaseConditions(facts: ReleaseFacts): readonly ReleaseCondition[] {
+  return [released(facts), tested(facts), remediated(facts), ...inProgress(facts)].flatMap(
+    (condition) => condition ?? [],
+  );
+}
+
+function released({ release, revision, failed, progress }: ReleaseFacts) {
+  if (failed !== undefined && failed.reason !== "TestFailed")
+    return condition("Released", "False", failed.reason, failed.message);
+  if (progress.kind === "progressing" && revision !== undefined && !isRollback(revision))
+    return condition("Released", "Unknown", "Progressing", progress.message);
+  if (revision === undefined) return undefined;
+  const action = revision.action === "install" ? "Install" : "Upgrade";
+  const chart = revision.chartName === undefined ? "" : ` with chart ${chartText(revision)}`;
+  const message = `Helm ${action.toLowerCase()} succeeded for release ${release}.v${revision.revision}${chart}`;
+  return condition("Released", "True", `${action}Succeeded`, message);
+}
+
+function tested({ release, revision, failed }: ReleaseFacts) {
+  if (failed?.reason === "TestFailed")
+    return condition("TestSuccess", "False", "TestFailed", failed.message);
+  const tests = revision?.tests;
+  if (tests === undefined || revision === undefined) return undefined;
+  const failing = tests.filter(({ phase }) => phase !== "Succeeded").map(({ name }) => name);
+  if (failing.length > 0)
+    return condition("TestSuccess", "False", "TestFailed", `tests failed: ${failing.join(", ")}`);
+  const count = tests.length === 1 ? "1 test" : `${tests.length} tests`;
+  const message = `${count} succeeded for release ${release}.v${revision.revision}`;
+  return condition("TestSuccess", "True", "TestSucceeded", message);
+}
+
+function remediated({ failed }: ReleaseFacts) {
+  if (failed?.remediation === undefined) return undefined;
+  const { by, error } = failed.remediation;
+  const action = by === "rollback" ? "Rollback" : "Uninstall";
+  return error === undefined
+    ? condition("Remediated", "True", `${action}Succeeded`, `${by} after: ${failed.message}`)
+    : condition("Remediated", "False", `${action}Failed`, error);
+}
+
+function inProgress({ progress }: ReleaseFacts): readonly ReleaseCondition[] {
+  switch (progress.kind) {
+    case "done":
+      return [];
+    case "progressing":
+      return [condition("Reconciling", "True", "Progressing", progress.message)];
+    case "failed": {
+      const { code, message, retryAt } = progress;
+      const stalled = stalledReasons[code];
+      return stalled === undefined && retryAt !== undefined
+        ? [condition("Reconciling", "True", "ProgressingWithRetry", message)]
+        : [condition("Stalled", "True", stalled ?? "Stalled", message)];
+    }
+  }
+}
+
+/** By code. Others are stalled while they are not retried. */
+const stalledReasons: Readonly<Record<string, string>> = {
+  [agentErrors.RETRIES_EXCEEDED.code]: "RetriesExceeded",
+  [agentErrors.ROLLBACK_TARGET_MISSING.code]: "MissingRollbackTarget",
+  [agentErrors.RELEASE_LOCKED.code]: "PendingRelease",
+  [agentErrors.SERVICE_ACCOUNT_REQUIRED.code]: "AccessDenied",
+  [agentErrors.VALUES_TEMPLATE_FAILED.code]: "ValuesError",
+  [agentErrors.REFERENCED_OBJECT_NOT_FOUND.code]: "ValuesError",
+};
+
+function isRollback({ action }: InventoryRevision): boolean {
+  return action === "rollback";
+}
+
+function chartText({ chartName = "", chartVersion = "" }: InventoryRevision): string {
+  return `${chartName}@${chartVersion}`;
+}
+
+/** Of a message on the hub, where ten thousand clusters may have one each. */
+const maxMessage = 512;
+
+function condition(
+  type: ReleaseCondition["type"],
+  status: ReleaseCondition["status"],
+  reason: string,
+  message: string,
+): ReleaseCondition {
+  const short = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message;
+  return { type, status, reason, message: short };
+}

@@ -1,0 +1,45 @@
+/** What follows a failed installation or upgrade: Fleet's retries, or Flux's strategies and remediation. Pure. */
+import type { DeploymentContent } from "@flotilla/shared/content";
+
+export type AttemptedAction = "install" | "upgrade";
+
+export type FailurePolicy =
+  /** An upgrade, as often as it fails. Absent interval: a backoff. */
+  | { readonly kind: "retry"; readonly intervalMs?: number }
+  | {
+      readonly kind: "remediate";
+      readonly by: "rollback" | "uninstall";
+      /** How many more attempts follow; negative: without a limit. */
+      readonly retries: number;
+      /** Whether what the last attempt has left is remediated, too. */
+      readonly remediatesLast: boolean;
+      readonly ignoresTests: boolean;
+    };
+
+/** Flux's default. */
+const defaultRetryIntervalSeconds = 300;
+
+export function failurePolicy(
+  { actions = {} }: Pick<DeploymentContent, "actions">,
+  action: AttemptedAction,
+): FailurePolicy {
+  const { strategy, remediation } = actions[action] ?? {};
+  if (strategy?.name === "RetryOnFailure") {
+    const { retryIntervalSeconds = defaultRetryIntervalSeconds } = strategy;
+    return { kind: "retry", intervalMs: retryIntervalSeconds * 1_000 };
+  }
+  if (strategy === undefined && remediation === undefined) return { kind: "retry" };
+  const retries = remediation?.retries ?? 0;
+  return {
+    kind: "remediate",
+    by: action === "install" ? "uninstall" : (actions.upgrade?.remediation?.strategy ?? "rollback"),
+    retries,
+    remediatesLast: remediation?.remediateLastFailure ?? (action === "upgrade" && retries > 0),
+    ignoresTests: remediation?.ignoreTestFailures ?? actions.test?.ignoreFailures ?? false,
+  };
+}
+
+/** `failures`: of this content, in a row. */
+export function isExhausted(policy: FailurePolicy, failures: number): boolean {
+  return policy.kind === "remediate" && policy.retries >= 0 && failures > policy.retries;
+}

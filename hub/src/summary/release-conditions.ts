@@ -1,0 +1,65 @@
+/** The conditions of releases, with Flux's types, summed up over the deployments of a Bundle. Pure. */
+import type { BundleDeployment, Condition } from "@flotilla/shared/api";
+import type { NewCondition } from "@flotilla/shared/conditions";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { cutText } from "./object-text.ts";
+import type { SortedKeys } from "./sorted-keys.ts";
+
+/** By type the statuses, those that need attention first: one of them decides the sum. */
+const precedence = {
+  Released: ["False", "Unknown", "True"],
+  TestSuccess: ["False", "Unknown", "True"],
+  Remediated: ["True", "False"],
+  Drifted: ["True", "False"],
+} as const satisfies Readonly<Record<string, readonly Condition["status"][]>>;
+
+export const releaseConditionTypes: readonly string[] = Object.keys(precedence);
+
+const messageChars = 512;
+
+/** As an aggregate counts them. */
+export function releaseConditionKeys({ status }: BundleDeployment): readonly string[] {
+  return (status?.conditions ?? []).flatMap(({ type, status }) =>
+    releaseConditionTypes.includes(type) ? [keyOf(type, status)] : [],
+  );
+}
+
+export interface ReleaseConditionInput {
+  readonly aggregate: {
+    readonly total: number;
+    readonly conditions: ReadonlyMap<string, SortedKeys>;
+  };
+  readonly lookUp: (key: ObjectKey) => BundleDeployment | undefined;
+  /** The cluster of a deployment. */
+  readonly nameOf: (deployment: BundleDeployment) => string;
+}
+
+/** Those that no cluster has are absent. */
+export function releaseConditions(input: ReleaseConditionInput): readonly NewCondition[] {
+  return Object.entries(precedence).flatMap(([type, statuses]) => {
+    for (const status of statuses) {
+      const condition = sumOf(type, status, input);
+      if (condition !== undefined) return [condition];
+    }
+    return [];
+  });
+}
+
+function sumOf(
+  type: string,
+  status: Condition["status"],
+  { aggregate, lookUp, nameOf }: ReleaseConditionInput,
+): NewCondition | undefined {
+  const keys = aggregate.conditions.get(keyOf(type, status));
+  const [key] = keys?.first(1) ?? [];
+  const deployment = key === undefined ? undefined : lookUp(key);
+  const example = deployment?.status?.conditions?.find((each) => each.type === type);
+  if (keys === undefined || deployment === undefined || example === undefined) return undefined;
+  const message = cutText(`${nameOf(deployment)}: ${example.message ?? ""}`, messageChars);
+  const count = `${keys.size} of ${aggregate.total} clusters`;
+  return { type, status, reason: example.reason ?? "", message: `${count}; ${message}` };
+}
+
+function keyOf(type: string, status: string): string {
+  return `${type}=${status}`;
+}

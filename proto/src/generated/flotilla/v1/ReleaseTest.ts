@@ -1,0 +1,12 @@
+// Original file: proto/fleet.proto
+
+
+export interface ReleaseTest {
+  'name'?: (string);
+  'phase'?: (string);
+}
+
+export interface ReleaseTest__Output {
+  'name': (string);
+  'phase': (string);
+}
