@@ -30,6 +30,7 @@ import {
 } from "../release/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
 import { crdPolicy } from "./assigned-content.ts";
+import { claimSame } from "./claims.ts";
 import type { DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
 import {
   type Attempted,
@@ -51,7 +52,7 @@ import type { Upgrade } from "./upgrade.ts";
 
 /** The dependencies of all actions. */
 export interface Tools {
-  readonly releases: Pick<Releases, "latest">;
+  readonly releases: Pick<Releases, "latest" | "history">;
   readonly stored: StoredReleases;
   readonly records: ReadRecords;
   readonly crds: CrdRetention;
@@ -100,6 +101,14 @@ export async function act(
         agentErrors.RELEASE_CONFLICT,
         `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.name}; give one of the two another releaseName or namespace`,
       );
+    case "foreign":
+      throw new AppError(
+        agentErrors.RELEASE_EXISTS,
+        `release ${content.namespace}/${content.releaseName} exists already, in revision ${action.record.revision}, and this agent did not install it; nothing was changed. Set helm.takeOwnership to take it over, or another releaseName or namespace`,
+      );
+    case "claim":
+      await claimSame(tools, release.assignment, content, action);
+      return undefined;
     case "adopt":
       await tools.stored.adopt(client.rest, action.record, desired.owner);
       return undefined;

@@ -11,6 +11,7 @@ import { agentErrors } from "../errors/index.ts";
 import {
   isLocked,
   type ReleaseKey,
+  type ReleaseRecord,
   type Releases,
   readLabelledRecord,
   releaseLabels,
@@ -94,6 +95,20 @@ export async function claimInterruptedRun(
     ...(isRun && latest.status === "deployed" && { deadline: deadlineOf(run) }),
     kept: releases.history(run.namespace, run.release).map(({ revision }) => revision),
     endsRun: !isLocked(latest),
+  });
+}
+
+/** Enters the newest revision of a release, which somebody else created, and which is the same as one of the agent's. */
+export async function claimSame(
+  { releases, inventory }: Pick<ClaimDeps, "releases" | "inventory">,
+  assignment: Assignment,
+  content: DeploymentContent,
+  { record, same }: { readonly record: ReleaseRecord; readonly same: InventoryRevision },
+): Promise<void> {
+  const { tests: _, ...known } = same;
+  await inventory.installed(assignment.owner.name, inventoryRelease(assignment, content), {
+    added: [{ ...known, revision: record.revision }],
+    kept: releases.history(record.namespace, record.name).map(({ revision }) => revision),
   });
 }
 

@@ -13,9 +13,10 @@ import {
   isLocked,
   type ReleaseKey,
   type ReleaseRecord,
+  takesOwnership,
 } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory, InventoryTest } from "../inventory/index.ts";
+import type { Inventory, InventoryRevision, InventoryTest } from "../inventory/index.ts";
 import { isSameContent } from "../record/index.ts";
 import {
   actionFor,
@@ -154,6 +155,8 @@ async function deploy(
       policies: policiesOf(content),
       failed: failedAttemptsAt(inventory, attemptedOf(release)),
       rollbackTarget: await rollbackTarget(tools, state, release),
+      takesOwnership: takesOwnership(content),
+      sameRevision: await sameRevision(tools, state, desired),
     });
     const result = await act(tools, action, release, pass);
     if (result !== undefined) return result;
@@ -257,6 +260,22 @@ async function rollbackTarget(
   const isOwn =
     record.isOwn && release !== undefined && isSameContent(known(record)?.content, release);
   return isOwn ? { kind: "found", record } : { kind: "tampered" };
+}
+
+/** One of the agent's that a release is as again, after somebody has upgraded it or rolled it back by hand. */
+async function sameRevision(
+  { inventory, stored }: DriverTools,
+  state: ReleaseState,
+  { owner, digest }: Desired,
+): Promise<InventoryRevision | undefined> {
+  if (state.kind !== "unmanaged" || state.record.status !== "deployed") return undefined;
+  const { namespace, name } = state.record;
+  const isRelease = (each: ReleaseKey) => each.namespace === namespace && each.name === name;
+  const known = inventory.releasesOf(owner.name).find(isRelease)?.revisions ?? [];
+  const desired = known.filter((each) => each.digest === digest);
+  if (desired.length === 0) return undefined;
+  const release = await stored.read(state.record);
+  return desired.find(({ content }) => isSameContent(content, release));
 }
 
 /** An account finds only what is in the namespace of its release. */

@@ -41,6 +41,7 @@ const unchangedFailures = [
   agentErrors.REFERENCED_OBJECT_NOT_FOUND,
   agentErrors.VALUES_TEMPLATE_FAILED,
   agentErrors.RELEASE_LOCKED,
+  agentErrors.RELEASE_EXISTS,
   agentErrors.RELEASE_NOT_OURS,
   agentErrors.SERVICE_ACCOUNT_REQUIRED,
 ];

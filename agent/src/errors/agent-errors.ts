@@ -54,6 +54,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "Two deployments have the same release name in the same namespace. The first one keeps the release; give the other one another releaseName or namespace.",
   },
+  RELEASE_EXISTS: {
+    retryable: false,
+    help: "A release of this name exists in the namespace, and Flotilla did not install it. Set `helm.takeOwnership` of the HelmOp to take it over: Helm then upgrades it. Or set another releaseName or namespace. The agent continues when the release is uninstalled.",
+  },
   RELEASE_LOCKED: {
     retryable: false,
     help: "Helm's newest record of the release is pending: another Helm client changes it, or was interrupted. The agent waits while the record changes. After the release's timeout without a change (`timeout` or `helm.timeoutSeconds`, else five minutes) it reports the lock, with revision, status and since when. If nothing runs any more, change `forceSyncGeneration` of the HelmOp: the agent unlocks the release and continues. It also continues when the record changes.",

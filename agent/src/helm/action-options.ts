@@ -59,6 +59,11 @@ export function upgradeOptions(
   };
 }
 
+/** Whether a release may be taken over that others installed. */
+export function takesOwnership(content: DeploymentContent): boolean {
+  return [true, false].some((isInstall) => upgradeOptions(content, isInstall).takesOwnership);
+}
+
 type Actions = NonNullable<DeploymentContent["actions"]>;
 
 function installedBy({ serverSideApply }: NonNullable<Actions["install"]>) {

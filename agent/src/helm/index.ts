@@ -2,6 +2,7 @@ export {
   type RollbackOptions,
   rollbackOptions,
   type TestOptions,
+  takesOwnership,
   testOptions,
   type UninstallFlags,
   type UpgradeOptions,

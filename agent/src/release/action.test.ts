@@ -18,6 +18,7 @@ function manualRecord(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {
   return rest;
 }
 
+const same = { revision: 3, content: "a.b.c", digest: "new" };
 const earlier = record({ name: "old-web", revision: 2 });
 const interruptedUninstall = record({ status: "uninstalling" });
 /** The record has not changed for a second. */
@@ -52,8 +53,33 @@ const cases: readonly (readonly [string, Given, Action])[] = [
     { kind: "adopt", record: record({ owner: { name: "web", uid: "0" } }) },
   ],
   [
-    "upgrades a release that was installed manually",
+    "reports a release that was installed manually",
     { latest: manualRecord() },
+    { kind: "foreign", record: manualRecord() },
+  ],
+  [
+    "upgrades a release that was installed manually, if it may be taken over",
+    { latest: manualRecord(), takesOwnership: true },
+    { kind: "upgrade", revision: 5 },
+  ],
+  [
+    "upgrades a release whose labels name the deployment, and which is not in the inventory",
+    { latest: manualRecord({ labelled: owner }) },
+    { kind: "upgrade", revision: 5 },
+  ],
+  [
+    "reports a release whose labels name another deployment",
+    { latest: manualRecord({ labelled: other }) },
+    { kind: "foreign", record: manualRecord({ labelled: other }) },
+  ],
+  [
+    "claims a revision that was created manually and is as desired",
+    { latest: record({ isOwn: false }), sameRevision: same },
+    { kind: "claim", record: record({ isOwn: false }), same },
+  ],
+  [
+    "upgrades over such a revision if that is requested",
+    { latest: record({ isOwn: false }), sameRevision: same, mustUpgrade: true },
     { kind: "upgrade", revision: 5 },
   ],
   [

@@ -5,6 +5,7 @@
 import type { DeploymentKey } from "@flotilla/proto";
 import { unreachable } from "@flotilla/shared/errors";
 import type { ReleaseRecord } from "../helm/index.ts";
+import type { InventoryRevision } from "../inventory/index.ts";
 import { type AttemptedAction, type FailurePolicy, isExhausted } from "./failure-policy.ts";
 import type { ReleaseState } from "./release-state.ts";
 
@@ -27,6 +28,10 @@ export interface Circumstances {
   readonly failed?: { readonly action: AttemptedAction; readonly count: number } | undefined;
   /** The revision that a failed upgrade is rolled back to. */
   readonly rollbackTarget: RollbackTarget;
+  /** Whether a release may be taken over that others installed. */
+  readonly takesOwnership: boolean;
+  /** A revision of the agent, as desired, with the same objects and hooks as the newest one, which others created. */
+  readonly sameRevision?: InventoryRevision | undefined;
 }
 
 /** The newest earlier revision that was deployed and whose tests did not fail. */
@@ -41,6 +46,12 @@ export type Action =
   | { readonly kind: "upgrade"; readonly revision: number }
   /** Labels the release as this deployment's, without a run of Helm. */
   | { readonly kind: "adopt"; readonly record: ReleaseRecord }
+  /** Enters a revision into the inventory that is the same as one of the agent's, without a run of Helm. */
+  | {
+      readonly kind: "claim";
+      readonly record: ReleaseRecord;
+      readonly same: InventoryRevision;
+    }
   /** Marks the revision as failed. */
   | { readonly kind: "unlock"; readonly record: ReleaseRecord }
   /** `why`: it moves or its uninstall was interrupted, or its installation or upgrade failed. */
@@ -61,7 +72,9 @@ export type Action =
   /** Locked by another Helm client, whose record does not change any more: reported. */
   | { readonly kind: "locked"; readonly record: ReleaseRecord }
   /** Reported. */
-  | { readonly kind: "conflict"; readonly owner: DeploymentKey };
+  | { readonly kind: "conflict"; readonly owner: DeploymentKey }
+  /** Others installed it: reported. */
+  | { readonly kind: "foreign"; readonly record: ReleaseRecord };
 
 /** Helm's own timeout when a release has none. */
 export const defaultLockTimeoutMs = 5 * 60_000;
@@ -103,7 +116,7 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
     case "failed":
       return afterFailure(state, circumstances);
     case "unmanaged":
-      return upgrade(state.record, circumstances);
+      return unmanaged(state, circumstances);
     case "absent":
     case "outOfSync":
       return isSpent(circumstances)
@@ -112,6 +125,17 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
     default:
       return unreachable(state);
   }
+}
+
+function unmanaged(
+  { record, isForeign }: Extract<ReleaseState, { kind: "unmanaged" }>,
+  circumstances: Circumstances,
+): Action {
+  const { takesOwnership, sameRevision: same, mustUpgrade } = circumstances;
+  if (isForeign && !takesOwnership) return { kind: "foreign", record };
+  return same === undefined || mustUpgrade
+    ? upgrade(record, circumstances)
+    : { kind: "claim", record, same };
 }
 
 function whileUnchanged(

@@ -4,6 +4,7 @@ import { seed } from "@flotilla/shared/testing";
 import fc from "fast-check";
 import { test } from "vitest";
 import type { ReleaseRecord } from "../helm/index.ts";
+import type { InventoryRevision } from "../inventory/index.ts";
 import type { Action, RollbackTarget } from "./action.ts";
 import { type AttemptedAction, type FailurePolicy, isExhausted } from "./failure-policy.ts";
 import type { TestResult } from "./release-state.ts";
@@ -22,6 +23,7 @@ interface World {
 interface Setting {
   readonly isTested: boolean;
   readonly waits: boolean;
+  readonly takesOwnership: boolean;
   readonly policies: Readonly<Record<AttemptedAction, FailurePolicy>>;
 }
 
@@ -39,6 +41,7 @@ const policy = fc.oneof(
 const setting = fc.record({
   isTested: fc.boolean(),
   waits: fc.boolean(),
+  takesOwnership: fc.boolean(),
   policies: fc.record({
     install: policy.map((each) =>
       each.kind === "remediate" ? { ...each, by: "uninstall" as const } : each,
@@ -55,7 +58,15 @@ const firstRecords = fc
     }),
     { maxLength: 3 },
   )
-  .map((found) => found.map((fields, index) => record({ ...fields, revision: index + 1 })));
+  .chain((found) =>
+    fc.boolean().map((isForeign) =>
+      found.map((fields, index) => {
+        const own = record({ ...fields, revision: index + 1 });
+        const { owner: _, ...manual } = own;
+        return isForeign ? { ...manual, isOwn: false } : own;
+      }),
+    ),
+  );
 
 function latestOf({ records }: World): ReleaseRecord | undefined {
   return records.at(-1);
@@ -73,7 +84,13 @@ function targetIn(world: World): RollbackTarget {
   return found === undefined ? { kind: "missing" } : { kind: "found", record: found };
 }
 
-function observationOf(world: World, { isTested, policies }: Setting): Given {
+/** A revision that somebody else created, and that is the same as one of the agent's. */
+function sameIn({ records }: World): InventoryRevision | undefined {
+  const own = records.find(({ isOwn, digest }) => isOwn && digest === "new");
+  return own && { revision: own.revision, content: "", digest: "new" };
+}
+
+function observationOf(world: World, { isTested, policies, takesOwnership }: Setting): Given {
   const latest = latestOf(world);
   return {
     latest,
@@ -84,6 +101,8 @@ function observationOf(world: World, { isTested, policies }: Setting): Given {
     failed: world.failed,
     policies,
     rollbackTarget: targetIn(world),
+    takesOwnership,
+    sameRevision: sameIn(world),
     // The lock of somebody else that does not change is reported, and nothing follows.
     ...{ unchangedMs: 1_000_000, retryAtMs: undefined },
   };
@@ -142,6 +161,11 @@ function perform(world: World, action: Action, succeeds: boolean, setting: Setti
         each === action.record ? { ...each, status: "failed" } : each,
       );
       return fail("upgrade");
+    case "claim":
+      world.records = world.records.map((each) =>
+        each === action.record ? { ...each, isOwn: true, digest: "new" } : each,
+      );
+      return false;
     case "unlock":
     case "adopt":
       world.records = world.records.map((each) =>
@@ -185,6 +209,10 @@ test("a release whose actions succeed in the end is as desired, unless no retrie
         if (action.kind === "none") return;
         if (action.kind === "locked") {
           assert.ok(latestOf(world)?.status.startsWith("pending-"));
+          return;
+        }
+        if (action.kind === "foreign") {
+          assert.ok(!given.takesOwnership && latestOf(world)?.owner === undefined);
           return;
         }
         if (action.kind === "stop") {

@@ -64,8 +64,11 @@ export type ReleaseState =
   | { readonly kind: "uninstalling"; readonly record: ReleaseRecord }
   /** There is none, or it was uninstalled with its history kept. */
   | { readonly kind: "absent"; readonly record: ReleaseRecord | undefined }
-  /** The newest revision is not one that the agent created: somebody ran Helm by hand, or changed the record. */
-  | { readonly kind: "unmanaged"; readonly record: ReleaseRecord }
+  /**
+   * The newest revision is not one that the agent created: somebody ran Helm by hand, or changed the record. `isForeign`: nor is
+   * any other one, as far as is known.
+   */
+  | { readonly kind: "unmanaged"; readonly record: ReleaseRecord; readonly isForeign: boolean }
   /** The agent's last run failed, or its tests. */
   | { readonly kind: "failed"; readonly record: ReleaseRecord; readonly what: "release" | "tests" }
   /** Its chart or values are not the desired ones. */
@@ -106,6 +109,7 @@ function settledState(
   { deadline, testsOf }: Observed,
 ): ReleaseState {
   const kind = stateOf(record, desired);
+  if (kind === "unmanaged") return { kind, record, isForeign: isForeign(record, desired.owner) };
   if (kind === "failed") return { kind, record, what: "release" };
   const isAwaited = deadline?.revision === record.revision && record.status === "deployed";
   if (isAwaited && (kind === "inSync" || (kind === "outOfSync" && deadline.isRollback)))
@@ -129,6 +133,11 @@ function stateOf(record: ReleaseRecord, desired: Desired) {
   if (status === "failed") return "failed";
   if (status !== "deployed" || digest !== desired.digest) return "outOfSync";
   return isSame(record.owner, desired.owner) ? "inSync" : "adoptable";
+}
+
+/** The labels only add to what the inventory knows: what they name is reconciled, and its objects are still checked. */
+function isForeign({ owner, labelled }: ReleaseRecord, deployment: DeploymentKey): boolean {
+  return owner === undefined && !isSame(labelled, deployment);
 }
 
 /** Whether the lock is of an interrupted run of the agent. */

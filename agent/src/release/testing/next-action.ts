@@ -39,6 +39,7 @@ export function nextAction({ tests, ...given }: Given): Action {
     ...{ isForced: false, mustUpgrade: false },
     policies: { install: { kind: "retry" }, upgrade: { kind: "retry" } },
     rollbackTarget: { kind: "missing" },
+    takesOwnership: false,
     ...given,
   });
 }
