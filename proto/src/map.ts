@@ -128,7 +128,13 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
         },
       };
     case "withdrawal":
-      return { withdrawal: { ...message.deployment, ...message.lost } };
+      return {
+        withdrawal: {
+          ...message.deployment,
+          ...message.lost,
+          ...(message.keepsRelease && { keepRelease: true }),
+        },
+      };
     case "synced":
       return { synced: { orphans: [...message.orphans] } };
     case "stateAck":
@@ -178,6 +184,7 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       kind: "withdrawal",
       deployment: key(wire.withdrawal, "withdrawal"),
       ...(deploymentId !== "" && content.length > 0 && { lost: { deploymentId, content } }),
+      ...(wire.withdrawal.keepRelease && { keepsRelease: true as const }),
     };
   }
   if (wire.synced)

@@ -90,6 +90,8 @@ export type HubMessage =
       readonly deployment: DeploymentKey;
       /** Only for a deployment that the agent does not have, and had: for finding its release. */
       readonly lost?: LostContent;
+      /** The release stays installed, and the agent only forgets the deployment. */
+      readonly keepsRelease?: true;
     }
   | { readonly kind: "synced"; readonly orphans: readonly string[] }
   | { readonly kind: "stateAck"; readonly name: string; readonly sequence: number }

@@ -21,6 +21,7 @@ const annotations = {
   paused: "flotilla.dev/paused",
   withdrawing: "flotilla.dev/withdrawing",
   lost: "flotilla.dev/lost",
+  keepsRelease: "flotilla.dev/keep-release",
   request: "flotilla.dev/request",
   /** The number of Secrets with the content, this one included. */
   parts: "flotilla.dev/parts",
@@ -38,6 +39,8 @@ export interface Assignment {
   readonly withdrawing: boolean;
   /** Withdrawn after the agent had lost all its Secrets: what was installed must be looked for. */
   readonly lost?: true;
+  /** Withdrawn while it was suspended: its release stays installed. */
+  readonly keepsRelease?: true;
   /** The last request of a user. */
   readonly request?: ReleaseRequest;
 }
@@ -65,6 +68,7 @@ export function assignmentSecret(assignment: Assignment): Secret {
         [annotations.paused]: String(assignment.paused),
         [annotations.withdrawing]: String(assignment.withdrawing),
         ...(assignment.lost && { [annotations.lost]: "true" }),
+        ...(assignment.keepsRelease && { [annotations.keepsRelease]: "true" }),
         ...(assignment.request && { [annotations.request]: JSON.stringify(assignment.request) }),
         ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
@@ -128,6 +132,7 @@ export function parseAssignment(
     paused: found[annotations.paused] === "true",
     withdrawing: found[annotations.withdrawing] === "true",
     ...(found[annotations.lost] === "true" && { lost: true }),
+    ...(found[annotations.keepsRelease] === "true" && { keepsRelease: true }),
     ...parseRequest(found[annotations.request]),
   };
 }

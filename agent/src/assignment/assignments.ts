@@ -32,8 +32,11 @@ export interface Assignments {
     deploymentId: string,
     content?: Uint8Array,
   ): Promise<"stored" | "not stored">;
-  /** `unknown`: there is no such deployment. */
-  withdraw(deployment: DeploymentKey): Promise<"stored" | "not stored" | "unknown">;
+  /** `unknown`: there is no such deployment. `keepsRelease`: see Assignment. */
+  withdraw(
+    deployment: DeploymentKey,
+    keepsRelease?: true,
+  ): Promise<"stored" | "not stored" | "unknown">;
   /** Resolves when the current assignment of a name is stored; retries a failed write. Throws ASSIGNMENT_NOT_STORED. */
   ensureStored(name: string): Promise<void>;
   /** Removes an uninstalled deployment, unless it was assigned again. */
@@ -132,11 +135,14 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       notify(name);
       return await tryToStore(name);
     },
-    async withdraw({ name, uid }) {
+    async withdraw({ name, uid }, keepsRelease) {
       const current = assigned.get(name);
       if (current === undefined || current.owner.uid !== uid) return "unknown";
       if (!current.withdrawing) {
-        assigned.set(name, { ...current, withdrawing: true });
+        assigned.set(name, {
+          ...{ ...current, withdrawing: true },
+          ...(keepsRelease && { keepsRelease }),
+        });
         notify(name);
       } else if (!unstored.has(name)) return "stored";
       return (await tryToStore(name)) ? "stored" : "not stored";

@@ -22,6 +22,13 @@ export interface AssignmentRequest {
   readonly request?: ReleaseRequest;
 }
 
+export interface WithdrawalOptions {
+  /** Of one that the agent had, by which an agent that has lost all its Secrets looks for the release first. */
+  readonly lost?: LostContent | undefined;
+  /** The release stays installed. */
+  readonly keepsRelease?: true | undefined;
+}
+
 /**
  * Handles what the hub sends. A Boolean result is whether it is stored in the agent's cluster; a failure to store is
  * reported as a failure of the deployment. A rejection ends the stream.
@@ -31,10 +38,9 @@ export interface Intake {
   inventory(): readonly ObservedDeployment[];
   assign(assignment: AssignmentRequest): Promise<boolean>;
   /**
-   * Reports `Outbox.withdrawn` at once for a deployment that the agent does not have. `lost`: for one that it had, by which an
-   * agent that has lost all its Secrets looks for the release first.
+   * Reports `Outbox.withdrawn` at once for a deployment that the agent does not have.
    */
-  withdraw(deployment: DeploymentKey, lost?: LostContent): Promise<boolean>;
+  withdraw(deployment: DeploymentKey, options?: WithdrawalOptions): Promise<boolean>;
   /** All that the hub wants of this cluster has been assigned or withdrawn. */
   synced(): Promise<void>;
   /** Of the stored cluster info. */

@@ -51,8 +51,7 @@ export function createMessageHandler(
       }
       case "withdrawal":
         tasks.add(message.deployment.name, async () => {
-          if (await intake.withdraw(message.deployment, message.lost))
-            acknowledge(message.deployment);
+          if (await intake.withdraw(message.deployment, message)) acknowledge(message.deployment);
         });
         return;
       case "synced":

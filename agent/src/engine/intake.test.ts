@@ -47,7 +47,7 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
   test("is stored to look for its release if the inventory may be incomplete", async () => {
     const { intake, assignments, confirmed } = setUp();
 
-    assert.equal(await intake.withdraw(deployment, lost), true);
+    assert.equal(await intake.withdraw(deployment, { lost }), true);
 
     const { content, deploymentId } = lost;
     const stored = { owner: deployment, deploymentId, content, paused: false, withdrawing: true };
@@ -58,7 +58,7 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
   test("is confirmed if the inventory is complete and has no release of it", async () => {
     const { intake, assignments, confirmed } = setUp({ isComplete: true });
 
-    assert.equal(await intake.withdraw(deployment, lost), true);
+    assert.equal(await intake.withdraw(deployment, { lost }), true);
 
     assert.equal(assignments.get("web"), undefined);
     assert.deepEqual(confirmed, [deployment]);
@@ -67,7 +67,7 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
   test("uninstalls what is in the inventory, without looking for it", async () => {
     const { intake, assignments, confirmed } = setUp({ known: [release] });
 
-    await intake.withdraw(deployment, lost);
+    await intake.withdraw(deployment, { lost });
 
     assert.equal(assignments.get("web")?.deploymentId, "sha256:0");
     assert.equal(assignments.get("web")?.lost, undefined);
@@ -77,7 +77,7 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
   test("is stored to look for its release if the inventory has that of an earlier deployment", async () => {
     const { intake, assignments } = setUp({ known: [{ ...release, uid: "earlier" }] });
 
-    await intake.withdraw(deployment, lost);
+    await intake.withdraw(deployment, { lost });
 
     assert.equal(assignments.get("web")?.lost, true);
   });
@@ -90,12 +90,21 @@ describe("a withdrawal of a deployment that the agent does not have", () => {
     assert.deepEqual(confirmed, [deployment]);
   });
 
+  test("is confirmed if its release is to stay installed", async () => {
+    const { intake, assignments, confirmed } = setUp({ known: [release] });
+
+    await intake.withdraw(deployment, { keepsRelease: true });
+
+    assert.equal(assignments.get("web"), undefined);
+    assert.deepEqual(confirmed, [deployment]);
+  });
+
   test("leaves a deployment of that name with another UID alone", async () => {
     const { intake, assignments } = setUp();
     const other = { name: "web", uid: "other" };
     await intake.assign({ deployment: other, ...lost, paused: false });
 
-    await intake.withdraw(deployment, lost);
+    await intake.withdraw(deployment, { lost });
 
     assert.deepEqual(assignments.get("web")?.owner, other);
     assert.equal(assignments.get("web")?.withdrawing, false);

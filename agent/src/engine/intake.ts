@@ -41,10 +41,10 @@ export function createIntake(deps: IntakeDeps): Intake {
       if (isStored) await withdrawn.removeUnreferenced();
       return isStored;
     },
-    async withdraw(deployment, lost) {
-      const result = await assignments.withdraw(deployment);
+    async withdraw(deployment, { lost, keepsRelease } = {}) {
+      const result = await assignments.withdraw(deployment, keepsRelease);
       if (result !== "unknown") return result !== "not stored";
-      const found = findLost(deployment, lost);
+      const found = keepsRelease ? undefined : findLost(deployment, lost);
       if (found !== undefined)
         return (
           (await assignments.withdrawLost(deployment, found.deploymentId, found.content)) ===

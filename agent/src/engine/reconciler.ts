@@ -267,7 +267,10 @@ async function uninstall(
   }
   statuses.remove(name);
   outbox.withdrawn(owner);
-  log.info({ deployment: name }, "deployment uninstalled");
+  const result = assignment.keepsRelease
+    ? "deployment removed, its release stays"
+    : "deployment uninstalled";
+  log.info({ deployment: name }, result);
   await withdrawn.removeUnreferenced();
   dependencies.setState(name, undefined);
   return done();

@@ -1,4 +1,5 @@
-/** Removes everything that was installed for a deployment, also if its assignment was lost. */
+/** Removes everything that was installed for a deployment, also if its assignment was lost; of a suspended one nothing. */
+import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import type { Log } from "@flotilla/shared/log";
 import type { Assignment } from "../assignment/index.ts";
@@ -43,8 +44,12 @@ export async function withdraw(
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clients, releases, downstream, inventory, inputs } = tools;
+  const { clients, releases, downstream, inventory } = tools;
   const { owner } = assignment;
+  if (assignment.keepsRelease) {
+    await inventory.left(owner);
+    return forget(tools, owner);
+  }
   const settings = await withdrawalOf(tools, assignment, signal);
   const { keepResources, serviceAccount } = settings;
   const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
@@ -57,9 +62,13 @@ export async function withdraw(
   }
   await inventory.withdrawn(owner);
   await inventory.ensureStored(owner.name);
-  releases.unfollow(owner.name);
-  downstream.forget(owner.name);
-  inputs.forget(owner.name);
+  forget(tools, owner);
+}
+
+function forget({ releases, downstream, inputs }: WithdrawDeps, { name }: DeploymentKey): void {
+  releases.unfollow(name);
+  downstream.forget(name);
+  inputs.forget(name);
 }
 
 /** The options that a withdrawal needs. */

@@ -99,6 +99,8 @@ export interface Inventory extends InventoryReader {
   removed(release: ReleaseRef): Promise<void>;
   /** A deployment was withdrawn, and nothing of it is left but downstream resources that stay. */
   withdrawn(deployment: DeploymentKey): Promise<void>;
+  /** A suspended deployment was withdrawn: what is installed stays, and may be adopted by a later deployment. */
+  left(deployment: DeploymentKey): Promise<void>;
   objectsOf(deployment: string): readonly InventoryObject[];
   /** The deployment that a downstream resource was created for. */
   ownerOfObject(uid: string): string | undefined;
@@ -335,6 +337,12 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         // Those that were uninstalled by hand.
         releases: document.releases.filter((each) => each.uid !== uid),
       }));
+    },
+    async left({ name }) {
+      if (documents.has(name))
+        await change(name, ({ deployment, releases, objects }) => ({
+          ...{ deployment, releases, objects },
+        }));
     },
     objectsOf: (deployment) => documents.get(deployment)?.objects ?? [],
     ownerOfObject: (uid) => byObject.get(uid),

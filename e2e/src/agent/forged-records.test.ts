@@ -371,7 +371,7 @@ test("an agent that has lost everything takes over what is assigned again, and r
 
   await agent.intake.assign(request);
   await agent.report(isDeployed("again", "0.1.0"));
-  await agent.intake.withdraw(deployment, { deploymentId, content });
+  await agent.intake.withdraw(deployment, { lost: { deploymentId, content } });
   const reported = await agent.report(({ name, message }) => name === "gone" && message !== "");
 
   assert.deepEqual(agent.helmRuns, []);

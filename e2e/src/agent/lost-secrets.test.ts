@@ -59,7 +59,7 @@ async function restartWithoutSecrets(): Promise<void> {
 /** As the hub withdraws a deployment that it knows the agent had. */
 async function withdraw({ deployment, deploymentId, content }: AssignmentRequest): Promise<void> {
   assert.ok(content !== undefined);
-  await agent.intake.withdraw(deployment, { deploymentId, content });
+  await agent.intake.withdraw(deployment, { lost: { deploymentId, content } });
 }
 
 test("uninstalls as the account what it has lost, without its hooks, before it confirms the withdrawal", async () => {

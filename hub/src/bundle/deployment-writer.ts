@@ -84,10 +84,30 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
       await Promise.all(
         deployments
           .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-          .map(({ metadata }) => writes.run(() => remove(metadata, signal))),
+          .map((deployment) =>
+            writes.run(async () => {
+              const current = await suspend(bundle, deployment, signal);
+              await remove(current.metadata, signal);
+            }),
+          ),
       );
     },
   };
+
+  /** What was suspended or resumed last decides whether the release stays. */
+  async function suspend(
+    { spec }: Bundle,
+    deployment: BundleDeployment,
+    signal: AbortSignal,
+  ): Promise<BundleDeployment> {
+    const isOfTarget = (spec.targets ?? []).some(({ suspend }) => suspend === true);
+    const isSuspended = spec.suspend === true;
+    if ((isOfTarget && !isSuspended) || (deployment.spec.suspend === true) === isSuspended)
+      return deployment;
+    const { suspend: _, ...others } = deployment.spec;
+    const next = { ...others, ...(isSuspended && { suspend: true }) };
+    return await deps.rest.replace(bundleDeployments, { ...deployment, spec: next }, { signal });
+  }
 
   /** Those of a Cluster that another system manages stay as they are. */
   function isOurs(deployment: BundleDeployment): boolean {

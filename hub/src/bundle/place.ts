@@ -36,6 +36,7 @@ export interface TargetMatches {
 /** A target's content, and the objects that it references. */
 export interface PackedTarget extends PackedContent {
   readonly referencedObjects: readonly string[];
+  readonly isSuspended: boolean;
   /** Where its chart is from, when there is no digest to check that against. */
   readonly unchecked?: string;
 }
@@ -100,13 +101,14 @@ export async function matchTargets(
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index]);
     if (content === undefined) return [];
-    const { deploymentId, referencedObjects } = content;
+    const { deploymentId, referencedObjects, isSuspended } = content;
     return [
       {
         cluster,
         namespace: clusterNamespaceOf(cluster),
         deploymentId,
         referencedObjects,
+        isSuspended,
       },
     ];
   });
@@ -164,6 +166,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
   return {
     ...(await pack(content)),
     referencedObjects: referencedObjectsOf(content),
+    isSuspended: options.suspend === true,
     ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
   };
 }

@@ -18,7 +18,7 @@ function placed(
   referencedObjects: readonly string[] = [],
 ): Placement {
   const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
-  return { cluster, namespace, deploymentId, referencedObjects };
+  return { cluster, namespace, deploymentId, referencedObjects, isSuspended: false };
 }
 
 /** As the plan writes it, so that a second plan changes nothing. */
@@ -208,6 +208,42 @@ describe("the deployments of a Bundle", () => {
     );
 
     assert.deepEqual(plan, { create: [], replace: [], remove: [], waiting: 0 });
+  });
+});
+
+describe("suspending", () => {
+  const suspended = aBundle({ suspend: true });
+  const isSuspended = true;
+
+  test("stages a new content, deploys nothing, and marks the deployment", () => {
+    const { replace } = planDeployments(
+      suspended,
+      [{ ...placed(aCluster("paris"), digestB), isSuspended }],
+      [settled("paris")],
+    );
+
+    assert.deepEqual(replace[0]?.spec, {
+      deploymentID: digestA,
+      stagedDeploymentID: digestB,
+      suspend: true,
+    });
+  });
+
+  test("keeps what is deployed on clusters that are not targeted any more", () => {
+    assert.deepEqual(planDeployments(suspended, [], [settled("paris")]).remove, []);
+  });
+
+  test("one target affects only its clusters", () => {
+    const { replace } = planDeployments(
+      bundle,
+      [{ ...placed(aCluster("paris"), digestB), isSuspended }, placed(aCluster("rome"), digestB)],
+      [settled("paris"), settled("rome")],
+    );
+
+    assert.deepEqual(
+      replace.map(({ spec }) => spec.deploymentID),
+      [digestA, digestB],
+    );
   });
 });
 

@@ -24,6 +24,8 @@ export interface Placement {
   readonly deploymentId: string;
   /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
   readonly referencedObjects: readonly string[];
+  /** Nothing of it is changed in the cluster. */
+  readonly isSuspended: boolean;
 }
 
 export interface DeploymentPlan {
@@ -68,7 +70,9 @@ export function planDeployments(
       if (desired !== current) replace.push(desired);
     }
   }
-  const remove = [...outlived, ...byNamespace.values()].filter(
+  // Clusters that a suspended Bundle does not target any more keep what is deployed until it is resumed.
+  const untargeted = bundle.spec.suspend === true ? [] : [...byNamespace.values()];
+  const remove = [...outlived, ...untargeted].filter(
     (deployment) => deployment.metadata.deletionTimestamp === undefined,
   );
   return { create, replace, remove, waiting };
@@ -114,14 +118,15 @@ function updated(
     : { ...current, metadata: { ...current.metadata, labels }, spec };
 }
 
-/** A paused Bundle or cluster is still staged, and nothing is promoted. */
+/** A paused or suspended Bundle or a paused cluster is still staged, and nothing is promoted. */
 function specFor(
   bundle: Bundle,
   placement: Placement,
   current?: BundleDeployment["spec"],
 ): BundleDeployment["spec"] {
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
-  const promoted = paused ? (current?.deploymentID ?? "") : placement.deploymentId;
+  const isHeld = paused || placement.isSuspended;
+  const promoted = isHeld ? (current?.deploymentID ?? "") : placement.deploymentId;
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
   const referencedObjects = union(placement.referencedObjects, outgoing);
@@ -129,6 +134,7 @@ function specFor(
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,
     ...(paused && { paused: true }),
+    ...(placement.isSuspended && { suspend: true }),
     ...requestOf(bundle),
     ...(referencedObjects.length > 0 && { referencedObjects }),
   };

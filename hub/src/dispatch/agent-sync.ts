@@ -82,6 +82,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
   });
   const assignments = createAssignments({
     ...deps,
+    protocolVersion: version,
     inventory: hello.inventory,
     desired: desired.deployment,
     withdrawals: createWithdrawals({ ...deps, cluster, deployments: desired.deployments }),

@@ -23,14 +23,19 @@ const has: ObservedDeployment = {
 interface Options {
   readonly inventory?: readonly ObservedDeployment[];
   readonly read?: () => Promise<Uint8Array>;
+  readonly suspend?: boolean;
+  readonly protocolVersion?: number;
 }
 
-function setUp({ inventory = [], read = () => Promise.resolve(content) }: Options = {}) {
+function setUp(options: Options = {}) {
+  const { inventory = [], read = () => Promise.resolve(content) } = options;
+  const { suspend = false, protocolVersion = 2 } = options;
   const clock = createFakeClock();
   const enqueued: string[] = [];
   const assignments: Assignments = createAssignments({
+    protocolVersion,
     inventory,
-    desired: () => deleted,
+    desired: () => ({ ...deleted, spec: { ...deleted.spec, suspend } }),
     contents: { read },
     withdrawals: { mayBeSent: () => Promise.resolve(true) },
     enqueue: (name) => void enqueued.push(name),
@@ -57,6 +62,21 @@ describe("a withdrawal", () => {
     const { assignments } = setUp({ inventory: [has], read });
 
     assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
+  });
+
+  test("of a suspended deployment keeps its release", async () => {
+    const { assignments } = setUp({ inventory: [has], suspend: true });
+
+    assert.deepEqual(await assignments.next("web"), {
+      ...{ kind: "withdrawal", deployment, keepsRelease: true },
+    });
+    assert.equal(await assignments.next("web"), undefined);
+  });
+
+  test("of a suspended deployment is not sent to an agent that would uninstall it", async () => {
+    const { assignments } = setUp({ inventory: [has], suspend: true, protocolVersion: 1 });
+
+    assert.equal(await assignments.next("web"), undefined);
   });
 
   test("waits for a content that cannot be read now", async () => {

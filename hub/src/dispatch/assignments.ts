@@ -12,6 +12,8 @@ import { type DispatchStep, inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
 export interface AssignmentsDeps {
+  /** Of the stream. */
+  readonly protocolVersion: number;
   /** What the agent has, by its Hello. */
   readonly inventory: readonly ObservedDeployment[];
   /** The BundleDeployment of a name in the cluster namespace, as it is now. */
@@ -33,6 +35,9 @@ export interface Assignments {
   uninstalled(name: string, uid: string): void;
   close(): void;
 }
+
+/** Older agents would uninstall it. */
+const keepReleaseVersion = 2;
 
 const backoff = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -71,7 +76,18 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     name: string,
     step: Extract<DispatchStep, { kind: "withdraw" }>,
   ): Promise<HubMessage | undefined> {
-    const { deployment, lostId } = step;
+    const { deployment, lostId, keepsRelease } = step;
+    if (keepsRelease) {
+      if (deps.protocolVersion < keepReleaseVersion) {
+        log.warn(
+          { deployment: name },
+          "suspended deployment was deleted, and its agent is too old to leave the release installed; upgrade the agent, or remove the finalizer of the BundleDeployment",
+        );
+        return undefined;
+      }
+      inventory.set(name, inventoryAfter(step));
+      return { kind: "withdrawal", deployment, keepsRelease };
+    }
     const content = lostId === undefined ? "missing" : await readLost(name, lostId);
     if (content === undefined) return undefined;
     inventory.set(name, inventoryAfter(step));

@@ -9,18 +9,18 @@ interface Fields {
   readonly uid?: string;
   readonly id?: string;
   readonly paused?: boolean;
+  readonly suspend?: boolean;
   readonly deleting?: boolean;
   /** An agent has reported on it. */
   readonly reported?: boolean;
 }
 
-function desired(
-  name: string,
-  { uid = "u", id = "sha256:1", paused = false, deleting = false, reported = false }: Fields = {},
-): BundleDeployment {
+function desired(name: string, fields: Fields = {}): BundleDeployment {
+  const { uid = "u", id = "sha256:1", paused = false, suspend = false } = fields;
+  const { deleting = false, reported = false } = fields;
   return {
     metadata: { name, uid, ...(deleting && { deletionTimestamp: "2026-01-01T00:00:00Z" }) },
-    spec: { deploymentID: id, stagedDeploymentID: id, paused },
+    spec: { deploymentID: id, stagedDeploymentID: id, paused, suspend },
     ...(reported && { status: { agent: { epoch: 1, sequence: 1 } } }),
   };
 }
@@ -90,6 +90,27 @@ describe("the plan for an agent that connects has", () => {
       [observed("a")],
       [desired("a", { deleting: true })],
       [withdraw],
+      [],
+    ],
+    [
+      "a paused deployment when it is suspended",
+      [observed("a")],
+      [desired("a", { suspend: true })],
+      [deploy(false, { paused: true })],
+      [],
+    ],
+    [
+      "a withdrawal that keeps the release of what is suspended and being deleted",
+      [observed("a")],
+      [desired("a", { deleting: true, suspend: true })],
+      [{ ...withdraw, keepsRelease: true }],
+      [],
+    ],
+    [
+      "such a withdrawal without the content for an agent that does not have it",
+      [],
+      [desired("a", { deleting: true, suspend: true, reported: true })],
+      [{ ...withdraw, keepsRelease: true }],
       [],
     ],
     [
@@ -175,6 +196,7 @@ const anyDeployment = fc
     uid: fc.constantFrom("u", "v"),
     id: fc.constantFrom("", "sha256:1", "sha256:2"),
     paused: fc.boolean(),
+    suspend: fc.boolean(),
     deleting: fc.boolean(),
   })
   .map(({ name, ...rest }) => desired(name, rest));
@@ -215,7 +237,13 @@ describe("a dispatch plan", () => {
   test("does not change with a status, nor with a deployment that disappears", () => {
     assert.equal(affectsAgent(desired("a"), { ...desired("a"), status: { ready: true } }), false);
     assert.equal(affectsAgent(desired("a"), undefined), false);
-    for (const change of [{ uid: "v" }, { id: "sha256:2" }, { paused: true }, { deleting: true }]) {
+    for (const change of [
+      { uid: "v" },
+      { id: "sha256:2" },
+      { paused: true },
+      { suspend: true },
+      { deleting: true },
+    ]) {
       assert.equal(affectsAgent(desired("a"), desired("a", change)), true);
     }
     assert.equal(affectsAgent(undefined, desired("a")), true);

@@ -18,6 +18,8 @@ export type DispatchStep =
       readonly deployment: DeploymentKey;
       /** The content that the agent needs to find the release, because it has lost the deployment. */
       readonly lostId?: string;
+      /** The release stays installed, because the deployment is suspended. */
+      readonly keepsRelease?: true;
     };
 
 export interface DispatchPlan {
@@ -56,6 +58,10 @@ export function planDeployment(
   const key: DeploymentKey = { name: metadata.name, uid: metadata.uid ?? "" };
   const isSame = observed?.uid === key.uid;
   if (metadata.deletionTimestamp !== undefined) {
+    if (spec.suspend === true)
+      return isSame && observed.withdrawing
+        ? nothing
+        : { kind: "withdraw", deployment: key, keepsRelease: true };
     if (isSame) return observed.withdrawing ? nothing : { kind: "withdraw", deployment: key };
     // Also to an agent that does not have it: it confirms, and the hub removes the finalizer.
     const isLost = deployment.status?.agent !== undefined && spec.deploymentID !== "";
@@ -63,7 +69,7 @@ export function planDeployment(
   }
   // The rollout has not released anything yet.
   if (spec.deploymentID === "") return nothing;
-  const paused = spec.paused ?? false;
+  const paused = isHeld(spec);
   const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
   const request = requestOf(spec);
   const hasRequest = request === undefined || observed?.requestToken === request.token;
@@ -76,6 +82,11 @@ export function planDeployment(
     ...(request !== undefined && { request }),
     withContent: !hasContent,
   };
+}
+
+/** The agent changes nothing. */
+function isHeld({ paused, suspend }: BundleDeployment["spec"]): boolean {
+  return paused === true || suspend === true;
 }
 
 function requestOf({
@@ -115,7 +126,7 @@ export function affectsAgent(
   return (
     before.metadata.uid !== after.metadata.uid ||
     before.spec.deploymentID !== after.spec.deploymentID ||
-    (before.spec.paused ?? false) !== (after.spec.paused ?? false) ||
+    isHeld(before.spec) !== isHeld(after.spec) ||
     before.spec.requestedAt !== after.spec.requestedAt ||
     (before.metadata.deletionTimestamp === undefined) !==
       (after.metadata.deletionTimestamp === undefined)

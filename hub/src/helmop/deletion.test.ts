@@ -21,6 +21,23 @@ describe("a HelmOp that is deleted", () => {
     assert.equal(helmOps.bundle(web), undefined);
   });
 
+  test.each([
+    ["suspended", true],
+    ["resumed", false],
+  ])("and was %s just before tells that to its Bundle", async (_, suspend) => {
+    const { helmOps } = testRepository(httpPin("1.2.3"));
+    helmOps.put(aHelmOp({ suspend: !suspend }));
+    await helmOps.reconcile(web);
+    const { spec, ...known } = helmOps.helmOp(web);
+    helmOps.put({ ...known, spec: { ...spec, suspend } });
+    await helmOps.deleteUnseen(web);
+    helmOps.catchUp(web);
+
+    await helmOps.reconcile(web);
+
+    assert.equal(helmOps.bundle(web)?.spec.suspend === true, suspend);
+  });
+
   test("stays until its Bundle is deleted", async () => {
     const helmOps = await withBundle();
     await helmOps.deleteUnseen(web);

@@ -45,10 +45,25 @@ export async function finalize(
     return done();
   }
   const { deletionTimestamp, uid } = bundle.metadata;
-  if (deletionTimestamp === undefined)
+  if (deletionTimestamp === undefined) {
+    await suspend(deps, bundle, helmOp, signal);
     await deps.rest.delete(bundles, bundle.metadata, { ...(uid !== undefined && { uid }), signal });
+  }
   // The end of a Bundle that our cache never had may be in no watch.
   return known === undefined ? requeueAfter(1_000, "the Bundle is being deleted") : done();
+}
+
+/** Whether the releases stay is decided by what the HelmOp says now, also if its Bundle was not written since. */
+async function suspend(
+  { rest, bundles: store }: FinalizerDeps,
+  bundle: Bundle,
+  helmOp: HelmOp,
+  signal: AbortSignal,
+): Promise<void> {
+  const isSuspended = helmOp.spec.suspend === true;
+  if ((bundle.spec.suspend === true) === isSuspended) return;
+  const spec = { ...bundle.spec, suspend: isSuspended };
+  store.wrote(await rest.replace(bundles, { ...bundle, spec }, { signal }));
 }
 
 function optionsOf(

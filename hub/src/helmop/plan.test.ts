@@ -152,6 +152,7 @@ describe("the Bundle of a HelmOp", () => {
       "keepResources",
       "namespace",
       "paused",
+      "suspend",
       "targets",
     ]);
     assert.deepEqual(spec.helmOpOptions, { helmOpSecretName: "secret", pins: [ownPin] });

@@ -34,7 +34,6 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
     pollingInterval: _p,
     helmSecretName,
     insecureSkipTLSVerify,
-    suspend: _u,
     resources: _r,
     ...options
   } = helmOp.spec;

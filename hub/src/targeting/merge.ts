@@ -21,6 +21,7 @@ export function mergeOptions(
       createNamespace: over.createNamespace,
       forceSyncGeneration: over.forceSyncGeneration,
       correctDrift: over.correctDrift,
+      suspend: either(base.suspend, over.suspend),
       keepResources: either(base.keepResources, over.keepResources),
       deleteNamespace: either(base.deleteNamespace, over.deleteNamespace),
       deleteCRDResources: either(base.deleteCRDResources, over.deleteCRDResources),

@@ -76,6 +76,9 @@ export const bundleDeploymentOptionsFields = {
       "x-default-text": "true",
     },
   ),
+  suspend: flag(
+    "Do nothing, until it is false again: nothing is installed, upgraded, tested, corrected or uninstalled, and what is deployed stays. Deleting a suspended object leaves its releases installed.",
+  ),
   forceSyncGeneration: integer("Increase this number to deploy everything again."),
   keepResources: flag("Keep the installed objects when the deployment is deleted."),
   deleteNamespace: flag("Delete the namespace of the release with the deployment."),

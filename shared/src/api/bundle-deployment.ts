@@ -28,6 +28,9 @@ const bundleDeploymentSpecSchema = fields({
     "The content that waits for the rollout; equal to `deploymentID` once it is promoted.",
   ),
   paused: flag("Nothing is promoted, and the agent does not watch for drift."),
+  suspend: flag(
+    "Nothing is promoted, and nothing is changed in the cluster. The release stays installed when this object is deleted.",
+  ),
   requestedAt: described(
     z.string().max(maxIdLength).optional(),
     "The last request of a user to reconcile the release at once, from the annotation `reconcile.fluxcd.io/requestedAt`.",

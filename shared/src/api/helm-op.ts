@@ -62,7 +62,7 @@ const helmOpSpecSchema = fields({
   ),
   insecureSkipTLSVerify: flag("Do not verify the certificate of the chart's source."),
   suspend: flag(
-    "Suspend polling, and requests with the annotation `reconcile.fluxcd.io/requestedAt`, until it is false again. What is deployed stays unchanged.",
+    "Do nothing, until it is false again: no polling, no requests with the annotation `reconcile.fluxcd.io/requestedAt`, and nothing is installed, upgraded, tested, corrected or uninstalled. Deleting a suspended HelmOp leaves its releases installed.",
   ),
   helmOpOptions: freeForm("Internal to Fleet; ignored in a HelmOp."),
 });

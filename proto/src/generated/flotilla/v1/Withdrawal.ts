@@ -6,6 +6,7 @@ export interface Withdrawal {
   'uid'?: (string);
   'deploymentId'?: (string);
   'content'?: (Buffer | Uint8Array | string);
+  'keepRelease'?: (boolean);
 }
 
 export interface Withdrawal__Output {
@@ -13,4 +14,5 @@ export interface Withdrawal__Output {
   'uid': (string);
   'deploymentId': (string);
   'content': (Buffer);
+  'keepRelease': (boolean);
 }
