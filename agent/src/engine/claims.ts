@@ -16,6 +16,7 @@ import {
   readLabelledRecord,
   releaseLabels,
   type StoredReleases,
+  uninstallFlags,
 } from "../helm/index.ts";
 import type {
   Inventory,
@@ -42,6 +43,8 @@ export function inventoryRelease(
     ...(content.serviceAccount !== undefined && { serviceAccount: content.serviceAccount }),
     keepResources: content.keepResources,
     deleteCRDResources: content.deleteCRDResources === true,
+    ...(content.deleteNamespace === true && { deleteNamespace: true }),
+    ...(content.actions !== undefined && { uninstallFlags: uninstallFlags(content) }),
   };
 }
 

@@ -17,6 +17,7 @@ import {
 } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory, InventoryRevision, InventoryTest } from "../inventory/index.ts";
+import { checkNamespace } from "../namespace/index.ts";
 import { isSameContent } from "../record/index.ts";
 import {
   actionFor,
@@ -121,6 +122,7 @@ async function deploy(
   const isForced = isForcedBy(content, inventory.stoppedAt(owner.name));
   const client = await clients.clientFor(content.serviceAccount);
   await observeReleases(tools, assignment, { content, client, signal: pass.signal });
+  await checkNamespace(client, content.namespace, content.allowedNamespaces, pass.signal);
   const inputs = await collectInputs(tools, assignment, { content, client }, pass);
   if ("unmet" in inputs) return inputs;
   const { namespace, releaseName: name } = content;

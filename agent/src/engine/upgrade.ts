@@ -62,7 +62,10 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly runHelm: RunHelm;
   readonly withPostRenderers: WithPostRenderers;
   readonly guard: RecordGuard;
-  readonly inventory: Pick<Inventory, "installed" | "beginRun" | "endRun" | "revisionOf">;
+  readonly inventory: Pick<
+    Inventory,
+    "installed" | "beginRun" | "endRun" | "revisionOf" | "createdNamespace"
+  >;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a superseded run that does not wait for readiness may go on; default 10 s. */
@@ -185,7 +188,10 @@ async function prepare(
     chartDigest: chart.digest,
   };
   await inventory.beginRun(owner, run, assignment.request?.token);
-  if (options.createsNamespace) await ensureNamespace(client, namespace, signal);
+  if (options.createsNamespace) {
+    const created = await ensureNamespace(client, namespace, signal);
+    if (created !== undefined) await inventory.createdNamespace(owner.name, created);
+  }
   if (mustApplyCrds(options, latest))
     await deps.applyChartCrds({
       ...{ release: desired, owner: owner.name, chart, values: stdin, client, signal: until },

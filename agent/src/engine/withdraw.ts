@@ -14,6 +14,7 @@ import {
 } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import { deleteCreatedNamespace } from "../namespace/index.ts";
 import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { contentOf, crdPolicy } from "./assigned-content.ts";
@@ -44,7 +45,7 @@ export async function withdraw(
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clients, releases, downstream, inventory } = tools;
+  const { clients, releases, downstream, inventory, log } = tools;
   const { owner } = assignment;
   if (assignment.keepsRelease) {
     await inventory.left(owner);
@@ -52,13 +53,23 @@ export async function withdraw(
   }
   const settings = await withdrawalOf(tools, assignment, signal);
   const { keepResources, serviceAccount } = settings;
+  const mustDeleteNamespaces = settings.deleteNamespace === true && !keepResources;
+  const created = mustDeleteNamespaces ? inventory.namespacesOf(owner.name) : [];
   const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
   // Without an installed release no account is needed.
-  if (owned.length > 0 || downstream.has(owner.name)) {
+  if (owned.length + created.length > 0 || downstream.has(owner.name)) {
     const client = await clients.clientFor(serviceAccount);
     for (const record of owned)
       await withdrawRelease(tools, record, { owner, settings, client, signal });
     if (!keepResources) await downstream.remove(owner.name, client, signal);
+    for (const namespace of created) {
+      const kept = await deleteCreatedNamespace(client, namespace, signal);
+      if (kept !== undefined)
+        log.warn(
+          { deployment: owner.name, namespace: namespace.name, why: kept },
+          "namespace is not deleted, although deleteNamespace is set",
+        );
+    }
   }
   await inventory.withdrawn(owner);
   await inventory.ensureStored(owner.name);
@@ -74,7 +85,7 @@ function forget({ releases, downstream, inputs }: WithdrawDeps, { name }: Deploy
 /** The options that a withdrawal needs. */
 type WithdrawalOptions = Pick<
   DeploymentContent,
-  "serviceAccount" | "keepResources" | "deleteCRDResources"
+  "serviceAccount" | "keepResources" | "deleteCRDResources" | "deleteNamespace"
 > & { readonly lockTimeoutMs: number; readonly flags: UninstallFlags };
 
 async function withdrawalOf(
@@ -97,8 +108,9 @@ async function withdrawalOf(
     serviceAccount: release?.serviceAccount,
     keepResources: release?.keepResources ?? false,
     deleteCRDResources: release?.deleteCRDResources,
+    deleteNamespace: release?.deleteNamespace,
     lockTimeoutMs: defaultLockTimeoutMs,
-    flags: {},
+    flags: release?.uninstallFlags ?? {},
   };
 }
 

@@ -98,6 +98,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The account that the deployment impersonates lacks a right on the release's namespace: to create it, or to change its labels and annotations. The message has the missing verb. Grant the right, create the namespace beforehand, or remove `namespaceLabels` and `namespaceAnnotations` from the HelmOp.",
   },
+  NAMESPACE_NOT_ALLOWED: {
+    retryable: true,
+    help: "`allowedTargetNamespaceSelector` of the HelmOp does not match the labels of the release's namespace, or the namespace does not exist. Set the labels or another namespace; the agent checks again when it retries.",
+  },
   CRDS_NOT_KEPT: {
     retryable: true,
     help: "CustomResourceDefinitions in a chart's templates must outlive their release, unless `deleteCRDResources` is set, and the agent could not ensure that. Nothing was deleted. The message names what is missing: mostly the right of the impersonated account to get and patch them, or to update Helm's release Secret.",

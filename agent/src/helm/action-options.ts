@@ -130,10 +130,10 @@ export interface UninstallFlags {
   /** How long Helm waits for the deletion of the objects, 0 as long as Helm itself would; absent: it does not wait. */
   readonly waitSeconds?: number | undefined;
   /** How long Helm may take if it does not wait. */
-  readonly timeoutSeconds?: number;
-  readonly withoutHooks?: boolean;
-  readonly keepsHistory?: boolean;
-  readonly cascade?: "background" | "foreground" | "orphan";
+  readonly timeoutSeconds?: number | undefined;
+  readonly withoutHooks?: boolean | undefined;
+  readonly keepsHistory?: boolean | undefined;
+  readonly cascade?: "background" | "foreground" | "orphan" | undefined;
 }
 
 /** Without options Helm waits for no deletion, as in Fleet. */

@@ -42,6 +42,15 @@ const revisionSchema = z.object({
   tests: z.array(testSchema).optional(),
 });
 
+/** See UninstallFlags. */
+const uninstallFlagsSchema = z.object({
+  waitSeconds: z.number().optional(),
+  timeoutSeconds: z.number().optional(),
+  withoutHooks: z.boolean().optional(),
+  keepsHistory: z.boolean().optional(),
+  cascade: z.enum(["background", "foreground", "orphan"]).optional(),
+});
+
 const releaseSchema = z.object({
   namespace: z.string(),
   name: z.string(),
@@ -53,6 +62,8 @@ const releaseSchema = z.object({
   serviceAccount: z.string().optional(),
   keepResources: z.boolean(),
   deleteCRDResources: z.boolean(),
+  deleteNamespace: z.boolean().optional(),
+  uninstallFlags: uninstallFlagsSchema.optional(),
 });
 
 const runSchema = z.object({
@@ -111,6 +122,8 @@ const documentSchema = z.object({
   releases: z.array(releaseSchema),
   /** Downstream resources. */
   objects: z.array(objectSchema),
+  /** Those that the agent created for its releases. */
+  namespaces: z.array(z.object({ name: z.string(), uid: z.string() })).optional(),
   /** `forceSyncGeneration` when a release was stopped; another one forces it. */
   stoppedAt: z.number().int().optional(),
   /** From before Helm starts until its result is entered. */
@@ -132,6 +145,12 @@ export type InventoryRelease = Readonly<Omit<z.infer<typeof releaseSchema>, "rev
 /** A downstream resource that the agent created. */
 export type InventoryObject = Readonly<z.infer<typeof objectSchema>>;
 
+/** A namespace that the agent created. */
+export interface InventoryNamespace {
+  readonly name: string;
+  readonly uid: string;
+}
+
 /** An install or upgrade by Helm that may be in progress, or was interrupted. */
 export type InventoryRun = Readonly<z.infer<typeof runSchema>>;
 
@@ -144,6 +163,7 @@ export interface InventoryDocument {
   readonly uid?: string | undefined;
   readonly releases: readonly InventoryRelease[];
   readonly objects: readonly InventoryObject[];
+  readonly namespaces?: readonly InventoryNamespace[] | undefined;
   readonly stoppedAt?: number | undefined;
   readonly run?: InventoryRun | undefined;
   readonly failedAttempts?: FailedAttempts | undefined;

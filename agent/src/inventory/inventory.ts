@@ -16,6 +16,7 @@ import {
   type FailedAttempts,
   type InventoryDeadline,
   type InventoryDocument,
+  type InventoryNamespace,
   type InventoryObject,
   type InventoryRelease,
   type InventoryRevision,
@@ -81,6 +82,9 @@ export interface Inventory extends InventoryReader {
     release: Omit<InventoryRelease, "revisions">,
     revisions: InstalledRevisions,
   ): Promise<void>;
+  /** The agent created a namespace for a release of the deployment. */
+  createdNamespace(deployment: string, namespace: InventoryNamespace): Promise<void>;
+  namespacesOf(deployment: string): readonly InventoryNamespace[];
   deadlineOf(deployment: string): InventoryDeadline | undefined;
   endDeadline(deployment: string): Promise<void>;
   failedAttemptsOf(deployment: string): FailedAttempts | undefined;
@@ -292,6 +296,15 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         ],
       }));
     },
+    createdNamespace: (deployment, namespace) =>
+      change(deployment, (document) => ({
+        ...document,
+        namespaces: [
+          ...(document.namespaces ?? []).filter(({ name }) => name !== namespace.name),
+          namespace,
+        ],
+      })),
+    namespacesOf: (deployment) => documents.get(deployment)?.namespaces ?? [],
     deadlineOf: (deployment) => documents.get(deployment)?.deadline,
     async endDeadline(deployment) {
       if (documents.get(deployment)?.deadline !== undefined)

@@ -5,25 +5,28 @@ import { isAlreadyExists, isForbidden, type KubeRest } from "@flotilla/shared/ku
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { CreatedNamespace } from "./delete-namespace.ts";
 import { metadataPatch } from "./namespace-metadata.ts";
 
 /**
  * Creates the namespace as `helm --create-namespace` does. Helm itself would read the API server's whole OpenAPI document for
- * that, which costs more than the rest of an install (docs/adr/0006). Throws NAMESPACE_FORBIDDEN if the namespace does not
- * exist and the account may not create it.
+ * that, which costs more than the rest of an install (docs/adr/0006). Returns the namespace if it did not exist. Throws
+ * NAMESPACE_FORBIDDEN if it does not exist and the account may not create it.
  */
 export async function ensureNamespace(
   client: Pick<ImpersonatedClient, "subject" | "rest" | "watch">,
   name: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<CreatedNamespace | undefined> {
   try {
-    await client.rest.create(namespaces, { metadata: { name, labels: { name } } }, { signal });
+    const created = { metadata: { name, labels: { name } } };
+    const { metadata } = await client.rest.create(namespaces, created, { signal });
+    return { name, uid: metadata.uid ?? "" };
   } catch (thrown) {
-    if (isAlreadyExists(thrown)) return;
+    if (isAlreadyExists(thrown)) return undefined;
     if (!isForbidden(thrown)) throw thrown;
     // Helm reports if the account may not use an existing namespace.
-    if (await mayExist(client.watch.rest, name, signal)) return;
+    if (await mayExist(client.watch.rest, name, signal)) return undefined;
     throw new AppError(
       agentErrors.NAMESPACE_FORBIDDEN,
       `create namespace ${name} as ${client.subject}, which may not create namespaces: ${messageOf(thrown)}; create it beforehand, or grant the right`,

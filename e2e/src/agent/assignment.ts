@@ -27,6 +27,8 @@ export interface DeploymentSpec {
   readonly request?: AssignmentRequest["request"];
   readonly keepResources?: boolean;
   readonly deleteCRDResources?: boolean;
+  readonly deleteNamespace?: boolean;
+  readonly allowedNamespaces?: DeploymentContent["allowedNamespaces"];
   readonly serviceAccount?: string;
 }
 
@@ -53,6 +55,10 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.commonMetadata !== undefined && { format: 2, commonMetadata: spec.commonMetadata }),
     keepResources: spec.keepResources ?? false,
     ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
+    ...(spec.deleteNamespace === true && { deleteNamespace: true }),
+    ...(spec.allowedNamespaces !== undefined && {
+      ...{ format: 2, allowedNamespaces: spec.allowedNamespaces },
+    }),
     ...(spec.serviceAccount !== undefined && { serviceAccount: spec.serviceAccount }),
   });
   return {

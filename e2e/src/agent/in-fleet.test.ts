@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -305,6 +305,41 @@ test("a rollback and an uninstallation by hand are reverted", async () => {
   await waitForRevision(client, "by-hand", 1, "deployed");
   assert.equal((await config("by-hand")).data?.["greeting"], "newer");
   await workspace.waitUntilReady("by-hand", "1.0.0", 1);
+});
+
+test("a suspended HelmOp changes nothing, and is upgraded once it is resumed", async () => {
+  await createHelmOp("suspended");
+  await workspace.waitUntilReady("suspended", "1.0.0", 1);
+
+  await change("suspended", { suspend: true, helm: { values: { greeting: "newer" } } });
+  await workspace.waitForBundleDeployment(
+    cluster.name,
+    "suspended",
+    "staged",
+    ({ spec }) => spec.suspend === true && spec.stagedDeploymentID !== spec.deploymentID,
+  );
+  const archive = join(fleet.dir, "suspended.tgz");
+  await writeFile(archive, (await appChart("1.0.0")).bytes);
+  await helm("upgrade", "suspended", archive, "--namespace=suspended", "--set=greeting=theirs");
+  await createHelmOp("after");
+  await workspace.waitUntilReady("after", "1.0.0", 1);
+  assert.deepEqual(await releaseHistory(client, "suspended"), ["1 superseded", "2 deployed"]);
+
+  await change("suspended", { suspend: false });
+  await config("suspended", (greeting) => greeting === "newer");
+});
+
+test("a suspended HelmOp that is deleted leaves its release, which another one adopts", async () => {
+  await createHelmOp("left");
+  await workspace.waitUntilReady("left", "1.0.0", 1);
+
+  await change("left", { suspend: true });
+  await deleteHelmOp("left");
+  assert.deepEqual(await releaseHistory(client, "left"), ["1 deployed"]);
+
+  await createHelmOp("left");
+  await workspace.waitUntilReady("left", "1.0.0", 1);
+  assert.deepEqual(await releaseHistory(client, "left"), ["1 deployed"]);
 });
 
 test("a HelmOp whose release name and then whose namespace changes moves the release, and is ready there", async () => {

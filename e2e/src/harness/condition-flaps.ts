@@ -5,7 +5,10 @@ import type { ClusterClient } from "./cluster-client.ts";
 
 type WithConditions = HelmOp | BundleDeployment | Cluster;
 
-/** `KIND NAME: BEFORE -> AFTER` for every object that had other statuses of its conditions meanwhile. */
+/**
+ * `KIND NAME: BEFORE -> AFTER` for every object that had other statuses of its conditions meanwhile. One of a type that the
+ * object did not have is not a change: newer versions report more.
+ */
 export async function flapsDuring(
   hub: ClusterClient,
   work: () => Promise<void>,
@@ -23,10 +26,15 @@ export async function flapsDuring(
     return async () => {
       for await (const event of events) {
         if (event.type === "BOOKMARK") continue;
-        const is = statusesOf(event.object);
         const was = before.get(event.object.metadata.uid);
-        if (was !== undefined && was !== is)
-          flaps.add(`${resource.kind} ${event.object.metadata.name}: ${was} -> ${is}`);
+        if (was === undefined) continue;
+        const is = statusesOf(event.object).filter(([type]) =>
+          was.some(([known]) => known === type),
+        );
+        if (describe(was) !== describe(is))
+          flaps.add(
+            `${resource.kind} ${event.object.metadata.name}: ${describe(was)} -> ${describe(is)}`,
+          );
       }
     };
   });
@@ -37,10 +45,15 @@ export async function flapsDuring(
   return [...flaps];
 }
 
-function statusesOf({ status }: WithConditions): string {
-  const conditions = status?.conditions ?? [];
-  return conditions
-    .map(({ type, status: value }) => `${type}=${value}`)
+type Statuses = readonly (readonly [type: string, status: string])[];
+
+function statusesOf({ status }: WithConditions): Statuses {
+  return (status?.conditions ?? []).map(({ type, status: value }) => [type, value]);
+}
+
+function describe(statuses: Statuses): string {
+  return statuses
+    .map(([type, value]) => `${type}=${value}`)
     .sort()
     .join(" ");
 }

@@ -96,6 +96,10 @@ export function buildContent({
     },
     keepResources: options.keepResources ?? false,
     ...(options.deleteCRDResources === true && { deleteCRDResources: true }),
+    ...(options.deleteNamespace === true && { deleteNamespace: true }),
+    ...(options.allowedTargetNamespaceSelector && {
+      allowedNamespaces: options.allowedTargetNamespaceSelector,
+    }),
     ...(options.forceSyncGeneration && { forceSyncGeneration: options.forceSyncGeneration }),
   };
   return { format: contentFormat(content), ...content };

@@ -82,7 +82,6 @@ const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = 
   correctDrift: ({ correctDrift }) => correctDrift?.enabled === true,
   diff: ({ diff }) => (diff?.comparePatches ?? []).length > 0,
   ignore: ({ ignore }) => (ignore?.conditions ?? []).length > 0,
-  deleteNamespace: ({ deleteNamespace }) => deleteNamespace === true,
   overwrites: ({ overwrites }) => (overwrites ?? []).length > 0,
   yaml: ({ yaml }) => (yaml?.overlays ?? []).length > 0,
   kustomize: ({ kustomize }) => Boolean(kustomize?.dir),

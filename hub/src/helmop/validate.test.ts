@@ -118,16 +118,16 @@ const invalid: readonly (readonly [
     /^spec\.targetRestrictions\[1\]\.clusterSelector cannot be used: "a b" cannot be the name/,
   ],
   [
-    "a selector of the namespaces that it may deploy to",
-    { allowedTargetNamespaceSelector: {} },
+    "an invalid selector of the namespaces that it may deploy to",
+    { allowedTargetNamespaceSelector: { matchLabels: { "a b": "c" } } },
     "HELMOP_INVALID",
-    /^spec\.allowedTargetNamespaceSelector is not implemented .* remove it, and limit/,
+    /^spec\.allowedTargetNamespaceSelector cannot be used: "a b" cannot be the name/,
   ],
   [
     "such a selector of a target",
-    { targets: [{}, { allowedTargetNamespaceSelector: { matchLabels: { a: "b" } } }] },
+    { targets: [{}, { allowedTargetNamespaceSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
-    /^spec\.targets\[1\]\.allowedTargetNamespaceSelector is not implemented/,
+    /^spec\.targets\[1\]\.allowedTargetNamespaceSelector cannot be used/,
   ],
   [
     "an empty dependency",

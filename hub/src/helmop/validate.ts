@@ -88,13 +88,12 @@ function restrictionProblem({ spec }: HelmOp): string | undefined {
     const problem = criteriaProblem(restriction);
     if (problem !== undefined) return `spec.targetRestrictions[${index}].${problem}`;
   }
-  const path = optionsWithPaths(spec).find(
-    ([, { allowedTargetNamespaceSelector: selector }]) =>
-      selector !== undefined && selector !== null,
-  )?.[0];
-  return path === undefined
-    ? undefined
-    : `${path}.allowedTargetNamespaceSelector is not implemented in this version of Flotilla, which would also deploy to namespaces that it does not select: remove it, and limit the namespaces with the rights of a serviceAccount`;
+  for (const [path, { allowedTargetNamespaceSelector: selector }] of optionsWithPaths(spec)) {
+    const problem = selectorProblem(selector ?? {});
+    if (problem !== undefined)
+      return `${path}.allowedTargetNamespaceSelector cannot be used: ${problem}`;
+  }
+  return undefined;
 }
 
 /** The options of the HelmOp itself and of its targets. */

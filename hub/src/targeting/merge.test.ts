@@ -11,6 +11,7 @@ describe("options of a target over those of the Bundle", () => {
     createNamespace: true,
     forceSyncGeneration: 3,
     correctDrift: { enabled: true },
+    allowedTargetNamespaceSelector: { matchLabels: { tier: "gold" } },
     maxHistory: 5,
     install: { disableWait: true },
     upgrade: { force: true, cleanupOnFail: true },
@@ -44,6 +45,17 @@ describe("options of a target over those of the Bundle", () => {
       "deleteNamespace applies in a target too",
       { deleteNamespace: true },
       { deleteNamespace: true },
+    ],
+    ["suspend applies in a target too", { suspend: true }, { suspend: true }],
+    [
+      "a selector of allowed namespaces applies besides that of the Bundle",
+      { allowedTargetNamespaceSelector: { matchLabels: { team: "b" } } },
+      {
+        allowedTargetNamespaceSelector: {
+          matchLabels: { tier: "gold" },
+          matchExpressions: [{ key: "team", operator: "In", values: ["b"] }],
+        },
+      },
     ],
     [
       "labels of the namespace are merged by name",

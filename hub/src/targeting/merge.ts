@@ -4,7 +4,7 @@
  * named items are merged by that name. Of Flux's options a field of the target wins. The fields that Fleet ignores in a target (`maxHistory`, `skipSchemaValidation`,
  * `deleteNamespace`, the namespace's labels) apply here like the rest.
  */
-import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api";
+import type { BundleDeploymentOptions, HelmOptions, LabelSelector } from "@flotilla/shared/api";
 import { mergeValues } from "@flotilla/shared/values";
 
 export function mergeOptions(
@@ -32,6 +32,10 @@ export function mergeOptions(
         over.downstreamResources,
         ({ kind = "", name = "" }) => `${kind.toLowerCase()}/${name}`,
       ),
+      allowedTargetNamespaceSelector: both(
+        base.allowedTargetNamespaceSelector,
+        over.allowedTargetNamespaceSelector,
+      ),
       ignore: over.ignore,
       timeout: over.timeout,
       storageNamespace: over.storageNamespace,
@@ -40,6 +44,23 @@ export function mergeOptions(
     ...mergeActions(base, over),
     ...mergePostRendering(base, over),
     ...(helm !== undefined && { helm }),
+  };
+}
+
+/** A selector that matches what both match: a target may only narrow. */
+function both(
+  base: LabelSelector | null | undefined,
+  over: LabelSelector | null | undefined,
+): LabelSelector | undefined {
+  if (!base || !over) return base ?? over ?? undefined;
+  const labels = Object.entries(over.matchLabels ?? {});
+  return {
+    ...base,
+    matchExpressions: [
+      ...(base.matchExpressions ?? []),
+      ...(over.matchExpressions ?? []),
+      ...labels.map(([key, value]) => ({ key, operator: "In" as const, values: [value] })),
+    ],
   };
 }
 

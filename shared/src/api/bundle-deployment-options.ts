@@ -81,7 +81,9 @@ export const bundleDeploymentOptionsFields = {
   ),
   forceSyncGeneration: integer("Increase this number to deploy everything again."),
   keepResources: flag("Keep the installed objects when the deployment is deleted."),
-  deleteNamespace: flag("Delete the namespace of the release with the deployment."),
+  deleteNamespace: flag(
+    "Delete the namespace of the release with the deployment, if it was created for the release and nothing else is in it.",
+  ),
   deleteCRDResources: flag(
     "Delete the CustomResourceDefinitions in the chart's templates, and so all their objects, with the deployment, or when a newer version of the chart does not have them. Otherwise they are kept. Those in the chart's folder `crds` are always kept.",
   ),
@@ -122,7 +124,7 @@ export const bundleDeploymentOptionsFields = {
     "Internal to Fleet: objects that another Bundle may overwrite.",
   ),
   allowedTargetNamespaceSelector: selector(
-    "The namespaces that may be deployed to. Not implemented: an object that sets it is not accepted.",
+    "Labels that the namespace of the release must have; it must exist. That of a target applies besides. Objects for which the chart sets another namespace are limited by a `serviceAccount` only.",
   ),
   yaml: described(
     fields({ overlays: list("Names of the overlays, later ones win.") }).nullish(),

@@ -7,7 +7,12 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { labelSelectorSchema, objectRefSchema, type Typed } from "../api/index.ts";
+import {
+  type LabelSelector,
+  labelSelectorSchema,
+  objectRefSchema,
+  type Typed,
+} from "../api/index.ts";
 import { AppError, defineErrors, messageOf } from "../errors/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
@@ -115,14 +120,19 @@ export const deploymentContentSchema = z.object({
   keepResources: z.boolean(),
   /** Whether CustomResourceDefinitions are deleted with their release; absent: they are kept. */
   deleteCRDResources: z.boolean().optional(),
+  /** The namespace is deleted with the release, if the agent created it and nothing else is in it. */
+  deleteNamespace: z.boolean().optional(),
+  /** The namespace of the release must have labels that it matches. */
+  allowedNamespaces: labelSelectorSchema.optional(),
   /** A number that users change to run Helm again. */
   forceSyncGeneration: z.number().int().optional(),
 });
 
 type ParsedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
 
-export interface DeploymentContent extends Omit<ParsedContent, "dependsOn"> {
+export interface DeploymentContent extends Omit<ParsedContent, "dependsOn" | "allowedNamespaces"> {
   readonly dependsOn?: readonly Dependency[] | undefined;
+  readonly allowedNamespaces?: LabelSelector | undefined;
 }
 
 /** Fields that agents before 0.3.0 do not know. They must not ignore them: some protect what runs. */
@@ -130,6 +140,7 @@ const fieldsOfFormat2: readonly (keyof DeploymentContent)[] = [
   "actions",
   "postRenderers",
   "commonMetadata",
+  "allowedNamespaces",
 ];
 
 /** The oldest format that has all fields of the content, so that older agents reject only what they cannot do. */
