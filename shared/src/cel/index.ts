@@ -1,0 +1,1 @@
+export { type Compiled, compileCel, type Evaluated, type Expression } from "./expression.ts";
