@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { backoffDelayMs, untilAborted } from "@flotilla/shared/concurrency";
+import type { HealthCheck } from "@flotilla/shared/content";
 import { messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
@@ -12,6 +13,7 @@ import type { Clock, Timer } from "@flotilla/shared/time";
 import type { WatchClient } from "../impersonation/index.ts";
 import type { OwnedObject } from "../record/index.ts";
 import { createDiscovery } from "./discovery.ts";
+import { createHealthChecks, type HealthChecks } from "./health-checks.ts";
 import { hasStatus } from "./object-status.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
 import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
@@ -33,6 +35,8 @@ export interface TrackedRelease {
   readonly namespace: string;
   /** Reads and watches the objects. */
   readonly client: WatchClient;
+  /** They take precedence over the rules for the kinds; absent: none. */
+  readonly healthChecks?: readonly HealthCheck[] | undefined;
 }
 
 export interface ReadinessDeps {
@@ -52,6 +56,7 @@ interface Followed extends WatchedObject {
 }
 
 interface Tracked extends TrackedRelease {
+  readonly checks: HealthChecks;
   readonly objects: readonly OwnedObject[];
   readonly followed: Map<OwnedObject, Followed>;
   /** Why a kind was not discovered. */
@@ -143,7 +148,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     const { observations, unread, isComplete } = observe(tracked, kinds);
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
-    const readiness = toReadiness(observations, tracked.namespace);
+    const readiness = toReadiness(observations, tracked);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
     for (const listener of listeners) listener(name);
@@ -185,19 +190,21 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
 function toFollowed(
   owned: OwnedObject,
   resource: Resource<KubeObject>,
-  release: TrackedRelease,
+  release: Tracked,
 ): Followed {
   const { name, namespace = release.namespace } = owned;
   const ref = resource.namespaced ? { namespace, name } : { name };
-  const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
-  return { resource, key: keyOf(ref), client: release.client, stage };
+  const isWhole = release.checks.has(resource);
+  const stage = isWhole || hasStatus(resource.group, resource.kind) ? "unread" : "read";
+  return { resource, key: keyOf(ref), client: release.client, isWhole, stage };
 }
 
 function newTracked(
   objects: readonly OwnedObject[],
-  { namespace, client }: TrackedRelease,
+  { namespace, client, healthChecks = [] }: TrackedRelease,
 ): Tracked {
   return {
+    checks: createHealthChecks(healthChecks),
     objects,
     namespace,
     client,

@@ -11,6 +11,9 @@ import { maxDepth, maxNodes, maxSourceBytes } from "./limits.ts";
 import { type Evaluate, rootScope } from "./scope.ts";
 import { kindOf } from "./values.ts";
 
+/** The variables of `readyExpr`. */
+export const readyVariables = ["self", "dep"] as const;
+
 export interface Expression {
   /** With JSON as variables. An error is a sentence without the values of the variables. */
   evaluate(variables: Readonly<Record<string, unknown>>): Evaluated;

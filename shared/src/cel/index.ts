@@ -1,1 +1,7 @@
-export { type Compiled, compileCel, type Evaluated, type Expression } from "./expression.ts";
+export {
+  type Compiled,
+  compileCel,
+  type Evaluated,
+  type Expression,
+  readyVariables,
+} from "./expression.ts";

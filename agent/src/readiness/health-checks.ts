@@ -1,0 +1,83 @@
+/** `healthCheckExprs`: the status of objects by expressions, with Flux's rules. Pure. */
+import { type Compiled, compileCel } from "@flotilla/shared/cel";
+import type { HealthCheck } from "@flotilla/shared/content";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { current, fieldsOf, inProgress, type ObjectStatus } from "./rules/index.ts";
+
+type Kind = Pick<Resource<KubeObject>, "group" | "version" | "kind">;
+
+export interface HealthChecks {
+  /** Whether expressions decide about this kind. */
+  has(kind: Pick<Kind, "group" | "kind">): boolean;
+  /** Undefined: the rules for the kind apply. An object is evaluated once. */
+  statusOf(kind: Kind, object: KubeObject): ObjectStatus | undefined;
+}
+
+/** In the order of their evaluation. */
+const expressions = ["inProgress", "failed", "current"] as const;
+
+type CompiledCheck = readonly (readonly [(typeof expressions)[number], Compiled])[];
+
+export function createHealthChecks(checks: readonly HealthCheck[]): HealthChecks {
+  const compiled = new Map<HealthCheck, CompiledCheck>();
+  /** Objects of a cache are never changed in place. */
+  const statuses = new WeakMap<KubeObject, ObjectStatus>();
+
+  /** An entry for the kind takes precedence over one for its whole group. */
+  function checkOf({ group, kind }: Pick<Kind, "group" | "kind">): HealthCheck | undefined {
+    const ofGroup = checks.filter((check) => check.group === group);
+    return (
+      ofGroup.find((check) => check.kind === kind) ??
+      ofGroup.find((check) => check.kind === undefined)
+    );
+  }
+
+  function compiledOf(check: HealthCheck): CompiledCheck {
+    const known = compiled.get(check);
+    if (known !== undefined) return known;
+    const fresh = expressions.flatMap((field) => {
+      const source = check[field];
+      return source === undefined ? [] : [[field, compileCel(source)] as const];
+    });
+    compiled.set(check, fresh);
+    return fresh;
+  }
+
+  return {
+    has: (kind) => checkOf(kind) !== undefined,
+    statusOf(kind, object) {
+      const check = checkOf(kind);
+      if (check === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+      const status = statuses.get(object) ?? evaluate(compiledOf(check), kind, object);
+      statuses.set(object, status);
+      return status;
+    },
+  };
+}
+
+function evaluate(check: CompiledCheck, kind: Kind, object: KubeObject): ObjectStatus {
+  const { observedGeneration } = fieldsOf(Reflect.get(object, "status"));
+  const { generation } = object.metadata;
+  if (typeof observedGeneration === "number" && observedGeneration !== (generation ?? 0))
+    return inProgress("its controller has not observed the latest change yet");
+  const { group, version } = kind;
+  // Items of a list do not have these two.
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  const variables = { apiVersion, kind: kind.kind, ...object };
+  for (const [field, compiled] of check) {
+    if (compiled.kind === "invalid")
+      return inProgress(`the health check ${field} is no valid CEL expression: ${compiled.why}`);
+    const evaluated = compiled.expression.evaluate(variables);
+    // What it needs may be missing yet.
+    if (evaluated.kind === "failed")
+      return inProgress(`the health check ${field} cannot be evaluated: ${evaluated.why}`);
+    if (evaluated.value) return statusBy(field);
+  }
+  return inProgress("by its health check: current is not true");
+}
+
+function statusBy(field: (typeof expressions)[number]): ObjectStatus {
+  if (field === "current") return current;
+  const message = `by its health check: ${field} is true`;
+  return field === "failed" ? { kind: "failed", message } : inProgress(message);
+}
