@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { HealthCheck } from "@flotilla/shared/content";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createHealthChecks } from "./health-checks.ts";
 import { wholeObject } from "./slim-object.ts";
@@ -50,18 +51,21 @@ describe("the status of an object with expressions", () => {
   ];
   for (const [what, object, expected] of cases)
     test(what, () => {
-      const status = createHealthChecks([byPhase]).statusOf(things, object);
+      const status = createHealthChecks([byPhase], createFakeClock()).statusOf(things, object);
 
       assert.ok(status);
       assert.equal(`${status.kind}: ${"message" in status ? status.message : ""}`, expected);
     });
 
   test("is decided by an entry for the kind before one for the group, and by none of other groups", () => {
-    const checks = createHealthChecks([
-      { group: "example.com", current: "false" },
-      { group: "example.com", kind: "Thing", current: "true" },
-      { group: "", current: "false" },
-    ]);
+    const checks = createHealthChecks(
+      [
+        { group: "example.com", current: "false" },
+        { group: "example.com", kind: "Thing", current: "true" },
+        { group: "", current: "false" },
+      ],
+      createFakeClock(),
+    );
     const object = thingWith({});
 
     assert.equal(checks.statusOf(things, object)?.kind, "current");
@@ -74,7 +78,10 @@ describe("the status of an object with expressions", () => {
   test("is left to the rules for all kinds while the object is deleted", () => {
     const deleted = thingWith({ phase: "Running" }, { deletionTimestamp: "2026-01-01T00:00:00Z" });
 
-    assert.equal(createHealthChecks([byPhase]).statusOf(things, deleted), undefined);
+    assert.equal(
+      createHealthChecks([byPhase], createFakeClock()).statusOf(things, deleted),
+      undefined,
+    );
   });
 
   test("says what an expression that takes too long exceeds", () => {
@@ -82,12 +89,35 @@ describe("the status of an object with expressions", () => {
     const current = "status.list.all(a, status.list.all(b, a + b >= 0))";
 
     assert.deepEqual(
-      createHealthChecks([{ group: "example.com", current }]).statusOf(things, thingWith({ list })),
+      createHealthChecks([{ group: "example.com", current }], createFakeClock()).statusOf(
+        things,
+        thingWith({ list }),
+      ),
       {
         kind: "inProgress",
         message: "the health check current cannot be evaluated: it needs more than 100000 steps",
       },
     );
+  });
+
+  test("is decided later where a release has used its steps of a second", () => {
+    const clock = createFakeClock();
+    const list = Array.from({ length: 1_000 }, (_, index) => index);
+    const current = "status.list.all(a, status.list.all(b, a + b >= 0))";
+    const checks = createHealthChecks([{ group: "example.com", current }], clock);
+    const objects = Array.from({ length: 12 }, () => thingWith({ list }));
+    const messages = () =>
+      objects.map((object) => {
+        const status = checks.statusOf(things, object);
+        return status !== undefined && "message" in status ? status.message : "";
+      });
+
+    assert.match(messages()[9] ?? "", /needs more than 100000 steps/);
+    assert.equal(messages()[11], "its health checks are evaluated within seconds");
+    assert.equal(checks.takeDeferral(), clock.now() + 1_000);
+    clock.advanceNow(1_000);
+    assert.match(messages()[11] ?? "", /needs more than 100000 steps/);
+    assert.equal(checks.takeDeferral(), undefined);
   });
 });
 

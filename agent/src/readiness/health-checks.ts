@@ -1,7 +1,8 @@
-/** `healthCheckExprs`: the status of objects by expressions, with Flux's rules. Pure. */
-import { type Compiled, compileCel } from "@flotilla/shared/cel";
+/** `healthCheckExprs`: the status of objects by expressions, with Flux's rules. */
+import { type Allowance, type Compiled, compileCel } from "@flotilla/shared/cel";
 import type { HealthCheck } from "@flotilla/shared/content";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 import { current, fieldsOf, inProgress, type ObjectStatus } from "./rules/index.ts";
 
 type Kind = Pick<Resource<KubeObject>, "group" | "version" | "kind">;
@@ -11,14 +12,28 @@ export interface HealthChecks {
   has(kind: Pick<Kind, "group" | "kind">): boolean;
   /** Undefined: the rules for the kind apply. An object is evaluated once. */
   statusOf(kind: Kind, object: KubeObject): ObjectStatus | undefined;
+  /** The time at which objects can be evaluated that were not since the last call, ms since 1970; undefined: all were. */
+  takeDeferral(): number | undefined;
 }
+
+/** Of all expressions of a release in each second: about 7 % of a CPU. */
+const stepsPerWindow = 1_000_000;
+const windowMs = 1_000;
 
 /** In the order of their evaluation. */
 const expressions = ["inProgress", "failed", "current"] as const;
 
 type CompiledCheck = readonly (readonly [(typeof expressions)[number], Compiled])[];
 
-export function createHealthChecks(checks: readonly HealthCheck[]): HealthChecks {
+/** A release with many objects, or with objects that change all the time, does not keep the agent busy: the rest waits a second. */
+export function createHealthChecks(
+  checks: readonly HealthCheck[],
+  clock: Pick<Clock, "now">,
+): HealthChecks {
+  const allowance: Allowance = { steps: stepsPerWindow };
+  let windowEndsAt = clock.now() + windowMs;
+  let hasDeferred = false;
+
   const compiled = new Map<HealthCheck, CompiledCheck>();
   /** Objects of a cache are never changed in place. */
   const statuses = new WeakMap<KubeObject, ObjectStatus>();
@@ -43,19 +58,48 @@ export function createHealthChecks(checks: readonly HealthCheck[]): HealthChecks
     return fresh;
   }
 
+  function refill(): void {
+    const now = clock.now();
+    if (now < windowEndsAt) return;
+    windowEndsAt = now + windowMs;
+    allowance.steps = stepsPerWindow;
+  }
+
   return {
     has: (kind) => checkOf(kind) !== undefined,
     statusOf(kind, object) {
       const check = checkOf(kind);
       if (check === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
-      const status = statuses.get(object) ?? evaluate(compiledOf(check), kind, object);
+      const known = statuses.get(object);
+      if (known !== undefined) return known;
+      refill();
+      const status = evaluate(compiledOf(check), { kind, object, allowance });
+      if (status === undefined) {
+        hasDeferred = true;
+        return inProgress("its health checks are evaluated within seconds");
+      }
       statuses.set(object, status);
       return status;
+    },
+    takeDeferral() {
+      const until = hasDeferred ? windowEndsAt : undefined;
+      hasDeferred = false;
+      return until;
     },
   };
 }
 
-function evaluate(check: CompiledCheck, kind: Kind, object: KubeObject): ObjectStatus {
+interface Evaluation {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  readonly allowance: Allowance;
+}
+
+/** Undefined: not yet. */
+function evaluate(
+  check: CompiledCheck,
+  { kind, object, allowance }: Evaluation,
+): ObjectStatus | undefined {
   const { observedGeneration } = fieldsOf(Reflect.get(object, "status"));
   const { generation } = object.metadata;
   if (typeof observedGeneration === "number" && observedGeneration !== (generation ?? 0))
@@ -67,7 +111,8 @@ function evaluate(check: CompiledCheck, kind: Kind, object: KubeObject): ObjectS
   for (const [field, compiled] of check) {
     if (compiled.kind === "invalid")
       return inProgress(`the health check ${field} is no valid CEL expression: ${compiled.why}`);
-    const evaluated = compiled.expression.evaluate(variables);
+    const evaluated = compiled.expression.evaluate(variables, allowance);
+    if (evaluated.kind === "deferred") return undefined;
     // What it needs may be missing yet.
     if (evaluated.kind === "failed")
       return inProgress(`the health check ${field} cannot be evaluated: ${evaluated.why}`);

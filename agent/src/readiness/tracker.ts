@@ -68,6 +68,7 @@ interface Tracked extends TrackedRelease {
   reading: number;
   discoveries: number;
   timer: Timer | undefined;
+  checksTimer: Timer | undefined;
   last: Readiness | undefined;
 }
 
@@ -149,15 +150,27 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
     const readiness = toReadiness(observations, tracked);
+    continueChecks(name, tracked);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
     for (const listener of listeners) listener(name);
+  }
+
+  /** Objects whose expressions were not evaluated yet follow. */
+  function continueChecks(name: string, tracked: Tracked): void {
+    const until = tracked.checks.takeDeferral();
+    if (until === undefined || tracked.checksTimer !== undefined) return;
+    tracked.checksTimer = clock.setTimeout(() => {
+      tracked.checksTimer = undefined;
+      update(name);
+    }, until - clock.now());
   }
 
   function drop(name: string): void {
     const tracked = releases.get(name);
     if (tracked === undefined) return;
     tracked.timer?.cancel();
+    tracked.checksTimer?.cancel();
     tracked.dropped.abort();
     releases.delete(name);
     for (const object of tracked.followed.values()) kinds.unfollow(object, name);
@@ -166,7 +179,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   return {
     track(name, objects, release) {
       drop(name);
-      const tracked = newTracked(objects, release);
+      const tracked = newTracked(objects, release, clock);
       releases.set(name, tracked);
       supervise(name, tracked, resolve(name, tracked).then(kinds.prune));
     },
@@ -202,9 +215,10 @@ function toFollowed(
 function newTracked(
   objects: readonly OwnedObject[],
   { namespace, client, healthChecks = [] }: TrackedRelease,
+  clock: Clock,
 ): Tracked {
   return {
-    checks: createHealthChecks(healthChecks),
+    checks: createHealthChecks(healthChecks, clock),
     objects,
     namespace,
     client,
@@ -215,6 +229,7 @@ function newTracked(
     reading: 0,
     discoveries: 0,
     timer: undefined,
+    checksTimer: undefined,
     last: undefined,
   };
 }

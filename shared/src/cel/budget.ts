@@ -7,6 +7,13 @@ export interface Budget {
   charge(steps: number): void;
   /** Before characters of texts are read or written, which costs less than a step each. */
   chargeText(characters: number): void;
+  /** Steps that were charged. */
+  readonly used: number;
+}
+
+/** For several evaluations together: each has its own budget, and none begins when no steps are left. */
+export interface Allowance {
+  steps: number;
 }
 
 /** Of a recovered failure, whose creation costs as much. */
@@ -35,6 +42,9 @@ export function createBudget(cpuMs: () => number): Budget {
 
   return {
     charge,
+    get used() {
+      return maxSteps - left;
+    },
     chargeText: (characters) => charge(Math.ceil(characters / charactersPerStep)),
   };
 }

@@ -99,7 +99,7 @@ describe("an expression", () => {
 });
 
 function failureOf(evaluated: Evaluated): string {
-  return evaluated.kind === "failed" ? evaluated.why : `it is ${evaluated.value}`;
+  return evaluated.kind === "failed" ? evaluated.why : `it has a ${evaluated.kind}`;
 }
 
 describe("an expression without a value", () => {

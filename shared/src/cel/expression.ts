@@ -4,7 +4,7 @@
  */
 import { type ASTNode, Environment, ParseError } from "@marcbachmann/cel-js";
 import { createPatterns } from "../regex/index.ts";
-import { createBudget } from "./budget.ts";
+import { type Allowance, type Budget, createBudget } from "./budget.ts";
 import { compileNode } from "./compile-node.ts";
 import { BudgetExceeded, EvaluationFailure, InvalidExpression } from "./failures.ts";
 import { maxDepth, maxNodes, maxSourceBytes } from "./limits.ts";
@@ -16,12 +16,14 @@ export const readyVariables = ["self", "dep"] as const;
 
 export interface Expression {
   /** With JSON as variables. An error is a sentence without the values of the variables. */
-  evaluate(variables: Readonly<Record<string, unknown>>): Evaluated;
+  evaluate(variables: Readonly<Record<string, unknown>>, allowance?: Allowance): Evaluated;
 }
 
 export type Evaluated =
   | { readonly kind: "value"; readonly value: boolean }
-  | { readonly kind: "failed"; readonly why: string };
+  | { readonly kind: "failed"; readonly why: string }
+  /** Not evaluated: the allowance has no steps left. */
+  | { readonly kind: "deferred" };
 
 export type Compiled =
   | { readonly kind: "compiled"; readonly expression: Expression }
@@ -44,7 +46,19 @@ export function compileCel(source: string, options: CompileOptions = {}): Compil
   try {
     const node = parse(source);
     const evaluate = compileNode(node, { patterns: createPatterns(), variables });
-    return { kind: "compiled", expression: { evaluate: (given) => run(evaluate, given, cpuMs) } };
+    return {
+      kind: "compiled",
+      expression: {
+        evaluate(given, allowance) {
+          if (allowance === undefined) return run(evaluate, given, createBudget(cpuMs));
+          if (allowance.steps <= 0) return { kind: "deferred" };
+          const budget = createBudget(cpuMs);
+          const evaluated = run(evaluate, given, budget);
+          allowance.steps -= budget.used;
+          return evaluated;
+        },
+      },
+    };
   } catch (thrown) {
     return { kind: "invalid", why: reasonOf(thrown, source) };
   }
@@ -86,10 +100,10 @@ function placeOf(offset: number, source: string): string {
 function run(
   evaluate: Evaluate,
   variables: Readonly<Record<string, unknown>>,
-  cpuMs: () => number,
+  budget: Budget,
 ): Evaluated {
   try {
-    const value = evaluate(rootScope(createBudget(cpuMs), variables));
+    const value = evaluate(rootScope(budget, variables));
     if (typeof value === "boolean") return { kind: "value", value };
     return { kind: "failed", why: `its result is a ${kindOf(value)} and not a bool` };
   } catch (thrown) {

@@ -1,3 +1,4 @@
+export type { Allowance } from "./budget.ts";
 export {
   type Compiled,
   compileCel,
