@@ -43,6 +43,7 @@ const unchangedFailures = [
   agentErrors.RELEASE_LOCKED,
   agentErrors.RELEASE_NOT_OURS,
   agentErrors.SERVICE_ACCOUNT_REQUIRED,
+  agentErrors.INVALID_CEL_EXPRESSION,
 ];
 
 /** The result of a failure that is not retried before a change; undefined for all others. */
