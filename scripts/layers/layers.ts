@@ -31,10 +31,12 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     [
       "buildinfo",
       "cache",
+      "cel",
       "concurrency",
       "json",
       "log",
       "program",
+      "regex",
       "text",
       "time",
       "version",

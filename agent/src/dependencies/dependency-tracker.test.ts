@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
+import type { DeploymentState } from "@flotilla/proto";
 import type { BundleState } from "@flotilla/shared/api";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { describe, test } from "vitest";
 import type { Assignment } from "../assignment/index.ts";
 import { testAssignment } from "../testing/index.ts";
-import { createDependencyTracker } from "./dependency-tracker.ts";
+import { createDependencyTracker, type ReportedState } from "./dependency-tracker.ts";
 
 function setUp(...assignments: readonly Assignment[]) {
   const assigned = new Map(assignments.map((each) => [each.owner.name, each]));
-  const states = new Map<string, BundleState>();
+  const states = new Map<string, ReportedState>();
   const enqueued: string[] = [];
   const listeners: ((name: string) => void)[] = [];
   const tracker = createDependencyTracker({
@@ -17,7 +18,7 @@ function setUp(...assignments: readonly Assignment[]) {
       list: () => [...assigned.values()],
       onChange: (listener) => void listeners.push(listener),
     },
-    stateOf: ({ owner }) => states.get(owner.name) ?? "WaitApplied",
+    stateOf: ({ owner }) => states.get(owner.name) ?? { state: "WaitApplied" },
     enqueue: (name) => void enqueued.push(name),
   });
   return {
@@ -27,9 +28,9 @@ function setUp(...assignments: readonly Assignment[]) {
       assigned.set(each.owner.name, each);
       for (const listener of listeners) listener(each.owner.name);
     },
-    is(name: string, state: BundleState) {
-      states.set(name, state);
-      tracker.setState(name, state);
+    is(name: string, state: BundleState, report?: DeploymentState) {
+      states.set(name, { state, report });
+      tracker.setState(name, { state, report });
     },
     /** Checks the dependencies of a deployment, as the engine does. */
     async check(name: string, ...dependsOn: NonNullable<DeploymentContent["dependsOn"]>) {
@@ -114,10 +115,40 @@ describe("a deployment that waits", () => {
     const { enqueued, check } = setUp(await testAssignment("a"), await testAssignment("b"));
     assert.doesNotMatch((await check("a", { name: "b" })) ?? "", /cycle/);
 
-    assert.match((await check("b", { name: "a" })) ?? "", /cycle: b waits for a waits for b/);
+    assert.match((await check("b", { name: "a" })) ?? "", /cycle: b → a → b;/);
 
     assert.deepEqual(enqueued, ["a"]);
-    assert.match((await check("a", { name: "b" })) ?? "", /cycle: a waits for b waits for a/);
+    assert.match((await check("a", { name: "b" })) ?? "", /cycle: a → b → a;/);
     assert.deepEqual(enqueued, ["a"], "an unchanged cycle enqueues nothing");
+  });
+
+  test("by an expression is enqueued by each change of what the expression may read", async () => {
+    const { enqueued, is, check } = setUp(
+      await testAssignment("db"),
+      await testAssignment("other"),
+      await testAssignment("web"),
+    );
+    const { deploymentId } = await testAssignment("db");
+    const dependency = { name: "db", readyExpr: "dep.status.release.appVersion == '2'" };
+    const deployed = (appVersion: string, ready = false): DeploymentState => ({
+      ...{ name: "db", uid: "uid-db", deploymentId, phase: "deployed", message: "", ready },
+      ...{ notReady: [], resources: [], incomplete: false },
+      counts: { desiredReady: 1, ready: 0, notReady: 1, missing: 0, unknown: 0 },
+      release: { namespace: "db", name: "db", revision: 1, chartVersion: "1.0.0", appVersion },
+    });
+    is("db", "NotReady", deployed("1"));
+    is("other", "NotReady", { ...deployed("1"), name: "other" });
+    assert.equal(await check("web", dependency), "waiting for db: its readyExpr is not true");
+
+    is("other", "NotReady", { ...deployed("2"), name: "other" });
+    is("db", "NotReady", {
+      ...deployed("1"),
+      counts: { desiredReady: 1, ready: 0, notReady: 0, missing: 1, unknown: 0 },
+    });
+    assert.deepEqual(enqueued, [], "neither is a change that the expression can read");
+    is("db", "NotReady", deployed("2"));
+
+    assert.deepEqual(enqueued, ["web"]);
+    assert.equal(await check("web", dependency), undefined);
   });
 });

@@ -1,9 +1,11 @@
 /** Tracks which deployments of this cluster wait for which others, and enqueues them when one of the others changes. */
 import { isDeepStrictEqual } from "node:util";
+import type { DeploymentState } from "@flotilla/proto";
 import type { BundleState } from "@flotilla/shared/api";
 import { bundleNameLabel } from "@flotilla/shared/api/names";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { type Assignment, type Assignments, memoizeByContent } from "../assignment/index.ts";
+import { statusView } from "./deployment-view.ts";
 import {
   type ClusterDeployment,
   type UnmetDependencies,
@@ -15,13 +17,23 @@ export interface DependencyTracker {
   unmet(name: string, content: DeploymentContent): Promise<UnmetDependencies | undefined>;
   /** Sets the names that a deployment waits for; undefined: none. */
   setWaitsFor(name: string, names: readonly string[] | undefined): void;
-  /** Sets the state of a deployment; undefined: it was removed. A change enqueues all that wait. */
-  setState(name: string, state: BundleState | undefined): void;
+  /**
+   * Sets the state of a deployment; undefined: it was removed. A change enqueues all that wait; one of another part of the report
+   * enqueues those that wait for it by an expression.
+   */
+  setState(name: string, state: ReportedState | undefined): void;
+}
+
+/** What is reported of a deployment. */
+export interface ReportedState {
+  readonly state: BundleState;
+  /** Absent before its first reconcile. */
+  readonly report?: DeploymentState | undefined;
 }
 
 export interface DependencyTrackerDeps {
   readonly assignments: Pick<Assignments, "list" | "onChange">;
-  readonly stateOf: (assignment: Assignment) => BundleState;
+  readonly stateOf: (assignment: Assignment) => ReportedState;
   /** Enqueues a deployment. */
   readonly enqueue: (name: string) => void;
 }
@@ -32,7 +44,9 @@ export function createDependencyTracker({
   enqueue,
 }: DependencyTrackerDeps): DependencyTracker {
   const waitsFor = new Map<string, readonly string[]>();
-  const states = new Map<string, BundleState>();
+  const states = new Map<string, ReportedState>();
+  /** Those that have expressions, which may read any part of a report. */
+  const withExpressions = new Set<string>();
   const labelsOf = memoizeByContent(({ labels = {} }) => labels, {});
 
   function enqueueOthers(name: string): void {
@@ -42,7 +56,9 @@ export function createDependencyTracker({
   assignments.onChange(enqueueOthers);
   return {
     async unmet(name, { dependsOn }) {
+      withExpressions.delete(name);
       if (dependsOn === undefined) return undefined;
+      if (dependsOn.some(({ readyExpr }) => readyExpr !== undefined)) withExpressions.add(name);
       // Registered first, so that a change during the check enqueues it.
       if (!waitsFor.has(name)) waitsFor.set(name, []);
       const others = assignments.list().filter(({ withdrawing }) => !withdrawing);
@@ -52,7 +68,8 @@ export function createDependencyTracker({
         return {
           name,
           labels: { ...labels[index], [bundleNameLabel]: name },
-          state: stateOf(other),
+          ...stateOf(other),
+          deploymentId: other.deploymentId,
           waitsFor: waitsFor.get(name) ?? [],
         };
       });
@@ -66,12 +83,25 @@ export function createDependencyTracker({
       enqueueOthers(name);
     },
     setState(name, state) {
-      if (states.get(name) === state) return;
+      const before = states.get(name);
       if (state === undefined) {
         states.delete(name);
         waitsFor.delete(name);
+        withExpressions.delete(name);
       } else states.set(name, state);
-      enqueueOthers(name);
+      if (before?.state !== state?.state) enqueueOthers(name);
+      else if (withExpressions.size > 0 && !isSameView(before, state))
+        for (const [waiting, names] of waitsFor)
+          if (withExpressions.has(waiting) && (names.length === 0 || names.includes(name)))
+            enqueue(waiting);
     },
   };
+}
+
+function isSameView(before: ReportedState | undefined, now: ReportedState | undefined): boolean {
+  if (before?.report?.deploymentId !== now?.report?.deploymentId) return false;
+  const [a, b] = [before, now].map(
+    (each) => each && statusView({ ...each, deploymentId: each.report?.deploymentId ?? "" }),
+  );
+  return isDeepStrictEqual(a, b);
 }

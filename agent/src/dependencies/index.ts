@@ -1,2 +1,6 @@
-export { createDependencyTracker, type DependencyTracker } from "./dependency-tracker.ts";
+export {
+  createDependencyTracker,
+  type DependencyTracker,
+  type ReportedState,
+} from "./dependency-tracker.ts";
 export type { UnmetDependencies } from "./unmet-dependencies.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Dependency } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
 import { describe, test } from "vitest";
 import { type ClusterDeployment, unmetDependencies } from "./unmet-dependencies.ts";
 
@@ -8,10 +9,13 @@ function deployment(
   state: ClusterDeployment["state"] = "Ready",
   more: Partial<ClusterDeployment> = {},
 ): ClusterDeployment {
-  return { name, labels: {}, state, waitsFor: [], ...more };
+  return { name, labels: {}, state, waitsFor: [], deploymentId: "id", ...more };
 }
 
 const tier = { matchLabels: { tier: "base" } };
+
+const hundred = JSON.stringify(Array.from({ length: 100 }, (_, index) => index));
+const hostile = `cel.bind(l, ${hundred}, l.all(a, l.all(b, l.all(c, a + b + c >= 0))))`;
 
 const cases: readonly (readonly [
   what: string,
@@ -98,10 +102,61 @@ const cases: readonly (readonly [
     ["a"],
   ],
   [
+    "itself",
+    [{ name: "web" }],
+    [deployment("web")],
+    "waiting for itself; dependency cycle: web → web; remove one of them from a dependsOn",
+    ["web"],
+  ],
+  [
+    "one that is ready, by an expression that is true",
+    [{ name: "db", readyExpr: "dep.status.ready == false && dep.metadata.name == 'db'" }],
+    [deployment("db")],
+    undefined,
+  ],
+  [
+    "one in an accepted state, by an expression that is not true",
+    [{ name: "db", acceptedStates: ["Ready"], readyExpr: "dep.status.state != 'Ready'" }],
+    [deployment("db")],
+    "waiting for db: its readyExpr is not true",
+    ["db"],
+  ],
+  [
+    "all with a label, by an expression over both",
+    [
+      {
+        selector: tier,
+        readyExpr: "dep.metadata.labels['version'] == self.metadata.labels['version']",
+      },
+    ],
+    [
+      deployment("web", "WaitApplied", { labels: { version: "2" } }),
+      deployment("c", "Ready", { labels: { tier: "base" } }),
+      deployment("b", "Ready", { labels: { tier: "base", version: "1" } }),
+      deployment("a", "ErrApplied", { labels: { tier: "base", version: "2" } }),
+    ],
+    "waiting for b: its readyExpr is not true, c: its readyExpr cannot be evaluated: there is no such key",
+    ["b", "c"],
+  ],
+  [
+    "one whose expression takes too long",
+    [{ name: "db", readyExpr: hostile }],
+    [deployment("db")],
+    "waiting for db: its readyExpr cannot be evaluated: it needs more than 100000 steps",
+    ["db"],
+  ],
+  [
+    "several whose expressions take too long together",
+    [{ selector: tier, readyExpr: hostile }],
+    ["a", "b", "c"].map((name) => deployment(name, "Ready", { labels: { tier: "base" } })),
+    "waiting for a: its readyExpr cannot be evaluated: it needs more than 100000 steps, b: its readyExpr cannot be evaluated: it needs more than 100000 steps, c: its readyExpr is not evaluated: all together need more than 200000 steps",
+    ["a", "b", "c"],
+  ],
+  [
     "one that waits for it",
     [{ name: "a" }],
     [deployment("a", "WaitApplied", { waitsFor: ["web"] })],
-    "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web waits for a waits for web; remove one of them from a dependsOn",
+    "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web → a → web; remove one of them from a dependsOn",
     ["a"],
   ],
   [
@@ -111,7 +166,7 @@ const cases: readonly (readonly [
       deployment("a", "WaitApplied", { waitsFor: ["x", "b"] }),
       deployment("b", "WaitApplied", { waitsFor: ["a", "web"] }),
     ],
-    "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web waits for a waits for b waits for web; remove one of them from a dependsOn",
+    "waiting for a, which is WaitApplied and must be Ready; dependency cycle: web → a → b → web; remove one of them from a dependsOn",
     ["a"],
   ],
   [
@@ -142,5 +197,14 @@ describe("a deployment that depends on", () => {
 
     assert.match(message, /n9, which this cluster does not have, and 3 more$/);
     assert.equal(names.length, 13);
+  });
+
+  test("an expression that cannot be compiled fails", () => {
+    assert.throws(
+      () => unmetDependencies("web", [{ name: "a", readyExpr: "dep.x ==" }], []),
+      (thrown) =>
+        AppError.from(thrown).code === "INVALID_CEL_EXPRESSION" &&
+        /line 1, column 9/.test(AppError.from(thrown).message),
+    );
   });
 });

@@ -2,15 +2,15 @@
  * The dependencies that keep a deployment from being installed or upgraded: the Bundles in the same cluster that `dependsOn`
  * names, until each is in an accepted state. Pure; the rules are Fleet's.
  */
-import { type BundleState, selects } from "@flotilla/shared/api";
+import { selects } from "@flotilla/shared/api";
+import type { Allowance } from "@flotilla/shared/cel";
 import type { Dependency } from "@flotilla/shared/content";
+import { cycleThrough, describeCycle } from "./cycle.ts";
+import { deploymentView, type ViewedDeployment } from "./deployment-view.ts";
+import { readyCheck, stepsPerCheck } from "./ready-expression.ts";
 
 /** A deployment of this cluster; it has the name of its Bundle. */
-export interface ClusterDeployment {
-  readonly name: string;
-  /** Of its Bundle. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly state: BundleState;
+export interface ClusterDeployment extends ViewedDeployment {
   /** The names of the deployments that it waits for. */
   readonly waitsFor: readonly string[];
 }
@@ -25,22 +25,24 @@ export interface UnmetDependencies {
 /** In one message. */
 const maxNames = 10;
 
-/** `name`: the deployment that waits; it never depends on itself. */
+/** `name`: the deployment that waits; a selector never selects it. Throws INVALID_CEL_EXPRESSION. */
 export function unmetDependencies(
   name: string,
   dependsOn: readonly Dependency[],
   deployments: readonly ClusterDeployment[],
 ): UnmetDependencies | undefined {
-  const unmet = dependsOn.flatMap((dependency) => unmetOf(name, dependency, deployments));
+  const allowance: Allowance = { steps: stepsPerCheck };
+  const unmet = dependsOn.flatMap((dependency) =>
+    unmetOf(name, dependency, { deployments, allowance }),
+  );
   if (unmet.length === 0) return undefined;
   const names = [...new Set(unmet.map((each) => each.name))].filter((each) => each !== "");
   const reasons = [...new Set(unmet.map(({ reason }) => reason))];
   const more = reasons.length > maxNames ? `, and ${reasons.length - maxNames} more` : "";
-  const cycle = cycleThrough(name, names, deployments);
-  const hint =
-    cycle === undefined
-      ? ""
-      : `; dependency cycle: ${cycle.join(" waits for ")}; remove one of them from a dependsOn`;
+  const waiting = new Map(deployments.map((each) => [each.name, each.waitsFor]));
+  waiting.set(name, names);
+  const cycle = cycleThrough(name, (each) => waiting.get(each) ?? []);
+  const hint = cycle === undefined ? "" : `; ${describeCycle(cycle)}`;
   return {
     message: `waiting for ${reasons.slice(0, maxNames).join(", ")}${more}${hint}`,
     names,
@@ -53,11 +55,19 @@ interface Unmet {
   readonly reason: string;
 }
 
+interface Others {
+  /** This one included. */
+  readonly deployments: readonly ClusterDeployment[];
+  readonly allowance: Allowance;
+}
+
 function unmetOf(
   own: string,
-  { name, selector, acceptedStates }: Dependency,
-  deployments: readonly ClusterDeployment[],
+  { name, selector, acceptedStates, readyExpr }: Dependency,
+  { deployments, allowance }: Others,
 ): readonly Unmet[] {
+  const check = readyExpr === undefined ? undefined : readyCheck(readyExpr, allowance);
+  if (name === own) return [{ name, reason: "itself" }];
   const found = deployments.filter(
     (deployment) =>
       deployment.name !== own &&
@@ -82,6 +92,16 @@ function unmetOf(
       },
     ];
   }
+  if (check !== undefined) {
+    const self = deployments.find((each) => each.name === own);
+    const view = self === undefined ? {} : deploymentView(self);
+    return found.toSorted(byName).flatMap((deployment) => {
+      const why = check(view, deploymentView(deployment));
+      return why === undefined
+        ? []
+        : [{ name: deployment.name, reason: `${deployment.name}: ${why}` }];
+    });
+  }
   const accepted: readonly string[] =
     acceptedStates === undefined || acceptedStates.length === 0 ? ["Ready"] : acceptedStates;
   return found
@@ -90,24 +110,9 @@ function unmetOf(
       name,
       reason: `${name}, which is ${state} and must be ${accepted.join(" or ")}`,
     }))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    .toSorted(byName);
 }
 
-/** A path of dependencies from a name back to itself. */
-function cycleThrough(
-  start: string,
-  waitsFor: readonly string[],
-  deployments: readonly ClusterDeployment[],
-): readonly string[] | undefined {
-  const byName = new Map(deployments.map((deployment) => [deployment.name, deployment]));
-  const visited = new Set<string>();
-  const queue: (readonly string[])[] = waitsFor.map((name) => [start, name]);
-  for (let path = queue.shift(); path !== undefined; path = queue.shift()) {
-    const last = path.at(-1) ?? start;
-    if (last === start) return path;
-    if (visited.has(last)) continue;
-    visited.add(last);
-    for (const next of byName.get(last)?.waitsFor ?? []) queue.push([...path, next]);
-  }
-  return undefined;
+function byName(a: { readonly name: string }, b: { readonly name: string }): number {
+  return a.name < b.name ? -1 : 1;
 }

@@ -391,12 +391,14 @@ export async function inSync(
   const release = await stored.read(record);
   const { namespace, name, revision, chartVersion, appVersion } = release;
   const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
+  const { healthCheckExprs } = content;
   return {
     kind: "in-sync",
     release: { namespace, name, revision, chartVersion, appVersion },
     objects: await records.manifest(release, "objects"),
     manifestDigest: manifestDigest(release),
     ...(chartDigest !== undefined && { chartDigest }),
+    ...(healthCheckExprs !== undefined && { healthChecks: healthCheckExprs }),
     client: client.watch,
   };
 }

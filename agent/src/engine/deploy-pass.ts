@@ -1,6 +1,6 @@
 /** One pass of the driver over a deployment: what it gets, and its result. */
 import type { ReleaseInfo } from "@flotilla/proto";
-import type { DeploymentContent } from "@flotilla/shared/content";
+import type { DeploymentContent, HealthCheck } from "@flotilla/shared/content";
 import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
 import type { Readiness } from "../readiness/index.ts";
@@ -15,6 +15,8 @@ export interface InSync {
   /** Identifies the manifest that has them. */
   readonly manifestDigest: string;
   readonly chartDigest?: string;
+  /** They decide whether its objects are ready. */
+  readonly healthChecks?: readonly HealthCheck[];
   /** Watches its objects. */
   readonly client: WatchClient;
 }

@@ -93,7 +93,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const dependencies = createDependencyTracker({
     assignments,
-    stateOf: statuses.bundleStateOf,
+    stateOf: statuses.reportedStateOf,
     enqueue: (name) => controller.enqueue(name),
   });
   const reconciler = createReconciler({

@@ -44,6 +44,7 @@ const unchangedFailures = [
   agentErrors.RELEASE_EXISTS,
   agentErrors.RELEASE_NOT_OURS,
   agentErrors.SERVICE_ACCOUNT_REQUIRED,
+  agentErrors.INVALID_CEL_EXPRESSION,
 ];
 
 /** The result of a failure that is not retried before a change; undefined for all others. */

@@ -1,9 +1,9 @@
 /** The progress of every deployment, reported to the hub whenever its state changes. */
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
-import type { BundleState } from "@flotilla/shared/api";
 import { formatTime } from "@flotilla/shared/time";
 import type { Assignment, Assignments } from "../assignment/index.ts";
+import type { ReportedState } from "../dependencies/index.ts";
 import type { Readiness, ReadinessTracker } from "../readiness/index.ts";
 import { type Outbox, toBundleState, toDeploymentState } from "../report/index.ts";
 import type { InSync } from "./deploy-pass.ts";
@@ -23,7 +23,8 @@ export interface Statuses {
   report(name: string): void;
   /** Removes an uninstalled deployment. */
   remove(name: string): void;
-  bundleStateOf(assignment: Assignment): BundleState;
+  /** What others that depend on it see. */
+  reportedStateOf(assignment: Assignment): ReportedState;
   /** Of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
   states(): readonly DeploymentState[];
 }
@@ -38,8 +39,8 @@ export interface StatusesDeps extends ReleaseReportDeps {
   readonly assignments: Pick<Assignments, "get" | "list">;
   readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf">;
   readonly outbox: Pick<Outbox, "report">;
-  /** Called whenever a state was computed; undefined: the deployment was removed. */
-  readonly onState: (name: string, state: BundleState | undefined) => void;
+  /** Called whenever a state was computed. */
+  readonly onState: (name: string, state: ReportedState) => void;
 }
 
 export function createStatuses(deps: StatusesDeps): Statuses {
@@ -61,13 +62,14 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     };
   }
 
-  function track(name: string, { release, objects, manifestDigest, client }: InSync): void {
+  function track(name: string, found: InSync): void {
+    const { release, objects, manifestDigest, client, healthChecks } = found;
     const own = ensure(name);
     // The same manifest in another namespace has other objects, and another account may see others.
     const { namespace } = release;
-    const tracked = `${namespace} ${client.subject} ${manifestDigest}`;
+    const tracked = `${namespace} ${client.subject} ${manifestDigest} ${JSON.stringify(healthChecks)}`;
     if (own.tracked === tracked) return;
-    readiness.track(name, objects, { namespace, client });
+    readiness.track(name, objects, { namespace, client, healthChecks });
     own.tracked = tracked;
   }
 
@@ -98,7 +100,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       const own = progress.get(name);
       if (assignment === undefined || own === undefined) return;
       const state = stateOf(assignment, own);
-      onState(name, toBundleState(state, assignment.deploymentId));
+      onState(name, { state: toBundleState(state, assignment.deploymentId), report: state });
       // The hub knows it from an earlier process, perhaps as ready: nothing is said of it before its objects were read.
       const isUnread = readiness.readinessOf(name) === undefined;
       if (own.reported === undefined && own.result.kind === "deployed" && isUnread) return;
@@ -110,11 +112,11 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       readiness.forget(name);
       progress.delete(name);
     },
-    bundleStateOf(assignment) {
+    reportedStateOf(assignment) {
       const own = progress.get(assignment.owner.name);
-      return own === undefined
-        ? "WaitApplied"
-        : toBundleState(stateOf(assignment, own), assignment.deploymentId);
+      if (own === undefined) return { state: "WaitApplied" };
+      const report = stateOf(assignment, own);
+      return { state: toBundleState(report, assignment.deploymentId), report };
     },
     states: () =>
       assignments.list().flatMap((assignment) => {

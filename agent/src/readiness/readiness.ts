@@ -2,6 +2,7 @@
 import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/proto";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { OwnedObject } from "../record/index.ts";
+import type { HealthChecks } from "./health-checks.ts";
 import { hasStatus, statusOf } from "./object-status.ts";
 import { isComplete } from "./rules/index.ts";
 
@@ -35,13 +36,16 @@ const maxUnready = 10;
 const maxListed = 64;
 
 /** `namespace`: of the release, for objects that name none. */
-export function toReadiness(objects: readonly Observation[], namespace: string): Readiness {
+export function toReadiness(
+  objects: readonly Observation[],
+  { namespace, checks }: { readonly namespace: string; readonly checks: HealthChecks },
+): Readiness {
   const counts = { desiredReady: objects.length, ready: 0, notReady: 0, missing: 0, unknown: 0 };
   const notReady: UnreadyResource[] = [];
   const [runningJob] = objects.flatMap((each) => (isRunningJob(each) ? [each.owned.name] : []));
   const resources: ResourceState[] = [];
   for (const observed of objects) {
-    const resource = toUnreadyResource(observed, namespace);
+    const resource = toUnreadyResource(observed, namespace, checks);
     counts[countOf(resource.state)] += 1;
     if (resource.state !== "ready") notReady.push(resource);
     const { message: _, ...withoutMessage } = resource;
@@ -63,14 +67,20 @@ function isRunningJob(observed: Observation): boolean {
   return group === "batch" && kind === "Job" && !isComplete(observed.object);
 }
 
-function toUnreadyResource(observed: Observation, namespace: string): UnreadyResource {
+function toUnreadyResource(
+  observed: Observation,
+  namespace: string,
+  checks: HealthChecks,
+): UnreadyResource {
   const placed = { ...observed.owned, namespace: observed.owned.namespace ?? namespace };
   if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };
   const { namespace: _, ...clusterWide } = placed;
   const reference = observed.resource.namespaced ? placed : clusterWide;
   if (observed.object === undefined)
     return { ...reference, state: "missing", message: "does not exist" };
-  const status = statusOf(observed.resource.group, observed.resource.kind, observed.object);
+  const { resource, object } = observed;
+  const status =
+    checks.statusOf(resource, object) ?? statusOf(resource.group, resource.kind, object);
   switch (status.kind) {
     case "current":
       return { ...reference, state: "ready", message: "" };

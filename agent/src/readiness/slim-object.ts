@@ -1,5 +1,6 @@
 /** Reduces a cached object to what the readiness rules read. Pure. */
-import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { dropBulk } from "@flotilla/shared/kube/cache";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { fieldsOf } from "./rules/index.ts";
 
 const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];
@@ -37,6 +38,19 @@ export function onlyMetadata({ metadata }: KubeObject): KubeObject {
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
     },
   };
+}
+
+/** For kinds whose status is decided by expressions, which may read any field, except the data of Secrets. */
+export function wholeObject(
+  object: KubeObject,
+  { group, kind }: Pick<Resource<KubeObject>, "group" | "kind">,
+): KubeObject {
+  const whole = dropBulk(object);
+  if (group !== "" || kind !== "Secret") return whole;
+  const withoutData: KubeObject & { data?: unknown; stringData?: unknown } = { ...whole };
+  delete withoutData.data;
+  delete withoutData.stringData;
+  return withoutData;
 }
 
 export function slimObject(object: KubeObject): KubeObject {

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { backoffDelayMs, untilAborted } from "@flotilla/shared/concurrency";
+import type { HealthCheck } from "@flotilla/shared/content";
 import { messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
@@ -12,6 +13,7 @@ import type { Clock, Timer } from "@flotilla/shared/time";
 import type { WatchClient } from "../impersonation/index.ts";
 import type { OwnedObject } from "../record/index.ts";
 import { createDiscovery } from "./discovery.ts";
+import { createHealthChecks, type HealthChecks } from "./health-checks.ts";
 import { hasStatus } from "./object-status.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
 import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
@@ -33,6 +35,8 @@ export interface TrackedRelease {
   readonly namespace: string;
   /** Reads and watches the objects. */
   readonly client: WatchClient;
+  /** They take precedence over the rules for the kinds; absent: none. */
+  readonly healthChecks?: readonly HealthCheck[] | undefined;
 }
 
 export interface ReadinessDeps {
@@ -52,6 +56,7 @@ interface Followed extends WatchedObject {
 }
 
 interface Tracked extends TrackedRelease {
+  readonly checks: HealthChecks;
   readonly objects: readonly OwnedObject[];
   readonly followed: Map<OwnedObject, Followed>;
   /** Why a kind was not discovered. */
@@ -63,6 +68,7 @@ interface Tracked extends TrackedRelease {
   reading: number;
   discoveries: number;
   timer: Timer | undefined;
+  checksTimer: Timer | undefined;
   last: Readiness | undefined;
 }
 
@@ -143,16 +149,28 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     const { observations, unread, isComplete } = observe(tracked, kinds);
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
-    const readiness = toReadiness(observations, tracked.namespace);
+    const readiness = toReadiness(observations, tracked);
+    continueChecks(name, tracked);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
     for (const listener of listeners) listener(name);
+  }
+
+  /** Objects whose expressions were not evaluated yet follow. */
+  function continueChecks(name: string, tracked: Tracked): void {
+    const until = tracked.checks.takeDeferral();
+    if (until === undefined || tracked.checksTimer !== undefined) return;
+    tracked.checksTimer = clock.setTimeout(() => {
+      tracked.checksTimer = undefined;
+      update(name);
+    }, until - clock.now());
   }
 
   function drop(name: string): void {
     const tracked = releases.get(name);
     if (tracked === undefined) return;
     tracked.timer?.cancel();
+    tracked.checksTimer?.cancel();
     tracked.dropped.abort();
     releases.delete(name);
     for (const object of tracked.followed.values()) kinds.unfollow(object, name);
@@ -161,7 +179,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   return {
     track(name, objects, release) {
       drop(name);
-      const tracked = newTracked(objects, release);
+      const tracked = newTracked(objects, release, clock);
       releases.set(name, tracked);
       supervise(name, tracked, resolve(name, tracked).then(kinds.prune));
     },
@@ -185,19 +203,22 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
 function toFollowed(
   owned: OwnedObject,
   resource: Resource<KubeObject>,
-  release: TrackedRelease,
+  release: Tracked,
 ): Followed {
   const { name, namespace = release.namespace } = owned;
   const ref = resource.namespaced ? { namespace, name } : { name };
-  const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
-  return { resource, key: keyOf(ref), client: release.client, stage };
+  const isWhole = release.checks.has(resource);
+  const stage = isWhole || hasStatus(resource.group, resource.kind) ? "unread" : "read";
+  return { resource, key: keyOf(ref), client: release.client, isWhole, stage };
 }
 
 function newTracked(
   objects: readonly OwnedObject[],
-  { namespace, client }: TrackedRelease,
+  { namespace, client, healthChecks = [] }: TrackedRelease,
+  clock: Clock,
 ): Tracked {
   return {
+    checks: createHealthChecks(healthChecks, clock),
     objects,
     namespace,
     client,
@@ -208,6 +229,7 @@ function newTracked(
     reading: 0,
     discoveries: 0,
     timer: undefined,
+    checksTimer: undefined,
     last: undefined,
   };
 }

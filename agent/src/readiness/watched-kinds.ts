@@ -16,12 +16,14 @@ import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { type WatchClient, watchedNamespace, watchKey } from "../impersonation/index.ts";
 import { hasStatus } from "./object-status.ts";
-import { onlyMetadata, slimObject } from "./slim-object.ts";
+import { onlyMetadata, slimObject, wholeObject } from "./slim-object.ts";
 
 export interface WatchedObject {
   readonly resource: Resource<KubeObject>;
   readonly key: ObjectKey;
   readonly client: WatchClient;
+  /** Its fields are kept, for expressions. */
+  readonly isWhole: boolean;
 }
 
 /** Whether the objects of a kind can be read. */
@@ -66,7 +68,8 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   const kinds = new Map<string, Watched>();
   const running = new Set<Promise<void>>();
 
-  function watch({ resource, key, client }: WatchedObject): Watched {
+  function watch(object: WatchedObject): Watched {
+    const { resource, key, client } = object;
     const namespace = watchedNamespace(client, refOf(key).namespace);
     const informer = createInformer<KubeObject>({
       rest: client.rest,
@@ -74,7 +77,7 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       ...(namespace !== undefined && { namespace }),
       clock,
       log: log.child({ cache: resource.plural }),
-      transform: hasStatus(resource.group, resource.kind) ? slimObject : onlyMetadata,
+      transform: transformOf(object),
       onListed(failure) {
         watched.failure = failure;
         onChange(new Set([...watched.followers.values()].flatMap((names) => [...names])));
@@ -141,7 +144,12 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
   };
 }
 
-function kindKey({ resource, key, client }: WatchedObject): string {
+function transformOf({ resource, isWhole }: WatchedObject): (object: KubeObject) => KubeObject {
+  if (isWhole) return (object) => wholeObject(object, resource);
+  return hasStatus(resource.group, resource.kind) ? slimObject : onlyMetadata;
+}
+
+function kindKey({ resource, key, client, isWhole }: WatchedObject): string {
   const { group, version, plural } = resource;
-  return `${watchKey(client, refOf(key).namespace)} ${group}/${version}/${plural}`;
+  return `${watchKey(client, refOf(key).namespace)} ${group}/${version}/${plural}${isWhole ? " whole" : ""}`;
 }

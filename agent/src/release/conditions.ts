@@ -87,6 +87,7 @@ const stalledReasons: Readonly<Record<string, string>> = {
   [agentErrors.RETRIES_EXCEEDED.code]: "RetriesExceeded",
   [agentErrors.ROLLBACK_TARGET_MISSING.code]: "MissingRollbackTarget",
   [agentErrors.RELEASE_LOCKED.code]: "PendingRelease",
+  [agentErrors.INVALID_CEL_EXPRESSION.code]: "InvalidCELExpression",
   [agentErrors.SERVICE_ACCOUNT_REQUIRED.code]: "AccessDenied",
   [agentErrors.VALUES_TEMPLATE_FAILED.code]: "ValuesError",
   [agentErrors.REFERENCED_OBJECT_NOT_FOUND.code]: "ValuesError",

@@ -14,9 +14,9 @@ import {
   watch,
 } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
-import type { Patterns } from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,

@@ -5,6 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Patterns } from "@flotilla/shared/regex";
 import {
   type ConditionState,
   chartNotResolved,
@@ -16,7 +17,6 @@ import {
   limitsRepositories,
   type MergedPolicy,
   mergePolicies,
-  type Patterns,
   violationOf,
   withDefaults,
 } from "../policy/index.ts";

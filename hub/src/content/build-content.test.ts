@@ -88,6 +88,23 @@ describe("the content of a deployment", () => {
       { format: 2, commonMetadata: { labels: { team: "a" } } },
     ],
     [
+      "health checks, by group",
+      {
+        healthCheckExprs: [
+          { apiVersion: "example.com/v1", kind: "Thing", current: "true", failed: null },
+          { apiVersion: "v1", kind: "", current: "true", inProgress: "false" },
+        ],
+      },
+      {
+        format: 2,
+        healthCheckExprs: [
+          { group: "example.com", kind: "Thing", current: "true" },
+          { group: "", current: "true", inProgress: "false" },
+        ],
+      },
+    ],
+    ["no health checks, which are omitted", { healthCheckExprs: [] }, {}],
+    [
       "post-renderers and metadata that change nothing, which are omitted",
       {
         postRenderers: [{ kustomize: { patches: [] } }, { kustomize: null }],
@@ -216,6 +233,7 @@ describe("the content of a deployment", () => {
       dependsOn: [
         { name: "db", selector: null, acceptedStates: [] },
         { name: "", selector: { matchLabels: { a: "b" } }, acceptedStates: ["NotReady"] },
+        { name: "cache", readyExpr: "" },
       ],
       options: {},
       pin: httpPin("1.2.3"),
@@ -224,9 +242,22 @@ describe("the content of a deployment", () => {
     const dependsOn = [
       { name: "db" },
       { selector: { matchLabels: { a: "b" } }, acceptedStates: ["NotReady"] },
+      { name: "cache" },
     ];
     assert.deepEqual(content, { ...defaults, labels: { tier: "base" }, dependsOn });
     assert.deepEqual(await unpackContent(await packContent(content)), content);
+  });
+
+  test("has a format that older agents reject where a dependency has an expression", () => {
+    const { format, dependsOn } = buildContent({
+      bundleName: "web",
+      dependsOn: [{ name: "db", readyExpr: "dep.status.ready" }],
+      options: {},
+      pin: httpPin("1.2.3"),
+    });
+
+    assert.deepEqual(dependsOn, [{ name: "db", readyExpr: "dep.status.ready" }]);
+    assert.equal(format, 2);
   });
 
   test("derives the release name from the Bundle's name as Fleet does", () => {

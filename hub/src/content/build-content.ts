@@ -10,6 +10,7 @@ import {
   contentFormat,
   type Dependency,
   type DeploymentContent,
+  type HealthCheck,
   type ValuesSource,
 } from "@flotilla/shared/content";
 import type { Pin } from "@flotilla/shared/source";
@@ -25,6 +26,7 @@ const defaultMaxHistory = 2;
 const defaultValuesKey = "values.yaml";
 
 type DependsOn = NonNullable<BundleSpec["dependsOn"]>[number];
+type HealthCheckExpr = NonNullable<BundleDeploymentOptions["healthCheckExprs"]>[number];
 type ValuesReference = NonNullable<HelmOptions["valuesFrom"]>[number];
 type KeyReference = NonNullable<ValuesReference["secretKeyRef"]>;
 
@@ -87,6 +89,7 @@ export function buildContent({
     },
     ...(actions !== undefined && { actions }),
     ...postRendering(options),
+    ...listed("healthCheckExprs", (options.healthCheckExprs ?? []).map(healthCheckOf)),
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),
@@ -127,11 +130,28 @@ function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly Ob
   });
 }
 
-function dependencyOf({ name, selector, acceptedStates }: DependsOn): Dependency {
+function dependencyOf({ name, selector, acceptedStates, readyExpr }: DependsOn): Dependency {
   return {
     ...given("name", name),
     ...(selector && { selector }),
     ...listed("acceptedStates", acceptedStates ?? []),
+    ...given("readyExpr", readyExpr),
+  };
+}
+
+function healthCheckOf({
+  apiVersion,
+  kind,
+  inProgress,
+  failed,
+  current,
+}: HealthCheckExpr): HealthCheck {
+  return {
+    group: apiVersion.includes("/") ? apiVersion.replace(/\/.*/, "") : "",
+    ...given("kind", kind),
+    ...given("inProgress", inProgress),
+    ...given("failed", failed),
+    current,
   };
 }
 

@@ -10,8 +10,8 @@ import {
   watch,
 } from "@flotilla/shared/kube/controller";
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
+import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
-import type { Patterns } from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,

@@ -6,15 +6,10 @@ import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { entryFor, holds, isWorthPublishing, remarksOn } from "../frontend/index.ts";
-import {
-  limitsRepositories,
-  mergePolicies,
-  type Patterns,
-  violationOf,
-  withDefaults,
-} from "../policy/index.ts";
+import { limitsRepositories, mergePolicies, violationOf, withDefaults } from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,

@@ -52,7 +52,24 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
       namespaceAnnotations: { c: "d" },
       dependsOn: [
         { name: "db", acceptedStates: ["Ready", "Modified"] },
+        { name: "queue", readyExpr: "dep.status.ready && self.metadata.name != ''" },
+        { name: "cache", readyExpr: "" },
         { selector: { matchLabels: { tier: "base" } } },
+      ],
+    },
+  ],
+  [
+    "expressions for the readiness of objects",
+    {
+      healthCheckExprs: [
+        { apiVersion: "v1", kind: null, current: "data.ready == 'yes'", failed: "" },
+        {
+          apiVersion: "example.com/v1",
+          kind: "Thing",
+          inProgress: "!has(status.phase)",
+          failed: "status.phase == 'Failed'",
+          current: "status.phase == 'Running'",
+        },
       ],
     },
   ],
@@ -152,6 +169,36 @@ const invalid: readonly (readonly [
     { dependsOn: [{ name: "db", acceptedStates: ["Ready", "ready"] }] },
     "HELMOP_INVALID",
     /^spec\.dependsOn\[0\]\.acceptedStates has "ready", which is none of ErrApplied, .*, Ready$/,
+  ],
+  [
+    "a dependency with an invalid expression",
+    { dependsOn: [{ name: "db", readyExpr: "dep.status.ready &&" }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\]\.readyExpr is no valid CEL expression: .* \(line 1, column 20\)$/,
+  ],
+  [
+    "a dependency with an expression over something else",
+    { dependsOn: [{ name: "db", readyExpr: "deb.status.ready" }] },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn\[0\]\.readyExpr is no valid CEL expression: there is no deb; there are self, dep/,
+  ],
+  [
+    "a health check with an invalid expression, in a target",
+    { targets: [{ healthCheckExprs: [{ apiVersion: "v1", current: "true", failed: "nofn()" }] }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[0\]\.healthCheckExprs\[0\]\.failed is no valid CEL expression: there is no function nofn\(\)/,
+  ],
+  [
+    "a health check without an expression",
+    { healthCheckExprs: [{ apiVersion: "v1", current: "" }] },
+    "HELMOP_INVALID",
+    /^spec\.healthCheckExprs\[0\]\.current is empty: set the expression/,
+  ],
+  [
+    "a health check of no apiVersion",
+    { healthCheckExprs: [{ apiVersion: "a/b/c", current: "true" }] },
+    "HELMOP_INVALID",
+    /^spec\.healthCheckExprs\[0\]\.apiVersion is "a\/b\/c"; set one such as example\.com\/v1$/,
   ],
   [
     "values without a source",

@@ -3,6 +3,7 @@ import type { Bundle } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { createPatterns } from "@flotilla/shared/regex";
 import type { Resolver } from "@flotilla/shared/source/client";
 import { createBundleController, createBundlePublisher, type Pack } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
@@ -18,7 +19,6 @@ import type { ContentStore } from "../content/index.ts";
 import { createContentController } from "../contentgc/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
-import { createPatterns } from "../policy/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import {
   createChartAccess,

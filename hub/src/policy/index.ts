@@ -5,6 +5,5 @@ export {
   type MergedPolicy,
   mergePolicies,
 } from "./merge-policies.ts";
-export { createPatterns, type Patterns } from "./patterns.ts";
 export { recordViolation } from "./record-violation.ts";
 export { violationOf } from "./violation.ts";

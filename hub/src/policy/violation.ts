@@ -2,11 +2,11 @@
 import type { HelmOp } from "@flotilla/shared/api";
 import { agentNamespace, agentServiceAccount, targetName } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
+import type { Patterns } from "@flotilla/shared/regex";
 import { describeUrl } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
 import { type ChartReference, chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
-import type { Patterns } from "./patterns.ts";
 
 /** More would not be read. */
 const mostShown = 8;

@@ -3,6 +3,16 @@ import type { BundleDeploymentOptions, HelmOptions } from "@flotilla/shared/api"
 import { describe, test } from "vitest";
 import { mergeOptions } from "./merge.ts";
 
+test("health checks of a target, also an empty list, replace those of the Bundle", () => {
+  const base = { healthCheckExprs: [{ apiVersion: "v1", current: "true" }] };
+  const other = { healthCheckExprs: [{ apiVersion: "apps/v1", current: "false" }] };
+
+  assert.deepEqual(mergeOptions(base, {}), base);
+  assert.deepEqual(mergeOptions(base, { healthCheckExprs: null }), base);
+  assert.deepEqual(mergeOptions(base, other), other);
+  assert.deepEqual(mergeOptions(base, { healthCheckExprs: [] }), { healthCheckExprs: [] });
+});
+
 describe("options of a target over those of the Bundle", () => {
   const base: BundleDeploymentOptions = {
     defaultNamespace: "base",

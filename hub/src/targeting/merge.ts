@@ -43,6 +43,8 @@ export function mergeOptions(
     ...mergeDiff(base.diff, over.diff),
     ...mergeActions(base, over),
     ...mergePostRendering(base, over),
+    // The first entry of a kind is used, so the order matters.
+    ...(over.healthCheckExprs && { healthCheckExprs: over.healthCheckExprs }),
     ...(helm !== undefined && { helm }),
   };
 }

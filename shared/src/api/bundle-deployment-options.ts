@@ -11,6 +11,7 @@ import {
   text,
   texts,
 } from "./field.ts";
+import { healthCheckFields } from "./health-checks.ts";
 import { helmDescription, helmOptionsSchema } from "./helm-options.ts";
 import { selector } from "./label-selector.ts";
 import { postRendererFields } from "./post-renderers.ts";
@@ -62,6 +63,7 @@ export const bundleDeploymentOptionsFields = {
   helm: described(helmOptionsSchema.nullish(), helmDescription),
   ...releaseActionFields,
   ...postRendererFields,
+  ...healthCheckFields,
   serviceAccount: text(
     "The ServiceAccount that the agent impersonates for the release, so that it has the permissions of that account only: a name in the agent's namespace or, if the agent was installed with `impersonation.required`, `NAMESPACE/NAME`.",
     {

@@ -16,6 +16,7 @@ import {
   type Typed,
   text,
 } from "./field.ts";
+import { maxExpressionLength } from "./health-checks.ts";
 import { selector } from "./label-selector.ts";
 import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
 import { rolloutStrategySchema } from "./rollout-strategy.ts";
@@ -25,6 +26,10 @@ const dependency = fields({
   name: text("The Bundle's name."),
   selector: selector("Labels of the Bundles. With a name, both must hold."),
   acceptedStates: list("The accepted states; absent: `Ready`."),
+  readyExpr: text(
+    "A CEL expression that is true when the dependency is met, in place of `acceptedStates`. Variables are `self` and `dep`: `metadata` (name, namespace, labels) and `status` of this Bundle and of the dependency in the cluster (`state`, `ready`, `message`, `observedGeneration`, `conditions`, `release`, `history`).",
+    { maxLength: maxExpressionLength },
+  ),
 });
 
 const bundleResource = fields({

@@ -80,6 +80,11 @@ describe("a change of the content is sent to agents, and", () => {
         true,
       ],
       [
+        "health checks",
+        { ...content, format: 2, healthCheckExprs: [{ group: "", current: "true" }] },
+        false,
+      ],
+      [
         "common metadata",
         { ...content, format: 2, commonMetadata: { labels: { team: "a" } } },
         true,

@@ -76,7 +76,20 @@ const dependencySchema = z.object({
   selector: labelSelectorSchema.optional(),
   /** Absent: Ready. */
   acceptedStates: z.array(z.string()).optional(),
+  /** In CEL, in place of the accepted states. */
+  readyExpr: z.string().optional(),
 });
+
+/** For the objects of a group, or of a kind of it; in CEL. */
+const healthCheckSchema = z.object({
+  group: z.string(),
+  kind: z.string().optional(),
+  inProgress: z.string().optional(),
+  failed: z.string().optional(),
+  current: z.string(),
+});
+
+export type HealthCheck = Readonly<z.infer<typeof healthCheckSchema>>;
 
 export type Dependency = Typed<typeof dependencySchema>;
 
@@ -115,6 +128,8 @@ export const deploymentContentSchema = z.object({
   postRenderers: postRenderersSchema.optional(),
   /** Of all rendered objects, hooks included; applied last. */
   commonMetadata: commonMetadataSchema.optional(),
+  /** They decide whether objects are ready, in place of the rules for their kinds. */
+  healthCheckExprs: z.array(healthCheckSchema).optional(),
   access: accessSchema,
   /** A withdrawal deletes Helm's release records only, and keeps the installed objects. */
   keepResources: z.boolean(),
@@ -141,6 +156,7 @@ const fieldsOfFormat2: readonly (keyof DeploymentContent)[] = [
   "postRenderers",
   "commonMetadata",
   "allowedNamespaces",
+  "healthCheckExprs",
 ];
 
 /** The oldest format that has all fields of the content, so that older agents reject only what they cannot do. */
@@ -148,7 +164,8 @@ export function contentFormat(
   content: Omit<DeploymentContent, "format">,
 ): DeploymentContent["format"] {
   const fields: Partial<DeploymentContent> = content;
-  return fieldsOfFormat2.some((field) => fields[field] !== undefined) ? 2 : 1;
+  const hasExpression = content.dependsOn?.some(({ readyExpr }) => readyExpr !== undefined);
+  return hasExpression || fieldsOfFormat2.some((field) => fields[field] !== undefined) ? 2 : 1;
 }
 
 /** A content as it is stored and sent. */

@@ -3,6 +3,7 @@ export {
   contentFormat,
   type Dependency,
   type DeploymentContent,
+  type HealthCheck,
   maxContentBytes,
   type PackedContent,
   packContent,

@@ -1,7 +1,9 @@
 export { isComplete, jobStatus, podStatus } from "./pods-and-jobs.ts";
 export {
   conditionOf,
+  current,
   fieldsOf,
+  inProgress,
   type ObjectStatus,
   type RuleInput,
   toRuleInput,

@@ -1,12 +1,12 @@
 /**
- * Regular expressions of Policies. Fleet uses Go's (RE2), and so does this: same syntax, same results, and linear time,
- * since everything here runs on the one event loop that serves the fleet. RE2 alone does not bound the factor:
+ * Regular expressions of users. Fleet, Flux and Kubernetes use Go's (RE2), and so does this: same syntax, same results, and
+ * linear time, since everything here runs on the one event loop of a process. RE2 alone does not bound the factor:
  * `(a?){1000}` compiles to a program of thousands of steps, each of which may run for each character. So compiling and
- * matching have a budget; a pattern beyond it is rejected and allows nothing.
+ * matching have a budget; a pattern beyond it is rejected and matches nothing.
  */
-import { createLruCache } from "@flotilla/shared/cache";
-import { messageOf } from "@flotilla/shared/errors";
 import { RE2JS } from "re2js";
+import { createLruCache } from "../cache/index.ts";
+import { messageOf } from "../errors/index.ts";
 
 /** "yes", "no", or a sentence: why the pattern cannot be used. */
 export type Match =
@@ -17,6 +17,16 @@ export type Match =
 export interface Patterns {
   /** Whether the pattern matches the whole of the text. */
   match(pattern: string, text: string): Match;
+  /**
+   * Whether the pattern matches a part of the text. `charge` is called with the work before it is done: compiling 1 unit takes
+   * about 0.6 µs, matching 1 unit 0.04 µs. What it throws ends the call.
+   */
+  find(pattern: string, text: string, charge: ChargeWork): Match;
+}
+
+export interface ChargeWork {
+  compiling(units: number): void;
+  matching(units: number): void;
 }
 
 const longestPattern = 2_048;
@@ -50,16 +60,21 @@ export function createPatterns(): Patterns {
       const key = `${pattern.length} ${pattern}${text}`;
       const known = answers.get(key);
       if (known !== undefined) return known;
-      const answer = matchOnce(compile(pattern), text);
+      const answer = matchOnce(compile(pattern), text, "whole");
       answers.set(key, answer);
       return answer;
+    },
+    find(pattern, text, charge) {
+      charge.compiling(compileSize(pattern));
+      const regex = compile(pattern);
+      if ("regex" in regex) charge.matching(matchSize(regex.regex, text));
+      return matchOnce(regex, text, "part");
     },
   };
 }
 
 function compileOnce(pattern: string): Compiled {
-  const size = pattern.length * repetitions(pattern);
-  if (pattern.length > longestPattern || size > compileBudget)
+  if (pattern.length > longestPattern || compileSize(pattern) > compileBudget)
     return { why: "it is too long, or its repetitions {n,m} are too many" };
   try {
     return { regex: RE2JS.compile(pattern) };
@@ -68,14 +83,23 @@ function compileOnce(pattern: string): Compiled {
   }
 }
 
-function matchOnce(compiled: Compiled, text: string): Match {
+function matchOnce(compiled: Compiled, text: string, of: "part" | "whole"): Match {
   if ("why" in compiled) return { kind: "unusable", why: compiled.why };
-  if (compiled.regex.programSize() * text.length > matchBudget)
+  const { regex } = compiled;
+  if (matchSize(regex, text) > matchBudget)
     return {
       kind: "unusable",
       why: `it is too large to be compared with a text of ${text.length} characters`,
     };
-  return { kind: compiled.regex.testExact(text) ? "yes" : "no" };
+  return { kind: (of === "whole" ? regex.testExact(text) : regex.test(text)) ? "yes" : "no" };
+}
+
+function compileSize(pattern: string): number {
+  return pattern.length * repetitions(pattern);
+}
+
+function matchSize(regex: RE2JS, text: string): number {
+  return regex.programSize() * text.length;
 }
 
 /** The sum of all counts; RE2 itself allows nested ones no more than 1,000 together. */

@@ -1,0 +1,128 @@
+/** `healthCheckExprs`: the status of objects by expressions, with Flux's rules. */
+import { type Allowance, type Compiled, compileCel } from "@flotilla/shared/cel";
+import type { HealthCheck } from "@flotilla/shared/content";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
+import { current, fieldsOf, inProgress, type ObjectStatus } from "./rules/index.ts";
+
+type Kind = Pick<Resource<KubeObject>, "group" | "version" | "kind">;
+
+export interface HealthChecks {
+  /** Whether expressions decide about this kind. */
+  has(kind: Pick<Kind, "group" | "kind">): boolean;
+  /** Undefined: the rules for the kind apply. An object is evaluated once. */
+  statusOf(kind: Kind, object: KubeObject): ObjectStatus | undefined;
+  /** The time at which objects can be evaluated that were not since the last call, ms since 1970; undefined: all were. */
+  takeDeferral(): number | undefined;
+}
+
+/** Of all expressions of a release in each second: about 7 % of a CPU. */
+const stepsPerWindow = 1_000_000;
+const windowMs = 1_000;
+
+/** In the order of their evaluation. */
+const expressions = ["inProgress", "failed", "current"] as const;
+
+type CompiledCheck = readonly (readonly [(typeof expressions)[number], Compiled])[];
+
+/** A release with many objects, or with objects that change all the time, does not keep the agent busy: the rest waits a second. */
+export function createHealthChecks(
+  checks: readonly HealthCheck[],
+  clock: Pick<Clock, "now">,
+): HealthChecks {
+  const allowance: Allowance = { steps: stepsPerWindow };
+  let windowEndsAt = clock.now() + windowMs;
+  let hasDeferred = false;
+
+  const compiled = new Map<HealthCheck, CompiledCheck>();
+  /** Objects of a cache are never changed in place. */
+  const statuses = new WeakMap<KubeObject, ObjectStatus>();
+
+  /** An entry for the kind takes precedence over one for its whole group. */
+  function checkOf({ group, kind }: Pick<Kind, "group" | "kind">): HealthCheck | undefined {
+    const ofGroup = checks.filter((check) => check.group === group);
+    return (
+      ofGroup.find((check) => check.kind === kind) ??
+      ofGroup.find((check) => check.kind === undefined)
+    );
+  }
+
+  function compiledOf(check: HealthCheck): CompiledCheck {
+    const known = compiled.get(check);
+    if (known !== undefined) return known;
+    const fresh = expressions.flatMap((field) => {
+      const source = check[field];
+      return source === undefined ? [] : [[field, compileCel(source)] as const];
+    });
+    compiled.set(check, fresh);
+    return fresh;
+  }
+
+  function refill(): void {
+    const now = clock.now();
+    if (now < windowEndsAt) return;
+    windowEndsAt = now + windowMs;
+    allowance.steps = stepsPerWindow;
+  }
+
+  return {
+    has: (kind) => checkOf(kind) !== undefined,
+    statusOf(kind, object) {
+      const check = checkOf(kind);
+      if (check === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+      const known = statuses.get(object);
+      if (known !== undefined) return known;
+      refill();
+      const status = evaluate(compiledOf(check), { kind, object, allowance });
+      if (status === undefined) {
+        hasDeferred = true;
+        return inProgress("its health checks are evaluated within seconds");
+      }
+      statuses.set(object, status);
+      return status;
+    },
+    takeDeferral() {
+      const until = hasDeferred ? windowEndsAt : undefined;
+      hasDeferred = false;
+      return until;
+    },
+  };
+}
+
+interface Evaluation {
+  readonly kind: Kind;
+  readonly object: KubeObject;
+  readonly allowance: Allowance;
+}
+
+/** Undefined: not yet. */
+function evaluate(
+  check: CompiledCheck,
+  { kind, object, allowance }: Evaluation,
+): ObjectStatus | undefined {
+  const { observedGeneration } = fieldsOf(Reflect.get(object, "status"));
+  const { generation } = object.metadata;
+  if (typeof observedGeneration === "number" && observedGeneration !== (generation ?? 0))
+    return inProgress("its controller has not observed the latest change yet");
+  const { group, version } = kind;
+  // Items of a list do not have these two.
+  const apiVersion = group === "" ? version : `${group}/${version}`;
+  const variables = { apiVersion, kind: kind.kind, ...object };
+  for (const [field, compiled] of check) {
+    if (compiled.kind === "invalid")
+      return inProgress(`the health check ${field} is no valid CEL expression: ${compiled.why}`);
+    const evaluated = compiled.expression.evaluate(variables, allowance);
+    if (evaluated.kind === "deferred") return undefined;
+    // What it needs may be missing yet.
+    if (evaluated.kind === "failed")
+      return inProgress(`the health check ${field} cannot be evaluated: ${evaluated.why}`);
+    if (evaluated.value) return statusBy(field);
+  }
+  return inProgress("by its health check: current is not true");
+}
+
+function statusBy(field: (typeof expressions)[number]): ObjectStatus {
+  if (field === "current") return current;
+  const message = `by its health check: ${field} is true`;
+  return field === "failed" ? { kind: "failed", message } : inProgress(message);
+}

@@ -1,0 +1,1 @@
+export { createPatterns, type Match, type Patterns } from "./patterns.ts";
