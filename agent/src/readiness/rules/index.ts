@@ -1,9 +1,15 @@
+export { type PodReason, podReason } from "./pod-reason.ts";
 export { isComplete, jobStatus, podStatus } from "./pods-and-jobs.ts";
 export {
   conditionOf,
+  current,
   fieldsOf,
+  inProgress,
+  isStale,
+  listOf,
   type ObjectStatus,
   type RuleInput,
+  sayingOf,
   toRuleInput,
 } from "./rule-input.ts";
 export { crdStatus, pvcStatus, serviceStatus } from "./services-volumes-crds.ts";
