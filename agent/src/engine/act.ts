@@ -389,5 +389,6 @@ export async function inSync(
     manifestDigest: manifestDigest(release),
     ...(chartDigest !== undefined && { chartDigest }),
     client: client.watch,
+    ignoredConditions: content.ignoredConditions ?? [],
   };
 }

@@ -3,7 +3,7 @@ import type { ReleaseInfo } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
-import type { Readiness } from "../readiness/index.ts";
+import type { IgnoredConditions, Readiness } from "../readiness/index.ts";
 import type { OwnedObject } from "../record/index.ts";
 import type { DeployUntil } from "./revision.ts";
 
@@ -17,6 +17,7 @@ export interface InSync {
   readonly chartDigest?: string;
   /** Watches its objects. */
   readonly client: WatchClient;
+  readonly ignoredConditions: IgnoredConditions;
 }
 
 export type DeployResult =

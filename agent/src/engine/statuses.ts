@@ -61,13 +61,14 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     };
   }
 
-  function track(name: string, { release, objects, manifestDigest, client }: InSync): void {
+  function track(name: string, found: InSync): void {
+    const { release, objects, manifestDigest, client, ignoredConditions } = found;
     const own = ensure(name);
     // The same manifest in another namespace has other objects, and another account may see others.
     const { namespace } = release;
-    const tracked = `${namespace} ${client.subject} ${manifestDigest}`;
+    const tracked = `${namespace} ${client.subject} ${manifestDigest} ${JSON.stringify(ignoredConditions)}`;
     if (own.tracked === tracked) return;
-    readiness.track(name, objects, { namespace, client });
+    readiness.track(name, objects, { namespace, client, ignoredConditions });
     own.tracked = tracked;
   }
 

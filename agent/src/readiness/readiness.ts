@@ -2,12 +2,13 @@
 import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/proto";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { OwnedObject } from "../record/index.ts";
-import { hasStatus, statusOf } from "./object-status.ts";
-import { isComplete } from "./rules/index.ts";
+import { type IgnoredConditions, statusIgnoring } from "./ignored-conditions.ts";
+import { hasStatus } from "./object-status.ts";
+import { hasEnded } from "./rules/index.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** The first Job that is not complete; one that runs is ready. */
+  /** The first Job that has not ended; one that runs is ready. */
   readonly runningJob?: string;
   /** The first few that are not, in a stable order. */
   readonly notReady: readonly UnreadyResource[];
@@ -34,14 +35,19 @@ const maxUnready = 10;
 /** The hub may store fewer. */
 const maxListed = 64;
 
-/** `namespace`: of the release, for objects that name none. */
-export function toReadiness(objects: readonly Observation[], namespace: string): Readiness {
+export interface ReadinessOptions {
+  /** Of the release, for objects that name none. */
+  readonly namespace: string;
+  readonly ignoredConditions: IgnoredConditions;
+}
+
+export function toReadiness(objects: readonly Observation[], options: ReadinessOptions): Readiness {
   const counts = { desiredReady: objects.length, ready: 0, notReady: 0, missing: 0, unknown: 0 };
   const notReady: UnreadyResource[] = [];
   const [runningJob] = objects.flatMap((each) => (isRunningJob(each) ? [each.owned.name] : []));
   const resources: ResourceState[] = [];
   for (const observed of objects) {
-    const resource = toUnreadyResource(observed, namespace);
+    const resource = toUnreadyResource(observed, options);
     counts[countOf(resource.state)] += 1;
     if (resource.state !== "ready") notReady.push(resource);
     const { message: _, ...withoutMessage } = resource;
@@ -60,17 +66,20 @@ export function toReadiness(objects: readonly Observation[], namespace: string):
 function isRunningJob(observed: Observation): boolean {
   if (observed.kind === "unknown" || observed.object === undefined) return false;
   const { group, kind } = observed.resource;
-  return group === "batch" && kind === "Job" && !isComplete(observed.object);
+  return group === "batch" && kind === "Job" && !hasEnded(observed.object);
 }
 
-function toUnreadyResource(observed: Observation, namespace: string): UnreadyResource {
+function toUnreadyResource(
+  observed: Observation,
+  { namespace, ignoredConditions }: ReadinessOptions,
+): UnreadyResource {
   const placed = { ...observed.owned, namespace: observed.owned.namespace ?? namespace };
   if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };
   const { namespace: _, ...clusterWide } = placed;
   const reference = observed.resource.namespaced ? placed : clusterWide;
   if (observed.object === undefined)
     return { ...reference, state: "missing", message: "does not exist" };
-  const status = statusOf(observed.resource.group, observed.resource.kind, observed.object);
+  const status = statusIgnoring(ignoredConditions, observed.resource, observed.object);
   switch (status.kind) {
     case "current":
       return { ...reference, state: "ready", message: "" };

@@ -12,6 +12,7 @@ import type { Clock, Timer } from "@flotilla/shared/time";
 import type { WatchClient } from "../impersonation/index.ts";
 import type { OwnedObject } from "../record/index.ts";
 import { createDiscovery } from "./discovery.ts";
+import type { IgnoredConditions } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
 import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
@@ -33,6 +34,8 @@ export interface TrackedRelease {
   readonly namespace: string;
   /** Reads and watches the objects. */
   readonly client: WatchClient;
+  /** Absent: none. */
+  readonly ignoredConditions?: IgnoredConditions;
 }
 
 export interface ReadinessDeps {
@@ -51,7 +54,7 @@ interface Followed extends WatchedObject {
   stage: "unread" | "reading" | "read";
 }
 
-interface Tracked extends TrackedRelease {
+interface Tracked extends Required<TrackedRelease> {
   readonly objects: readonly OwnedObject[];
   readonly followed: Map<OwnedObject, Followed>;
   /** Why a kind was not discovered. */
@@ -143,7 +146,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     const { observations, unread, isComplete } = observe(tracked, kinds);
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
-    const readiness = toReadiness(observations, tracked.namespace);
+    const readiness = toReadiness(observations, tracked);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
     for (const listener of listeners) listener(name);
@@ -185,7 +188,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
 function toFollowed(
   owned: OwnedObject,
   resource: Resource<KubeObject>,
-  release: TrackedRelease,
+  release: Pick<TrackedRelease, "namespace" | "client">,
 ): Followed {
   const { name, namespace = release.namespace } = owned;
   const ref = resource.namespaced ? { namespace, name } : { name };
@@ -195,12 +198,10 @@ function toFollowed(
 
 function newTracked(
   objects: readonly OwnedObject[],
-  { namespace, client }: TrackedRelease,
+  { namespace, client, ignoredConditions = [] }: TrackedRelease,
 ): Tracked {
   return {
-    objects,
-    namespace,
-    client,
+    ...{ objects, namespace, client, ignoredConditions },
     followed: new Map(),
     obstacles: new Map(),
     dropped: new AbortController(),

@@ -32,7 +32,6 @@ test("truncates a long list and counts the rest", () => {
 const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
   ["correctDrift", { correctDrift: { enabled: true } }],
   ["diff", { diff: { comparePatches: [{ kind: "Deployment" }] } }],
-  ["ignore", { ignore: { conditions: [{ type: "Ready" }] } }],
   ["deleteNamespace", { deleteNamespace: true }],
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   ["yaml", { yaml: { overlays: ["a"] } }],
@@ -53,7 +52,6 @@ test("reports no field that is empty or off", () => {
   const spec: HelmOp["spec"] = {
     correctDrift: { enabled: false, force: true },
     diff: { comparePatches: [] },
-    ignore: null,
     deleteNamespace: false,
     rolloutStrategy: {},
     targets: [{ clusterName: "a" }],

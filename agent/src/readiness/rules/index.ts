@@ -1,5 +1,5 @@
 export { type PodReason, podReason } from "./pod-reason.ts";
-export { isComplete, jobStatus, podStatus } from "./pods-and-jobs.ts";
+export { hasEnded, jobStatus, podStatus } from "./pods-and-jobs.ts";
 export {
   conditionOf,
   current,

@@ -33,9 +33,10 @@ export function podStatus(object: RuleInput): ObjectStatus {
   }
 }
 
-/** Whether a Job has succeeded; kstatus takes one as current as soon as it runs. */
-export function isComplete(job: KubeObject): boolean {
-  return conditionOf(toRuleInput(job), "Complete")?.status === "True";
+/** Whether a Job has succeeded or failed; kstatus takes one as current as soon as it runs. */
+export function hasEnded(job: KubeObject): boolean {
+  const input = toRuleInput(job);
+  return ["Complete", "Failed"].some((type) => conditionOf(input, type)?.status === "True");
 }
 
 /** A running Job is current, as in kstatus; there a suspended one is in progress. */
