@@ -4,6 +4,7 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { OwnedObject } from "../record/index.ts";
 import { type IgnoredConditions, statusIgnoring } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
+import { toWorkload, type Workload } from "./pods/index.ts";
 import { hasEnded } from "./rules/index.ts";
 
 export interface Readiness {
@@ -39,28 +40,51 @@ export interface ReadinessOptions {
   /** Of the release, for objects that name none. */
   readonly namespace: string;
   readonly ignoredConditions: IgnoredConditions;
+  /** Why a workload is not ready, by its pods; called with those that are listed. */
+  readonly reasonOf: (workload: Workload) => string | undefined;
 }
 
 export function toReadiness(objects: readonly Observation[], options: ReadinessOptions): Readiness {
   const counts = { desiredReady: objects.length, ready: 0, notReady: 0, missing: 0, unknown: 0 };
-  const notReady: UnreadyResource[] = [];
+  const notReady: Unready[] = [];
   const [runningJob] = objects.flatMap((each) => (isRunningJob(each) ? [each.owned.name] : []));
   const resources: ResourceState[] = [];
   for (const observed of objects) {
     const resource = toUnreadyResource(observed, options);
     counts[countOf(resource.state)] += 1;
-    if (resource.state !== "ready") notReady.push(resource);
+    if (resource.state !== "ready") notReady.push({ resource, observed });
     const { message: _, ...withoutMessage } = resource;
     resources.push(withoutMessage);
   }
   return {
     ready: notReady.length === 0,
     ...(runningJob !== undefined && { runningJob }),
-    notReady: notReady.sort(byName).slice(0, maxUnready),
+    notReady: notReady
+      .sort((a, b) => byName(a.resource, b.resource))
+      .slice(0, maxUnready)
+      .map((unready) => withReason(unready, options)),
     resources: resources.sort(byImportance).slice(0, maxListed),
     incomplete: notReady.length > maxUnready || resources.length > maxListed,
     counts,
   };
+}
+
+interface Unready {
+  readonly resource: UnreadyResource;
+  readonly observed: Observation;
+}
+
+function withReason(
+  { resource, observed }: Unready,
+  { reasonOf }: ReadinessOptions,
+): UnreadyResource {
+  const { state, message } = resource;
+  if (observed.kind === "unknown" || observed.object === undefined || state === "terminating")
+    return resource;
+  const workload = toWorkload(observed.resource, observed.object, message);
+  const reason = workload === undefined ? undefined : reasonOf(workload);
+  if (reason === undefined) return resource;
+  return { ...resource, message: `${message.replace(/\.$/, "")}: ${reason}` };
 }
 
 function isRunningJob(observed: Observation): boolean {
@@ -71,7 +95,7 @@ function isRunningJob(observed: Observation): boolean {
 
 function toUnreadyResource(
   observed: Observation,
-  { namespace, ignoredConditions }: ReadinessOptions,
+  { namespace, ignoredConditions }: Omit<ReadinessOptions, "reasonOf">,
 ): UnreadyResource {
   const placed = { ...observed.owned, namespace: observed.owned.namespace ?? namespace };
   if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };

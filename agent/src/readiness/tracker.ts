@@ -14,6 +14,7 @@ import type { OwnedObject } from "../record/index.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { IgnoredConditions } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
+import { createPodReasons, type Workload } from "./pods/index.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
 import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
 
@@ -73,6 +74,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   const discovery = createDiscovery(rest);
   const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
   const kinds = createWatchedKinds({ clock, log, onChange });
+  const pods = createPodReasons({ clock, log, onChange: update });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
   const tasks = new Set<Promise<void>>();
@@ -146,7 +148,15 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     const { observations, unread, isComplete } = observe(tracked, kinds);
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
-    const readiness = toReadiness(observations, tracked);
+    const workloads: Workload[] = [];
+    const readiness = toReadiness(observations, {
+      ...tracked,
+      reasonOf(workload) {
+        workloads.push(workload);
+        return pods.reasonOf(name, workload);
+      },
+    });
+    pods.follow(name, workloads, tracked.client);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
     for (const listener of listeners) listener(name);
@@ -158,6 +168,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     tracked.timer?.cancel();
     tracked.dropped.abort();
     releases.delete(name);
+    pods.follow(name, [], tracked.client);
     for (const object of tracked.followed.values()) kinds.unfollow(object, name);
   }
 
@@ -179,7 +190,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     async run(signal) {
       await untilAborted(signal);
       for (const name of [...releases.keys()]) drop(name);
-      await kinds.end();
+      await Promise.all([kinds.end(), pods.end()]);
       await Promise.all(tasks);
     },
   };

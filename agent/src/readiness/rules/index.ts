@@ -10,6 +10,7 @@ export {
   type ObjectStatus,
   type RuleInput,
   sayingOf,
+  textOf,
   toRuleInput,
 } from "./rule-input.ts";
 export { crdStatus, pvcStatus, serviceStatus } from "./services-volumes-crds.ts";
