@@ -1,2 +1,2 @@
-export { createPodReasons, type PodReasons } from "./pod-reasons.ts";
+export { createPodReasons } from "./pod-reasons.ts";
 export { toWorkload, type Workload } from "./workload.ts";
