@@ -400,5 +400,6 @@ export async function inSync(
     ...(chartDigest !== undefined && { chartDigest }),
     ...(healthCheckExprs !== undefined && { healthChecks: healthCheckExprs }),
     client: client.watch,
+    ignoredConditions: content.ignoredConditions ?? [],
   };
 }

@@ -3,7 +3,7 @@ import type { ReleaseInfo } from "@flotilla/proto";
 import type { DeploymentContent, HealthCheck } from "@flotilla/shared/content";
 import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
-import type { Readiness } from "../readiness/index.ts";
+import type { IgnoredConditions, Readiness } from "../readiness/index.ts";
 import type { OwnedObject } from "../record/index.ts";
 import type { DeployUntil } from "./revision.ts";
 
@@ -19,6 +19,7 @@ export interface InSync {
   readonly healthChecks?: readonly HealthCheck[];
   /** Watches its objects. */
   readonly client: WatchClient;
+  readonly ignoredConditions: IgnoredConditions;
 }
 
 export type DeployResult =

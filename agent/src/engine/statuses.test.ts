@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
 import type { Readiness } from "../readiness/index.ts";
 import { testAssignment } from "../testing/index.ts";
+import type { InSync } from "./deploy-pass.ts";
 import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
@@ -60,4 +62,33 @@ describe("the states that a new stream begins with", () => {
     statuses.report("web");
     assert.deepEqual(reported, [true]);
   });
+});
+
+test("the objects of a release are tracked again when other conditions are ignored", () => {
+  const tracked: unknown[] = [];
+  const statuses = createStatuses({
+    ...nothingStored,
+    assignments: { get: () => assignment, list: () => [assignment] },
+    readiness: {
+      track: (_name, _objects, { ignoredConditions }) => void tracked.push(ignoredConditions),
+      forget: () => undefined,
+      readinessOf: () => undefined,
+    },
+    outbox: { report: () => undefined },
+    onState: () => undefined,
+  });
+  const found: InSync = {
+    kind: "in-sync",
+    release: { namespace: "web", name: "web", revision: 1, chartVersion: "1.0.0", appVersion: "" },
+    objects: [],
+    manifestDigest: "",
+    client: { subject: "the agent", rest: createMemoryApiServer(), isPerNamespace: false },
+    ignoredConditions: [],
+  };
+
+  statuses.setInstalled(assignment, found, {});
+  statuses.setInstalled(assignment, found, {});
+  statuses.setInstalled(assignment, { ...found, ignoredConditions: [{ type: "Ready" }] }, {});
+
+  assert.deepEqual(tracked, [[], [{ type: "Ready" }]]);
 });

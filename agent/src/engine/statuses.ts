@@ -63,13 +63,14 @@ export function createStatuses(deps: StatusesDeps): Statuses {
   }
 
   function track(name: string, found: InSync): void {
-    const { release, objects, manifestDigest, client, healthChecks } = found;
+    const { release, objects, manifestDigest, client, healthChecks, ignoredConditions } = found;
     const own = ensure(name);
     // The same manifest in another namespace has other objects, and another account may see others.
     const { namespace } = release;
-    const tracked = `${namespace} ${client.subject} ${manifestDigest} ${JSON.stringify(healthChecks)}`;
+    const rules = JSON.stringify([healthChecks, ignoredConditions]);
+    const tracked = `${namespace} ${client.subject} ${manifestDigest} ${rules}`;
     if (own.tracked === tracked) return;
-    readiness.track(name, objects, { namespace, client, healthChecks });
+    readiness.track(name, objects, { namespace, client, healthChecks, ignoredConditions });
     own.tracked = tracked;
   }
 

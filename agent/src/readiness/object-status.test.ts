@@ -26,157 +26,7 @@ function condition(type: string, status: string, more: Fields = {}): Fields {
   return { conditions: [{ type, status, ...more }] };
 }
 
-const observed = { observedGeneration: 2 };
-const three = { replicas: 3, updatedReplicas: 3, readyReplicas: 3, availableReplicas: 3 };
-const nodes = {
-  ...observed,
-  desiredNumberScheduled: 2,
-  currentNumberScheduled: 2,
-  updatedNumberScheduled: 2,
-  numberAvailable: 2,
-  numberReady: 2,
-};
-
 const cases: readonly Case[] = [
-  [
-    "a new one",
-    "apps/Deployment",
-    { replicas: 3 },
-    {},
-    "inProgress: 0 of 3 replicas are available",
-  ],
-  [
-    "without a count",
-    "apps/Deployment",
-    {},
-    { ...observed, replicas: 1, updatedReplicas: 1 },
-    "inProgress: 0 of 1 replica is available",
-  ],
-  ["that is available", "apps/Deployment", { replicas: 3 }, { ...observed, ...three }, current],
-  ["with zero replicas", "apps/Deployment", { replicas: 0 }, observed, current],
-  [
-    "whose controller observed an earlier generation",
-    "apps/Deployment",
-    { replicas: 3 },
-    { ...three, observedGeneration: 1 },
-    "inProgress: 0 of 3 replicas are available",
-  ],
-  [
-    "during a rollout",
-    "apps/Deployment",
-    { replicas: 3 },
-    { ...observed, ...three, replicas: 4, updatedReplicas: 1 },
-    "inProgress: 1 of 3 replicas are up to date",
-  ],
-  [
-    "with one old pod",
-    "apps/Deployment",
-    { replicas: 3 },
-    { ...observed, ...three, replicas: 4 },
-    "inProgress: 1 old replica is being terminated",
-  ],
-  [
-    "that exceeds its progress deadline",
-    "apps/Deployment",
-    { replicas: 3 },
-    {
-      ...observed,
-      ...condition("Progressing", "False", {
-        reason: "ProgressDeadlineExceeded",
-        message: "too long",
-      }),
-    },
-    "failed: too long",
-  ],
-  [
-    "that is not available",
-    "apps/Deployment",
-    { replicas: 3 },
-    { ...observed, ...three, ...condition("Available", "False", { message: "not yet" }) },
-    "inProgress: not yet",
-  ],
-  ["a new one", "apps/StatefulSet", { replicas: 2 }, {}, "inProgress: 0 of 2 replicas are ready"],
-  [
-    "that is available",
-    "apps/StatefulSet",
-    { replicas: 2 },
-    { ...observed, replicas: 2, readyReplicas: 2, currentRevision: "a", updateRevision: "a" },
-    current,
-  ],
-  [
-    "during a rollout",
-    "apps/StatefulSet",
-    { replicas: 2 },
-    {
-      ...observed,
-      replicas: 2,
-      readyReplicas: 2,
-      updatedReplicas: 1,
-      currentRevision: "a",
-      updateRevision: "b",
-    },
-    "inProgress: 1 of 2 replicas are up to date",
-  ],
-  [
-    "that is rolled out to its partition",
-    "apps/StatefulSet",
-    { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
-    {
-      ...observed,
-      replicas: 2,
-      readyReplicas: 2,
-      updatedReplicas: 1,
-      currentRevision: "a",
-      updateRevision: "b",
-    },
-    current,
-  ],
-  [
-    "with strategy OnDelete",
-    "apps/StatefulSet",
-    { updateStrategy: { type: "OnDelete" } },
-    {},
-    current,
-  ],
-  [
-    "that is scaled down",
-    "apps/StatefulSet",
-    { replicas: 1 },
-    { ...observed, replicas: 3, readyReplicas: 1 },
-    "inProgress: 2 surplus replicas are being terminated",
-  ],
-  ["a new one", "apps/DaemonSet", {}, {}, "inProgress: its pods are not scheduled yet"],
-  ["that is available", "apps/DaemonSet", {}, nodes, current],
-  ["without a node", "apps/DaemonSet", {}, { ...observed, desiredNumberScheduled: 0 }, current],
-  [
-    "during a rollout",
-    "apps/DaemonSet",
-    {},
-    { ...nodes, updatedNumberScheduled: 1 },
-    "inProgress: 1 of 2 replicas are up to date",
-  ],
-  [
-    "with strategy OnDelete",
-    "apps/DaemonSet",
-    { updateStrategy: { type: "OnDelete" } },
-    { ...nodes, updatedNumberScheduled: 0 },
-    current,
-  ],
-  ["that is available", "apps/ReplicaSet", { replicas: 3 }, { ...observed, ...three }, current],
-  [
-    "that cannot create pods",
-    "apps/ReplicaSet",
-    { replicas: 3 },
-    { ...observed, ...condition("ReplicaFailure", "True", { message: "quota" }) },
-    "inProgress: quota",
-  ],
-  [
-    "that is available",
-    "/ReplicationController",
-    { replicas: 3 },
-    { ...observed, ...three },
-    current,
-  ],
   ["that runs", "/Pod", {}, { phase: "Running", ...condition("Ready", "True") }, current],
   ["that has succeeded", "/Pod", {}, { phase: "Succeeded" }, current],
   ["that has failed", "/Pod", {}, { phase: "Failed", reason: "Evicted" }, "failed: Evicted"],
@@ -197,7 +47,7 @@ const cases: readonly Case[] = [
         { name: "main", image: "x", state: { waiting: { reason: "CrashLoopBackOff" } } },
       ],
     },
-    "failed: container main: CrashLoopBackOff",
+    "failed: container main is in CrashLoopBackOff",
   ],
   [
     "that starts",
@@ -279,6 +129,43 @@ const cases: readonly Case[] = [
     condition("NamesAccepted", "False", { message: "taken" }),
     "failed: taken",
   ],
+  [
+    "that is being created",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    {},
+    condition("Established", "False", { reason: "Installing", message: "soon" }),
+    "inProgress: is not established yet",
+  ],
+  [
+    "that was not accepted",
+    "apiextensions.k8s.io/CustomResourceDefinition",
+    {},
+    condition("Established", "False", { reason: "NotAccepted", message: "no" }),
+    "failed: no",
+  ],
+  ["that is new", "policy/PodDisruptionBudget", {}, {}, current],
+  [
+    "that allows no disruption",
+    "policy/PodDisruptionBudget",
+    {},
+    { observedGeneration: 2, ...condition("DisruptionAllowed", "False") },
+    current,
+  ],
+  [
+    "whose controller has not observed the latest generation",
+    "policy/PodDisruptionBudget",
+    {},
+    { observedGeneration: 1 },
+    "inProgress: its controller has not observed the latest change yet",
+  ],
+  [
+    "that cannot scale",
+    "autoscaling/HorizontalPodAutoscaler",
+    {},
+    condition("ScalingActive", "False"),
+    current,
+  ],
+  ["without a schedule", "batch/CronJob", {}, {}, current],
   ["without a status", "example.com/Thing", {}, {}, current],
   ["that is ready", "example.com/Thing", {}, condition("Ready", "True"), current],
   [
@@ -317,6 +204,65 @@ const cases: readonly Case[] = [
     "inProgress: its controller has not observed the latest change yet",
   ],
   [
+    "whose controller has observed a later generation, as before a restore",
+    "example.com/Thing",
+    {},
+    { observedGeneration: 3, ...condition("Ready", "True") },
+    "inProgress: its controller has not observed the latest change yet",
+  ],
+  [
+    "that was stalled with an earlier generation",
+    "example.com/Thing",
+    {},
+    { observedGeneration: 1, ...condition("Stalled", "True") },
+    "inProgress: its controller has not observed the latest change yet",
+  ],
+  [
+    "that is stalled, and ready as before",
+    "example.com/Thing",
+    {},
+    {
+      observedGeneration: 2,
+      conditions: [
+        { type: "Ready", status: "True" },
+        { type: "Stalled", status: "True", reason: "Rejected", message: "" },
+      ],
+    },
+    "failed: Rejected",
+  ],
+  [
+    "that is being reconciled, and ready as before",
+    "example.com/Thing",
+    {},
+    {
+      conditions: [
+        { type: "Ready", status: "True" },
+        { type: "Reconciling", status: "True", reason: "Progressing", message: "step 2" },
+      ],
+    },
+    "inProgress: step 2",
+  ],
+  [
+    "that is neither stalled nor being reconciled",
+    "example.com/Thing",
+    {},
+    {
+      conditions: [
+        { type: "Stalled", status: "False" },
+        { type: "Reconciling", status: "False" },
+        { type: "Available", status: "False" },
+      ],
+    },
+    current,
+  ],
+  [
+    "with conditions of the convention",
+    "/Service",
+    { type: "ClusterIP" },
+    condition("Stalled", "True", { message: "no address" }),
+    "failed: no address",
+  ],
+  [
     "with invalid conditions",
     "example.com/Thing",
     {},
@@ -341,6 +287,7 @@ describe("the status of an object:", () => {
   test("only some built-in kinds have a status", () => {
     assert.ok(hasStatus("apps", "Deployment"));
     assert.ok(hasStatus("example.com", "Thing"));
+    assert.ok(hasStatus("policy", "PodDisruptionBudget"));
     assert.ok(!hasStatus("", "ConfigMap"));
     assert.ok(!hasStatus("rbac.authorization.k8s.io", "Role"));
   });

@@ -3,14 +3,18 @@ import type { KubeObject } from "@flotilla/shared/kube/objects";
 import {
   conditionOf,
   crdStatus,
+  current,
   daemonSetStatus,
   deploymentStatus,
+  inProgress,
+  isStale,
   jobStatus,
   type ObjectStatus,
   podStatus,
   pvcStatus,
   type RuleInput,
   replicaSetStatus,
+  sayingOf,
   serviceStatus,
   statefulSetStatus,
   toRuleInput,
@@ -18,17 +22,27 @@ import {
 
 type Rule = (object: RuleInput) => ObjectStatus;
 
-const rules: Readonly<Record<string, Rule>> = {
+/** They read the observed generation themselves: their messages count the replicas that are not of this generation. */
+const workloads: Readonly<Record<string, Rule>> = {
   "apps/Deployment": deploymentStatus,
   "apps/StatefulSet": statefulSetStatus,
   "apps/DaemonSet": daemonSetStatus,
   "apps/ReplicaSet": replicaSetStatus,
   "/ReplicationController": replicaSetStatus,
+};
+
+const rules: Readonly<Record<string, Rule>> = {
+  ...workloads,
   "/Pod": podStatus,
   "batch/Job": jobStatus,
   "/PersistentVolumeClaim": pvcStatus,
   "/Service": serviceStatus,
   "apiextensions.k8s.io/CustomResourceDefinition": crdStatus,
+  "policy/PodDisruptionBudget": () => current,
+  // Of these only the conventions of all kinds apply.
+  "autoscaling/HorizontalPodAutoscaler": readyStatus,
+  "admissionregistration.k8s.io/ValidatingAdmissionPolicy": readyStatus,
+  "networking.k8s.io/ServiceCIDR": readyStatus,
 };
 
 /** Groups whose other kinds are current as soon as they exist. */
@@ -55,27 +69,33 @@ export function hasStatus(group: string, kind: string): boolean {
 }
 
 export function statusOf(group: string, kind: string, object: KubeObject): ObjectStatus {
-  const { deletionTimestamp, generation } = object.metadata;
-  if (deletionTimestamp !== undefined) return { kind: "terminating", message: "is being deleted" };
-  if (!hasStatus(group, kind)) return { kind: "current" };
+  if (object.metadata.deletionTimestamp !== undefined)
+    return { kind: "terminating", message: "is being deleted" };
+  const groupKind = `${group}/${kind}`;
+  if (!hasStatus(group, kind)) return current;
   const input = toRuleInput(object);
-  const own = rules[`${group}/${kind}`];
-  if (own !== undefined) return own(input);
-  const { observedGeneration } = input.status;
-  if (typeof observedGeneration === "number" && observedGeneration < (generation ?? 0))
-    return { kind: "inProgress", message: "its controller has not observed the latest change yet" };
-  return genericStatus(input);
+  const rule = rules[groupKind] ?? readyStatus;
+  if (!isStale(input)) return conventionalStatus(input) ?? rule(input);
+  return (
+    workloads[groupKind]?.(input) ??
+    inProgress("its controller has not observed the latest change yet")
+  );
 }
 
-/** By the conventional conditions. */
-function genericStatus(object: RuleInput): ObjectStatus {
+/** By the conditions that mean the same for every kind. Stalled wins: its controller does not go on by itself. */
+function conventionalStatus(object: RuleInput): ObjectStatus | undefined {
   const stalled = conditionOf(object, "Stalled");
   if (stalled?.status === "True")
-    return { kind: "failed", message: stalled.message ?? stalled.reason ?? "is stalled" };
+    return { kind: "failed", message: sayingOf(stalled, "is stalled") };
   const reconciling = conditionOf(object, "Reconciling");
   if (reconciling?.status === "True")
-    return { kind: "inProgress", message: reconciling.message ?? "is being reconciled" };
+    return inProgress(sayingOf(reconciling, "is being reconciled"));
+  return undefined;
+}
+
+/** A kind without the condition Ready is current. */
+function readyStatus(object: RuleInput): ObjectStatus {
   const ready = conditionOf(object, "Ready");
-  if (ready === undefined || ready.status === "True") return { kind: "current" };
-  return { kind: "inProgress", message: ready.message ?? ready.reason ?? "is not ready" };
+  if (ready === undefined || ready.status === "True") return current;
+  return inProgress(sayingOf(ready, "is not ready"));
 }

@@ -3,12 +3,14 @@ import type { ResourceCounts, ResourceState, UnreadyResource } from "@flotilla/p
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { OwnedObject } from "../record/index.ts";
 import type { HealthChecks } from "./health-checks.ts";
-import { hasStatus, statusOf } from "./object-status.ts";
-import { isComplete } from "./rules/index.ts";
+import { type IgnoredConditions, statusIgnoring } from "./ignored-conditions.ts";
+import { hasStatus } from "./object-status.ts";
+import { toWorkload, type Workload } from "./pods/index.ts";
+import { hasEnded } from "./rules/index.ts";
 
 export interface Readiness {
   readonly ready: boolean;
-  /** The first Job that is not complete; one that runs is ready. */
+  /** The first Job that has not ended; one that runs is ready. */
   readonly runningJob?: string;
   /** The first few that are not, in a stable order. */
   readonly notReady: readonly UnreadyResource[];
@@ -35,42 +37,68 @@ const maxUnready = 10;
 /** The hub may store fewer. */
 const maxListed = 64;
 
-/** `namespace`: of the release, for objects that name none. */
-export function toReadiness(
-  objects: readonly Observation[],
-  { namespace, checks }: { readonly namespace: string; readonly checks: HealthChecks },
-): Readiness {
+export interface ReadinessOptions {
+  /** Of the release, for objects that name none. */
+  readonly namespace: string;
+  /** They take precedence over the rules for the kinds. */
+  readonly checks: HealthChecks;
+  readonly ignoredConditions: IgnoredConditions;
+  /** Why a workload is not ready, by its pods; called with those that are listed. */
+  readonly reasonOf: (workload: Workload) => string | undefined;
+}
+
+export function toReadiness(objects: readonly Observation[], options: ReadinessOptions): Readiness {
   const counts = { desiredReady: objects.length, ready: 0, notReady: 0, missing: 0, unknown: 0 };
-  const notReady: UnreadyResource[] = [];
+  const notReady: Unready[] = [];
   const [runningJob] = objects.flatMap((each) => (isRunningJob(each) ? [each.owned.name] : []));
   const resources: ResourceState[] = [];
   for (const observed of objects) {
-    const resource = toUnreadyResource(observed, namespace, checks);
+    const resource = toUnreadyResource(observed, options);
     counts[countOf(resource.state)] += 1;
-    if (resource.state !== "ready") notReady.push(resource);
+    if (resource.state !== "ready") notReady.push({ resource, observed });
     const { message: _, ...withoutMessage } = resource;
     resources.push(withoutMessage);
   }
   return {
     ready: notReady.length === 0,
     ...(runningJob !== undefined && { runningJob }),
-    notReady: notReady.sort(byName).slice(0, maxUnready),
+    notReady: notReady
+      .sort((a, b) => byName(a.resource, b.resource))
+      .slice(0, maxUnready)
+      .map((unready) => withReason(unready, options)),
     resources: resources.sort(byImportance).slice(0, maxListed),
     incomplete: notReady.length > maxUnready || resources.length > maxListed,
     counts,
   };
 }
 
+interface Unready {
+  readonly resource: UnreadyResource;
+  readonly observed: Observation;
+}
+
+function withReason(
+  { resource, observed }: Unready,
+  { reasonOf }: ReadinessOptions,
+): UnreadyResource {
+  const { state, message } = resource;
+  if (observed.kind === "unknown" || observed.object === undefined || state === "terminating")
+    return resource;
+  const workload = toWorkload(observed.resource, observed.object, message);
+  const reason = workload === undefined ? undefined : reasonOf(workload);
+  if (reason === undefined) return resource;
+  return { ...resource, message: `${message.replace(/\.$/, "")}: ${reason}` };
+}
+
 function isRunningJob(observed: Observation): boolean {
   if (observed.kind === "unknown" || observed.object === undefined) return false;
   const { group, kind } = observed.resource;
-  return group === "batch" && kind === "Job" && !isComplete(observed.object);
+  return group === "batch" && kind === "Job" && !hasEnded(observed.object);
 }
 
 function toUnreadyResource(
   observed: Observation,
-  namespace: string,
-  checks: HealthChecks,
+  { namespace, checks, ignoredConditions }: Omit<ReadinessOptions, "reasonOf">,
 ): UnreadyResource {
   const placed = { ...observed.owned, namespace: observed.owned.namespace ?? namespace };
   if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };
@@ -80,7 +108,7 @@ function toUnreadyResource(
     return { ...reference, state: "missing", message: "does not exist" };
   const { resource, object } = observed;
   const status =
-    checks.statusOf(resource, object) ?? statusOf(resource.group, resource.kind, object);
+    checks.statusOf(resource, object) ?? statusIgnoring(ignoredConditions, resource, object);
   switch (status.kind) {
     case "current":
       return { ...reference, state: "ready", message: "" };

@@ -3,7 +3,15 @@ import { dropBulk } from "@flotilla/shared/kube/cache";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { fieldsOf } from "./rules/index.ts";
 
-const specFields = ["replicas", "updateStrategy", "type", "externalIPs", "suspend"];
+const specFields = [
+  "replicas",
+  "selector",
+  "updateStrategy",
+  "progressDeadlineSeconds",
+  "type",
+  "externalIPs",
+  "suspend",
+];
 const statusFields = [
   "observedGeneration",
   "phase",
@@ -14,6 +22,8 @@ const statusFields = [
   "updatedReplicas",
   "readyReplicas",
   "availableReplicas",
+  "currentReplicas",
+  "fullyLabeledReplicas",
   "currentRevision",
   "updateRevision",
   "desiredNumberScheduled",
@@ -23,7 +33,8 @@ const statusFields = [
   "numberReady",
   "loadBalancer",
 ];
-const containerFields = ["containerStatuses", "initContainerStatuses"];
+const containerLists = ["containerStatuses", "initContainerStatuses"];
+const containerFields = ["name", "image", "ready", "started", "restartCount", "state", "lastState"];
 
 /** For kinds whose objects are current as soon as they exist. */
 export function onlyMetadata({ metadata }: KubeObject): KubeObject {
@@ -66,16 +77,22 @@ export function slimObject(object: KubeObject): KubeObject {
 function conditions(status: Readonly<Record<string, unknown>>) {
   const { conditions: list } = status;
   if (!Array.isArray(list)) return {};
-  const names = ["type", "status", "reason", "message"];
-  return { conditions: list.map((condition) => pick(fieldsOf(condition), names)) };
+  return { conditions: list.map((condition) => texts(fieldsOf(condition))) };
+}
+
+/** `ignore.conditions` may name any of them. */
+function texts(condition: Readonly<Record<string, unknown>>) {
+  return Object.fromEntries(
+    Object.entries(condition).filter(([, value]) => typeof value === "string"),
+  );
 }
 
 function containers(status: Readonly<Record<string, unknown>>) {
   const found: Record<string, unknown> = {};
-  for (const name of containerFields) {
+  for (const name of containerLists) {
     const list = status[name];
     if (Array.isArray(list))
-      found[name] = list.map((container) => pick(fieldsOf(container), ["name", "state"]));
+      found[name] = list.map((container) => pick(fieldsOf(container), containerFields));
   }
   return found;
 }

@@ -124,6 +124,23 @@ describe("the objects of a release", () => {
     );
   });
 
+  test("are ready in spite of ignored conditions", async (t) => {
+    const { rest, trackAs, readiness } = startTracker(t);
+    const object = {
+      ...podThat("Running"),
+      status: { phase: "Running", conditions: [{ type: "Ready", status: "False" }] },
+    };
+    rest.put(pods, object);
+    const client = { subject: "the agent", rest, isPerNamespace: false };
+    const ignoredConditions = [{ type: "Ready", status: "False" }];
+
+    trackAs("web", [pod], { namespace: "apps", client });
+    assert.equal((await readiness("web", () => true)).ready, false);
+    trackAs("web", [pod], { namespace: "apps", client, ignoredConditions });
+
+    assert.ok((await readiness("web", ({ ready }) => ready)).ready);
+  });
+
   test("are replaced by the next call of track", async (t) => {
     const { rest, tracker, readiness } = startTracker(t);
     rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });

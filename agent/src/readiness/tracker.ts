@@ -14,7 +14,9 @@ import type { WatchClient } from "../impersonation/index.ts";
 import type { OwnedObject } from "../record/index.ts";
 import { createDiscovery } from "./discovery.ts";
 import { createHealthChecks, type HealthChecks } from "./health-checks.ts";
+import type { IgnoredConditions } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
+import { createPodReasons, type Workload } from "./pods/index.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
 import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
 
@@ -37,6 +39,8 @@ export interface TrackedRelease {
   readonly client: WatchClient;
   /** They take precedence over the rules for the kinds; absent: none. */
   readonly healthChecks?: readonly HealthCheck[] | undefined;
+  /** Absent: none. */
+  readonly ignoredConditions?: IgnoredConditions;
 }
 
 export interface ReadinessDeps {
@@ -55,7 +59,7 @@ interface Followed extends WatchedObject {
   stage: "unread" | "reading" | "read";
 }
 
-interface Tracked extends TrackedRelease {
+interface Tracked extends Omit<Required<TrackedRelease>, "healthChecks"> {
   readonly checks: HealthChecks;
   readonly objects: readonly OwnedObject[];
   readonly followed: Map<OwnedObject, Followed>;
@@ -76,6 +80,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   const discovery = createDiscovery(rest);
   const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
   const kinds = createWatchedKinds({ clock, log, onChange });
+  const pods = createPodReasons({ clock, log, onChange: update });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
   const tasks = new Set<Promise<void>>();
@@ -149,7 +154,15 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     const { observations, unread, isComplete } = observe(tracked, kinds);
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
-    const readiness = toReadiness(observations, tracked);
+    const workloads: Workload[] = [];
+    const readiness = toReadiness(observations, {
+      ...tracked,
+      reasonOf(workload) {
+        workloads.push(workload);
+        return pods.reasonOf(name, workload);
+      },
+    });
+    pods.follow(name, workloads, tracked.client);
     continueChecks(name, tracked);
     if (isDeepStrictEqual(readiness, tracked.last)) return;
     tracked.last = readiness;
@@ -173,6 +186,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     tracked.checksTimer?.cancel();
     tracked.dropped.abort();
     releases.delete(name);
+    pods.follow(name, [], tracked.client);
     for (const object of tracked.followed.values()) kinds.unfollow(object, name);
   }
 
@@ -194,7 +208,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     async run(signal) {
       await untilAborted(signal);
       for (const name of [...releases.keys()]) drop(name);
-      await kinds.end();
+      await Promise.all([kinds.end(), pods.end()]);
       await Promise.all(tasks);
     },
   };
@@ -203,7 +217,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
 function toFollowed(
   owned: OwnedObject,
   resource: Resource<KubeObject>,
-  release: Tracked,
+  release: Pick<Tracked, "namespace" | "client" | "checks">,
 ): Followed {
   const { name, namespace = release.namespace } = owned;
   const ref = resource.namespaced ? { namespace, name } : { name };
@@ -214,14 +228,12 @@ function toFollowed(
 
 function newTracked(
   objects: readonly OwnedObject[],
-  { namespace, client, healthChecks = [] }: TrackedRelease,
+  { namespace, client, healthChecks = [], ignoredConditions = [] }: TrackedRelease,
   clock: Clock,
 ): Tracked {
   return {
+    ...{ objects, namespace, client, ignoredConditions },
     checks: createHealthChecks(healthChecks, clock),
-    objects,
-    namespace,
-    client,
     followed: new Map(),
     obstacles: new Map(),
     dropped: new AbortController(),

@@ -89,5 +89,6 @@ function inSync(
     manifestDigest: "",
     ...(chartDigest !== undefined && { chartDigest }),
     client: noWatches,
+    ignoredConditions: [],
   };
 }

@@ -22,6 +22,7 @@ export interface DeploymentSpec {
   readonly actions?: DeploymentContent["actions"];
   readonly postRenderers?: DeploymentContent["postRenderers"];
   readonly commonMetadata?: DeploymentContent["commonMetadata"];
+  readonly ignoredConditions?: DeploymentContent["ignoredConditions"];
   readonly uid?: string;
   readonly paused?: boolean;
   readonly request?: AssignmentRequest["request"];
@@ -49,6 +50,7 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.valuesFrom !== undefined && { valuesFrom: spec.valuesFrom }),
     ...(spec.downstreamResources !== undefined && { copies: spec.downstreamResources }),
     ...(spec.dependsOn !== undefined && { dependsOn: spec.dependsOn }),
+    ...(spec.ignoredConditions !== undefined && { ignoredConditions: spec.ignoredConditions }),
     helm: { ...plainContent.helm, ...spec.helm },
     ...(spec.actions !== undefined && { format: 2, actions: spec.actions }),
     ...(spec.postRenderers !== undefined && { format: 2, postRenderers: spec.postRenderers }),

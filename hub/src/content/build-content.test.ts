@@ -159,6 +159,12 @@ describe("the content of a deployment", () => {
         ],
       },
     ],
+    [
+      "ignored conditions",
+      { ignore: { conditions: [{ type: "Ready", status: "False" }] } },
+      { ignoredConditions: [{ type: "Ready", status: "False" }] },
+    ],
+    ["no ignored conditions, which are omitted", { ignore: { conditions: [] } }, {}],
     ["a service account", { serviceAccount: "deployer" }, { serviceAccount: "deployer" }],
     [
       "labels and annotations of the namespace",

@@ -75,6 +75,7 @@ export function buildContent({
       namespaceAnnotations: options.namespaceAnnotations,
     }),
     ...(hasAny(labels) && { labels }),
+    ...listed("ignoredConditions", options.ignore?.conditions ?? []),
     ...listed("dependsOn", (dependsOn ?? []).map(dependencyOf)),
     helm: {
       timeoutSeconds: Math.max(0, helm.timeoutSeconds ?? 0),

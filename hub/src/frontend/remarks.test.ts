@@ -32,7 +32,6 @@ test("truncates a long list and counts the rest", () => {
 const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
   ["correctDrift", { correctDrift: { enabled: true } }],
   ["diff", { diff: { comparePatches: [{ kind: "Deployment" }] } }],
-  ["ignore", { ignore: { conditions: [{ type: "Ready" }] } }],
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   ["yaml", { yaml: { overlays: ["a"] } }],
   ["kustomize", { kustomize: { dir: "a" } }],
@@ -52,7 +51,6 @@ test("reports no field that is empty or off", () => {
   const spec: HelmOp["spec"] = {
     correctDrift: { enabled: false, force: true },
     diff: { comparePatches: [] },
-    ignore: null,
     rolloutStrategy: {},
     targets: [{ clusterName: "a" }],
     targetRestrictions: [{ clusterName: "a" }],

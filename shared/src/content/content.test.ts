@@ -116,6 +116,7 @@ describe("a change of the content is sent to agents, and", () => {
       ["the namespace's annotations", { ...content, namespaceAnnotations: { team: "a" } }, false],
       ["insecureSkipVerify", { ...content, access: { insecureSkipVerify: true } }, false],
       ["keepResources", { ...content, keepResources: true }, false],
+      ["ignoredConditions", { ...content, ignoredConditions: [{ type: "Ready" }] }, false],
       ["deleteCRDResources", { ...content, deleteCRDResources: true }, false],
     ];
   for (const [what, changed, runsHelm] of cases) {

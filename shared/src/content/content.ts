@@ -120,6 +120,8 @@ export const deploymentContentSchema = z.object({
   namespaceAnnotations: z.record(z.string(), z.string()).optional(),
   /** Of the Bundle, for selectors of `dependsOn`. */
   labels: z.record(z.string(), z.string()).optional(),
+  /** Conditions with all fields of one of them do not make an object unready. */
+  ignoredConditions: z.array(z.record(z.string(), z.string())).optional(),
   dependsOn: z.array(dependencySchema).optional(),
   helm: helmRunSchema,
   /** They take precedence over `helm`. */

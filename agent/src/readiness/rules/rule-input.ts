@@ -47,6 +47,11 @@ export function conditionOf({ conditions }: RuleInput, type: string): StatusCond
   return conditions.find((condition) => condition.type === type);
 }
 
+/** What a condition says, for people. */
+export function sayingOf(condition: StatusCondition | undefined, otherwise: string): string {
+  return condition?.message || condition?.reason || otherwise;
+}
+
 export function numberOf(fields: Fields, name: string, absent = 0): number {
   const value = fields[name];
   return typeof value === "number" ? value : absent;
@@ -67,9 +72,14 @@ export function listOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : [];
 }
 
-/** Whether the controller has observed the current generation. */
+/** Whether the controller has observed this generation; one that an object had before a restore may be higher. */
 export function isObserved({ generation, status }: RuleInput): boolean {
-  return numberOf(status, "observedGeneration") >= generation;
+  return numberOf(status, "observedGeneration") === generation;
+}
+
+/** Whether the controller says that it observed another generation; many say nothing. */
+export function isStale(object: RuleInput): boolean {
+  return typeof object.status["observedGeneration"] === "number" && !isObserved(object);
 }
 
 /** The message must not change with details that do not matter to people. */

@@ -1,0 +1,2 @@
+export { createPodReasons } from "./pod-reasons.ts";
+export { toWorkload, type Workload } from "./workload.ts";
