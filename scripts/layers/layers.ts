@@ -35,6 +35,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "json",
       "log",
       "program",
+      "selector",
       "text",
       "time",
       "version",

@@ -30,8 +30,6 @@ test("truncates a long list and counts the rest", () => {
 });
 
 const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
-  ["correctDrift", { correctDrift: { enabled: true } }],
-  ["diff", { diff: { comparePatches: [{ kind: "Deployment" }] } }],
   ["ignore", { ignore: { conditions: [{ type: "Ready" }] } }],
   ["deleteNamespace", { deleteNamespace: true }],
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
@@ -51,8 +49,6 @@ for (const [field, spec] of used) {
 
 test("reports no field that is empty or off", () => {
   const spec: HelmOp["spec"] = {
-    correctDrift: { enabled: false, force: true },
-    diff: { comparePatches: [] },
     ignore: null,
     deleteNamespace: false,
     rolloutStrategy: {},
@@ -69,11 +65,11 @@ test("reports no field that is empty or off", () => {
 test("names fields of targets with their target, in one message", () => {
   const spec: HelmOp["spec"] = {
     rolloutStrategy: { maxUnavailable: "10%" },
-    targets: [{}, { correctDrift: { enabled: true } }],
+    targets: [{}, { deleteNamespace: true }],
   };
 
   assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), [
-    "spec.rolloutStrategy, spec.targets[1].correctDrift have no effect in this version of Flotilla",
+    "spec.rolloutStrategy, spec.targets[1].deleteNamespace have no effect in this version of Flotilla",
   ]);
 });
 

@@ -12,6 +12,7 @@ import { AppError, defineErrors, messageOf } from "../errors/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
 import type { Values } from "../values/index.ts";
+import { driftSchema } from "./drift.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 import { commonMetadataSchema, postRenderersSchema } from "./post-renderers.ts";
 import { releaseActionsSchema } from "./release-actions.ts";
@@ -110,6 +111,8 @@ export const deploymentContentSchema = z.object({
   postRenderers: postRenderersSchema.optional(),
   /** Of all rendered objects, hooks included; applied last. */
   commonMetadata: commonMetadataSchema.optional(),
+  /** Absent: drift is reported. Agents that do not know the field do not detect drift at all, so they may ignore it. */
+  drift: driftSchema.optional(),
   access: accessSchema,
   /** A withdrawal deletes Helm's release records only, and keeps the installed objects. */
   keepResources: z.boolean(),
