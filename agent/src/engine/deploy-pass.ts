@@ -2,6 +2,7 @@
 import type { ReleaseInfo } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import type { UnmetDependencies } from "../dependencies/index.ts";
+import type { DriftInput } from "../drift/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
 import type { Readiness } from "../readiness/index.ts";
 import type { OwnedObject } from "../record/index.ts";
@@ -17,6 +18,7 @@ export interface InSync {
   readonly chartDigest?: string;
   /** Watches its objects. */
   readonly client: WatchClient;
+  readonly drift: DriftInput;
 }
 
 export type DeployResult =

@@ -6,6 +6,7 @@ import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
 const nothingStored = {
+  drift: { track: () => undefined, forget: () => undefined, driftOf: () => undefined },
   inventory: { releasesOf: () => [], failedAttemptsOf: () => undefined },
   releases: { history: () => [] },
 };

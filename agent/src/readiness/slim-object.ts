@@ -1,4 +1,5 @@
 /** Reduces a cached object to what the readiness rules read. Pure. */
+import { hash } from "node:crypto";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { fieldsOf } from "./rules/index.ts";
 
@@ -23,6 +24,20 @@ const statusFields = [
   "loadBalancer",
 ];
 const containerFields = ["containerStatuses", "initContainerStatuses"];
+
+/** An object as it is cached. */
+export interface CachedObject extends KubeObject {
+  /** Equal as long as only the status changes; absent for objects of nobody. */
+  readonly fingerprint?: string;
+}
+
+/** Identifies what others than controllers change. */
+export function fingerprintOf(object: KubeObject): string {
+  const { metadata, status: _, ...fields }: KubeObject & { readonly status?: unknown } = object;
+  const { uid, labels, annotations, finalizers, ownerReferences, deletionTimestamp } = metadata;
+  const named = { uid, labels, annotations, finalizers, ownerReferences, deletionTimestamp };
+  return hash("sha1", JSON.stringify([named, fields]), "base64");
+}
 
 /** For kinds whose objects are current as soon as they exist. */
 export function onlyMetadata({ metadata }: KubeObject): KubeObject {

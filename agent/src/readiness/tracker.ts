@@ -14,7 +14,12 @@ import type { OwnedObject } from "../record/index.ts";
 import { createDiscovery } from "./discovery.ts";
 import { hasStatus } from "./object-status.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
-import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
+import {
+  type ChangedObject,
+  createWatchedKinds,
+  type WatchedKinds,
+  type WatchedObject,
+} from "./watched-kinds.ts";
 
 export interface ReadinessTracker {
   /** Replaces the objects that are tracked under this name. */
@@ -24,8 +29,17 @@ export interface ReadinessTracker {
   readinessOf(name: string): Readiness | undefined;
   /** Called with a name whose readiness has changed. */
   onChange(listener: (name: string) => void): void;
+  /** The objects that can be read, once all were read. */
+  objectsOf(name: string): readonly TrackedObject[];
+  /** Called with an object of a release of which more than the status has changed, or that was created or deleted. */
+  onContentChange(listener: (name: string, object: OwnedObject) => void): void;
   /** Resolves when `signal` has aborted and all tasks have ended. */
   run(signal: AbortSignal): Promise<void>;
+}
+
+export interface TrackedObject {
+  readonly owned: OwnedObject;
+  readonly resource: Resource<KubeObject>;
 }
 
 export interface TrackedRelease {
@@ -69,9 +83,10 @@ interface Tracked extends TrackedRelease {
 export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): ReadinessTracker {
   const discovery = createDiscovery(rest);
   const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
-  const kinds = createWatchedKinds({ clock, log, onChange });
+  const kinds = createWatchedKinds({ clock, log, onChange, onContentChange });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
+  const contentListeners: ((name: string, object: OwnedObject) => void)[] = [];
   const tasks = new Set<Promise<void>>();
 
   /** Runs a background task; an error is logged. */
@@ -136,6 +151,14 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     if (tracked.reading === 0) update(name);
   }
 
+  function onContentChange({ resource, key }: ChangedObject, names: ReadonlySet<string>): void {
+    for (const name of names) {
+      for (const [owned, object] of releases.get(name)?.followed ?? [])
+        if (object.key === key && isSameKind(object.resource, resource))
+          for (const listener of contentListeners) listener(name, owned);
+    }
+  }
+
   /** Computes the readiness of a release, and reports it if it has changed. */
   function update(name: string): void {
     const tracked = releases.get(name);
@@ -173,6 +196,16 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     onChange(listener) {
       listeners.push(listener);
     },
+    objectsOf(name) {
+      const tracked = releases.get(name);
+      if (tracked?.last === undefined) return [];
+      return [...tracked.followed].flatMap(([owned, object]) =>
+        kinds.visibilityOf(object).kind === "denied" ? [] : [{ owned, resource: object.resource }],
+      );
+    },
+    onContentChange(listener) {
+      contentListeners.push(listener);
+    },
     async run(signal) {
       await untilAborted(signal);
       for (const name of [...releases.keys()]) drop(name);
@@ -191,6 +224,10 @@ function toFollowed(
   const ref = resource.namespaced ? { namespace, name } : { name };
   const stage = hasStatus(resource.group, resource.kind) ? "unread" : "read";
   return { resource, key: keyOf(ref), client: release.client, stage };
+}
+
+function isSameKind(a: Resource<KubeObject>, b: Resource<KubeObject>): boolean {
+  return a.group === b.group && a.version === b.version && a.plural === b.plural;
 }
 
 function newTracked(

@@ -8,6 +8,7 @@ import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import { isForbidden } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
+  keyOf,
   type ObjectKey,
   type Resource,
   refOf,
@@ -16,7 +17,7 @@ import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { type WatchClient, watchedNamespace, watchKey } from "../impersonation/index.ts";
 import { hasStatus } from "./object-status.ts";
-import { onlyMetadata, slimObject } from "./slim-object.ts";
+import { type CachedObject, fingerprintOf, onlyMetadata, slimObject } from "./slim-object.ts";
 
 export interface WatchedObject {
   readonly resource: Resource<KubeObject>;
@@ -30,6 +31,8 @@ export type Visibility =
   | { readonly kind: "listing" }
   | { readonly kind: "denied"; readonly why: string }
   | { readonly kind: "listed" };
+
+export type ChangedObject = Pick<WatchedObject, "resource" | "key">;
 
 export interface WatchedKinds {
   /** Reports changes of this object with `follower` from now on. */
@@ -51,10 +54,12 @@ export interface WatchedKindsDeps {
   readonly log: Log;
   /** Called with the followers of changed objects, and of kinds whose visibility has changed. */
   readonly onChange: (followers: ReadonlySet<string>) => void;
+  /** Called before, for a change of more than the status: also when an object was created or deleted. */
+  readonly onContentChange: (object: ChangedObject, followers: ReadonlySet<string>) => void;
 }
 
 interface Watched {
-  readonly informer: Informer<KubeObject>;
+  readonly informer: Informer<CachedObject>;
   /** By object. */
   readonly followers: Map<ObjectKey, Set<string>>;
   readonly stop: AbortController;
@@ -62,19 +67,23 @@ interface Watched {
 }
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
-  const { clock, log, onChange } = deps;
+  const { clock, log, onChange, onContentChange } = deps;
   const kinds = new Map<string, Watched>();
   const running = new Set<Promise<void>>();
 
   function watch({ resource, key, client }: WatchedObject): Watched {
     const namespace = watchedNamespace(client, refOf(key).namespace);
-    const informer = createInformer<KubeObject>({
+    const slim = hasStatus(resource.group, resource.kind) ? slimObject : onlyMetadata;
+    const informer = createInformer<CachedObject>({
       rest: client.rest,
       resource,
       ...(namespace !== undefined && { namespace }),
       clock,
       log: log.child({ cache: resource.plural }),
-      transform: hasStatus(resource.group, resource.kind) ? slimObject : onlyMetadata,
+      transform(object) {
+        const isFollowed = watched.followers.has(keyOf(object.metadata));
+        return { ...slim(object), ...(isFollowed && { fingerprint: fingerprintOf(object) }) };
+      },
       onListed(failure) {
         watched.failure = failure;
         onChange(new Set([...watched.followers.values()].flatMap((names) => [...names])));
@@ -86,9 +95,13 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       stop: new AbortController(),
       failure: undefined,
     };
-    informer.onChange(({ key }) => {
+    informer.onChange(({ key, before, after }) => {
       const followers = watched.followers.get(key);
-      if (followers !== undefined) onChange(new Set(followers));
+      if (followers === undefined) return;
+      const known = before?.fingerprint;
+      if (known === undefined || known !== after?.fingerprint)
+        onContentChange({ resource, key }, new Set(followers));
+      onChange(new Set(followers));
     });
     const run = informer.run(watched.stop.signal).finally(() => running.delete(run));
     running.add(run);

@@ -89,5 +89,10 @@ function inSync(
     manifestDigest: "",
     ...(chartDigest !== undefined && { chartDigest }),
     client: noWatches,
+    drift: {
+      ...{ release: { namespace, name, revision }, options: {}, client: noWatches },
+      wholeObjects: () => Promise.resolve([]),
+      isCurrent: () => true,
+    },
   };
 }
