@@ -10,6 +10,7 @@ import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
+import { createDriftTracker } from "./drift/index.ts";
 import { createDeployer, createEngine, takeOver } from "./engine/index.ts";
 import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
@@ -81,6 +82,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const inventory = createInventory({ rest, log });
   const releases = createReleases({ rest, inventory, isPerAccount, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
+  const drift = createDriftTracker({ readiness, clock, log });
   const clients = createImpersonatedClients({
     connection: rest,
     namespaces: impersonationNamespaces,
@@ -115,6 +117,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const shared = { ...deps, ...stores, clients, downstream, inputs };
   const deployer = createDeployer({
     ...shared,
+    drift,
     records,
     releases,
     charts,
@@ -133,6 +136,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     releases,
     deployer,
     readiness,
+    drift,
   });
   const closing = new AbortController();
   let watches: Promise<unknown> = Promise.resolve();
@@ -157,7 +161,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     intake: engine.intake,
     async load() {
       watches = Promise.all(
-        [releases, readiness, clients, downstream].map((cache) => cache.run(closing.signal)),
+        [releases, readiness, drift, clients, downstream].map((cache) => cache.run(closing.signal)),
       );
       await limitRecords.load();
       const [hasInventory] = await Promise.all([

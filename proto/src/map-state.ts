@@ -8,6 +8,7 @@ import type {
 import type { ReleaseCondition__Output } from "./generated/flotilla/v1/ReleaseCondition.ts";
 import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceState.ts";
 import type { Revision__Output } from "./generated/flotilla/v1/Revision.ts";
+import { driftFromWire, driftToWire } from "./map-drift.ts";
 import {
   type DeploymentPhase,
   type DeploymentState,
@@ -76,6 +77,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
       appVersion: shown(revision.appVersion),
       tests: revision.tests.slice(0, wireLimits.tests),
     })),
+    ...(state.drift !== undefined && { drift: driftToWire(state.drift) }),
   };
 }
 
@@ -119,6 +121,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     ...(code !== "" && { code }),
     ...(wire.conditions.length > 0 && { conditions: wire.conditions.flatMap(conditionFromWire) }),
     ...(wire.history.length > 0 && { history: wire.history.map(revisionFromWire) }),
+    ...(wire.drift !== null && { drift: driftFromWire(wire.drift) }),
   };
 }
 

@@ -145,6 +145,42 @@ export interface DeploymentState extends DeploymentKey {
   readonly conditions?: readonly ReleaseCondition[];
   /** The newest revisions, newest first. */
   readonly history?: readonly RevisionInfo[];
+  /** Undefined: drift is not detected. */
+  readonly drift?: DriftInfo;
+}
+
+/** What others have changed in the objects of a release. */
+export interface DriftInfo {
+  /** The first ones, at most ten. */
+  readonly objects: readonly DriftedObject[];
+  /** Of all objects with drift. */
+  readonly count: number;
+  /** Newest first. */
+  readonly history: readonly DriftRecord[];
+}
+
+interface DriftObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+  /** The first of them, as JSON pointers. */
+  readonly fields: readonly string[];
+  readonly manager?: string;
+  /** RFC 3339. */
+  readonly time?: string;
+}
+
+export interface DriftedObject extends DriftObject {
+  readonly missing: boolean;
+  /** The JSON patch that reverts the first changes, with every text masked; may be empty. */
+  readonly patch: string;
+}
+
+export interface DriftRecord extends DriftObject {
+  readonly time: string;
+  /** `Detected`, `Corrected`, `CorrectionFailed`, `BackedOff`, or `Foreign` for added fields, which are kept. */
+  readonly result: string;
 }
 
 export const releaseConditionTypes = [

@@ -21,6 +21,9 @@ export const wireLimits = {
   conditions: 16,
   history: 5,
   tests: 16,
+  drifted: 10,
+  driftFields: 4,
+  driftHistory: 5,
   labels: 200,
   authoritiesChars: 65_536,
 } as const;

@@ -37,6 +37,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "log",
       "program",
       "regex",
+      "selector",
       "text",
       "time",
       "version",
@@ -74,7 +75,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     [
-      ...["crds", "dependencies", "downstream", "postrender", "readiness", "referenced"],
+      ...["crds", "dependencies", "downstream", "drift", "postrender", "readiness", "referenced"],
       ...["release", "templates"],
     ],
     ["reader", "report", "values"],

@@ -7,6 +7,7 @@ import type { Assignment } from "../assignment/index.ts";
 import type { CrdRetention } from "../crds/index.ts";
 import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
+import type { DriftInput, DriftTracker } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   type ReleaseRecord,
@@ -62,6 +63,7 @@ export interface Tools {
   readonly upgradeRelease: Upgrade;
   readonly rollBack: Rollback;
   readonly runTests: RunTests;
+  readonly drift: Pick<DriftTracker, "driftOf" | "correct" | "suspend">;
   readonly clock: Clock;
 }
 
@@ -83,6 +85,7 @@ export async function act(
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
   const { content, desired, client } = release;
+  if (changesObjects(action)) tools.drift.suspend(desired.owner.name);
   switch (action.kind) {
     case "none":
       return await finish(tools, action.record, release, pass);
@@ -115,6 +118,8 @@ export async function act(
     case "unlock":
       await tools.stored.unlock(client.rest, action.record);
       return undefined;
+    case "correctDrift":
+      return await correctDrift(tools, action.record, release, pass);
     case "test":
       return await runTests(tools, action.record, release, pass);
     case "rollback":
@@ -126,6 +131,24 @@ export async function act(
     default:
       return unreachable(action);
   }
+}
+
+/** Helm changes objects one after the other: meanwhile they differ from every manifest. */
+function changesObjects({ kind }: Action): boolean {
+  return kind === "upgrade" || kind === "rollback" || kind === "uninstall";
+}
+
+/** Objects are changed back as the account of the deployment; Helm's storage stays as it is. */
+async function correctDrift(
+  tools: Tools,
+  record: ReleaseRecord,
+  { desired }: DesiredRelease,
+  { signal, superseded }: DeployPass,
+): Promise<undefined> {
+  if (await isUnchanged(tools, record))
+    await tools.drift.correct(desired.owner.name, AbortSignal.any([signal, superseded]));
+  else await tools.inventory.disown(record, record.revision);
+  return undefined;
 }
 
 /** The release is as desired: completes what follows its installation. */
@@ -384,10 +407,11 @@ export async function isUnchanged(
 
 /** What is known of a release that is installed. */
 export async function inSync(
-  { stored, records }: Pick<Tools, "stored" | "records">,
+  tools: Pick<Tools, "stored" | "records" | "inventory" | "releases">,
   { content, client }: Pick<DesiredRelease, "content" | "client">,
   record: ReleaseRecord,
 ): Promise<InSync> {
+  const { stored, records } = tools;
   const release = await stored.read(record);
   const { namespace, name, revision, chartVersion, appVersion } = release;
   const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
@@ -401,5 +425,32 @@ export async function inSync(
     ...(healthCheckExprs !== undefined && { healthChecks: healthCheckExprs }),
     client: client.watch,
     ignoredConditions: content.ignoredConditions ?? [],
+    drift: driftInput(tools, { content, client }, record),
+  };
+}
+
+function driftInput(
+  tools: Pick<Tools, "stored" | "records" | "inventory" | "releases">,
+  { content, client }: Pick<DesiredRelease, "content" | "client">,
+  record: ReleaseRecord,
+): DriftInput {
+  const { namespace, name, revision } = record;
+  return {
+    release: { namespace, name, revision },
+    options: content.drift ?? {},
+    client,
+    async wholeObjects() {
+      // Tenants can write records: only what the agent installed is desired.
+      if (await isUnchanged(tools, record))
+        return await tools.records.wholeObjects(await tools.stored.read(record));
+      throw new AppError(
+        agentErrors.RELEASE_NOT_OURS,
+        `the record of release ${namespace}/${name} was changed by somebody else`,
+      );
+    },
+    isCurrent() {
+      const latest = tools.releases.latest(namespace, name);
+      return latest?.revision === revision && latest.status === "deployed";
+    },
   };
 }

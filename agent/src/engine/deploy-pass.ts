@@ -2,6 +2,7 @@
 import type { ReleaseInfo } from "@flotilla/proto";
 import type { DeploymentContent, HealthCheck } from "@flotilla/shared/content";
 import type { UnmetDependencies } from "../dependencies/index.ts";
+import type { DriftInput } from "../drift/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
 import type { IgnoredConditions, Readiness } from "../readiness/index.ts";
 import type { OwnedObject } from "../record/index.ts";
@@ -20,6 +21,7 @@ export interface InSync {
   /** Watches its objects. */
   readonly client: WatchClient;
   readonly ignoredConditions: IgnoredConditions;
+  readonly drift: DriftInput;
 }
 
 export type DeployResult =

@@ -24,6 +24,7 @@ import {
   type Desired,
   determineState,
   isInSync,
+  type ObservedDrift,
   type ReadinessDeadline,
   type ReleaseState,
   type RollbackTarget,
@@ -60,6 +61,7 @@ export interface DeployerDeps
   > {
   readonly inventory: Inventory;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
+  readonly drift: Tools["drift"];
   readonly inputs: InputCollector;
   readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
 }
@@ -145,6 +147,7 @@ async function deploy(
       interruptedRun: runOf(inventory, owner.name, { namespace, name }),
       deadline: deadlineOf(inventory, owner.name, { namespace, name }),
       testsOf: (record) => testResult(inventory.revisionOf(record, record.revision)?.tests),
+      drift: driftOf(tools, owner.name),
       isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
     });
     const action = actionFor(state, {
@@ -211,6 +214,14 @@ async function installed(
     if (isInputError(thrown)) return undefined;
     throw thrown;
   }
+}
+
+/** While its objects were not compared, a release has no drift. */
+function driftOf({ drift }: DriverTools, deployment: string): ObservedDrift | undefined {
+  const found = drift.driftOf(deployment);
+  return found === undefined || found.objects.length === 0
+    ? undefined
+    : { corrects: found.corrects };
 }
 
 /** Until its run begins. */

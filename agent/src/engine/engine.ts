@@ -17,6 +17,7 @@ import {
 } from "../assignment/index.ts";
 import { createDependencyTracker } from "../dependencies/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
+import type { DriftTracker } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClients } from "../impersonation/index.ts";
@@ -55,7 +56,8 @@ export interface EngineDeps {
   >;
   readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable" | "history">;
   readonly deployer: Deployer;
-  readonly readiness: Omit<ReadinessTracker, "run">;
+  readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf" | "onChange">;
+  readonly drift: Omit<DriftTracker, "run" | "correct">;
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly outbox: Outbox;
@@ -87,7 +89,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const withdrawn = createWithdrawnObjects({ referenced, referrers, log: deps.log });
   const isTemplated = memoizeByContent(hasTemplates, false);
   const statuses = createStatuses({
-    ...{ assignments, readiness, releases, inventory: deps.inventory },
+    ...{ assignments, readiness, releases, inventory: deps.inventory, drift: deps.drift },
     outbox,
     onState: (name, state) => dependencies.setState(name, state),
   });
@@ -123,6 +125,10 @@ export function createEngine(deps: EngineDeps): Engine {
   readiness.onChange((name) => {
     statuses.report(name);
     readinessChanged(name);
+  });
+  deps.drift.onChange((name) => {
+    statuses.report(name);
+    if (deps.drift.driftOf(name)?.corrects === true) controller.enqueue(name);
   });
   deps.clients.onChange(accountsChanged);
   referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));

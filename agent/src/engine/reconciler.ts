@@ -11,6 +11,7 @@ import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
+import type { DriftTracker } from "../drift/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { LimitError } from "../process/index.ts";
 import {
@@ -48,6 +49,7 @@ export interface ReconcilerDeps {
     Inventory,
     "setFailedAttempts" | "handledRequestOf" | "setHandledRequest"
   >;
+  readonly drift: Pick<DriftTracker, "suspend">;
   readonly dependencies: DependencyTracker;
   readonly referenced: Pick<ReferencedObjects, "get">;
   readonly referrers: Pick<Referrers, "keysOf">;
@@ -225,7 +227,7 @@ async function observe(
   own: Progress,
   signal: AbortSignal,
 ): Promise<Result> {
-  const { assignments, deployer, statuses } = deps;
+  const { assignments, deployer, statuses, drift } = deps;
   await assignments.ensureStored(assignment.owner.name);
   if (own.result.kind !== "deployed") {
     // An earlier process may have installed it.
@@ -233,6 +235,7 @@ async function observe(
     if (found === undefined) own.result = { kind: "pending", message: "paused" };
     else statuses.setInstalled(assignment, found, { warning: await warningOf(deps, assignment) });
   }
+  drift.suspend(assignment.owner.name);
   statuses.report(assignment.owner.name);
   return done();
 }

@@ -2,6 +2,7 @@
 import type { DeploymentState, RevisionInfo } from "@flotilla/proto";
 import { formatTime } from "@flotilla/shared/time";
 import type { Assignment } from "../assignment/index.ts";
+import type { DriftText } from "../drift/index.ts";
 import type { ReleaseKey, ReleaseRecord } from "../helm/index.ts";
 import type { Inventory, InventoryRevision } from "../inventory/index.ts";
 import { type ReleaseProgress, releaseConditions } from "../release/index.ts";
@@ -22,7 +23,7 @@ interface KnownRevision extends InventoryRevision {
 export function releaseReport(
   { inventory, releases }: ReleaseReportDeps,
   { owner, deploymentId }: Assignment,
-  result: DeploymentResult,
+  { result, drift }: { readonly result: DeploymentResult; readonly drift: DriftText | undefined },
 ): Pick<DeploymentState, "conditions" | "history"> {
   const installed = inventory.releasesOf(owner.name).findLast(({ uid }) => uid === owner.uid);
   const failed = inventory.failedAttemptsOf(owner.name);
@@ -32,6 +33,7 @@ export function releaseReport(
     revision: revisions.find(({ status }) => status === "deployed"),
     failed: failed?.deploymentId === deploymentId ? failed : undefined,
     progress: progressOf(result),
+    drift,
   });
   return {
     ...(conditions.length > 0 && { conditions }),

@@ -8,6 +8,7 @@ import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
 const nothingStored = {
+  drift: { track: () => undefined, forget: () => undefined, driftOf: () => undefined },
   inventory: { releasesOf: () => [], failedAttemptsOf: () => undefined },
   releases: { history: () => [] },
 };
@@ -77,13 +78,21 @@ test("the objects of a release are tracked again when other conditions are ignor
     outbox: { report: () => undefined },
     onState: () => undefined,
   });
+  const client = { subject: "the agent", rest: createMemoryApiServer(), isPerNamespace: false };
   const found: InSync = {
     kind: "in-sync",
     release: { namespace: "web", name: "web", revision: 1, chartVersion: "1.0.0", appVersion: "" },
     objects: [],
     manifestDigest: "",
-    client: { subject: "the agent", rest: createMemoryApiServer(), isPerNamespace: false },
+    client,
     ignoredConditions: [],
+    drift: {
+      release: { namespace: "web", name: "web", revision: 1 },
+      options: {},
+      client,
+      wholeObjects: () => Promise.resolve([]),
+      isCurrent: () => true,
+    },
   };
 
   statuses.setInstalled(assignment, found, {});

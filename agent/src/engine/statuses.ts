@@ -4,8 +4,9 @@ import type { DeploymentState } from "@flotilla/proto";
 import { formatTime } from "@flotilla/shared/time";
 import type { Assignment, Assignments } from "../assignment/index.ts";
 import type { ReportedState } from "../dependencies/index.ts";
+import { type DriftTracker, describeDrift } from "../drift/index.ts";
 import type { Readiness, ReadinessTracker } from "../readiness/index.ts";
-import { type Outbox, toBundleState, toDeploymentState } from "../report/index.ts";
+import { type Outbox, toBundleState, toDeploymentState, toReportedDrift } from "../report/index.ts";
 import type { InSync } from "./deploy-pass.ts";
 import type { Progress } from "./progress.ts";
 import { type ReleaseReportDeps, releaseReport } from "./release-report.ts";
@@ -38,13 +39,14 @@ export interface InstalledDetails {
 export interface StatusesDeps extends ReleaseReportDeps {
   readonly assignments: Pick<Assignments, "get" | "list">;
   readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf">;
+  readonly drift: Pick<DriftTracker, "track" | "forget" | "driftOf">;
   readonly outbox: Pick<Outbox, "report">;
   /** Called whenever a state was computed. */
   readonly onState: (name: string, state: ReportedState) => void;
 }
 
 export function createStatuses(deps: StatusesDeps): Statuses {
-  const { assignments, readiness, outbox, onState } = deps;
+  const { assignments, readiness, drift, outbox, onState } = deps;
   const progress = new Map<string, Progress>();
 
   function ensure(name: string): Progress {
@@ -56,13 +58,21 @@ export function createStatuses(deps: StatusesDeps): Statuses {
   }
 
   function stateOf(assignment: Assignment, { result }: Progress): DeploymentState {
+    const { name } = assignment.owner;
+    const found = result.kind === "deployed" ? drift.driftOf(name) : undefined;
     return {
-      ...toDeploymentState(assignment, result, readiness.readinessOf(assignment.owner.name)),
-      ...releaseReport(deps, assignment, result),
+      ...toDeploymentState(assignment, result, readiness.readinessOf(name)),
+      ...releaseReport(deps, assignment, { result, drift: found && describeDrift(found) }),
+      ...(found !== undefined && toReportedDrift(found)),
     };
   }
 
   function track(name: string, found: InSync): void {
+    trackReadiness(name, found);
+    drift.track(name, found.drift);
+  }
+
+  function trackReadiness(name: string, found: InSync): void {
     const { release, objects, manifestDigest, client, healthChecks, ignoredConditions } = found;
     const own = ensure(name);
     // The same manifest in another namespace has other objects, and another account may see others.
@@ -111,6 +121,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     },
     remove(name) {
       readiness.forget(name);
+      drift.forget(name);
       progress.delete(name);
     },
     reportedStateOf(assignment) {

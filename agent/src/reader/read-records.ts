@@ -7,6 +7,7 @@ import {
   type ManifestUse,
   type ManifestUses,
   manifestDigest,
+  manifestObjectSchema,
   performRecordTask,
   type ReadLimits,
   type ReadRecords,
@@ -56,6 +57,7 @@ const manifestReplies: { readonly [Use in ManifestUse]: z.ZodType<ManifestUses[U
   crds: z.array(z.object({ name: z.string(), hasOwnPolicy: z.boolean() })),
   withKeptCrds: z.string(),
   chartCrds: z.array(chartCrdSchema),
+  whole: z.array(manifestObjectSchema),
 };
 
 export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
@@ -105,6 +107,7 @@ export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
       const task = { kind: "manifest", use: "chartCrds", manifest: rendered } as const;
       return manifestReplies.chartCrds.parse(await perform(task, what, () => sha256(rendered)));
     },
+    wholeObjects: (release) => manifestOf(release, "whole"),
     manifest(release, use) {
       const known = read.get(release) ?? new Map<ManifestUse, Promise<unknown>>();
       read.set(release, known);

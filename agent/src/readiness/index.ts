@@ -1,4 +1,4 @@
 export type { IgnoredConditions } from "./ignored-conditions.ts";
 export type { Readiness } from "./readiness.ts";
 export { onlyMetadata } from "./slim-object.ts";
-export { createReadinessTracker, type ReadinessTracker } from "./tracker.ts";
+export { createReadinessTracker, type ReadinessTracker, type TrackedObject } from "./tracker.ts";

@@ -1,4 +1,5 @@
 /** Reduces a cached object to what the readiness rules read. Pure. */
+import { hash } from "node:crypto";
 import { dropBulk } from "@flotilla/shared/kube/cache";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { fieldsOf } from "./rules/index.ts";
@@ -35,6 +36,20 @@ const statusFields = [
 ];
 const containerLists = ["containerStatuses", "initContainerStatuses"];
 const containerFields = ["name", "image", "ready", "started", "restartCount", "state", "lastState"];
+
+/** An object as it is cached. */
+export interface CachedObject extends KubeObject {
+  /** Equal as long as only the status changes; absent for objects of nobody. */
+  readonly fingerprint?: string;
+}
+
+/** Identifies what others than controllers change. */
+export function fingerprintOf(object: KubeObject): string {
+  const { metadata, status: _, ...fields }: KubeObject & { readonly status?: unknown } = object;
+  const { uid, labels, annotations, finalizers, ownerReferences, deletionTimestamp } = metadata;
+  const named = { uid, labels, annotations, finalizers, ownerReferences, deletionTimestamp };
+  return hash("sha1", JSON.stringify([named, fields]), "base64");
+}
 
 /** For kinds whose objects are current as soon as they exist. */
 export function onlyMetadata({ metadata }: KubeObject): KubeObject {

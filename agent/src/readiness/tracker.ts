@@ -18,7 +18,12 @@ import type { IgnoredConditions } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
 import { createPodReasons, type Workload } from "./pods/index.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
-import { createWatchedKinds, type WatchedKinds, type WatchedObject } from "./watched-kinds.ts";
+import {
+  type ChangedObject,
+  createWatchedKinds,
+  type WatchedKinds,
+  type WatchedObject,
+} from "./watched-kinds.ts";
 
 export interface ReadinessTracker {
   /** Replaces the objects that are tracked under this name. */
@@ -28,8 +33,17 @@ export interface ReadinessTracker {
   readinessOf(name: string): Readiness | undefined;
   /** Called with a name whose readiness has changed. */
   onChange(listener: (name: string) => void): void;
+  /** The objects that can be read, once all were read. */
+  objectsOf(name: string): readonly TrackedObject[];
+  /** Called with an object of a release of which more than the status has changed, or that was created or deleted. */
+  onContentChange(listener: (name: string, object: OwnedObject) => void): void;
   /** Resolves when `signal` has aborted and all tasks have ended. */
   run(signal: AbortSignal): Promise<void>;
+}
+
+export interface TrackedObject {
+  readonly owned: OwnedObject;
+  readonly resource: Resource<KubeObject>;
 }
 
 export interface TrackedRelease {
@@ -79,10 +93,11 @@ interface Tracked extends Omit<Required<TrackedRelease>, "healthChecks"> {
 export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): ReadinessTracker {
   const discovery = createDiscovery(rest);
   const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
-  const kinds = createWatchedKinds({ clock, log, onChange });
+  const kinds = createWatchedKinds({ clock, log, onChange, onContentChange });
   const pods = createPodReasons({ clock, log, onChange: update });
   const releases = new Map<string, Tracked>();
   const listeners: ((name: string) => void)[] = [];
+  const contentListeners: ((name: string, object: OwnedObject) => void)[] = [];
   const tasks = new Set<Promise<void>>();
 
   /** Runs a background task; an error is logged. */
@@ -147,6 +162,14 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     if (tracked.reading === 0) update(name);
   }
 
+  function onContentChange({ resource, key }: ChangedObject, names: ReadonlySet<string>): void {
+    for (const name of names) {
+      for (const [owned, object] of releases.get(name)?.followed ?? [])
+        if (object.key === key && isSameKind(object.resource, resource))
+          for (const listener of contentListeners) listener(name, owned);
+    }
+  }
+
   /** Computes the readiness of a release, and reports it if it has changed. */
   function update(name: string): void {
     const tracked = releases.get(name);
@@ -205,6 +228,16 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     onChange(listener) {
       listeners.push(listener);
     },
+    objectsOf(name) {
+      const tracked = releases.get(name);
+      if (tracked?.last === undefined) return [];
+      return [...tracked.followed].flatMap(([owned, object]) =>
+        kinds.visibilityOf(object).kind === "denied" ? [] : [{ owned, resource: object.resource }],
+      );
+    },
+    onContentChange(listener) {
+      contentListeners.push(listener);
+    },
     async run(signal) {
       await untilAborted(signal);
       for (const name of [...releases.keys()]) drop(name);
@@ -224,6 +257,10 @@ function toFollowed(
   const isWhole = release.checks.has(resource);
   const stage = isWhole || hasStatus(resource.group, resource.kind) ? "unread" : "read";
   return { resource, key: keyOf(ref), client: release.client, isWhole, stage };
+}
+
+function isSameKind(a: Resource<KubeObject>, b: Resource<KubeObject>): boolean {
+  return a.group === b.group && a.version === b.version && a.plural === b.plural;
 }
 
 function newTracked(

@@ -8,6 +8,7 @@ import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import { isForbidden } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
+  keyOf,
   type ObjectKey,
   type Resource,
   refOf,
@@ -16,7 +17,13 @@ import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { type WatchClient, watchedNamespace, watchKey } from "../impersonation/index.ts";
 import { hasStatus } from "./object-status.ts";
-import { onlyMetadata, slimObject, wholeObject } from "./slim-object.ts";
+import {
+  type CachedObject,
+  fingerprintOf,
+  onlyMetadata,
+  slimObject,
+  wholeObject,
+} from "./slim-object.ts";
 
 export interface WatchedObject {
   readonly resource: Resource<KubeObject>;
@@ -32,6 +39,8 @@ export type Visibility =
   | { readonly kind: "listing" }
   | { readonly kind: "denied"; readonly why: string }
   | { readonly kind: "listed" };
+
+export type ChangedObject = Pick<WatchedObject, "resource" | "key">;
 
 export interface WatchedKinds {
   /** Reports changes of this object with `follower` from now on. */
@@ -53,10 +62,12 @@ export interface WatchedKindsDeps {
   readonly log: Log;
   /** Called with the followers of changed objects, and of kinds whose visibility has changed. */
   readonly onChange: (followers: ReadonlySet<string>) => void;
+  /** Called before, for a change of more than the status: also when an object was created or deleted. */
+  readonly onContentChange: (object: ChangedObject, followers: ReadonlySet<string>) => void;
 }
 
 interface Watched {
-  readonly informer: Informer<KubeObject>;
+  readonly informer: Informer<CachedObject>;
   /** By object. */
   readonly followers: Map<ObjectKey, Set<string>>;
   readonly stop: AbortController;
@@ -64,20 +75,24 @@ interface Watched {
 }
 
 export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
-  const { clock, log, onChange } = deps;
+  const { clock, log, onChange, onContentChange } = deps;
   const kinds = new Map<string, Watched>();
   const running = new Set<Promise<void>>();
 
   function watch(object: WatchedObject): Watched {
     const { resource, key, client } = object;
     const namespace = watchedNamespace(client, refOf(key).namespace);
-    const informer = createInformer<KubeObject>({
+    const slim = transformOf(object);
+    const informer = createInformer<CachedObject>({
       rest: client.rest,
       resource,
       ...(namespace !== undefined && { namespace }),
       clock,
       log: log.child({ cache: resource.plural }),
-      transform: transformOf(object),
+      transform(changed) {
+        const isFollowed = watched.followers.has(keyOf(changed.metadata));
+        return { ...slim(changed), ...(isFollowed && { fingerprint: fingerprintOf(changed) }) };
+      },
       onListed(failure) {
         watched.failure = failure;
         onChange(new Set([...watched.followers.values()].flatMap((names) => [...names])));
@@ -89,9 +104,13 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       stop: new AbortController(),
       failure: undefined,
     };
-    informer.onChange(({ key }) => {
+    informer.onChange(({ key, before, after }) => {
       const followers = watched.followers.get(key);
-      if (followers !== undefined) onChange(new Set(followers));
+      if (followers === undefined) return;
+      const known = before?.fingerprint;
+      if (known === undefined || known !== after?.fingerprint)
+        onContentChange({ resource, key }, new Set(followers));
+      onChange(new Set(followers));
     });
     const run = informer.run(watched.stop.signal).finally(() => running.delete(run));
     running.add(run);

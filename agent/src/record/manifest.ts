@@ -4,6 +4,7 @@
  * Manifests can have megabytes, mostly CRDs and dashboards, and only four fields of each object matter. So the lines of other
  * top-level fields are removed before the YAML is parsed; if that gives no result, the whole document is parsed.
  */
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { z } from "zod";
 
@@ -68,6 +69,23 @@ export function exactObjects(
   }
   return found;
 }
+
+/** Whole objects, in the order in which Helm installs them. Skips documents that are invalid. */
+export function manifestObjects(manifest: string, read: ReadYamlDocument): readonly KubeObject[] {
+  return manifest.split(/^---.*$/m).flatMap((document) =>
+    document.trim() === ""
+      ? []
+      : itemsOf(read(document)).flatMap((item) =>
+          // A checked boundary: it has the fields of an object.
+          objectSchema.safeParse(item).success ? [item as KubeObject] : [],
+        ),
+  );
+}
+
+/** In a list that a reader has read. */
+export const manifestObjectSchema = z.custom<KubeObject>(
+  (value) => objectSchema.safeParse(value).success,
+);
 
 function itemsOf(value: unknown): readonly unknown[] {
   const list = listSchema.safeParse(value);

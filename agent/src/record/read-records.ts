@@ -1,4 +1,4 @@
-import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
+import type { CustomResourceDefinition, KubeObject } from "@flotilla/shared/kube/objects";
 import type { ManifestUse, ManifestUses } from "./record-task.ts";
 import type { HelmRelease, ReleaseChange } from "./stored-release.ts";
 
@@ -15,6 +15,8 @@ export interface ReadRecords {
   changed(stored: string, what: string, change: ReleaseChange): Promise<string>;
   /** The CustomResourceDefinitions in the folders `crds` of a chart, from what Helm has rendered. */
   chartCrds(rendered: string, what: string): Promise<readonly CustomResourceDefinition[]>;
+  /** The whole objects of a manifest. They may be large, so they are not kept. */
+  wholeObjects(release: HelmRelease): Promise<readonly KubeObject[]>;
   /** What the manifest of a release has; read once. Throws CRDS_NOT_KEPT. */
   manifest<U extends ManifestUse>(release: HelmRelease, use: U): Promise<ManifestUses[U]>;
 }

@@ -1,10 +1,11 @@
 /** What is read and changed in releases and manifests. Tenants can write them, so a reader does it where it may take long. Pure. */
-import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
+import type { CustomResourceDefinition, KubeObject } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 import { chartCrds } from "./chart-crds.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
 import {
   exactObjects,
+  manifestObjects,
   type OwnedObject,
   ownedObjects,
   type ReadYamlDocument,
@@ -19,7 +20,14 @@ import {
   unreadable,
 } from "./stored-release.ts";
 
-const manifestUses = ["objects", "exactObjects", "crds", "withKeptCrds", "chartCrds"] as const;
+const manifestUses = [
+  "objects",
+  "exactObjects",
+  "crds",
+  "withKeptCrds",
+  "chartCrds",
+  "whole",
+] as const;
 
 export const recordTask = z.discriminatedUnion("kind", [
   /** `json`: as Helm prints it. `what` is read, for messages. */
@@ -45,6 +53,8 @@ export interface ManifestUses {
   readonly withKeptCrds: string;
   /** Of a rendered chart, instead of a release. */
   readonly chartCrds: readonly CustomResourceDefinition[];
+  /** Whole objects. */
+  readonly whole: readonly KubeObject[];
 }
 export type ManifestUse = keyof ManifestUses;
 
@@ -112,6 +122,7 @@ function readManifest<U extends ManifestUse>(
     crds: () => crdsOf(manifest, read),
     withKeptCrds: () => withKeptCrds(manifest, read),
     chartCrds: () => chartCrds(manifest, read),
+    whole: () => manifestObjects(manifest, read),
   };
   return uses[use]();
 }

@@ -33,6 +33,26 @@ const cases: readonly (readonly [string, Given, Action])[] = [
     { kind: "none", record: record() },
   ],
   [
+    "corrects drift",
+    { latest: record(), drift: { corrects: true } },
+    { kind: "correctDrift", record: record() },
+  ],
+  [
+    "does nothing about drift that is only reported, or is to be corrected later",
+    { latest: record(), drift: { corrects: false } },
+    { kind: "none", record: record() },
+  ],
+  [
+    "upgrades in place of a correction on request",
+    { latest: record(), drift: { corrects: true }, mustUpgrade: true },
+    { kind: "upgrade", revision: 5 },
+  ],
+  [
+    "tests a release before it corrects drift",
+    { latest: record(), drift: { corrects: true }, tests: "required" },
+    { kind: "test", record: record() },
+  ],
+  [
     "upgrades if the content changed",
     { latest: record({ digest: "old" }) },
     { kind: "upgrade", revision: 5 },

@@ -61,6 +61,8 @@ export type Action =
       readonly why: "moved" | "interrupted" | "remediation";
     }
   | { readonly kind: "rollback"; readonly record: ReleaseRecord; readonly target: ReleaseRecord }
+  /** Changes the drifted objects back, without Helm. */
+  | { readonly kind: "correctDrift"; readonly record: ReleaseRecord }
   /** Runs its tests. */
   | { readonly kind: "test"; readonly record: ReleaseRecord }
   /** Until its objects are ready. */
@@ -109,6 +111,11 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
       return circumstances.mustUpgrade
         ? upgrade(state.record, circumstances)
         : { kind: "none", record: state.record };
+    case "drifted": {
+      if (circumstances.mustUpgrade) return upgrade(state.record, circumstances);
+      // What is only reported, or is to be corrected later, is not an action.
+      return { kind: state.corrects ? "correctDrift" : "none", record: state.record };
+    }
     case "progressing":
       return { kind: "await", record: state.record, untilMs: state.untilMs };
     case "untested":

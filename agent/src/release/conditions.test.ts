@@ -39,6 +39,11 @@ const cases: readonly (readonly [string, Partial<ReleaseFacts>, readonly string[
     ["Released True UpgradeSucceeded", "TestSuccess False TestFailed"],
   ],
   [
+    "whose objects others have changed",
+    { drift: { status: "True", reason: "DriftDetected", message: "web: /spec/replicas" } },
+    ["Released True UpgradeSucceeded", "Drifted True DriftDetected"],
+  ],
+  [
     "that becomes ready",
     { progress: { kind: "progressing", message: "waiting" } },
     ["Released Unknown Progressing", "Reconciling True Progressing"],

@@ -1,5 +1,6 @@
 /** The conditions of a release, with Flux's types and reasons. Pure. */
 import type { ReleaseCondition } from "@flotilla/proto";
+import type { DriftText } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { FailedAttempts, InventoryRevision } from "../inventory/index.ts";
 
@@ -11,6 +12,8 @@ export interface ReleaseFacts {
   /** The attempts at the desired content that have failed. */
   readonly failed: FailedAttempts | undefined;
   readonly progress: ReleaseProgress;
+  /** Of what runs; undefined: nobody has asked for it, and there is none. */
+  readonly drift?: DriftText | undefined;
 }
 
 export type ReleaseProgress =
@@ -27,9 +30,10 @@ export type ReleaseProgress =
 
 /** Those that do not apply are absent. */
 export function releaseConditions(facts: ReleaseFacts): readonly ReleaseCondition[] {
-  return [released(facts), tested(facts), remediated(facts), ...inProgress(facts)].flatMap(
-    (condition) => condition ?? [],
-  );
+  return [
+    ...[released(facts), tested(facts), remediated(facts), drifted(facts)],
+    ...inProgress(facts),
+  ].flatMap((condition) => condition ?? []);
 }
 
 function released({ release, revision, failed, progress }: ReleaseFacts) {
@@ -64,6 +68,10 @@ function remediated({ failed }: ReleaseFacts) {
   return error === undefined
     ? condition("Remediated", "True", `${action}Succeeded`, `${by} after: ${failed.message}`)
     : condition("Remediated", "False", `${action}Failed`, error);
+}
+
+function drifted({ drift }: ReleaseFacts) {
+  return drift && condition("Drifted", drift.status, drift.reason, drift.message);
 }
 
 function inProgress({ progress }: ReleaseFacts): readonly ReleaseCondition[] {

@@ -16,6 +16,7 @@ export {
   determineState,
   isInSync,
   isOwnLock,
+  type ObservedDrift,
   type ReadinessDeadline,
   type ReleaseState,
   type TestResult,

@@ -18,6 +18,7 @@ interface World {
   tests: Map<number, TestResult>;
   failed: { readonly action: AttemptedAction; readonly count: number } | undefined;
   deadline: { readonly revision: number; readonly isRollback: boolean } | undefined;
+  drift?: { readonly corrects: boolean } | undefined;
 }
 
 interface Setting {
@@ -49,6 +50,7 @@ const setting = fc.record({
     upgrade: policy,
   }),
 });
+const drift = fc.option(fc.record({ corrects: fc.boolean() }), { nil: undefined });
 const firstRecords = fc
   .array(
     fc.record({
@@ -98,6 +100,7 @@ function observationOf(world: World, { isTested, policies, takesOwnership }: Set
     ...(isTested && { tests: "required" }),
     testsOf: ({ revision }) => world.tests.get(revision),
     deadline: world.deadline && { ...world.deadline, untilMs: nowMs + 1 },
+    drift: world.drift,
     failed: world.failed,
     policies,
     rollbackTarget: targetIn(world),
@@ -110,7 +113,9 @@ function observationOf(world: World, { isTested, policies, takesOwnership }: Set
 
 /** Everything that an action can depend on. */
 function keyOf(world: World): string {
-  return JSON.stringify([world.records, [...world.tests], world.failed, world.deadline]);
+  return JSON.stringify([
+    ...[world.records, [...world.tests], world.failed, world.deadline, world.drift],
+  ]);
 }
 
 function add(world: World, added: ReleaseRecord): void {
@@ -132,6 +137,7 @@ function perform(world: World, action: Action, succeeds: boolean, setting: Setti
   };
   switch (action.kind) {
     case "upgrade": {
+      world.drift = undefined;
       add(world, record({ revision: action.revision, status: succeeds ? "deployed" : "failed" }));
       world.deadline =
         succeeds && setting.waits ? { revision: action.revision, isRollback: false } : undefined;
@@ -140,6 +146,7 @@ function perform(world: World, action: Action, succeeds: boolean, setting: Setti
     case "rollback": {
       const revision = action.record.revision + 1;
       const status = succeeds ? "deployed" : "failed";
+      world.drift = undefined;
       add(world, { ...action.target, revision, status });
       return true;
     }
@@ -166,6 +173,10 @@ function perform(world: World, action: Action, succeeds: boolean, setting: Setti
         each === action.record ? { ...each, isOwn: true, digest: "new" } : each,
       );
       return false;
+    case "correctDrift":
+      // One that fails is tried again later.
+      world.drift = succeeds ? undefined : { corrects: false };
+      return false;
     case "unlock":
     case "adopt":
       world.records = world.records.map((each) =>
@@ -182,50 +193,74 @@ function perform(world: World, action: Action, succeeds: boolean, setting: Setti
 
 test("a pass ends, and no action is performed twice for the same observation", () => {
   fc.assert(
-    fc.property(firstRecords, setting, fc.array(fc.boolean()), (records, given, outcomes) => {
-      const world: World = { records, tests: new Map(), failed: undefined, deadline: undefined };
-      for (let passes = 0; passes < 4; passes += 1) {
-        const seen = new Set<string>();
-        for (let actions = 0; ; actions += 1) {
-          assert.ok(actions < maxActions, `${actions} actions`);
-          const action = nextAction(observationOf(world, given));
-          const key = keyOf(world);
-          assert.ok(!seen.has(key), `${action.kind} again for ${key}`);
-          seen.add(key);
-          if (perform(world, action, outcomes.shift() ?? false, given)) break;
+    fc.property(
+      firstRecords,
+      setting,
+      drift,
+      fc.array(fc.boolean()),
+      (records, given, drift, outcomes) => {
+        const world: World = {
+          records,
+          tests: new Map(),
+          failed: undefined,
+          deadline: undefined,
+          drift,
+        };
+        for (let passes = 0; passes < 4; passes += 1) {
+          const seen = new Set<string>();
+          for (let actions = 0; ; actions += 1) {
+            assert.ok(actions < maxActions, `${actions} actions`);
+            const action = nextAction(observationOf(world, given));
+            const key = keyOf(world);
+            assert.ok(!seen.has(key), `${action.kind} again for ${key}`);
+            seen.add(key);
+            if (perform(world, action, outcomes.shift() ?? false, given)) break;
+          }
         }
-      }
-    }),
+      },
+    ),
     { seed, numRuns: 2_000 },
   );
 });
 
 test("a release whose actions succeed in the end is as desired, unless no retries are left", () => {
   fc.assert(
-    fc.property(firstRecords, setting, fc.array(fc.boolean()), (records, given, outcomes) => {
-      const world: World = { records, tests: new Map(), failed: undefined, deadline: undefined };
-      for (let actions = 0; actions < 40; actions += 1) {
-        const action = nextAction(observationOf(world, given));
-        if (action.kind === "none") return;
-        if (action.kind === "locked") {
-          assert.ok(latestOf(world)?.status.startsWith("pending-"));
-          return;
+    fc.property(
+      firstRecords,
+      setting,
+      drift,
+      fc.array(fc.boolean()),
+      (records, given, drift, outcomes) => {
+        const world: World = {
+          records,
+          tests: new Map(),
+          failed: undefined,
+          deadline: undefined,
+          drift,
+        };
+        for (let actions = 0; actions < 40; actions += 1) {
+          const action = nextAction(observationOf(world, given));
+          if (action.kind === "none") return;
+          if (action.kind === "locked") {
+            assert.ok(latestOf(world)?.status.startsWith("pending-"));
+            return;
+          }
+          if (action.kind === "foreign") {
+            assert.ok(!given.takesOwnership && latestOf(world)?.owner === undefined);
+            return;
+          }
+          if (action.kind === "stop") {
+            const { failed } = world;
+            assert.ok(failed !== undefined);
+            const isSpent = isExhausted(given.policies[failed.action], failed.count);
+            assert.ok(isSpent || targetIn(world).kind === "missing");
+            return;
+          }
+          perform(world, action, outcomes.shift() ?? true, given);
         }
-        if (action.kind === "foreign") {
-          assert.ok(!given.takesOwnership && latestOf(world)?.owner === undefined);
-          return;
-        }
-        if (action.kind === "stop") {
-          const { failed } = world;
-          assert.ok(failed !== undefined);
-          const isSpent = isExhausted(given.policies[failed.action], failed.count);
-          assert.ok(isSpent || targetIn(world).kind === "missing");
-          return;
-        }
-        perform(world, action, outcomes.shift() ?? true, given);
-      }
-      assert.fail("it is not as desired after 40 actions");
-    }),
+        assert.fail("it is not as desired after 40 actions");
+      },
+    ),
     { seed, numRuns: 2_000 },
   );
 });

@@ -37,6 +37,11 @@ export interface InterruptedRun {
   readonly target?: number | undefined;
 }
 
+export interface ObservedDrift {
+  /** Some of it is to be corrected now. */
+  readonly corrects: boolean;
+}
+
 export interface Observed {
   /** The newest record of the desired release. */
   readonly latest: ReleaseRecord | undefined;
@@ -48,6 +53,8 @@ export interface Observed {
   readonly deadline: ReadinessDeadline | undefined;
   /** Of a revision; undefined: they have not run. */
   readonly testsOf: (record: ReleaseRecord) => TestResult | undefined;
+  /** Undefined: its objects have no drift, or nothing is known of it. */
+  readonly drift?: ObservedDrift | undefined;
   /** Whether a deployment of this name and UID is assigned to this cluster. */
   readonly isAssigned: (owner: DeploymentKey) => boolean;
 }
@@ -79,6 +86,8 @@ export type ReleaseState =
   | { readonly kind: "untested"; readonly record: ReleaseRecord }
   /** As desired, but installed for a deployment that is not assigned any more: the hub has lost its data, and the same HelmOp was created again. */
   | { readonly kind: "adoptable"; readonly record: ReleaseRecord }
+  /** As desired by Helm's storage, but others have changed its objects. */
+  | { readonly kind: "drifted"; readonly record: ReleaseRecord; readonly corrects: boolean }
   | { readonly kind: "inSync"; readonly record: ReleaseRecord };
 
 export function determineState(desired: Desired, observed: Observed): ReleaseState {
@@ -106,7 +115,7 @@ export function determineState(desired: Desired, observed: Observed): ReleaseSta
 function settledState(
   record: ReleaseRecord,
   desired: Desired,
-  { deadline, testsOf }: Observed,
+  { deadline, testsOf, drift }: Observed,
 ): ReleaseState {
   const kind = stateOf(record, desired);
   if (kind === "unmanaged") return { kind, record, isForeign: isForeign(record, desired.owner) };
@@ -114,12 +123,14 @@ function settledState(
   const isAwaited = deadline?.revision === record.revision && record.status === "deployed";
   if (isAwaited && (kind === "inSync" || (kind === "outOfSync" && deadline.isRollback)))
     return { kind: "progressing", record, untilMs: deadline.untilMs };
-  if (kind !== "inSync" || desired.tests === undefined) return { kind, record };
+  if (kind !== "inSync") return { kind, record };
   const tests = testsOf(record);
-  if (tests === undefined) return { kind: "untested", record };
-  return tests === "failed" && desired.tests === "required"
-    ? { kind: "failed", record, what: "tests" }
-    : { kind, record };
+  if (desired.tests !== undefined && tests === undefined) return { kind: "untested", record };
+  if (desired.tests === "required" && tests === "failed")
+    return { kind: "failed", record, what: "tests" };
+  return drift === undefined
+    ? { kind, record }
+    : { kind: "drifted", record, corrects: drift.corrects };
 }
 
 export function isInSync(record: ReleaseRecord, desired: Desired): boolean {

@@ -100,6 +100,6 @@ export function toBundleState(state: DeploymentState, desiredId: string): Bundle
     hasFailed: state.phase === "failed",
     isReady: state.ready,
     isHeldBack: false,
-    isModified: false,
+    isModified: (state.drift?.count ?? 0) > 0,
   });
 }

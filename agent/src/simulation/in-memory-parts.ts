@@ -51,6 +51,15 @@ export function createSimulatedReadiness(): EngineDeps["readiness"] {
   };
 }
 
+/** Nothing changes simulated objects. */
+export const noDrift: EngineDeps["drift"] = {
+  track: () => undefined,
+  suspend: () => undefined,
+  forget: () => undefined,
+  driftOf: () => undefined,
+  onChange: () => undefined,
+};
+
 /** Stores nothing. */
 export const noAssignmentStorage: AssignmentStorage = {
   load: () => Promise.resolve([]),

@@ -18,6 +18,7 @@ import {
   createMemoryIdentityStore,
   createSimulatedReadiness,
   noAssignmentStorage,
+  noDrift,
   noSecretStorage,
 } from "./in-memory-parts.ts";
 import { createSimulatedHelm, type SimulatedHelmOptions } from "./simulated-helm.ts";
@@ -77,6 +78,7 @@ export function createSimulatedAgent(
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),
     deployer: createSimulatedHelm(deps.helm, deps),
     readiness: createSimulatedReadiness(),
+    drift: noDrift,
     outbox: deps.counter.observed(connection.outbox),
     concurrency,
     clock,

@@ -90,5 +90,10 @@ function inSync(
     ...(chartDigest !== undefined && { chartDigest }),
     client: noWatches,
     ignoredConditions: [],
+    drift: {
+      ...{ release: { namespace, name, revision }, options: {}, client: noWatches },
+      wholeObjects: () => Promise.resolve([]),
+      isCurrent: () => true,
+    },
   };
 }

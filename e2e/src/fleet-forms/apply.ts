@@ -16,7 +16,7 @@ const folder = join(import.meta.dirname, "documents");
 /** The remarks of the hub on some of them. */
 const remarks: Readonly<Record<string, readonly string[]>> = {
   copies: [
-    "spec.correctDrift, spec.diff, spec.rolloutStrategy have no effect in this version of Flotilla",
+    "spec.rolloutStrategy has no effect in this version of Flotilla",
   ],
 };
 

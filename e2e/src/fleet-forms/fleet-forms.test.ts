@@ -273,6 +273,6 @@ test("downstream-resources-and-values.yaml: templates, values and objects of the
   assert.notEqual(await prod.client.reader.get(secrets, overrides), undefined);
   assert.match(
     messageOf(helmOp, "Accepted"),
-    /spec\.correctDrift, spec\.diff, spec\.rolloutStrategy have no effect in this version/,
+    /spec\.rolloutStrategy has no effect in this version/,
   );
 });

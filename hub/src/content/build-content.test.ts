@@ -112,6 +112,64 @@ describe("the content of a deployment", () => {
       },
       {},
     ],
+    [
+      "drift options of Flux and of Fleet",
+      {
+        driftDetection: {
+          mode: "warn",
+          ignore: [
+            { paths: ["/spec/replicas"], target: { kind: "Deployment", name: "" } },
+            { paths: [] },
+          ],
+        },
+        correctDrift: { enabled: true, force: true },
+        diff: {
+          comparePatches: [
+            {
+              ...{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web.1" },
+              operations: [{ op: "remove", path: "/spec/paused" }, { op: "ignore" }],
+              jsonPointers: ["/metadata/labels"],
+            },
+          ],
+        },
+      },
+      {
+        drift: {
+          mode: "warn",
+          ignore: [
+            { paths: ["/spec/replicas"], target: { kind: "Deployment" } },
+            {
+              paths: ["/spec/paused", "/metadata/labels"],
+              target: {
+                ...{ group: "apps", version: "v1", kind: "Deployment", namespace: "shop" },
+                name: "web\\.1",
+              },
+            },
+            {
+              paths: [""],
+              target: {
+                ...{ group: "apps", version: "v1", kind: "Deployment", namespace: "shop" },
+                name: "(?s:.*)(?:web.1)(?s:.*)",
+              },
+            },
+          ],
+        },
+      },
+    ],
+    [
+      "correctDrift, where Flux's mode is not set",
+      { driftDetection: { ignore: null }, correctDrift: { enabled: true, force: true } },
+      { drift: { mode: "enabled", force: true } },
+    ],
+    [
+      "drift options that change nothing, which are omitted",
+      {
+        driftDetection: { mode: null, ignore: [] },
+        correctDrift: { enabled: false, force: true },
+        diff: { comparePatches: [{ kind: "Job" }] },
+      },
+      {},
+    ],
     ["deleteCRDResources", { deleteCRDResources: true }, { deleteCRDResources: true }],
     ["deleteCRDResources, omitted while it is false", { deleteCRDResources: false }, {}],
     [

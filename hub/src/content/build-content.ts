@@ -14,6 +14,7 @@ import {
   type ValuesSource,
 } from "@flotilla/shared/content";
 import type { Pin } from "@flotilla/shared/source";
+import { driftOptions } from "./drift.ts";
 import { postRendering } from "./post-renderers.ts";
 import { releaseActions } from "./release-actions.ts";
 
@@ -59,6 +60,7 @@ export function buildContent({
   const values = helm.values ?? undefined;
   const preProcessed = helm.disablePreProcess !== true;
   const actions = releaseActions(options);
+  const drift = driftOptions(options);
   const content: Omit<DeploymentContent, "format"> = {
     pin,
     releaseName: orElse(helm.releaseName, helmReleaseName(bundleName)),
@@ -91,6 +93,7 @@ export function buildContent({
     ...(actions !== undefined && { actions }),
     ...postRendering(options),
     ...listed("healthCheckExprs", (options.healthCheckExprs ?? []).map(healthCheckOf)),
+    ...(drift !== undefined && { drift }),
     access: {
       ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
       ...given("secret", accessSecret),

@@ -1,2 +1,3 @@
 export { buildContent, releaseNamespace } from "./build-content.ts";
 export { type ContentReader, type ContentStore, createContentStore } from "./content-store.ts";
+export { driftOptions } from "./drift.ts";

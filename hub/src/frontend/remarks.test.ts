@@ -30,8 +30,6 @@ test("truncates a long list and counts the rest", () => {
 });
 
 const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
-  ["correctDrift", { correctDrift: { enabled: true } }],
-  ["diff", { diff: { comparePatches: [{ kind: "Deployment" }] } }],
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   ["yaml", { yaml: { overlays: ["a"] } }],
   ["kustomize", { kustomize: { dir: "a" } }],
@@ -49,8 +47,6 @@ for (const [field, spec] of used) {
 
 test("reports no field that is empty or off", () => {
   const spec: HelmOp["spec"] = {
-    correctDrift: { enabled: false, force: true },
-    diff: { comparePatches: [] },
     rolloutStrategy: {},
     targets: [{ clusterName: "a" }],
     targetRestrictions: [{ clusterName: "a" }],
@@ -65,11 +61,11 @@ test("reports no field that is empty or off", () => {
 test("names fields of targets with their target, in one message", () => {
   const spec: HelmOp["spec"] = {
     rolloutStrategy: { maxUnavailable: "10%" },
-    targets: [{}, { correctDrift: { enabled: true } }],
+    targets: [{}, { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   };
 
   assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), [
-    "spec.rolloutStrategy, spec.targets[1].correctDrift have no effect in this version of Flotilla",
+    "spec.rolloutStrategy, spec.targets[1].overwrites have no effect in this version of Flotilla",
   ]);
 });
 

@@ -79,8 +79,6 @@ type IsUsed<T> = (options: T) => boolean;
 
 /** Fields of the spec and of each target. */
 const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = {
-  correctDrift: ({ correctDrift }) => correctDrift?.enabled === true,
-  diff: ({ diff }) => (diff?.comparePatches ?? []).length > 0,
   overwrites: ({ overwrites }) => (overwrites ?? []).length > 0,
   yaml: ({ yaml }) => (yaml?.overlays ?? []).length > 0,
   kustomize: ({ kustomize }) => Boolean(kustomize?.dir),

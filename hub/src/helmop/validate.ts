@@ -12,6 +12,7 @@ import { hubErrors } from "../errors/index.ts";
 import { chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
 import { selectorProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
+import { driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
 import { postRendererProblem } from "./post-renderers.ts";
 
@@ -125,7 +126,7 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
   return undefined;
 }
 
-/** Validates downstream resources, sources of values, options of actions, patches and expressions, of the HelmOp itself and of its targets. */
+/** Validates every option that the HelmOp itself and its targets may have. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
   for (const [path, options] of optionsWithPaths(spec)) {
     const problem =
@@ -133,7 +134,8 @@ function sourceProblem({ spec }: HelmOp): string | undefined {
       valuesProblem(options) ??
       actionOptionsProblem(options, path === "spec" ? undefined : spec) ??
       postRendererProblem(options) ??
-      healthCheckProblem(options);
+      healthCheckProblem(options) ??
+      driftOptionsProblem(options);
     if (problem !== undefined) return `${path}.${problem}`;
   }
   return undefined;

@@ -40,6 +40,9 @@ export function mergeOptions(
       timeout: over.timeout,
       storageNamespace: over.storageNamespace,
     }),
+    ...(over.driftDetection && {
+      driftDetection: { ...base.driftDetection, ...over.driftDetection },
+    }),
     ...mergeDiff(base.diff, over.diff),
     ...mergeActions(base, over),
     ...mergePostRendering(base, over),

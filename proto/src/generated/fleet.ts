@@ -8,6 +8,9 @@ import type { ClusterInfo as _flotilla_v1_ClusterInfo, ClusterInfo__Output as _f
 import type { Deployment as _flotilla_v1_Deployment, Deployment__Output as _flotilla_v1_Deployment__Output } from './flotilla/v1/Deployment.ts';
 import type { DeploymentAck as _flotilla_v1_DeploymentAck, DeploymentAck__Output as _flotilla_v1_DeploymentAck__Output } from './flotilla/v1/DeploymentAck.ts';
 import type { DeploymentState as _flotilla_v1_DeploymentState, DeploymentState__Output as _flotilla_v1_DeploymentState__Output } from './flotilla/v1/DeploymentState.ts';
+import type { Drift as _flotilla_v1_Drift, Drift__Output as _flotilla_v1_Drift__Output } from './flotilla/v1/Drift.ts';
+import type { DriftEvent as _flotilla_v1_DriftEvent, DriftEvent__Output as _flotilla_v1_DriftEvent__Output } from './flotilla/v1/DriftEvent.ts';
+import type { DriftedObject as _flotilla_v1_DriftedObject, DriftedObject__Output as _flotilla_v1_DriftedObject__Output } from './flotilla/v1/DriftedObject.ts';
 import type { EnrollRequest as _flotilla_v1_EnrollRequest, EnrollRequest__Output as _flotilla_v1_EnrollRequest__Output } from './flotilla/v1/EnrollRequest.ts';
 import type { EnrollResponse as _flotilla_v1_EnrollResponse, EnrollResponse__Output as _flotilla_v1_EnrollResponse__Output } from './flotilla/v1/EnrollResponse.ts';
 import type { FleetClient as _flotilla_v1_FleetClient, FleetDefinition as _flotilla_v1_FleetDefinition } from './flotilla/v1/Fleet.ts';
@@ -46,6 +49,9 @@ export interface ProtoGrpcType {
       Deployment: MessageTypeDefinition<_flotilla_v1_Deployment, _flotilla_v1_Deployment__Output>
       DeploymentAck: MessageTypeDefinition<_flotilla_v1_DeploymentAck, _flotilla_v1_DeploymentAck__Output>
       DeploymentState: MessageTypeDefinition<_flotilla_v1_DeploymentState, _flotilla_v1_DeploymentState__Output>
+      Drift: MessageTypeDefinition<_flotilla_v1_Drift, _flotilla_v1_Drift__Output>
+      DriftEvent: MessageTypeDefinition<_flotilla_v1_DriftEvent, _flotilla_v1_DriftEvent__Output>
+      DriftedObject: MessageTypeDefinition<_flotilla_v1_DriftedObject, _flotilla_v1_DriftedObject__Output>
       EnrollRequest: MessageTypeDefinition<_flotilla_v1_EnrollRequest, _flotilla_v1_EnrollRequest__Output>
       EnrollResponse: MessageTypeDefinition<_flotilla_v1_EnrollResponse, _flotilla_v1_EnrollResponse__Output>
       Fleet: SubtypeConstructor<typeof grpc.Client, _flotilla_v1_FleetClient> & { service: _flotilla_v1_FleetDefinition }

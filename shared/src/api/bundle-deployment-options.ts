@@ -1,5 +1,6 @@
 /** Deployment options: those of a Bundle, which each of its targets may override. */
 import { z } from "zod";
+import { driftFields } from "./drift-detection.ts";
 import {
   described,
   fields,
@@ -16,30 +17,6 @@ import { helmDescription, helmOptionsSchema } from "./helm-options.ts";
 import { selector } from "./label-selector.ts";
 import { postRendererFields } from "./post-renderers.ts";
 import { releaseActionFields } from "./release-actions.ts";
-
-const patchOperation = fields({
-  op: text("`remove`, or `ignore` to ignore the whole object."),
-  path: text("The field, as a JSON pointer."),
-  value: text("The value, for operations that need one."),
-});
-
-const comparePatch = fields({
-  apiVersion: text("The objects' apiVersion."),
-  kind: text("The objects' kind."),
-  namespace: text("The objects' namespace."),
-  name: text("The object's name, or a regular expression for `op: ignore`."),
-  operations: described(
-    z.array(patchOperation).nullish(),
-    "Changes that are applied to both sides before the comparison.",
-  ),
-  jsonPointers: list("Fields that are not compared, as JSON pointers."),
-});
-
-const correctDriftSchema = fields({
-  enabled: flag("Revert changes that others make to deployed objects."),
-  force: flag("Delete and recreate objects that cannot be reverted."),
-  keepFailHistory: flag("Keep the release record of a failed correction."),
-});
 
 const downstreamResource = fields({
   kind: plainText("`Secret` or `ConfigMap`."),
@@ -89,19 +66,7 @@ export const bundleDeploymentOptionsFields = {
   deleteCRDResources: flag(
     "Delete the CustomResourceDefinitions in the chart's templates, and so all their objects, with the deployment, or when a newer version of the chart does not have them. Otherwise they are kept. Those in the chart's folder `crds` are always kept.",
   ),
-  correctDrift: described(
-    correctDriftSchema.nullish(),
-    "Correction of drift, which are changes that others make to deployed objects.",
-  ),
-  diff: described(
-    fields({
-      comparePatches: described(
-        z.array(comparePatch).nullish(),
-        "What to exclude from the comparison, by object.",
-      ),
-    }).nullish(),
-    "Differences that do not count as drift.",
-  ),
+  ...driftFields,
   ignore: described(
     fields({
       conditions: described(

@@ -40,6 +40,7 @@ export {
   maxRemovedClients,
 } from "./cluster-registration-token.ts";
 export type { Condition } from "./condition.ts";
+export type { DriftOptions } from "./drift-detection.ts";
 export type { Typed } from "./field.ts";
 export {
   type HelmOp,

@@ -4,22 +4,10 @@
  */
 import { z } from "zod";
 import { described, fields, text, texts } from "./field.ts";
+import { objectTargetSchema } from "./object-target.ts";
 
 /** More are more runs of kustomize in each installation and upgrade. */
 const maxPostRenderers = 32;
-
-const targetSchema = fields(
-  {
-    group: text("A regular expression for the group of the apiVersion."),
-    version: text("A regular expression for the version of the apiVersion."),
-    kind: text("A regular expression for the kind."),
-    name: text("A regular expression for the name."),
-    namespace: text("A regular expression for the namespace, as the chart renders it."),
-    labelSelector: text("A label selector, such as `app=web,tier!=db`."),
-    annotationSelector: text("The same for annotations."),
-  },
-  "PatchTarget",
-);
 
 const patchSchema = fields({
   patch: described(
@@ -27,7 +15,7 @@ const patchSchema = fields({
     "A strategic merge patch, or a JSON patch (RFC 6902), which needs a `target`: YAML or JSON.",
   ),
   target: described(
-    targetSchema.nullish(),
+    objectTargetSchema.nullish(),
     "The objects to patch: those that match all fields. Regular expressions match the whole text.",
     { "x-default-text": "the object that the strategic merge patch names, which must exist" },
   ),

@@ -89,6 +89,11 @@ describe("a change of the content is sent to agents, and", () => {
         { ...content, format: 2, commonMetadata: { labels: { team: "a" } } },
         true,
       ],
+      [
+        "what is done about drift",
+        { ...content, drift: { mode: "enabled", ignore: [{ paths: ["/spec/replicas"] }] } },
+        false,
+      ],
       ["waitForJobs", { ...content, helm: { ...content.helm, waitForJobs: true } }, false],
       ["disableDNS", { ...content, helm: { ...content.helm, disableDNS: false } }, false],
       [

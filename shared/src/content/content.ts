@@ -17,6 +17,7 @@ import { AppError, defineErrors, messageOf } from "../errors/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
 import type { Values } from "../values/index.ts";
+import { driftSchema } from "./drift.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 import { commonMetadataSchema, postRenderersSchema } from "./post-renderers.ts";
 import { releaseActionsSchema } from "./release-actions.ts";
@@ -132,6 +133,8 @@ export const deploymentContentSchema = z.object({
   commonMetadata: commonMetadataSchema.optional(),
   /** They decide whether objects are ready, in place of the rules for their kinds. */
   healthCheckExprs: z.array(healthCheckSchema).optional(),
+  /** Absent: drift is reported. Agents that do not know the field do not detect drift at all, so they may ignore it. */
+  drift: driftSchema.optional(),
   access: accessSchema,
   /** A withdrawal deletes Helm's release records only, and keeps the installed objects. */
   keepResources: z.boolean(),

@@ -11,6 +11,7 @@ export {
   unpackContent,
   type ValuesSource,
 } from "./content.ts";
+export { type DriftContent, driftSchema } from "./drift.ts";
 export {
   contentParts,
   type Packed,

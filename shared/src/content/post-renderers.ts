@@ -1,5 +1,6 @@
 /** What is changed in the rendered objects of a release before they are installed, as a content has it. */
 import { z } from "zod";
+import { objectTargetSchema } from "./drift.ts";
 
 const text = z.string().optional();
 
@@ -10,17 +11,7 @@ export const postRenderersSchema = z.array(
         z.object({
           patch: z.string(),
           /** Absent: the object that the patch names. */
-          target: z
-            .object({
-              group: text,
-              version: text,
-              kind: text,
-              name: text,
-              namespace: text,
-              labelSelector: text,
-              annotationSelector: text,
-            })
-            .optional(),
+          target: objectTargetSchema.optional(),
         }),
       )
       .optional(),

@@ -12,6 +12,8 @@ export const readRecordsHere: ReadRecords = {
     String(await performRecordTask({ kind: "changed release", stored, what, change })),
   chartCrds: async (manifest) =>
     (await performRecordTask({ kind: "manifest", use: "chartCrds", manifest })) as never,
+  wholeObjects: async ({ manifest }) =>
+    (await performRecordTask({ kind: "manifest", use: "whole", manifest })) as never,
   manifest: async ({ manifest }, use) =>
     (await performRecordTask({ kind: "manifest", use, manifest })) as never,
 };

@@ -5,6 +5,7 @@ import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output
 import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from '../../flotilla/v1/ResourceCounts.ts';
 import type { ReleaseCondition as _flotilla_v1_ReleaseCondition, ReleaseCondition__Output as _flotilla_v1_ReleaseCondition__Output } from '../../flotilla/v1/ReleaseCondition.ts';
 import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from '../../flotilla/v1/Revision.ts';
+import type { Drift as _flotilla_v1_Drift, Drift__Output as _flotilla_v1_Drift__Output } from '../../flotilla/v1/Drift.ts';
 import type { Long } from '@grpc/proto-loader';
 
 // Original file: proto/fleet.proto
@@ -49,6 +50,7 @@ export interface DeploymentState {
   'incomplete'?: (boolean);
   'conditions'?: (_flotilla_v1_ReleaseCondition)[];
   'history'?: (_flotilla_v1_Revision)[];
+  'drift'?: (_flotilla_v1_Drift | null);
 }
 
 export interface DeploymentState__Output {
@@ -69,4 +71,5 @@ export interface DeploymentState__Output {
   'incomplete': (boolean);
   'conditions': (_flotilla_v1_ReleaseCondition__Output)[];
   'history': (_flotilla_v1_Revision__Output)[];
+  'drift': (_flotilla_v1_Drift__Output | null);
 }

@@ -1,0 +1,71 @@
+/** The objects of a release that are compared, as Helm applies them. */
+import type { DriftContent } from "@flotilla/shared/content";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { desiredObject, type ReleaseRef } from "./desired-object.ts";
+import { type DriftObject, objectKey } from "./drift.ts";
+import { ignoreRules } from "./ignore-rules.ts";
+import type { ComparedObject } from "./object-access.ts";
+
+/** An object as a manifest names it: without a namespace it is in that of the release. */
+type ManifestObject = DriftObject;
+
+export interface DriftSourceDeps {
+  readonly release: ReleaseRef;
+  readonly options: Pick<DriftContent, "ignore">;
+  readonly wholeObjects: () => Promise<readonly KubeObject[]>;
+  readonly resources: () => readonly {
+    readonly owned: ManifestObject;
+    readonly resource: Resource<KubeObject>;
+  }[];
+}
+
+export interface DriftSources {
+  /** The same for an object with and without the namespace of the release. */
+  keyOf(object: ManifestObject): string;
+  /** Undefined: the manifest does not have it, or the cluster does not have its kind. */
+  find(key: string): Promise<ComparedObject | undefined>;
+  /** The keys in the order of Helm. */
+  readonly order: () => readonly string[];
+}
+
+export function driftSources({
+  release,
+  options,
+  wholeObjects,
+  resources,
+}: DriftSourceDeps): DriftSources {
+  const rules = ignoreRules(options);
+
+  function keyOf({
+    apiVersion,
+    kind,
+    namespace = release.namespace,
+    name,
+  }: ManifestObject): string {
+    return objectKey({ apiVersion, kind, namespace, name });
+  }
+
+  return {
+    keyOf,
+    order: () => resources().map(({ owned }) => keyOf(owned)),
+    async find(key) {
+      const resource = resources().find(({ owned }) => keyOf(owned) === key)?.resource;
+      if (resource === undefined) return undefined;
+      const document = (await wholeObjects()).find((each) => keyOf(named(each)) === key);
+      if (document === undefined) return undefined;
+      const { apiVersion, kind, name, namespace: own } = named(document);
+      const namespace = resource.namespaced ? (own ?? release.namespace) : undefined;
+      return {
+        ...{ resource, rules },
+        object: { apiVersion, kind, ...(namespace !== undefined && { namespace }), name },
+        desired: desiredObject(document, namespace, release),
+      };
+    },
+  };
+}
+
+function named({ apiVersion = "", kind = "", metadata }: KubeObject): ManifestObject {
+  const { name, namespace } = metadata;
+  // Null and "" in a manifest mean the same as absent.
+  return { apiVersion, kind, name, ...(namespace && { namespace }) };
+}

@@ -1,0 +1,45 @@
+/** What is reported of the drift of a release: bounded lists, without values. Pure. */
+import type { DeploymentState, DriftedObject, DriftRecord } from "@flotilla/proto";
+import { formatTime } from "@flotilla/shared/time";
+import type { DriftEvent, ObjectDrift, ReleaseDrift } from "../drift/index.ts";
+
+const maxObjects = 10;
+const maxFields = 4;
+
+export function toReportedDrift({
+  objects,
+  history,
+}: Pick<ReleaseDrift, "objects" | "history">): Pick<DeploymentState, "drift"> {
+  return {
+    drift: {
+      objects: objects.slice(0, maxObjects).map(toObject),
+      count: objects.length,
+      history: history.map(toRecord),
+    },
+  };
+}
+
+function toObject({ object, what, fields, patch = "" }: ObjectDrift): DriftedObject {
+  const last = fields
+    .filter(({ manager }) => manager !== undefined)
+    .toSorted((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1))[0];
+  return {
+    ...named(object),
+    ...{ missing: what === "missing", patch },
+    fields: fields.slice(0, maxFields).map(({ pointer }) => pointer),
+    ...(last?.manager !== undefined && { manager: last.manager }),
+    ...(last?.time !== undefined && { time: last.time }),
+  };
+}
+
+function toRecord({ atMs, object, fields, manager, result }: DriftEvent): DriftRecord {
+  return {
+    ...named(object),
+    ...{ time: formatTime(atMs), fields, result },
+    ...(manager !== undefined && { manager }),
+  };
+}
+
+function named({ apiVersion, kind, namespace, name }: ObjectDrift["object"]) {
+  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
+}

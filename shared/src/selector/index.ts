@@ -1,0 +1,6 @@
+export {
+  type ObjectSelector,
+  type ObjectTarget,
+  objectSelector,
+  type SelectableObject,
+} from "./object-selector.ts";
