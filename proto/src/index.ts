@@ -12,12 +12,16 @@ export {
 } from "./map.ts";
 export type {
   AgentMessage,
+  AgentRequest,
+  AnswerChunk,
+  AnswerEnd,
   DeploymentKey,
   DeploymentState,
   EnrollRequest,
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
+  LogOptions,
   LostContent,
   ObjectRef,
   ObjectRefKind,
@@ -27,6 +31,7 @@ export type {
   ReleaseCondition,
   ReleaseInfo,
   ReleaseRequest,
+  RequestBody,
   ResourceCounts,
   ResourceState,
   RevisionInfo,
@@ -54,4 +59,9 @@ export {
   reconnectTrailers,
 } from "./trailers.ts";
 export { cleanText, isPrintable, shown, WireError, wireLimits } from "./validation.ts";
-export { describeVersions, negotiateVersion, supportedVersions } from "./versions.ts";
+export {
+  describeVersions,
+  negotiateVersion,
+  requestsVersion,
+  supportedVersions,
+} from "./versions.ts";
