@@ -77,7 +77,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ],
     ["reader", "report", "values"],
     // Active parts: releases, and the connection to the hub.
-    ["connection", "engine"],
+    ["connection", "engine", "requests"],
     ["installer.ts", "simulation"],
     ["active-agent.ts"],
     ["main.ts"],

@@ -138,6 +138,10 @@ export const agentErrors = defineErrors({
     retryable: false,
     help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
   },
+  REQUEST_FAILED: {
+    retryable: true,
+    help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",
+  },
   VALUES_TEMPLATE_FAILED: {
     retryable: false,
     help: 'A template in `values` or `templateValues` cannot be rendered for this cluster; the message has its path and the error. Other clusters are not affected. A missing key, such as `.ClusterLabels.region`, is an error as in Fleet: label the Cluster, or use `index .ClusterLabels "region"`, `hasKey` or `dig`, which accept a missing key. The template is rendered again as soon as the HelmOp or the Cluster changes.',
