@@ -61,7 +61,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "webhook"],
+    ["agentserver", "dispatch", "enrolment", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
     ["serve.ts"],
