@@ -119,7 +119,7 @@ function queryText(query: AskOptions["query"]): string {
   const set = Object.entries(query).flatMap(([key, value]) =>
     value === undefined ? [] : [[key, value] as const],
   );
-  return set.length === 0 ? "" : `?${new URLSearchParams(set).toString()}`;
+  return set.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(set)).toString()}`;
 }
 
 const lineSchema = z.union([
