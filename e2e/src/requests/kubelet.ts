@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { ensureServerCertificate } from "@flotilla/local/control-plane";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { type ChangeSignal, createChangeSignal } from "../harness/change-signal.ts";
@@ -25,7 +26,7 @@ export interface Kubelet extends ChangeSignal {
 
 /** `dir`: for its certificate. */
 export async function startKubelet(client: ClusterClient, dir: string): Promise<Kubelet> {
-  const { certFile, keyFile } = await ensureServerCertificate(dir, "kubelet");
+  const { certFile, keyFile } = await ensureServerCertificate(join(dir, "kubelet"), "kubelet");
   const logs = new Map<string, string>();
   const requests: string[] = [];
   const cancelled: string[] = [];
