@@ -1,7 +1,8 @@
 /** The objects of a release as they are, against those of its stored manifest as the API server would apply them. */
-import { messageOf } from "@flotilla/shared/errors";
+import { AppError } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
+import { agentErrors } from "../errors/index.ts";
 import type { ManifestDocument, ReadRecords } from "../record/index.ts";
 import { objectDiff } from "./object-diff.ts";
 import type { AnswerSink } from "./open-requests.ts";
@@ -20,7 +21,7 @@ export interface DiffDeps extends StoredDeps {
 /** Of no writer: a dry run as Helm would show what Helm no longer has in the manifest as a difference. */
 const fieldManager = "flotilla-diff";
 
-/** Nothing is written for objects that do not differ. Throws the first error if no object can be compared. */
+/** Nothing is written for objects that do not differ. Throws REQUEST_FAILED if no object can be compared. */
 export async function writeDiff(
   deps: DiffDeps,
   release: RequestedRelease,
@@ -28,7 +29,7 @@ export async function writeDiff(
 ): Promise<void> {
   const stored = await readNewest(deps, release, signal);
   const documents = await deps.records.manifest(stored, "documents");
-  let failure: unknown;
+  let failures = 0;
   let compared = 0;
   for (const document of documents) {
     const namespace = document.namespace ?? release.namespace;
@@ -39,11 +40,12 @@ export async function writeDiff(
       if (diff !== "") await write(diff);
     } catch (thrown) {
       if (!(thrown instanceof KubeStatusError)) throw thrown;
-      failure ??= thrown;
-      await write(`# ${title}: cannot be compared: ${messageOf(thrown)}\n`);
+      failures += 1;
+      await write(`# ${title}: cannot be compared: ${thrown.serverMessage}\n`);
     }
   }
-  if (compared === 0 && failure !== undefined) throw failure;
+  if (compared === 0 && failures > 0)
+    throw new AppError(agentErrors.REQUEST_FAILED, "no object of the release can be compared");
 }
 
 async function diffOf(

@@ -1,6 +1,6 @@
 /** Logs of the pods of a release. The kubelet has them; they are read through the API server, one container after the other. */
 import { type LogOptions, wireLimits } from "@flotilla/proto";
-import { AppError, messageOf } from "@flotilla/shared/errors";
+import { AppError } from "@flotilla/shared/errors";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
 import { agentErrors } from "../errors/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
@@ -9,7 +9,7 @@ import { type RequestedRelease, readNewest, type StoredDeps } from "./requested-
 
 /**
  * Each line begins with `[POD/CONTAINER]`. A container whose log cannot be read has a line with the error. Throws REQUEST_FAILED
- * if there is no container, and the error of the API server if no log at all can be read.
+ * if there is no container, or if no log at all can be read.
  */
 export async function writeLogs(
   deps: StoredDeps & PodsDeps,
@@ -26,7 +26,7 @@ export async function writeLogs(
       agentErrors.REQUEST_FAILED,
       `no pod of release ${release.namespace}/${release.name} has a container ${options.container ?? ""}`,
     );
-  const unreadable: { readonly thrown: unknown; readonly text: string }[] = [];
+  const unreadable: string[] = [];
   let hasRead = false;
   for (const { pod, container } of containers) {
     const prefix = `[${pod.metadata.name}/${container}] `;
@@ -36,12 +36,11 @@ export async function writeLogs(
       await write(prefixed(text, prefix));
     } catch (thrown) {
       if (!(thrown instanceof KubeStatusError)) throw thrown;
-      unreadable.push({ thrown, text: `${prefix}cannot read the log: ${messageOf(thrown)}\n` });
+      unreadable.push(`${prefix}cannot read the log: ${thrown.serverMessage}\n`);
     }
   }
-  const [first] = unreadable;
-  if (first !== undefined && !hasRead) throw first.thrown;
-  for (const { text } of unreadable) await write(text);
+  if (!hasRead) throw new AppError(agentErrors.REQUEST_FAILED, unreadable.join("").trim());
+  for (const text of unreadable) await write(text);
 }
 
 /** Pure. */

@@ -262,7 +262,7 @@ describe("flotilla logs", () => {
 
     assert.match(
       await failure(["logs", "helmop/limited"]),
-      /service account flotilla-agent\/tenant may not get pods\/log of API group "" in namespace limited/,
+      /service account flotilla-agent\/tenant may not get pods\/log "shop" of API group "" in namespace limited/,
     );
   });
 });

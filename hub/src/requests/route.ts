@@ -22,7 +22,7 @@ import { parseUserRequest } from "./parse-request.ts";
 import { answerType, createAnswerLines, rejection } from "./response.ts";
 
 export interface RequestRouteDeps extends FindDeps {
-  readonly rest: Pick<KubeRest, "create">;
+  readonly rest: Pick<KubeRest, "raw">;
   /** The name of this replica. */
   readonly replica: string;
   /** `host:port` by which other replicas are reached; undefined: not known. */

@@ -9,8 +9,6 @@ import type {
   V1Secret,
   V1SelfSubjectReview,
   V1ServiceAccount,
-  V1SubjectAccessReview,
-  V1TokenReview,
 } from "@kubernetes/client-node";
 import type { KubeObject, Resource } from "./object.ts";
 
@@ -50,10 +48,6 @@ export type CustomResourceDefinition = Kubernetes<V1CustomResourceDefinition>;
 export type Deployment = Kubernetes<V1Deployment>;
 /** Who makes the request; it is not stored. */
 export type SelfSubjectReview = Kubernetes<V1SelfSubjectReview>;
-/** Whose a token is; it is not stored. */
-export type TokenReview = Kubernetes<V1TokenReview>;
-/** Whether a user may do something; it is not stored. */
-export type SubjectAccessReview = Kubernetes<V1SubjectAccessReview>;
 
 export const namespaces = clusterScoped<Namespace>("", "v1", "Namespace", "namespaces");
 export const secrets = namespaced<Secret>("", "v1", "Secret", "secrets");
@@ -70,18 +64,6 @@ export const selfSubjectReviews = clusterScoped<SelfSubjectReview>(
   "v1",
   "SelfSubjectReview",
   "selfsubjectreviews",
-);
-export const tokenReviews = clusterScoped<TokenReview>(
-  "authentication.k8s.io",
-  "v1",
-  "TokenReview",
-  "tokenreviews",
-);
-export const subjectAccessReviews = clusterScoped<SubjectAccessReview>(
-  "authorization.k8s.io",
-  "v1",
-  "SubjectAccessReview",
-  "subjectaccessreviews",
 );
 export const leases = namespaced<Lease>("coordination.k8s.io", "v1", "Lease", "leases");
 export const deployments = namespaced<Deployment>("apps", "v1", "Deployment", "deployments");

@@ -14,13 +14,9 @@ export {
   type Secret,
   type SelfSubjectReview,
   type ServiceAccount,
-  type SubjectAccessReview,
   secrets,
   selfSubjectReviews,
   serviceAccounts,
-  subjectAccessReviews,
-  type TokenReview,
-  tokenReviews,
 } from "./core-resources.ts";
 export {
   apiVersionOf,
