@@ -60,7 +60,7 @@ export function createActiveAgent(deps: ActiveAgentDeps, leadership: Leadership)
       log.info({ assignments }, "agent is active");
       const disconnect = new AbortController();
       // Stored assignments are reconciled whether or not the hub can be reached.
-      const connected = connection.run(installer.intake, disconnect.signal);
+      const connected = connection.run(installer.intake, disconnect.signal, installer.answer);
       const drain = createDrain({ stop: signal, lost: leadership.lost }, clock);
       try {
         await installer.run(signal, drain.signal);

@@ -24,9 +24,10 @@ import {
   createReadTemplates,
   createReadYaml,
 } from "./reader/index.ts";
-import { createReadinessTracker } from "./readiness/index.ts";
+import { createDiscovery, createReadinessTracker } from "./readiness/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
 import type { Outbox } from "./report/index.ts";
+import { type AnswerRequest, createAnswers } from "./requests/index.ts";
 import { createSecretStorage } from "./storage/index.ts";
 import { createTemplateGuard } from "./templates/index.ts";
 import { createInputCollector, createRenderValues } from "./values/index.ts";
@@ -59,6 +60,8 @@ export interface InstallerDeps {
 export interface Installer {
   /** Handles what the hub sends. */
   readonly intake: Intake;
+  /** Answers requests of users. */
+  readonly answer: AnswerRequest;
   /** Resolves when everything that was stored is loaded, with the number of assignments. */
   load(): Promise<number>;
   /** See Engine. Must be called after `load`. */
@@ -157,8 +160,16 @@ export function createInstaller(deps: InstallerDeps): Installer {
     await inventory.storeKey();
   }
 
+  const discovery = createDiscovery(rest);
   return {
     intake: engine.intake,
+    answer: createAnswers({
+      ...{ assignments, inventory, clients, releases, records },
+      findResource: async (apiVersion, kind, signal) => {
+        const found = await discovery.find(apiVersion, kind, signal);
+        return found.kind === "found" ? found.resource : found.why;
+      },
+    }),
     async load() {
       watches = Promise.all(
         [releases, readiness, drift, clients, downstream].map((cache) => cache.run(closing.signal)),

@@ -58,6 +58,18 @@ export const cliErrors = defineErrors({
     retryable: true,
     help: "The hub handled the request, but the HelmOp or the source of its chart has an error. The message has the error and the time of the next attempt.",
   },
+  TARGET_INVALID: {
+    retryable: false,
+    help: "`flotilla logs`, `diff` and `history` take helmop/NAME or bundle/NAME.",
+  },
+  REQUEST_REJECTED: {
+    retryable: true,
+    help: "The hub, or its API server, has rejected the request; the message says why. `flotilla logs`, `diff` and `history` need a ServiceAccount of the hub's cluster that may `get` `bundledeployments/log`, `/diff` or `/history`, and the right to create its tokens.",
+  },
+  REQUEST_INCOMPLETE: {
+    retryable: true,
+    help: "The agent could not answer, or its answer is not complete; the message says why. What was received is printed.",
+  },
   AUTHORITY_NOT_FOUND: {
     retryable: false,
     help: "The cluster has no Secret flotilla-system/flotilla-ca, which every hub creates on its first start. Check the hub (--kubeconfig, --context).",

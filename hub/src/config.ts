@@ -3,7 +3,11 @@ import { hostname } from "node:os";
 import { parseArgs } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
-import { type ListenAddress, parseListenAddress } from "@flotilla/shared/program";
+import {
+  formatListenAddress,
+  type ListenAddress,
+  parseListenAddress,
+} from "@flotilla/shared/program";
 import {
   type EgressPolicy,
   type ProxySettings,
@@ -16,7 +20,7 @@ export interface HubConfig {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly grpcListen: ListenAddress;
-  /** Public HTTP: webhooks. */
+  /** Public HTTP: webhooks, and requests of users to agents. */
   readonly httpListen: ListenAddress;
   /** Health and metrics; not meant for an Ingress. */
   readonly internalListen: ListenAddress;
@@ -28,6 +32,8 @@ export interface HubConfig {
   readonly certificateLifetimeMs: number;
   /** The name of this replica. */
   readonly replica: string;
+  /** The IP address or name by which other replicas reach this one; "": that of `httpListen`. */
+  readonly replicaHost: string;
   readonly logLevel: LogLevel;
   /** Which addresses charts may come from. */
   readonly egress: EgressPolicy;
@@ -44,7 +50,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --kubeconfig FILE            of the hub's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME               of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT      where agents connect; default :8443
-  --http-listen HOST:PORT      public HTTP: /hooks/; default :8080
+  --http-listen HOST:PORT      public HTTP: /hooks/ and /requests/; default :8080
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
   --client-address-header H    the header that an ingress before /hooks/ adds the caller's address to
   --advertise HOST:PORT        the address that agents connect to
@@ -54,6 +60,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --certificate-lifetime D     of agents' certificates; default 24h
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
+  --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
   --log-level LEVEL            ${logLevels.join(", ")}; default info
   --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
@@ -86,6 +93,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     serverNames: flags["server-name"],
     certificateLifetimeMs: lifetimeMs,
     replica: flags.replica ?? hostname(),
+    replicaHost: flags["replica-host"],
     takeOverFromFleet: flags["take-over-from-fleet"],
     logLevel,
     egress: {
@@ -115,6 +123,15 @@ export function serverNames(
   ];
 }
 
+/** `host:port` by which other replicas reach the HTTP port; undefined: not known, since it is open on all addresses. */
+export function replicaAddress(
+  { replicaHost, httpListen }: Pick<HubConfig, "replicaHost" | "httpListen">,
+  port: number,
+): string | undefined {
+  const host = replicaHost === "" ? httpListen.host : replicaHost;
+  return host === "0.0.0.0" || host === "::" ? undefined : formatListenAddress({ host, port });
+}
+
 function readFlags(args: readonly string[]) {
   try {
     return parseArgs({
@@ -132,6 +149,7 @@ function readFlags(args: readonly string[]) {
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
         replica: { type: "string" },
+        "replica-host": { type: "string", default: "" },
         "take-over-from-fleet": { type: "boolean", default: false },
         "log-level": { type: "string", default: "info" },
       },

@@ -2,15 +2,16 @@
 import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
-import { createAgentServer } from "./agentserver/index.ts";
+import { type AgentServer, createAgentServer } from "./agentserver/index.ts";
 import { runRotationController } from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
-import { type HubConfig, serverNames } from "./config.ts";
+import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
 import { lead } from "./leader/index.ts";
 import type { Parts } from "./parts.ts";
 import { highestEpoch, runPresenceController } from "./presence/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
-import { createReplica } from "./replica/index.ts";
+import { createReplica, type Replica } from "./replica/index.ts";
+import { requestRoute } from "./requests/index.ts";
 import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
 import { ensureHubNamespace } from "./workspace/index.ts";
 
@@ -38,15 +39,32 @@ export async function serve(
 
   const keys = createWebhookKeys(parts.rest, log);
   const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
+  let answering: Pick<AgentServer, "request"> | undefined;
+  let own: Pick<Replica, "addressOf"> | undefined;
+  const stores = {
+    bundles: bundles.store,
+    deployments: deployments.store,
+    clusters: clusters.store,
+  };
   const http = await startHttpServer({
     listen: config.httpListen,
     routes: {
+      "/requests/": requestRoute({
+        ...{ ...parts, ...stores, replica: name, notReady },
+        addressOf: (of) => own?.addressOf(of),
+        ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
+      }),
       "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
     },
   });
-  parts.ownPorts.push(parseListenAddress(http.address, "a port of the hub").port);
+  const httpAddress = parseListenAddress(http.address, "a port of the hub");
+  parts.ownPorts.push(httpAddress.port);
   const leases = caches.replicas;
-  const replica = createReplica({ ...parts, rest: leaseRest, leases, namespace, name });
+  const replica = createReplica({
+    ...{ ...parts, rest: leaseRest, leases, namespace, name },
+    address: replicaAddress(config, httpAddress.port),
+  });
+  own = replica;
   const running: Promise<unknown>[] = [];
   try {
     await ensureHubNamespace(parts.rest);
@@ -64,6 +82,7 @@ export async function serve(
         certificateLifetimeMs,
       },
     );
+    answering = server;
     const { authority, presence } = server;
     // An agent that connects before would be rejected, after a handshake.
     await cachesSynced(caches);

@@ -12,6 +12,9 @@ export {
 } from "./map.ts";
 export type {
   AgentMessage,
+  AgentRequest,
+  AnswerChunk,
+  AnswerEnd,
   DeploymentKey,
   DeploymentState,
   DriftedObject,
@@ -21,6 +24,7 @@ export type {
   EnrollResponse,
   HubMessage,
   IssuedCertificate,
+  LogOptions,
   LostContent,
   ObjectRef,
   ObjectRefKind,
@@ -30,6 +34,7 @@ export type {
   ReleaseCondition,
   ReleaseInfo,
   ReleaseRequest,
+  RequestBody,
   ResourceCounts,
   ResourceState,
   RevisionInfo,
@@ -57,4 +62,9 @@ export {
   reconnectTrailers,
 } from "./trailers.ts";
 export { cleanText, isPrintable, shown, WireError, wireLimits } from "./validation.ts";
-export { describeVersions, negotiateVersion, supportedVersions } from "./versions.ts";
+export {
+  describeVersions,
+  negotiateVersion,
+  requestsVersion,
+  supportedVersions,
+} from "./versions.ts";

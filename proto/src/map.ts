@@ -21,6 +21,12 @@ import type {
   HubMessage as WireHubMessage,
 } from "./generated/flotilla/v1/HubMessage.ts";
 import type { ReleaseRequest__Output } from "./generated/flotilla/v1/ReleaseRequest.ts";
+import {
+  agentRequestFromWire,
+  agentRequestToWire,
+  chunkFromWire,
+  chunkToWire,
+} from "./map-request.ts";
 import { stateFromWire, stateToWire } from "./map-state.ts";
 import type {
   AgentMessage,
@@ -53,6 +59,8 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
       return { state: stateToWire(message.sequence, message.state) };
     case "withdrawn":
       return { withdrawn: { ...message.deployment } };
+    case "answerChunk":
+      return { answerChunk: chunkToWire(message) };
   }
 }
 
@@ -108,6 +116,7 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
     };
   }
   if (wire.withdrawn) return { kind: "withdrawn", deployment: key(wire.withdrawn, "withdrawn") };
+  if (wire.answerChunk) return { kind: "answerChunk", ...chunkFromWire(wire.answerChunk) };
   throw new WireError("the agent sent a message of an unknown kind");
 }
 
@@ -149,6 +158,10 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
       return { referencedObjectWithdrawal: { ...message.object } };
     case "authorities":
       return { authorities: { pem: message.pem } };
+    case "request":
+      return { agentRequest: agentRequestToWire(message) };
+    case "requestCancellation":
+      return { requestCancellation: { id: message.id } };
   }
 }
 
@@ -226,6 +239,12 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
     if (!areAuthorities(pem)) throw new WireError("authorities.pem is not a list of certificates");
     return { kind: "authorities", pem };
   }
+  if (wire.agentRequest) return { kind: "request", ...agentRequestFromWire(wire.agentRequest) };
+  if (wire.requestCancellation)
+    return {
+      kind: "requestCancellation",
+      id: present(wire.requestCancellation.id, "request_cancellation.id"),
+    };
   throw new WireError("the hub sent a message of an unknown kind");
 }
 

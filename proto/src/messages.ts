@@ -64,7 +64,8 @@ export type AgentMessage =
       readonly deploymentId?: string;
     }
   | { readonly kind: "state"; readonly sequence: number; readonly state: DeploymentState }
-  | { readonly kind: "withdrawn"; readonly deployment: DeploymentKey };
+  | { readonly kind: "withdrawn"; readonly deployment: DeploymentKey }
+  | ({ readonly kind: "answerChunk" } & AnswerChunk);
 
 export type HubMessage =
   | {
@@ -98,7 +99,55 @@ export type HubMessage =
   | { readonly kind: "clusterInfo"; readonly digest: string; readonly content: Uint8Array }
   | { readonly kind: "referencedObject"; readonly object: ReferencedObject }
   | { readonly kind: "referencedObjectWithdrawal"; readonly object: ObjectRef }
-  | { readonly kind: "authorities"; readonly pem: string };
+  | { readonly kind: "authorities"; readonly pem: string }
+  /** Only on streams of version 2. */
+  | ({ readonly kind: "request" } & AgentRequest)
+  | { readonly kind: "requestCancellation"; readonly id: string };
+
+/** A request of a user to one agent, beside the deployments: nothing of it is stored on the hub. */
+export interface AgentRequest {
+  /** Of no other request of the stream. */
+  readonly id: string;
+  readonly deployment: DeploymentKey;
+  readonly body: RequestBody;
+}
+
+/** What a user wants to read of a release. */
+export type RequestBody =
+  | ({ readonly kind: "log" } & LogOptions)
+  /** The objects as they are against those of the manifest. */
+  | { readonly kind: "diff" }
+  /** All revisions that Helm has stored. */
+  | { readonly kind: "history" };
+
+export interface LogOptions {
+  /** Absent: of all pods. */
+  readonly pod?: string;
+  /** Absent: of all containers. */
+  readonly container?: string;
+  /** The last lines of each container. */
+  readonly tailLines: number;
+  /** Only lines of the last seconds. */
+  readonly sinceSeconds?: number;
+  /** Of the instance before the last restart. */
+  readonly previous: boolean;
+  /** Of the pods of the tests instead of those of the workloads. */
+  readonly tests: boolean;
+}
+
+/** A part of an answer. */
+export interface AnswerChunk {
+  readonly id: string;
+  /** UTF-8; a character may be in two chunks. */
+  readonly data: Uint8Array;
+  /** In the last chunk. */
+  readonly end?: AnswerEnd;
+}
+
+/** How an answer ended; `failure`: an error code (docs/errors.md), and a message for people. */
+export interface AnswerEnd {
+  readonly failure?: { readonly code: string; readonly message: string };
+}
 
 /** What was assigned last to an agent that has lost it. */
 export interface LostContent {

@@ -69,6 +69,19 @@ describe("queued messages", () => {
     assert.deepEqual(stream.sent, ["a 1", "a 2"]);
   });
 
+  test("are sent before bulk that was queued earlier", async () => {
+    const stream = slowStream();
+    const queue = createSendQueue<string>({ send: stream.send, onError: fail });
+
+    queue.putBulk("chunk 1", () => "chunk 1");
+    queue.putBulk("chunk 2", () => "chunk 2");
+    queue.put("state", () => "state");
+    assert.equal(queue.size, 2);
+    await stream.takeAll(queue);
+
+    assert.deepEqual(stream.sent, ["chunk 1", "state", "chunk 2"]);
+  });
+
   test("are dropped after a failure, which is reported once", async () => {
     const broken: unknown[] = [];
     const queue = createSendQueue<string>({

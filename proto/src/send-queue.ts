@@ -1,6 +1,7 @@
 /**
  * The messages that one side still has to send on a stream, by key. A newer message replaces the queued one of its key, so a
- * slow peer costs one entry for each key. A message is built only when it is sent.
+ * slow peer costs one entry for each key. A message is built only when it is sent. Bulk, such as the chunks of an answer, is
+ * sent when nothing else is queued.
  */
 import type { Writable } from "node:stream";
 
@@ -18,6 +19,8 @@ export interface SendQueue<M> {
   /** The number of queued keys. */
   readonly size: number;
   put(key: string, make: MakeMessage<M>): void;
+  /** As `put`, and any message that is put later without this is sent before it. */
+  putBulk(key: string, make: MakeMessage<M>): void;
   /** Resolves when the queue is empty and nothing is being sent. */
   idle(): Promise<void>;
   /** Drops the queue; nothing more is sent. */
@@ -26,16 +29,25 @@ export interface SendQueue<M> {
 
 export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): SendQueue<M> {
   const queued = new Map<string, MakeMessage<M>>();
+  const bulk = new Map<string, MakeMessage<M>>();
   let observers: (() => void)[] = [];
   let isRunning = false;
   let isClosed = false;
+
+  function take(): MakeMessage<M> | undefined {
+    for (const messages of [queued, bulk])
+      for (const [key, make] of messages) {
+        messages.delete(key);
+        return make;
+      }
+    return undefined;
+  }
 
   /** Never rejects. */
   async function run(): Promise<void> {
     isRunning = true;
     try {
-      for (const [key, make] of queued) {
-        queued.delete(key);
+      for (let make = take(); make !== undefined; make = take()) {
         const message = await make();
         if (isClosed) return;
         if (message !== undefined) await send(message);
@@ -55,17 +67,21 @@ export function createSendQueue<M>({ send, onError }: SendQueueOptions<M>): Send
   function close(): void {
     isClosed = true;
     queued.clear();
+    bulk.clear();
+  }
+
+  function putInto(messages: Map<string, MakeMessage<M>>, key: string, make: MakeMessage<M>) {
+    if (isClosed) return;
+    messages.set(key, make);
+    if (!isRunning) void run();
   }
 
   return {
     get size() {
-      return queued.size;
+      return queued.size + bulk.size;
     },
-    put(key, make) {
-      if (isClosed) return;
-      queued.set(key, make);
-      if (!isRunning) void run();
-    },
+    put: (key, make) => putInto(queued, key, make),
+    putBulk: (key, make) => putInto(bulk, key, make),
     idle: () =>
       isRunning ? new Promise((resolve) => void observers.push(resolve)) : Promise.resolve(),
     close,

@@ -26,6 +26,9 @@ export const wireLimits = {
   driftHistory: 5,
   labels: 200,
   authoritiesChars: 65_536,
+  chunkBytes: 32 * 1024,
+  /** Of all chunks of a request. */
+  answerBytes: 4 * 1024 * 1024,
 } as const;
 
 export function key(

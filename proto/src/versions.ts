@@ -10,6 +10,9 @@ export interface VersionRange {
 /** The versions of this build. */
 export const supportedVersions: VersionRange = { oldest: 1, newest: 2 };
 
+/** The first version in which the hub sends requests of users. */
+export const requestsVersion = 2;
+
 export type Negotiation =
   | { readonly kind: "agreed"; readonly version: number }
   /** `outdated`: the side that has to be upgraded. */

@@ -64,7 +64,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "webhook"],
+    ["agentserver", "dispatch", "enrolment", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
     ["serve.ts"],
@@ -80,7 +80,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ],
     ["reader", "report", "values"],
     // Active parts: releases, and the connection to the hub.
-    ["connection", "engine"],
+    ["connection", "engine", "requests"],
     ["installer.ts", "simulation"],
     ["active-agent.ts"],
     ["main.ts"],

@@ -27,6 +27,7 @@ function setUp(withdraw: () => Promise<boolean>) {
     outbox: createOutbox(),
     outgoing: createSendQueue({ send: () => Promise.resolve(), onError: () => undefined }),
     tasks,
+    requests: { start: () => undefined, cancel: () => undefined },
     setAuthorities: () => Promise.resolve(),
     log: silentLog(),
   });

@@ -5,6 +5,7 @@ import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Intake } from "../assignment/index.ts";
 import type { StreamOutbox } from "../report/index.ts";
+import type { OpenRequests } from "../requests/index.ts";
 import type { KeyedTasks } from "./keyed-tasks.ts";
 
 export interface MessageHandlerDeps {
@@ -12,6 +13,7 @@ export interface MessageHandlerDeps {
   readonly outbox: StreamOutbox;
   readonly outgoing: SendQueue<AgentMessage>;
   readonly tasks: KeyedTasks;
+  readonly requests: Pick<OpenRequests, "start" | "cancel">;
   readonly setAuthorities: (authoritiesPem: string) => Promise<void>;
   readonly log: Log;
 }
@@ -88,6 +90,14 @@ export function createMessageHandler(
         return;
       case "authorities":
         tasks.add("authorities/", () => deps.setAuthorities(message.pem));
+        return;
+      case "request": {
+        const { kind: _, ...request } = message;
+        deps.requests.start(request);
+        return;
+      }
+      case "requestCancellation":
+        deps.requests.cancel(message.id);
         return;
     }
   };

@@ -12,7 +12,8 @@ import {
   renewBeforeExpiry,
 } from "../identity/index.ts";
 import { createOutbox, type Outbox } from "../report/index.ts";
-import { runSession, type SessionEnd } from "./session.ts";
+import { type AnswerRequest, rejectRequest } from "../requests/index.ts";
+import { runSession, type SessionEnd, type SessionOptions } from "./session.ts";
 
 export interface HubConnectionDeps {
   readonly identity: IdentityController;
@@ -39,9 +40,14 @@ export interface HubConnection {
   onChange(listener: () => void): void;
   /** How many states the hub has not acknowledged yet. */
   readonly unacknowledged: number;
-  /** Stays connected until `signal` aborts. Never rejects. */
-  run(intake: Intake, signal: AbortSignal): Promise<void>;
+  /**
+   * Stays connected until `signal` aborts. Never rejects. `answer`: to requests of users; without it they are rejected.
+   */
+  run(intake: Intake, signal: AbortSignal, answer?: AnswerRequest): Promise<void>;
 }
+
+/** What handles the messages of the hub. */
+type Handlers = Pick<SessionOptions, "intake" | "answer">;
 
 /** With jitter: 0.3 to 0.5 s after the first failure, at most 30 s. */
 const backoffLimits = { firstMs: 400, longestMs: 24_000 };
@@ -67,12 +73,12 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
     for (const listener of listeners) listener();
   }
 
-  async function stayConnected(intake: Intake, signal: AbortSignal): Promise<void> {
+  async function stayConnected(handlers: Handlers, signal: AbortSignal): Promise<void> {
     const backoff = createBackoff({ ...backoffLimits, random });
     const repeats = createRepeatFilter(clock);
     while (!signal.aborted) {
       const outdated = AbortSignal.any([signal, replaced.signal]);
-      const end = await connectOnce(intake, signal, outdated);
+      const end = await connectOnce(handlers, signal, outdated);
       // There is another identity, or another replica of the hub takes over.
       if (end.isLocal || (end.isGoingAway && end.connectedMs > 0)) {
         backoff.reset();
@@ -95,7 +101,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
 
   /** Until the stream ends, or `outdated` aborts. Never rejects. */
   async function connectOnce(
-    intake: Intake,
+    handlers: Handlers,
     signal: AbortSignal,
     outdated: AbortSignal,
   ): Promise<SessionEnd> {
@@ -105,7 +111,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
       await handshake.acquire();
       if (outdated.aborted) return abortedEarly;
       const end = await runWith(deps, current, {
-        intake,
+        ...handlers,
         outbox,
         signal: outdated,
         onWelcome(epoch) {
@@ -144,8 +150,8 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
     get unacknowledged() {
       return outbox.unacknowledged;
     },
-    async run(intake, signal) {
-      await Promise.all([identity.run(signal), stayConnected(intake, signal)]);
+    async run(intake, signal, answer = rejectRequest) {
+      await Promise.all([identity.run(signal), stayConnected({ intake, answer }, signal)]);
     },
   };
 }
@@ -154,7 +160,7 @@ export function createHubConnection(deps: HubConnectionDeps): HubConnection {
 async function runWith(
   deps: HubConnectionDeps,
   current: AgentIdentity,
-  session: Pick<Parameters<typeof runSession>[0], "intake" | "outbox" | "signal" | "onWelcome">,
+  session: Handlers & Pick<SessionOptions, "outbox" | "signal" | "onWelcome">,
 ): Promise<SessionEnd> {
   const { hubAddress: address, authoritiesPem, chainPem, keyPem } = current;
   const over = new AbortController();

@@ -21,6 +21,7 @@ import type { Intake } from "../assignment/index.ts";
 import { agentErrors, wrongHub } from "../errors/index.ts";
 import type { HubStream } from "../hubclient/index.ts";
 import type { StreamOutbox } from "../report/index.ts";
+import { type AnswerRequest, createOpenRequests } from "../requests/index.ts";
 import { createMessageHandler } from "./handle-message.ts";
 import { createKeyedTasks } from "./keyed-tasks.ts";
 
@@ -36,6 +37,8 @@ export interface SessionOptions {
   readonly setAuthorities: (authoritiesPem: string) => Promise<void>;
   readonly intake: Intake;
   readonly outbox: StreamOutbox;
+  /** Answers requests of users. */
+  readonly answer: AnswerRequest;
   readonly clock: Clock;
   readonly log: Log;
   /** Closes the stream gracefully. */
@@ -83,7 +86,8 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
     onRoom: () => stream.resume(),
     onFailed: (thrown) => fail(AppError.from(thrown)),
   });
-  const handle = createMessageHandler({ ...options, outgoing, tasks });
+  const requests = createOpenRequests({ ...options, outgoing });
+  const handle = createMessageHandler({ ...options, outgoing, tasks, requests });
   let welcomeTimer = failAfter(answerTimeoutMs, "the hub did not answer within 30 s");
 
   stream.once("metadata", () => {
@@ -110,6 +114,7 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   welcomeTimer.cancel();
   signal.removeEventListener("abort", close);
   outbox.detach();
+  requests.close();
   outgoing.close();
   // The next Hello lists what is stored, so all that arrived on this stream must be stored by then.
   await tasks.idle();

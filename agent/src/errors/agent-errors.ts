@@ -150,6 +150,10 @@ export const agentErrors = defineErrors({
     retryable: false,
     help: "A `readyExpr` of `dependsOn` is no valid CEL expression; the message has the place. The hub rejects such a HelmOp, so hub and agent have different versions, or the Bundle was written by something else. Correct the expression, or upgrade the agent.",
   },
+  REQUEST_FAILED: {
+    retryable: true,
+    help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",
+  },
   VALUES_TEMPLATE_FAILED: {
     retryable: false,
     help: 'A template in `values` or `templateValues` cannot be rendered for this cluster; the message has its path and the error. Other clusters are not affected. A missing key, such as `.ClusterLabels.region`, is an error as in Fleet: label the Cluster, or use `index .ClusterLabels "region"`, `hasKey` or `dig`, which accept a missing key. The template is rendered again as soon as the HelmOp or the Cluster changes.',

@@ -40,20 +40,22 @@ const releaseReply = z.object({
   chartName: z.string(),
   chartVersion: z.string(),
   appVersion: z.string(),
+  deployedAt: z.string().exactOptional(),
+  description: z.string().exactOptional(),
 });
 
-const objects = z.array(
-  z.object({
-    apiVersion: z.string(),
-    kind: z.string(),
-    namespace: z.string().exactOptional(),
-    name: z.string(),
-  }),
-);
+const object = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  namespace: z.string().exactOptional(),
+  name: z.string(),
+});
+const objects = z.array(object);
 
 const manifestReplies: { readonly [Use in ManifestUse]: z.ZodType<ManifestUses[Use]> } = {
   objects,
   exactObjects: objects.nullable(),
+  documents: z.array(object.extend({ json: z.string() })),
   crds: z.array(z.object({ name: z.string(), hasOwnPolicy: z.boolean() })),
   withKeptCrds: z.string(),
   chartCrds: z.array(chartCrdSchema),

@@ -4,6 +4,7 @@
  * Manifests can have megabytes, mostly CRDs and dashboards, and only four fields of each object matter. So the lines of other
  * top-level fields are removed before the YAML is parsed; if that gives no result, the whole document is parsed.
  */
+import { canonicalJson } from "@flotilla/shared/json";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { z } from "zod";
@@ -26,6 +27,12 @@ export interface OwnedObject {
   /** As in the manifest; absent: the release's namespace. */
   readonly namespace?: string;
   readonly name: string;
+}
+
+/** An object of a manifest with all its fields. */
+export interface ManifestDocument extends OwnedObject {
+  /** Numbers have all their digits. */
+  readonly json: string;
 }
 
 const objectSchema = z.object({
@@ -86,6 +93,21 @@ export function manifestObjects(manifest: string, read: ReadYamlDocument): reado
 export const manifestObjectSchema = z.custom<KubeObject>(
   (value) => objectSchema.safeParse(value).success,
 );
+
+/** As `ownedObjects`, in the same order, with all fields. */
+export function manifestDocuments(
+  manifest: string,
+  read: ReadYamlDocument,
+): readonly ManifestDocument[] {
+  return manifest
+    .split(/^---.*$/m)
+    .filter((document) => document.trim() !== "")
+    .flatMap((document) => itemsOf(read(document)))
+    .flatMap((item) => {
+      const object = toOwned(item);
+      return object === undefined ? [] : [{ ...object, json: canonicalJson(item) }];
+    });
+}
 
 function itemsOf(value: unknown): readonly unknown[] {
   const list = listSchema.safeParse(value);

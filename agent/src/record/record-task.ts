@@ -5,6 +5,8 @@ import { chartCrds } from "./chart-crds.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
 import {
   exactObjects,
+  type ManifestDocument,
+  manifestDocuments,
   manifestObjects,
   type OwnedObject,
   ownedObjects,
@@ -23,6 +25,7 @@ import {
 const manifestUses = [
   "objects",
   "exactObjects",
+  "documents",
   "crds",
   "withKeptCrds",
   "chartCrds",
@@ -49,6 +52,8 @@ export interface ManifestUses {
   readonly objects: readonly OwnedObject[];
   /** Null: Helm may read a part of it differently. */
   readonly exactObjects: readonly OwnedObject[] | null;
+  /** The objects with all their fields. */
+  readonly documents: readonly ManifestDocument[];
   readonly crds: readonly ReleasedCrd[];
   readonly withKeptCrds: string;
   /** Of a rendered chart, instead of a release. */
@@ -119,6 +124,7 @@ function readManifest<U extends ManifestUse>(
   const uses: { readonly [Use in ManifestUse]: () => ManifestUses[Use] } = {
     objects: () => ownedObjects(manifest, read),
     exactObjects: () => exactObjects(manifest, read) ?? null,
+    documents: () => manifestDocuments(manifest, read),
     crds: () => crdsOf(manifest, read),
     withKeptCrds: () => withKeptCrds(manifest, read),
     chartCrds: () => chartCrds(manifest, read),

@@ -37,6 +37,10 @@ export interface HelmRelease {
   readonly chartName: string;
   readonly chartVersion: string;
   readonly appVersion: string;
+  /** RFC 3339. */
+  readonly deployedAt?: string;
+  /** Helm's, of what it did: `Upgrade complete`, or an error. */
+  readonly description?: string;
 }
 
 /** Some 12 MiB are the most that a Secret of a megabyte with a real chart has; one that was made to has a thousand. */
@@ -48,7 +52,11 @@ const releaseSchema = z.looseObject({
   version: z.number().int(),
   manifest: z.string().default(""),
   hooks: z.array(z.looseObject({})).nullish(),
-  info: z.looseObject({ status: z.string() }),
+  info: z.looseObject({
+    status: z.string(),
+    last_deployed: z.string().nullish(),
+    description: z.string().nullish(),
+  }),
   chart: z
     .looseObject({
       metadata: z
@@ -79,6 +87,8 @@ export function parseRelease(json: string, what: string): HelmRelease {
       chartName: chart?.metadata?.name ?? "",
       chartVersion: chart?.metadata?.version ?? "",
       appVersion: chart?.metadata?.appVersion ?? "",
+      ...(info.last_deployed && { deployedAt: info.last_deployed }),
+      ...(info.description && { description: info.description }),
     };
   });
 }

@@ -5,6 +5,7 @@ import { buildVersion } from "@flotilla/shared/buildinfo";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { dirOption, parseClusterCount, parseTimeout, withHubOptions } from "./options.ts";
+import { requestCommands } from "./request-commands.ts";
 import { simulateCommand } from "./simulate-command.ts";
 
 /** Every subcommand of `flotilla`. */
@@ -21,6 +22,7 @@ export function createProgram(config: CliConfig): Command {
     chartsCommand(config),
     reconcileCommand(config),
     retryCommand(config),
+    ...requestCommands(config),
     clusterCommand(config),
     rotateAuthorityCommand(config),
     uninstallCommand(config),

@@ -1,3 +1,4 @@
+export { type AskOptions, askHub } from "./ask-hub.ts";
 export { describeFleet } from "./describe-fleet.ts";
 export { installCrds } from "./install-crds.ts";
 export {

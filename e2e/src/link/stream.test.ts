@@ -192,6 +192,7 @@ describe("an agent that reaches another hub", () => {
         withdrawReferencedObject: () => Promise.resolve(void touched.push("drop")),
       },
       outbox: createOutbox(),
+      answer: () => Promise.reject(new Error("not asked")),
       clock: systemClock,
       log: testLog().log,
       signal: new AbortController().signal,

@@ -10,7 +10,12 @@ import {
   registerAuthorityMetrics,
 } from "../authority/index.ts";
 import { byNamedCluster } from "../cache/index.ts";
-import { createDispatcher, createDispatchMetrics, type DispatcherDeps } from "../dispatch/index.ts";
+import {
+  createDispatcher,
+  createDispatchMetrics,
+  type Dispatcher,
+  type DispatcherDeps,
+} from "../dispatch/index.ts";
 import { createEnrolment } from "../enrolment/index.ts";
 import { readHubId } from "../identity/index.ts";
 import { createPresence, type EpochFloorOf, type Presence } from "../presence/index.ts";
@@ -63,6 +68,8 @@ export interface AgentServer {
   readonly certificateLifetimeMs: number;
   /** How many agents are connected. */
   readonly agents: number;
+  /** Sends a request of a user to an agent that is connected here. */
+  readonly request: Dispatcher["request"];
   /** Opens the port and returns it. Agents are answered once the informers have synced. */
   listen(host: string, port: number): Promise<number>;
   /** Ends the streams, so that agents reconnect elsewhere, and closes the port, after `graceMs` at the latest. */
@@ -137,6 +144,7 @@ export async function createAgentServer(
     get agents() {
       return dispatcher.size;
     },
+    request: dispatcher.request,
     listen: (host, port) => server.listen(host, port),
     async close(graceMs) {
       await server.close(graceMs);

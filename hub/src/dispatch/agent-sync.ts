@@ -61,6 +61,8 @@ export interface AgentSync {
   enqueue(subject: Subject): void;
   /** The latest acknowledgement of a name replaces one that was not sent. `onSent`: called when it is sent. */
   acknowledge(name: string, sequence: number, onSent: () => void): void;
+  /** Enqueues a message of a request. */
+  readonly put: (key: string, make: MakeMessage<HubMessage>) => void;
   /** Whether the agent has a deployment of that name that it is not uninstalling. */
   hasDeployment(name: string): boolean;
   /** The agent no longer has it. */
@@ -146,6 +148,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
         onSent();
         return { kind: "stateAck", name, sequence };
       }),
+    put: (key, make) => queue.put(key, make),
     hasDeployment: assignments.has,
     uninstalled: assignments.uninstalled,
     close() {
@@ -157,5 +160,6 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
 
 /** Whether it carries desired state, and is no part of the stream's own protocol. */
 function isCounted({ kind }: HubMessage): boolean {
-  return !["welcome", "authorities", "synced", "stateAck"].includes(kind);
+  const own = ["welcome", "authorities", "synced", "stateAck", "request", "requestCancellation"];
+  return !own.includes(kind);
 }

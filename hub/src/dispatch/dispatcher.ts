@@ -18,6 +18,7 @@ import {
   type WorkspaceObjects,
 } from "../referenced/index.ts";
 import { type AgentStream, RpcError, rpcErrors, toGrpcError } from "../rpc/index.ts";
+import type { AnswerSink, NewRequest, OpenedRequest } from "./agent-requests.ts";
 import type { DesiredState } from "./agent-sync.ts";
 import { createDuplicateAgents } from "./duplicate-agents.ts";
 import { affectsAgent } from "./plan.ts";
@@ -36,6 +37,8 @@ export interface Dispatcher {
   /** How many agents are connected. */
   readonly size: number;
   accept(stream: AgentStream, agent: AgentCertificate): void;
+  /** Sends a request of a user to the agent of a Cluster; `offline` if it is not connected to this replica. */
+  request(cluster: ObjectKey, request: NewRequest, sink: AnswerSink): OpenedRequest;
   /** Ends all streams so that their agents reconnect at once, to another replica. */
   close(): void;
 }
@@ -145,6 +148,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       return byCluster.size;
     },
     accept,
+    request: (cluster, request, sink) =>
+      byCluster.get(cluster)?.request(request, sink) ?? { kind: "offline" },
     close() {
       isClosed = true;
       deps.presence.handOver();

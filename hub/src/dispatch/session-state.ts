@@ -8,6 +8,7 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type AgentMessage,
+  type AnswerChunk,
   type DeploymentKey,
   type DeploymentState,
   maxMessageBytes,
@@ -93,6 +94,7 @@ export type SessionEffect =
     }
   | { readonly kind: "acceptWithdrawn"; readonly deployment: DeploymentKey }
   | { readonly kind: "logStored"; readonly deployment: DeploymentKey }
+  | { readonly kind: "acceptChunk"; readonly chunk: AnswerChunk }
   | { readonly kind: "pauseReading" }
   | { readonly kind: "resumeReading" }
   | { readonly kind: "reject"; readonly error: RpcError }
@@ -187,6 +189,12 @@ function receive(state: Open, message: AgentMessage, hub: OwnHub): SessionStep {
       return withEffect(state, { kind: "acceptWithdrawn", deployment: message.deployment });
     case "deploymentAck":
       return withEffect(state, { kind: "logStored", deployment: message.deployment });
+    case "answerChunk": {
+      if (state.kind === "registering")
+        return reject(state, violation("an answer before the agent was welcomed"));
+      const { kind: _, ...chunk } = message;
+      return withEffect(state, { kind: "acceptChunk", chunk });
+    }
   }
 }
 

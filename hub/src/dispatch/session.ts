@@ -19,6 +19,13 @@ import {
   toGrpcError,
 } from "../rpc/index.ts";
 import {
+  type AgentRequests,
+  type AnswerSink,
+  createAgentRequests,
+  type NewRequest,
+  type OpenedRequest,
+} from "./agent-requests.ts";
+import {
   type AgentSync,
   type AgentSyncDeps,
   createAgentSync,
@@ -60,6 +67,8 @@ export interface Session {
   changed(subject: Subject): void;
   /** A BundleDeployment of the cluster was created or deleted. */
   deploymentsChanged(name: string): void;
+  /** Sends a request of a user. */
+  request(request: NewRequest, sink: AnswerSink): OpenedRequest;
   end(error: RpcError): void;
 }
 
@@ -72,6 +81,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
   const ended = Promise.withResolvers<void>();
   let state: SessionState = initialState;
   let sync: AgentSync | undefined;
+  let requests: AgentRequests | undefined;
   presence.opened(cluster);
 
   const receiveLimit = createReceiveLimit({
@@ -110,6 +120,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
         break;
       case "startDispatch":
         sync = startDispatch(deps, options, effect.registration, log, emit);
+        requests = createAgentRequests({ version: effect.registration.version, put: sync.put });
         break;
       case "enqueue":
         sync?.enqueue(effect.subject);
@@ -126,6 +137,9 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       case "logStored":
         log.debug({ deployment: effect.deployment.name }, "agent stored its assignment");
         break;
+      case "acceptChunk":
+        requests?.received(effect.chunk);
+        break;
       case "pauseReading":
         stream.pause();
         break;
@@ -140,7 +154,7 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
         break;
       case "close":
         for (const each of [helloTimer, certificateTimer]) each.cancel();
-        for (const each of [receiveLimit, sync]) each?.close();
+        for (const each of [receiveLimit, sync, requests]) each?.close();
         closeStream(stream, effect.how);
         break;
       case "release":
@@ -178,6 +192,10 @@ export function openSession(deps: SessionDeps, options: SessionOptions): Session
       emit({ kind: "changed", subject });
     },
     deploymentsChanged: (name) => emitOrphan(name, options.desired, sync, emit),
+    request: (request, sink) =>
+      state.kind === "connected" && requests !== undefined
+        ? requests.open(request, sink)
+        : { kind: "offline" },
     end: (error) => emit({ kind: "end", error }),
   };
 }

@@ -8,6 +8,7 @@ import {
   epochFloorAnnotation,
   hubReplicaLabel,
   hubVersionAnnotation,
+  replicaAddressAnnotation,
 } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import {
@@ -81,6 +82,17 @@ export function epochFloorOf(lease: Lease | undefined): number {
 export function withEpochFloor(lease: Lease, floor: number): Lease {
   if (floor === 0) return lease;
   const annotations = { ...lease.metadata.annotations, [epochFloorAnnotation]: String(floor) };
+  return { ...lease, metadata: { ...lease.metadata, annotations } };
+}
+
+/** `host:port` by which other replicas reach its HTTP port; undefined if it does not publish one. */
+export function addressOf(lease: Lease | undefined): string | undefined {
+  return lease?.metadata.annotations?.[replicaAddressAnnotation] || undefined;
+}
+
+/** `address`: "" if it is not known, which also removes that of an earlier process of the same name. */
+export function withAddress(lease: Lease, address: string): Lease {
+  const annotations = { ...lease.metadata.annotations, [replicaAddressAnnotation]: address };
   return { ...lease, metadata: { ...lease.metadata, annotations } };
 }
 

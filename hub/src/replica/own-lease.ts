@@ -21,6 +21,7 @@ import {
   replicaLeaseName,
   replicaLeaseTimes,
   takenReplicaLease,
+  withAddress,
   withEpochFloor,
 } from "./lease.ts";
 
@@ -31,6 +32,8 @@ export interface ReplicaLeaseDeps {
   readonly replica: string;
   /** Of this process: a restarted one of the same name is another holder. */
   readonly identity: string;
+  /** `host:port` of its HTTP port, for other replicas; absent: not known. */
+  readonly address?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly times?: ReplicaLeaseTimes;
@@ -94,9 +97,9 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
     );
   }
 
-  /** One that was deleted is created again with the floor. */
+  /** One that was deleted is created again with the floor and the address. */
   function stored(lease: Lease): Lease {
-    return withEpochFloor(lease, epochFloor);
+    return withAddress(withEpochFloor(lease, epochFloor), deps.address ?? "");
   }
 
   async function renew(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Lease } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { Gauge, type Registry } from "prom-client";
-import { epochFloorOf } from "./lease.ts";
+import { addressOf, epochFloorOf } from "./lease.ts";
 import { acquireReplicaLease, type ReplicaLease } from "./own-lease.ts";
 import { createReplicas, type Replicas } from "./replicas.ts";
 
@@ -20,6 +20,8 @@ export interface Replica {
   isLeaseHeld(): boolean;
   /** See presence/epoch.ts: of any replica, as far as it is known here. */
   epochFloorOf(replica: string): number;
+  /** `host:port` by which other replicas reach the HTTP port of one; undefined: not known. */
+  addressOf(replica: string): string | undefined;
   /** Resolves when a floor above `epoch`, and above every earlier one of this replica, is stored. Only after `acquire`. */
   raiseEpochFloor(epoch: number): Promise<void>;
   /** To be called whenever this process gains or loses leadership. */
@@ -40,6 +42,8 @@ export interface ReplicaDeps {
   /** The hub's own. */
   readonly namespace: string;
   readonly name: string;
+  /** `host:port` of its HTTP port, for other replicas; absent: not known. */
+  readonly address?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Registry;
@@ -60,6 +64,7 @@ export function createReplica(deps: ReplicaDeps): Replica {
     isLeaseHeld: () => lease?.isHeld === true,
     epochFloorOf: (of) =>
       of === name ? (lease?.epochFloor ?? 0) : epochFloorOf(replicas.leaseOf(of)),
+    addressOf: (of) => addressOf(replicas.leaseOf(of)),
     async raiseEpochFloor(epoch) {
       await lease?.raiseEpochFloor(epoch);
     },

@@ -1,6 +1,12 @@
 /** Random messages that the contract allows. */
 import fc from "fast-check";
-import { type AgentMessage, type DeploymentState, type HubMessage, wireLimits } from "../index.ts";
+import {
+  type AgentMessage,
+  type DeploymentState,
+  type HubMessage,
+  type RequestBody,
+  wireLimits,
+} from "../index.ts";
 import { resourceStateNames } from "../messages.ts";
 import { aCertificate } from "./a-certificate.ts";
 
@@ -129,6 +135,32 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("state" as const), sequence, state }),
   fc.record({ kind: fc.constant("withdrawn" as const), deployment: key }),
+  fc.record(
+    {
+      kind: fc.constant("answerChunk" as const),
+      id: named,
+      data: bytes,
+      end: fc.record({ failure: fc.record({ code: named, message: text }) }, { requiredKeys: [] }),
+    },
+    { requiredKeys: ["kind", "id", "data"] },
+  ),
+);
+
+const requestBody: fc.Arbitrary<RequestBody> = fc.oneof(
+  fc.record(
+    {
+      kind: fc.constant("log" as const),
+      pod: named,
+      container: named,
+      tailLines: count,
+      sinceSeconds: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
+      previous: fc.boolean(),
+      tests: fc.boolean(),
+    },
+    { requiredKeys: ["kind", "tailLines", "previous", "tests"] },
+  ),
+  fc.record({ kind: fc.constant("diff" as const) }),
+  fc.record({ kind: fc.constant("history" as const) }),
 );
 
 /** Any message of a hub. */
@@ -176,4 +208,11 @@ export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
     kind: fc.constant("authorities" as const),
     pem: fc.integer({ min: 1, max: 3 }).map((many) => aCertificate.repeat(many)),
   }),
+  fc.record({
+    kind: fc.constant("request" as const),
+    id: named,
+    deployment: key,
+    body: requestBody,
+  }),
+  fc.record({ kind: fc.constant("requestCancellation" as const), id: named }),
 );

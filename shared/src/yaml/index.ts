@@ -1,1 +1,2 @@
+export { formatYaml } from "./format.ts";
 export { parseHelmYaml, toHelmJson } from "./helm-yaml.ts";

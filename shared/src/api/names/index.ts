@@ -39,6 +39,9 @@ export {
   registrationSecretType,
   registrationTokenAnnotation,
   releaseNamePattern,
+  replicaAddressAnnotation,
+  requestsAudience,
+  requestsServiceAccount,
   resetRequestAnnotation,
   revokedAtAnnotation,
   rotationHandledAnnotation,
@@ -47,6 +50,7 @@ export {
   rotationSinceAnnotation,
   simulatedLabel,
   targetName,
+  tokenHeader,
   webhookSecretType,
   workspaceNamespace,
 } from "./names.ts";

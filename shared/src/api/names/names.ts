@@ -30,6 +30,15 @@ export const managedLabel = "fleet.cattle.io/managed";
 export const hubReplicaLabel = "flotilla.dev/hub-replica";
 /** On the Lease of a replica of the hub: the version that it runs. */
 export const hubVersionAnnotation = "flotilla.dev/hub-version";
+
+/** On the Lease of a replica of the hub: `host:port` by which the others reach its public HTTP port. */
+export const replicaAddressAnnotation = "flotilla.dev/http-address";
+
+/** The audience of tokens with which users send requests to the hub: they are valid for nothing else. */
+export const requestsAudience = "flotilla-requests";
+
+/** The header with that token. The API server removes `Authorization` from what it passes on to a Service. */
+export const tokenHeader = "flotilla-token";
 /** On the Lease of a replica: the epoch of the streams whose agents it has kept as connected since its last start. */
 export const epochFloorAnnotation = "flotilla.dev/epoch-floor";
 
@@ -189,3 +198,6 @@ function limit(name: string, length: number): string {
 function hex(algorithm: "sha256" | "md5", text: string): string {
   return createHash(algorithm).update(text).digest("hex");
 }
+
+/** The service account that the chart of the hub creates for requests of administrators: it may read of every workspace. */
+export const requestsServiceAccount = `${hubNamespace}/flotilla-requests`;

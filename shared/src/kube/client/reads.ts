@@ -65,9 +65,14 @@ export function readsOver(
       return watchStream({ what, ...origin }, signal, (sink) => sender.stream(call, sink));
     },
 
-    async raw(path, options = {}) {
-      const what = `get ${path}`;
-      const call: Call = { what, method: "GET", path, idempotent: true, options };
+    async raw(path, { headers, body, ...options } = {}) {
+      const isRead = body === undefined;
+      const call: Call = {
+        ...{ what: `${isRead ? "get" : "post"} ${path}`, path, options },
+        ...{ method: isRead ? "GET" : "POST", idempotent: isRead },
+        ...(headers !== undefined && { headers }),
+        ...(!isRead && { body, contentType: "application/json" }),
+      };
       return (await sendSuccessfully(sender, origin, call)).text;
     },
   };

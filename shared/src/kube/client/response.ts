@@ -88,6 +88,7 @@ function errorOf(
     {
       status: code,
       reason,
+      serverMessage: message,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       causes: causesOf(status).map((cause) => String(cause.reason)),
     },

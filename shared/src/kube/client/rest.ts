@@ -12,6 +12,13 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+export interface RawOptions extends CallOptions {
+  /** Besides those of the client. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** JSON: makes it a POST. */
+  readonly body?: string;
+}
+
 export interface ListOptions extends CallOptions {
   /** All namespaces when absent. */
   readonly namespace?: string;
@@ -101,8 +108,8 @@ export interface KubeRest {
     ref: ObjectRef,
     options?: DeleteOptions,
   ): Promise<boolean>;
-  /** GET of any other path, such as `/version`; returns the text. */
-  raw(path: string, options?: CallOptions): Promise<string>;
+  /** GET, or POST with a body, of any other path, such as `/version`; returns the text. */
+  raw(path: string, options?: RawOptions): Promise<string>;
   /**
    * Resolves when the server next responds to any request over these connections, other than with 429 or 5xx, or when
    * `signal` aborts. Responses within 30 s of the last one that counted do not count.

@@ -21,6 +21,8 @@ export interface Call {
   readonly method: Request["method"];
   /** With the query. */
   readonly path: string;
+  /** Those of the client, and its credentials, are added. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly contentType?: string;
   readonly body?: string;
   /** Whether it may be sent twice. */
@@ -91,6 +93,7 @@ function createSenderOver(parts: SenderParts): Sender {
       method: call.method,
       path: basePath + call.path,
       headers: {
+        ...call.headers,
         ...parts.headers,
         ...identity.headers,
         ...(call.contentType === undefined ? {} : { "content-type": call.contentType }),

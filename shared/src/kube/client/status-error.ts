@@ -7,6 +7,8 @@ export interface StatusErrorDetail {
   readonly status: number;
   /** The machine-readable reason, such as `AlreadyExists`; empty when there was none. */
   readonly reason: string;
+  /** The server's own message; "" if there was none. */
+  readonly serverMessage?: string;
   readonly retryAfterMs?: number;
   /** Reasons of the single causes, such as `NamespaceTerminating`. */
   readonly causes?: readonly string[];
@@ -16,6 +18,8 @@ export class KubeStatusError extends AppError {
   override readonly name = "KubeStatusError";
   readonly status: number;
   readonly reason: string;
+  /** The server's own message. */
+  readonly serverMessage: string;
   /** The server's Retry-After. */
   readonly retryAfterMs: number | undefined;
   readonly causes: readonly string[];
@@ -24,6 +28,7 @@ export class KubeStatusError extends AppError {
     super(kindOf(detail.status), message);
     this.status = detail.status;
     this.reason = detail.reason;
+    this.serverMessage = detail.serverMessage ?? "";
     this.retryAfterMs = detail.retryAfterMs;
     this.causes = detail.causes ?? [];
   }

@@ -9,6 +9,8 @@ import type { ClusterInfo as _flotilla_v1_ClusterInfo, ClusterInfo__Output as _f
 import type { ReferencedObject as _flotilla_v1_ReferencedObject, ReferencedObject__Output as _flotilla_v1_ReferencedObject__Output } from '../../flotilla/v1/ReferencedObject.ts';
 import type { ReferencedObjectWithdrawal as _flotilla_v1_ReferencedObjectWithdrawal, ReferencedObjectWithdrawal__Output as _flotilla_v1_ReferencedObjectWithdrawal__Output } from '../../flotilla/v1/ReferencedObjectWithdrawal.ts';
 import type { Authorities as _flotilla_v1_Authorities, Authorities__Output as _flotilla_v1_Authorities__Output } from '../../flotilla/v1/Authorities.ts';
+import type { AgentRequest as _flotilla_v1_AgentRequest, AgentRequest__Output as _flotilla_v1_AgentRequest__Output } from '../../flotilla/v1/AgentRequest.ts';
+import type { RequestCancellation as _flotilla_v1_RequestCancellation, RequestCancellation__Output as _flotilla_v1_RequestCancellation__Output } from '../../flotilla/v1/RequestCancellation.ts';
 
 export interface HubMessage {
   'welcome'?: (_flotilla_v1_Welcome | null);
@@ -20,7 +22,9 @@ export interface HubMessage {
   'referencedObject'?: (_flotilla_v1_ReferencedObject | null);
   'referencedObjectWithdrawal'?: (_flotilla_v1_ReferencedObjectWithdrawal | null);
   'authorities'?: (_flotilla_v1_Authorities | null);
-  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateAck"|"clusterInfo"|"referencedObject"|"referencedObjectWithdrawal"|"authorities";
+  'agentRequest'?: (_flotilla_v1_AgentRequest | null);
+  'requestCancellation'?: (_flotilla_v1_RequestCancellation | null);
+  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateAck"|"clusterInfo"|"referencedObject"|"referencedObjectWithdrawal"|"authorities"|"agentRequest"|"requestCancellation";
 }
 
 export interface HubMessage__Output {
@@ -33,5 +37,7 @@ export interface HubMessage__Output {
   'referencedObject'?: (_flotilla_v1_ReferencedObject__Output | null);
   'referencedObjectWithdrawal'?: (_flotilla_v1_ReferencedObjectWithdrawal__Output | null);
   'authorities'?: (_flotilla_v1_Authorities__Output | null);
-  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateAck"|"clusterInfo"|"referencedObject"|"referencedObjectWithdrawal"|"authorities";
+  'agentRequest'?: (_flotilla_v1_AgentRequest__Output | null);
+  'requestCancellation'?: (_flotilla_v1_RequestCancellation__Output | null);
+  'body'?: "welcome"|"deployment"|"withdrawal"|"synced"|"stateAck"|"clusterInfo"|"referencedObject"|"referencedObjectWithdrawal"|"authorities"|"agentRequest"|"requestCancellation";
 }

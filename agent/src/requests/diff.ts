@@ -1,0 +1,82 @@
+/** The objects of a release as they are, against those of its stored manifest as the API server would apply them. */
+import { AppError } from "@flotilla/shared/errors";
+import { parseExact } from "@flotilla/shared/json";
+import { KubeStatusError } from "@flotilla/shared/kube/client";
+import { agentErrors } from "../errors/index.ts";
+import type { ManifestDocument, ReadRecords } from "../record/index.ts";
+import { objectDiff } from "./object-diff.ts";
+import type { AnswerSink } from "./open-requests.ts";
+import {
+  type FindResource,
+  type RequestedRelease,
+  readNewest,
+  type StoredDeps,
+} from "./requested-release.ts";
+
+export interface DiffDeps extends StoredDeps {
+  readonly records: Pick<ReadRecords, "stored" | "manifest">;
+  readonly findResource: FindResource;
+}
+
+/** Of no writer: a dry run as Helm would show what Helm no longer has in the manifest as a difference. */
+const fieldManager = "flotilla-diff";
+
+/** Nothing is written for objects that do not differ. Throws REQUEST_FAILED if no object can be compared. */
+export async function writeDiff(
+  deps: DiffDeps,
+  release: RequestedRelease,
+  { write, signal }: AnswerSink,
+): Promise<void> {
+  const stored = await readNewest(deps, release, signal);
+  const documents = await deps.records.manifest(stored, "documents");
+  let failures = 0;
+  let compared = 0;
+  for (const document of documents) {
+    const namespace = document.namespace ?? release.namespace;
+    const title = `${document.apiVersion} ${document.kind} ${namespace}/${document.name}`;
+    try {
+      const diff = await diffOf(deps, release, { document, namespace, title }, signal);
+      compared += 1;
+      if (diff !== "") await write(diff);
+    } catch (thrown) {
+      if (!(thrown instanceof KubeStatusError)) throw thrown;
+      failures += 1;
+      await write(`# ${title}: cannot be compared: ${thrown.serverMessage}\n`);
+    }
+  }
+  if (compared === 0 && failures > 0)
+    throw new AppError(agentErrors.REQUEST_FAILED, "no object of the release can be compared");
+}
+
+async function diffOf(
+  { findResource }: DiffDeps,
+  { rest }: RequestedRelease,
+  {
+    document,
+    namespace,
+    title,
+  }: {
+    readonly document: ManifestDocument;
+    readonly namespace: string;
+    readonly title: string;
+  },
+  signal: AbortSignal,
+): Promise<string> {
+  const { apiVersion, kind, name, json } = document;
+  const resource = await findResource(apiVersion, kind, signal);
+  if (typeof resource === "string") return `# ${title}: cannot be compared: ${resource}\n`;
+  const ref = resource.namespaced ? { namespace, name } : { name };
+  // The document is an object of the resource.
+  const body = parseExact(json) as Readonly<Record<string, unknown>>;
+  const live = await rest.get(resource, ref, { signal });
+  const desired =
+    live === undefined
+      ? body
+      : await rest.patch(
+          resource,
+          ref,
+          { type: "apply", body, force: true },
+          { dryRun: true, fieldManager, signal },
+        );
+  return objectDiff(title, live && { ...live }, { ...desired });
+}

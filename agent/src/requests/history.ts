@@ -1,0 +1,43 @@
+/** The revisions of a release that Helm has stored, as `helm history` shows them, with the results of their tests. */
+import { cleanText } from "@flotilla/proto";
+import type { HelmRelease } from "../record/index.ts";
+import type { AnswerSink } from "./open-requests.ts";
+import {
+  type RequestedRelease,
+  readRevision,
+  revisionsOf,
+  type StoredDeps,
+} from "./requested-release.ts";
+
+/** The newest. Each is read by itself: a Secret may have a megabyte. */
+const maxRevisions = 50;
+/** The error of a failed revision can be long. */
+const descriptionChars = 1_000;
+
+/** Writes a line of JSON for each revision, newest first. */
+export async function writeHistory(
+  deps: StoredDeps,
+  release: RequestedRelease,
+  { write, signal }: AnswerSink,
+): Promise<void> {
+  for (const revision of revisionsOf(deps, release).slice(0, maxRevisions)) {
+    const stored = await readRevision(deps, release, revision, signal);
+    if (stored !== undefined) await write(`${JSON.stringify(historyEntry(stored))}\n`);
+  }
+}
+
+/** Pure. */
+export function historyEntry(release: HelmRelease) {
+  const { namespace, name, revision, status, chartName, chartVersion, appVersion } = release;
+  return {
+    ...{ namespace, release: name, revision, status, chartName, chartVersion, appVersion },
+    ...(release.deployedAt !== undefined && { deployedAt: release.deployedAt }),
+    description: cleanText(release.description ?? "", descriptionChars),
+    tests: release.tests.map(({ name: test, phase, startedAt, completedAt }) => ({
+      name: test,
+      phase: phase ?? "not run",
+      ...(startedAt !== undefined && { startedAt }),
+      ...(completedAt !== undefined && { completedAt }),
+    })),
+  };
+}

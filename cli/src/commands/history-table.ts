@@ -1,0 +1,35 @@
+/** The revisions of a release as a table, as `helm history` prints them. Pure. */
+import { z } from "zod";
+import { formatTable } from "./status.ts";
+
+const entrySchema = z.looseObject({
+  revision: z.number(),
+  status: z.string(),
+  chartName: z.string(),
+  chartVersion: z.string(),
+  appVersion: z.string(),
+  deployedAt: z.string().optional(),
+  description: z.string(),
+  tests: z.array(z.looseObject({ name: z.string(), phase: z.string() })),
+});
+
+/** `lines`: JSON, one revision each. */
+export function historyTable(lines: string): string {
+  const entries = lines
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => entrySchema.parse(JSON.parse(line)));
+  if (entries.length === 0) return "Helm has stored no revision\n";
+  return formatTable(
+    ["REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "TESTS", "DESCRIPTION"],
+    entries.map(({ revision, deployedAt, status, chartName, ...entry }) => [
+      String(revision),
+      (deployedAt ?? "").replace(/\.\d+/, ""),
+      status,
+      `${chartName}-${entry.chartVersion}`,
+      entry.appVersion,
+      entry.tests.map(({ name, phase }) => `${name} ${phase}`).join(", "),
+      entry.description.replace(/\s+/g, " "),
+    ]),
+  );
+}

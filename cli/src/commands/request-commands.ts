@@ -1,0 +1,82 @@
+/** The flags of `flotilla logs`, `flotilla diff` and `flotilla history`. */
+import { requestsServiceAccount, workspaceNamespace } from "@flotilla/shared/api/names";
+import { Command, Option } from "commander";
+import type { CliConfig } from "../config.ts";
+import { parseCount, withHubOptions } from "./options.ts";
+import type { RequestOptions } from "./request.ts";
+
+export function requestCommands(config: CliConfig): readonly Command[] {
+  return [logsCommand(config), diffCommand(config), historyCommand(config)];
+}
+
+function logsCommand(config: CliConfig): Command {
+  return requestCommand("logs", "Print the logs of the pods of a release", config)
+    .option("--pod <name>", "only of this pod")
+    .option("--container <name>", "only of this container")
+    .option("--tail <lines>", "the last lines of each container", parseCount, 100)
+    .option("--since <duration>", "only lines that are newer, such as 10m")
+    .option("--previous", "of the containers before their last restart")
+    .option("--test", "of the pods of the chart's tests")
+    .action(
+      async (
+        target: string,
+        options: RequestOptions & {
+          readonly pod?: string;
+          readonly container?: string;
+          readonly tail: number;
+          readonly since?: string;
+          readonly previous?: boolean;
+          readonly test?: boolean;
+        },
+      ) => {
+        const { pod, container, tail, since, previous, test } = options;
+        const { logs } = await import("./request.ts");
+        const query = {
+          ...{ pod, container, since, tail: String(tail) },
+          ...(previous === true && { previous: "true" }),
+          ...(test === true && { tests: "true" }),
+        };
+        await logs(target, options, query, config);
+      },
+    );
+}
+
+function diffCommand(config: CliConfig): Command {
+  const description = "Show how the objects of a release differ from its manifest";
+  return requestCommand("diff", description, config).action(
+    async (target: string, options: RequestOptions) => {
+      const { diff } = await import("./request.ts");
+      await diff(target, options, config);
+    },
+  );
+}
+
+function historyCommand(config: CliConfig): Command {
+  return requestCommand("history", "List the revisions of a release", config)
+    .addOption(
+      new Option("-o, --output <format>", "output format")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .action(
+      async (target: string, options: RequestOptions & { readonly output: "text" | "json" }) => {
+        const { history } = await import("./request.ts");
+        await history(target, options, config);
+      },
+    );
+}
+
+function requestCommand(name: string, description: string, config: CliConfig): Command {
+  return withHubOptions(new Command(name), config)
+    .description(description)
+    .argument("<target>", "helmop/NAME or bundle/NAME")
+    .option("-n, --namespace <name>", "namespace of the HelmOp or Bundle", workspaceNamespace)
+    .option("--cluster <name>", "name of the Cluster, if it is deployed to several")
+    .option(
+      "--service-account <name>",
+      "NAME, in that namespace, or NAMESPACE/NAME: the account of the hub's cluster that reads",
+      requestsServiceAccount,
+    )
+    .option("--hub-url <url>", "address of the hub's HTTP port (default: over the API server)")
+    .option("--hub-service <name>", "name of the hub's Service", "flotilla");
+}

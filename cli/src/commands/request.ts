@@ -1,0 +1,74 @@
+/**
+ * `flotilla logs`, `flotilla diff` and `flotilla history`: ask the agent of one cluster, by way of the hub. The hub gets a token
+ * that the API server issues for it alone, whatever the credentials of the kubeconfig are.
+ */
+import { AppError } from "@flotilla/shared/errors";
+import type { CliConfig } from "../config.ts";
+import { cliErrors } from "../errors.ts";
+import { type AskOptions, askHub } from "../fleet/index.ts";
+import { historyTable } from "./history-table.ts";
+
+export interface RequestOptions extends Omit<AskOptions, "path" | "query"> {
+  readonly namespace: string;
+  readonly cluster?: string;
+}
+
+type Query = Readonly<Record<string, string | undefined>>;
+
+export async function logs(
+  target: string,
+  options: RequestOptions,
+  query: Query,
+  config: CliConfig,
+): Promise<void> {
+  await request("log", target, options, query, config, (text) => process.stdout.write(text));
+}
+
+export async function diff(
+  target: string,
+  options: RequestOptions,
+  config: CliConfig,
+): Promise<void> {
+  let isEmpty = true;
+  await request("diff", target, options, {}, config, (text) => {
+    isEmpty = false;
+    process.stdout.write(text);
+  });
+  if (isEmpty) process.stdout.write("no differences\n");
+}
+
+export async function history(
+  target: string,
+  options: RequestOptions & { readonly output: "text" | "json" },
+  config: CliConfig,
+): Promise<void> {
+  let lines = "";
+  await request("history", target, options, {}, config, (text) => {
+    lines += text;
+  });
+  process.stdout.write(options.output === "json" ? lines : historyTable(lines));
+}
+
+async function request(
+  what: "log" | "diff" | "history",
+  target: string,
+  options: RequestOptions,
+  query: Query,
+  config: CliConfig,
+  print: (text: string) => void,
+): Promise<void> {
+  const { namespace, cluster } = options;
+  const path = `/requests/v1/namespaces/${namespace}/${targetPath(target)}/${what}`;
+  await askHub({ ...options, path, query: { cluster, ...query } }, config, print);
+}
+
+/** `helmops/NAME` or `bundles/NAME`. Throws TARGET_INVALID. Pure. */
+export function targetPath(target: string): string {
+  const [, kind, name] = /^(?:(helmop|bundle)s?\/)?([a-z0-9][-.a-z0-9]*)$/.exec(target) ?? [];
+  if (name === undefined)
+    throw new AppError(
+      cliErrors.TARGET_INVALID,
+      `"${target}" is not helmop/NAME or bundle/NAME of a HelmOp or Bundle`,
+    );
+  return `${kind ?? "helmop"}s/${name}`;
+}

@@ -1,0 +1,143 @@
+/** Sends a request of a user to the hub, over the API server or directly, and reads the answer. */
+import {
+  hubNamespace,
+  hubReplicaLabel,
+  replicaAddressAnnotation,
+  requestsAudience,
+  tokenHeader,
+} from "@flotilla/shared/api/names";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { connectKube, type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
+import { leases } from "@flotilla/shared/kube/objects";
+import { z } from "zod";
+import type { CliConfig } from "../config.ts";
+import { cliErrors } from "../errors.ts";
+import { type HubOptions, hubKubeconfig } from "./running-fleet.ts";
+
+export interface AskOptions extends HubOptions {
+  /** `NAME`, in `namespace`, or `NAMESPACE/NAME`: whose token the hub gets. */
+  readonly serviceAccount: string;
+  readonly namespace: string;
+  /** Of the hub's HTTP port; absent: over the API server, to this Service. */
+  readonly hubUrl?: string;
+  readonly hubService: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+}
+
+/** The hub answers within 35 s. */
+const timeoutMs = 45_000;
+/** The shortest that the API server issues. */
+const tokenSeconds = 600;
+
+/** Throws REQUEST_REJECTED, which has the hub's sentence, and REQUEST_INCOMPLETE. */
+export async function askHub(
+  options: AskOptions,
+  config: CliConfig,
+  print: (text: string) => void,
+): Promise<void> {
+  const kube = connectKube(await hubKubeconfig(options, config));
+  try {
+    const token = await requestToken(kube, options);
+    const url = options.hubUrl ?? (await localAddress(kube, options));
+    const path = `${options.path}${queryText(options.query)}`;
+    const headers = { [tokenHeader]: token };
+    if (url === undefined) {
+      const service = `services/http:${options.hubService}:http/proxy`;
+      const proxied = `/api/v1/namespaces/${hubNamespace}/${service}${path}`;
+      return printAnswer(await ask(kube, proxied, headers), print);
+    }
+    const hub = connectKube({ server: url, credentials: { kind: "none" } });
+    try {
+      return printAnswer(await ask(hub, path, headers), print);
+    } finally {
+      await hub.close();
+    }
+  } finally {
+    await kube.close();
+  }
+}
+
+async function ask(
+  rest: KubeRest,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<string> {
+  try {
+    return await rest.raw(path, { headers, timeoutMs });
+  } catch (thrown) {
+    const message = thrown instanceof KubeStatusError ? thrown.serverMessage : "";
+    throw new AppError(
+      cliErrors.REQUEST_REJECTED,
+      message === "" ? `ask the hub: ${messageOf(thrown)}` : message,
+      { cause: thrown },
+    );
+  }
+}
+
+const tokenSchema = z.looseObject({ status: z.looseObject({ token: z.string().min(1) }) });
+
+/** A token of the service account that is valid for the hub alone. */
+async function requestToken(
+  kube: KubeRest,
+  { serviceAccount, namespace: own }: AskOptions,
+): Promise<string> {
+  const [name = "", namespace = own] = serviceAccount.split("/").toReversed();
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts/${encodeURIComponent(name)}/token`;
+  const body = {
+    ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
+    spec: { audiences: [requestsAudience], expirationSeconds: tokenSeconds },
+  };
+  try {
+    const answer = await kube.raw(path, { body: JSON.stringify(body) });
+    return tokenSchema.parse(JSON.parse(answer)).status.token;
+  } catch (thrown) {
+    throw new AppError(
+      cliErrors.REQUEST_REJECTED,
+      `request a token of ServiceAccount ${namespace}/${name}, which needs create on serviceaccounts/token: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** Of the hub of a local fleet: no API server passes requests on to a pod whose address is one of this machine. */
+async function localAddress(
+  kube: KubeRest,
+  { kubeconfig }: HubOptions,
+): Promise<string | undefined> {
+  if (kubeconfig !== undefined) return undefined;
+  const labelSelector = `${hubReplicaLabel}=true`;
+  const { items } = await kube.list(leases, { namespace: hubNamespace, labelSelector });
+  const address = items
+    .filter(({ spec }) => Boolean(spec?.holderIdentity))
+    .map(({ metadata }) => metadata.annotations?.[replicaAddressAnnotation] ?? "")
+    .find((each) => each.startsWith("127."));
+  return address === undefined ? undefined : `http://${address}`;
+}
+
+function queryText(query: AskOptions["query"]): string {
+  const set = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined ? [] : [[key, value] as const],
+  );
+  return set.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(set)).toString()}`;
+}
+
+const lineSchema = z.union([
+  z.object({ data: z.string() }),
+  z.object({ end: z.object({ code: z.string().optional(), message: z.string().optional() }) }),
+]);
+
+/** `answer`: lines of JSON (hub/src/requests/response.ts). Throws REQUEST_INCOMPLETE, after what there is was printed. */
+export function printAnswer(answer: string, print: (text: string) => void): void {
+  for (const line of answer.split("\n")) {
+    if (line === "") continue;
+    const read = lineSchema.parse(JSON.parse(line));
+    if ("data" in read) print(read.data);
+    else if (read.end.message === undefined) return;
+    else throw new AppError(cliErrors.REQUEST_INCOMPLETE, read.end.message);
+  }
+  throw new AppError(
+    cliErrors.REQUEST_INCOMPLETE,
+    "the answer of the hub ended before it was complete; retry",
+  );
+}

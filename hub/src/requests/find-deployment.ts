@@ -1,0 +1,67 @@
+/** The deployment that a request is about. Pure, of the caches. */
+import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
+import { helmOpLabel } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { byBundle, clusterKeyOf, isForCluster } from "../cache/index.ts";
+import { requestErrors } from "../dispatch/index.ts";
+import type { UserRequest } from "./parse-request.ts";
+
+export interface FindDeps {
+  readonly bundles: Pick<Store<Bundle>, "get">;
+  readonly deployments: Pick<Store<BundleDeployment>, "byIndex">;
+  readonly clusters: Pick<Store<Cluster>, "get">;
+}
+
+export interface FoundDeployment {
+  readonly deployment: BundleDeployment;
+  readonly cluster: Cluster;
+  readonly clusterKey: ObjectKey;
+}
+
+/** In a message. */
+const maxListed = 20;
+
+/** Throws REQUEST_TARGET_NOT_FOUND and REQUEST_NEEDS_CLUSTER. */
+export function findDeployment(
+  { bundles, deployments, clusters }: FindDeps,
+  { workspace, kind, name, cluster: wanted }: UserRequest,
+): FoundDeployment {
+  const key = keyOf({ namespace: workspace, name });
+  const bundle = bundles.get(key);
+  const isKind = kind === "Bundle" || bundle?.metadata.labels?.[helmOpLabel] === name;
+  if (bundle === undefined || !isKind) throw notFound(`${kind} ${key} has no deployments`);
+  const found = deployments.byIndex(byBundle, key).flatMap((deployment) => {
+    const clusterKey = clusterKeyOf(deployment);
+    const cluster = clusters.get(clusterKey);
+    return cluster !== undefined && isForCluster(deployment, cluster.metadata.uid)
+      ? [{ deployment, cluster, clusterKey }]
+      : [];
+  });
+  if (wanted !== undefined) {
+    const wantedKey = wanted.includes("/") ? wanted : `${workspace}/${wanted}`;
+    const one = found.find(({ clusterKey }) => clusterKey === wantedKey);
+    if (one === undefined)
+      throw notFound(`${kind} ${key} is not deployed to Cluster ${wantedKey}${listed(found)}`);
+    return one;
+  }
+  const [one, ...others] = found;
+  if (one === undefined) throw notFound(`${kind} ${key} is deployed to no Cluster`);
+  if (others.length === 0) return one;
+  throw new AppError(
+    requestErrors.REQUEST_NEEDS_CLUSTER,
+    `${kind} ${key} is deployed to ${found.length} Clusters; choose one with --cluster${listed(found)}`,
+  );
+}
+
+function listed(found: readonly FoundDeployment[]): string {
+  if (found.length === 0) return "";
+  const keys = found.map(({ clusterKey }) => clusterKey).toSorted();
+  const more = keys.length > maxListed ? ` and ${keys.length - maxListed} more` : "";
+  return `: ${keys.slice(0, maxListed).join(", ")}${more}`;
+}
+
+function notFound(message: string): AppError {
+  return new AppError(requestErrors.REQUEST_TARGET_NOT_FOUND, message);
+}

@@ -1,0 +1,1 @@
+export { type RequestRouteDeps, requestRoute } from "./route.ts";

@@ -1,0 +1,90 @@
+/** The address of a request: `/requests/v1/namespaces/NS/{helmops,bundles}/NAME/{log,diff,history}?cluster=...`. Pure. */
+import type { LogOptions, RequestBody } from "@flotilla/proto";
+import { AppError } from "@flotilla/shared/errors";
+import { parseGoDuration } from "@flotilla/shared/time";
+import { requestErrors } from "../dispatch/index.ts";
+
+/** What a user wants to read, and of what. */
+export interface UserRequest {
+  /** The namespace of the HelmOp or Bundle. */
+  readonly workspace: string;
+  readonly kind: "HelmOp" | "Bundle";
+  readonly name: string;
+  /** `NAME`, in the workspace, or `NAMESPACE/NAME`; absent: the only one. */
+  readonly cluster?: string;
+  readonly body: RequestBody;
+}
+
+const name = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
+const path = new RegExp(
+  `^/requests/v1/namespaces/(${name})/(helmops|bundles)/(${name})/(log|diff|history)$`,
+);
+const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
+const objectName = new RegExp(`^${name}$`);
+
+const logParameters = ["pod", "container", "tail", "since", "previous", "tests"];
+const defaultTailLines = 100;
+const maxTailLines = 100_000;
+
+/** `url`: path and query. Throws REQUEST_INVALID. */
+export function parseUserRequest(url: string): UserRequest {
+  const { pathname, searchParams } = new URL(url, "http://hub");
+  const [, workspace, plural, target, what] = path.exec(pathname) ?? [];
+  if (workspace === undefined || target === undefined)
+    throw invalid(
+      "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,bundles}/NAME/{log,diff,history}",
+    );
+  const known = ["cluster", ...(what === "log" ? logParameters : [])];
+  for (const key of new Set(searchParams.keys()))
+    if (!known.includes(key)) throw invalid(`a request for a ${what} has no parameter ${key}`);
+  const cluster = matching(searchParams, "cluster", clusterName);
+  return {
+    workspace,
+    kind: plural === "helmops" ? "HelmOp" : "Bundle",
+    name: target,
+    ...(cluster !== undefined && { cluster }),
+    body:
+      what === "log"
+        ? { kind: "log", ...logOptions(searchParams) }
+        : { kind: what === "diff" ? "diff" : "history" },
+  };
+}
+
+function logOptions(query: URLSearchParams): LogOptions {
+  const pod = matching(query, "pod", objectName);
+  const container = matching(query, "container", objectName);
+  const since = query.get("since");
+  const sinceMs = since === null ? undefined : parseGoDuration(since);
+  if (since !== null && (sinceMs === undefined || sinceMs <= 0))
+    throw invalid("the parameter since is not a duration such as 10m");
+  const tail = query.get("tail");
+  const tailLines = tail === null ? defaultTailLines : Number(tail);
+  if (!Number.isInteger(tailLines) || tailLines < 1 || tailLines > maxTailLines)
+    throw invalid(`the parameter tail is not a number from 1 to ${maxTailLines}`);
+  return {
+    ...(pod !== undefined && { pod }),
+    ...(container !== undefined && { container }),
+    ...(sinceMs !== undefined && { sinceSeconds: Math.ceil(sinceMs / 1_000) }),
+    tailLines,
+    previous: flag(query, "previous"),
+    tests: flag(query, "tests"),
+  };
+}
+
+function flag(query: URLSearchParams, key: string): boolean {
+  const value = query.get(key);
+  if (value !== null && value !== "true" && value !== "false")
+    throw invalid(`the parameter ${key} is neither true nor false`);
+  return value === "true";
+}
+
+function matching(query: URLSearchParams, key: string, pattern: RegExp): string | undefined {
+  const value = query.get(key);
+  if (value === null) return undefined;
+  if (!pattern.test(value)) throw invalid(`the parameter ${key} is not a name`);
+  return value;
+}
+
+function invalid(message: string): AppError {
+  return new AppError(requestErrors.REQUEST_INVALID, message);
+}

@@ -1,0 +1,8 @@
+// Original file: proto/fleet.proto
+
+
+export interface DiffRequest {
+}
+
+export interface DiffRequest__Output {
+}

@@ -1,0 +1,76 @@
+/** Maps requests of users to agents, and their answers, between the generated wire types and our own. */
+import type {
+  AgentRequest__Output,
+  AgentRequest as WireAgentRequest,
+} from "./generated/flotilla/v1/AgentRequest.ts";
+import type {
+  AnswerChunk__Output,
+  AnswerChunk as WireAnswerChunk,
+} from "./generated/flotilla/v1/AnswerChunk.ts";
+import type { AgentRequest, AnswerChunk, RequestBody } from "./messages.ts";
+import { atMost, key, long, present, text, WireError, wireLimits } from "./validation.ts";
+
+export function agentRequestToWire({ id, deployment, body }: AgentRequest): WireAgentRequest {
+  const request = { id, ...deployment };
+  switch (body.kind) {
+    case "log": {
+      const { kind: _, ...log } = body;
+      return { ...request, log };
+    }
+    case "diff":
+      return { ...request, diff: {} };
+    case "history":
+      return { ...request, history: {} };
+  }
+}
+
+export function agentRequestFromWire(wire: AgentRequest__Output): AgentRequest {
+  return {
+    id: present(wire.id, "agent_request.id"),
+    deployment: key(wire, "agent_request"),
+    body: bodyFromWire(wire),
+  };
+}
+
+function bodyFromWire(wire: AgentRequest__Output): RequestBody {
+  if (wire.log) {
+    const { tailLines, sinceSeconds, previous, tests } = wire.log;
+    const pod = text(wire.log.pod, "log.pod");
+    const container = text(wire.log.container, "log.container");
+    return {
+      kind: "log",
+      ...(pod !== "" && { pod }),
+      ...(container !== "" && { container }),
+      tailLines,
+      ...(sinceSeconds > 0 && { sinceSeconds }),
+      previous,
+      tests,
+    };
+  }
+  if (wire.diff) return { kind: "diff" };
+  if (wire.history) return { kind: "history" };
+  throw new WireError("the hub sent a request of an unknown kind");
+}
+
+export function chunkToWire({ id, data, end }: AnswerChunk): WireAnswerChunk {
+  return {
+    requestId: id,
+    data: Buffer.from(data),
+    last: end !== undefined,
+    ...end?.failure,
+  };
+}
+
+export function chunkFromWire(wire: AnswerChunk__Output): AnswerChunk {
+  const { requestId, data, last, code } = wire;
+  atMost(data.length, wireLimits.chunkBytes, "answer_chunk.data");
+  const failure = {
+    code: text(code, "answer_chunk.code"),
+    message: long(wire.message, "answer_chunk.message"),
+  };
+  return {
+    id: present(requestId, "answer_chunk.request_id"),
+    data,
+    ...(last && { end: failure.code === "" ? {} : { failure } }),
+  };
+}
