@@ -8,6 +8,7 @@ import {
   deployments,
   type KubeObject,
   namespaces,
+  type Resource,
 } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { systemClock as clock } from "@flotilla/shared/time";
@@ -86,6 +87,58 @@ test("a Deployment is missing, then in progress, then ready, and missing when it
   assert.deepEqual(stages.slice(0, 3), ["missing", "in-progress", "ready"]);
   assert.equal(stages.at(-1), "missing");
 });
+
+test("objects of Kubernetes' own kinds become ready, also a StatefulSet after an update", async () => {
+  const labels = { app: "kinds" };
+  const containers = [{ name: "main", image: "example.com/main:1" }];
+  const template = { metadata: { labels }, spec: { containers } };
+  const selector = { matchLabels: labels };
+  const job = { template: { spec: { containers, restartPolicy: "Never" } } };
+  const specs: readonly (readonly [apiVersion: string, kind: string, spec: object])[] = [
+    ["apps/v1", "DaemonSet", { selector, template }],
+    ["apps/v1", "ReplicaSet", { replicas: 2, selector, template }],
+    ["apps/v1", "StatefulSet", { replicas: 2, selector, template, serviceName: "kinds" }],
+    ["v1", "ReplicationController", { selector: labels, template }],
+    ["v1", "Pod", { containers }],
+    ["v1", "PersistentVolumeClaim", claimSpec],
+    ["v1", "Service", { type: "LoadBalancer", selector: labels, ports: [{ port: 80 }] }],
+    ["batch/v1", "Job", job],
+    ["batch/v1", "CronJob", { schedule: "0 0 1 1 *", jobTemplate: { spec: job } }],
+    ["policy/v1", "PodDisruptionBudget", { selector, maxUnavailable: 1 }],
+    [
+      "autoscaling/v2",
+      "HorizontalPodAutoscaler",
+      { maxReplicas: 2, scaleTargetRef: { apiVersion: "apps/v1", kind: "ReplicaSet", name: "x" } },
+    ],
+  ];
+  const objects = specs.map(([apiVersion, kind]) => ({ apiVersion, kind, name: "kinds" }));
+  tracker.track("kinds", objects, { namespace, client });
+  for (const [apiVersion, kind, spec] of specs) {
+    const object = { metadata: { namespace, name: "kinds" }, spec };
+    await rest.create(resourceOf(apiVersion, kind), object);
+  }
+  await readiness("kinds", ({ ready }) => ready);
+
+  const sets = resourceOf("apps/v1", "StatefulSet");
+  const body = { spec: { template: { metadata: { annotations: { changed: "1" } } } } };
+  const changed = new Set<string>();
+  tracker.onChange(() => {
+    for (const { kind } of tracker.readinessOf("kinds")?.notReady ?? []) changed.add(kind);
+  });
+  await rest.patch(sets, { namespace, name: "kinds" }, { type: "merge", body });
+  await signal.found(() => (changed.has("StatefulSet") ? true : undefined), "the update");
+
+  await readiness("kinds", ({ ready }) => ready);
+});
+
+const claimSpec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Mi" } } };
+
+function resourceOf(apiVersion: string, kind: string): Resource<KubeObject> {
+  const [group = "", version = ""] = apiVersion.includes("/")
+    ? apiVersion.split("/")
+    : ["", apiVersion];
+  return { group, version, kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
+}
 
 test("a release is ready when its last object exists, and another release is not notified", async () => {
   const objects: readonly OwnedObject[] = [

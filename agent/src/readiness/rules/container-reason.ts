@@ -86,7 +86,9 @@ function endText(status: Fields, terminated: Fields): string {
   ].join(", ");
 }
 
+/** The message of a failed hook is omitted: it is the output of the hook. */
 function kubeletText(waiting: Fields): string {
+  if (textOf(waiting, "reason") === "PostStartHookError") return "";
   return shortText(withoutUrlSecrets(textOf(waiting, "message")));
 }
 
