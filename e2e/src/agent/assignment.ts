@@ -23,6 +23,7 @@ export interface DeploymentSpec {
   readonly postRenderers?: DeploymentContent["postRenderers"];
   readonly commonMetadata?: DeploymentContent["commonMetadata"];
   readonly ignoredConditions?: DeploymentContent["ignoredConditions"];
+  readonly drift?: DeploymentContent["drift"];
   readonly uid?: string;
   readonly paused?: boolean;
   readonly request?: AssignmentRequest["request"];
@@ -55,6 +56,7 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.actions !== undefined && { format: 2, actions: spec.actions }),
     ...(spec.postRenderers !== undefined && { format: 2, postRenderers: spec.postRenderers }),
     ...(spec.commonMetadata !== undefined && { format: 2, commonMetadata: spec.commonMetadata }),
+    ...(spec.drift !== undefined && { drift: spec.drift }),
     keepResources: spec.keepResources ?? false,
     ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(spec.deleteNamespace === true && { deleteNamespace: true }),

@@ -4,7 +4,7 @@
  */
 import type { DeploymentState, ResourceState, UnreadyResource } from "@flotilla/proto";
 import { type BundleDeploymentStatus, maxListed } from "@flotilla/shared/api";
-import { cutText } from "../summary/index.ts";
+import { cutText, idOf } from "../summary/index.ts";
 
 /** Characters of JSON: a deployment of a usual chart stays under 4 KiB with everything that etcd stores for it. */
 const resourcesChars = 800;
@@ -24,7 +24,7 @@ export function deployedObjects(state: DeploymentState): DeployedObjects {
   const isMissing = ({ state }: ResourceState) => state === "missing";
   const desired = {
     nonReadyStatus: state.notReady.filter((resource) => !isMissing(resource)).map(nonReady),
-    modifiedStatus: state.notReady.filter(isMissing).map(missing),
+    modifiedStatus: [...state.notReady.filter(isMissing).map(missing), ...modified(state)],
     resources: state.resources.map(listed),
   };
   const kept = {
@@ -34,6 +34,7 @@ export function deployedObjects(state: DeploymentState): DeployedObjects {
   };
   const isCut =
     state.incomplete ||
+    (state.drift?.count ?? 0) > (state.drift?.objects ?? []).length ||
     kept.nonReadyStatus.length < desired.nonReadyStatus.length ||
     kept.modifiedStatus.length < desired.modifiedStatus.length ||
     kept.resources.length < desired.resources.length;
@@ -42,7 +43,7 @@ export function deployedObjects(state: DeploymentState): DeployedObjects {
     ...(kept.modifiedStatus.length > 0 && { modifiedStatus: kept.modifiedStatus }),
     ...(kept.resources.length > 0 && { resources: kept.resources }),
     ...(isCut && { incompleteState: true }),
-    resourceCounts: { ...state.counts, waitApplied: 0, modified: 0, orphaned: 0 },
+    resourceCounts: { ...counts(state), waitApplied: 0, orphaned: 0 },
   };
 }
 
@@ -71,6 +72,29 @@ function nonReady({ message, ...resource }: UnreadyResource) {
   };
 }
 
+/** Those that are missing are listed already, unless they were found to be missing since. */
+function modified({ drift, notReady }: DeploymentState) {
+  const listed = new Set(notReady.filter(({ state }) => state === "missing").map(idOf));
+  return (drift?.objects ?? [])
+    .filter((object) => !(object.missing && listed.has(idOf(object))))
+    .map(({ missing, fields, patch, manager, time, ...object }) => ({
+      ...named(object),
+      ...(missing && { missing }),
+      ...(patch !== "" && { patch }),
+      ...(fields.length > 0 && { fields }),
+      ...(manager !== undefined && { manager }),
+      ...(time !== undefined && { time }),
+    }));
+}
+
+/** An object with drift counts as modified, in place of ready. */
+function counts({ counts, drift }: DeploymentState) {
+  const changed =
+    (drift?.count ?? 0) - (drift?.objects ?? []).filter(({ missing }) => missing).length;
+  const modified = Math.max(0, Math.min(changed, counts.ready));
+  return { ...counts, ready: counts.ready - modified, modified };
+}
+
 function missing(resource: ResourceState) {
   return { ...named(resource), missing: true };
 }
@@ -79,7 +103,7 @@ function listed(resource: ResourceState) {
   return { ...named(resource), ...(resource.state !== "ready" && { state: resource.state }) };
 }
 
-function named({ apiVersion, kind, namespace, name }: ResourceState) {
+function named({ apiVersion, kind, namespace, name }: Omit<ResourceState, "state">) {
   return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
 }
 

@@ -14,8 +14,9 @@ import type {
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { chartErrors } from "@flotilla/shared/source";
 import { isUrgentChange } from "../status/index.ts";
-import { chartNotFetched, objectText, stateOf } from "../summary/index.ts";
+import { chartNotFetched, modifiedText, objectText, stateOf } from "../summary/index.ts";
 import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
+import { driftHistory } from "./drift-history.ts";
 
 const fetchFailures: ReadonlySet<string> = new Set([
   chartErrors.CHART_DOWNLOAD.code,
@@ -64,7 +65,8 @@ export function deploymentStatus(
     appliedDeploymentID: installed ? state.deploymentId : (before.appliedDeploymentID ?? ""),
     ...(isAttempt && { attemptedDeploymentID: state.deploymentId }),
     ready: installed && state.ready,
-    nonModified: true,
+    nonModified: !isModified(state),
+    ...driftHistory(before, state),
     ...(state.release !== undefined && {
       release: `${state.release.namespace}/${state.release.name}:${state.release.revision}`,
       version: state.release.chartVersion,
@@ -132,11 +134,27 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
         ...monitored(state).map(({ status, reason, message }) =>
           condition("Monitored", status, reason, message),
         ),
-        state.ready
+        isReady(state)
           ? condition("Ready", "True", "", message)
-          : condition("Ready", "False", "NotReady", firstText(state.notReady) || message),
+          : state.ready
+            ? condition("Ready", "False", "Modified", modifiedMessage(state))
+            : condition("Ready", "False", "NotReady", firstText(state.notReady) || message),
       ];
   }
+}
+
+function isReady(state: DeploymentState): boolean {
+  return state.ready && !isModified(state);
+}
+
+/** As in Fleet, an object with drift is not ready. */
+function isModified({ phase, drift }: DeploymentState): boolean {
+  return phase === "deployed" && drift !== undefined && drift.count > 0;
+}
+
+function modifiedMessage(state: DeploymentState): string {
+  const [first] = deployedObjects(state).modifiedStatus ?? [];
+  return first === undefined ? "objects of the release have drift" : modifiedText(first);
 }
 
 /** Those of the release itself, with Flux's types. */

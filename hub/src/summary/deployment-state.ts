@@ -39,7 +39,9 @@ function isAboutDesired({ spec, status }: BundleDeployment): boolean {
   const reported =
     attemptedDeploymentID ??
     // Statuses of hubs before 0.2 do not name the content that failed.
-    (findCondition(conditions, "Ready")?.reason === "NotReady" ? appliedDeploymentID : undefined);
+    (["NotReady", "Modified"].includes(findCondition(conditions, "Ready")?.reason ?? "")
+      ? appliedDeploymentID
+      : undefined);
   return reported === undefined || reported === spec.deploymentID;
 }
 

@@ -8,7 +8,8 @@ export {
 } from "./bundle-aggregate.ts";
 export { chartNotFetched, stateOf } from "./deployment-state.ts";
 export type { GroupAggregate } from "./group-aggregate.ts";
-export { cutText, objectText } from "./object-text.ts";
+export { idOf } from "./object-states.ts";
+export { cutText, modifiedText, objectText } from "./object-text.ts";
 export { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 export { bundleReady, summaryReady } from "./ready-condition.ts";
 export { releaseConditionTypes } from "./release-conditions.ts";

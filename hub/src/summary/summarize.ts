@@ -7,6 +7,7 @@ import {
   type BundleState,
   type BundleSummary,
   bundleStates,
+  type ModifiedStatus,
   maxListed,
   maxListedOfOne,
 } from "@flotilla/shared/api";
@@ -163,7 +164,7 @@ function namedObjects({
   const nonReady = (status?.nonReadyStatus ?? []).slice(0, maxListedOfOne);
   return {
     ...(modified.length > 0 && {
-      modifiedStatus: modified.map(({ patch: _, ...object }) => object),
+      modifiedStatus: modified.map(withoutChanges),
     }),
     ...(nonReady.length > 0 && {
       nonReadyStatus: nonReady.map(({ summary, ...object }) => ({
@@ -177,4 +178,15 @@ function namedObjects({
       })),
     }),
   };
+}
+
+/** The BundleDeployment has them. */
+function withoutChanges({
+  patch: _patch,
+  fields: _fields,
+  manager: _manager,
+  time: _time,
+  ...object
+}: ModifiedStatus): ModifiedStatus {
+  return object;
 }

@@ -10,6 +10,7 @@ import type { KubeObject } from "../kube/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { described, fields, flag, list, plainFlag, plainText, type Typed } from "./field.ts";
 import {
+  driftEventSchema,
   maxListed,
   modifiedStatusSchema,
   nonReadyStatusSchema,
@@ -108,6 +109,10 @@ const bundleDeploymentStatusFields = fields({
   history: described(
     z.array(releaseRevisionSchema).max(5).optional(),
     "The newest revisions of the release that the agent created, newest first.",
+  ),
+  driftHistory: described(
+    z.array(driftEventSchema).max(5).optional(),
+    "What others have changed in the installed objects, newest first.",
   ),
   display: described(
     fields({

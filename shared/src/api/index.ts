@@ -69,6 +69,7 @@ export {
   type BundleSummary,
   bundleStateOf,
   bundleStates,
+  type DriftEvent,
   type ModifiedStatus,
   maxListed,
   maxListedOfOne,

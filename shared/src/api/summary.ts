@@ -5,6 +5,9 @@ import { described, fields, integer, plainFlag, plainText, type Typed } from "./
 /** The limit of a list in a status, which keeps it small for a fleet of any size. */
 export const maxListed = 10;
 
+/** The limit of fields of one object with drift. */
+export const maxDriftFields = 4;
+
 const objectFields = {
   apiVersion: plainText("The object's apiVersion."),
   kind: plainText("The object's kind."),
@@ -18,7 +21,15 @@ export const modifiedStatusSchema = fields(
     missing: plainFlag("It is missing, or exists and belongs to another release."),
     exist: plainFlag("An object of that name exists that belongs to another release."),
     delete: plainFlag("It exists and should not."),
-    patch: plainText("The patch that reverts the change, as JSON."),
+    patch: plainText(
+      "The JSON patch that reverts the first changes, as JSON. Every text in it is masked, because it may be secret.",
+    ),
+    fields: described(
+      z.array(z.string()).max(maxDriftFields).nullish(),
+      "The first changed fields, as JSON pointers.",
+    ),
+    manager: plainText("The field manager that made the last of these changes."),
+    time: plainText("When it did, RFC 3339."),
   },
   "ModifiedStatus",
 );
@@ -40,6 +51,23 @@ export const nonReadyStatusSchema = fields(
   "NonReadyStatus",
 );
 
+export const driftEventSchema = fields(
+  {
+    time: described(z.string(), "When it was detected, or the field was added, RFC 3339."),
+    ...objectFields,
+    fields: described(
+      z.array(z.string()).max(maxDriftFields).nullish(),
+      "The first changed fields, as JSON pointers; none: the whole object.",
+    ),
+    manager: plainText("The field manager that changed them, where that is known."),
+    result: plainText(
+      "`Detected`, `Corrected`, `CorrectionFailed`, `BackedOff` after three corrections in ten minutes, or `Foreign` for fields that others have added, which are kept.",
+    ),
+  },
+  "DriftEvent",
+);
+
+export type DriftEvent = Typed<typeof driftEventSchema>;
 export type ModifiedStatus = Typed<typeof modifiedStatusSchema>;
 export type NonReadyStatus = Typed<typeof nonReadyStatusSchema>;
 
