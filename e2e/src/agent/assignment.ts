@@ -22,6 +22,7 @@ export interface DeploymentSpec {
   readonly actions?: DeploymentContent["actions"];
   readonly postRenderers?: DeploymentContent["postRenderers"];
   readonly commonMetadata?: DeploymentContent["commonMetadata"];
+  readonly healthCheckExprs?: DeploymentContent["healthCheckExprs"];
   readonly uid?: string;
   readonly paused?: boolean;
   readonly request?: AssignmentRequest["request"];
@@ -51,6 +52,10 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.actions !== undefined && { format: 2, actions: spec.actions }),
     ...(spec.postRenderers !== undefined && { format: 2, postRenderers: spec.postRenderers }),
     ...(spec.commonMetadata !== undefined && { format: 2, commonMetadata: spec.commonMetadata }),
+    ...(spec.healthCheckExprs !== undefined && {
+      format: 2,
+      healthCheckExprs: spec.healthCheckExprs,
+    }),
     keepResources: spec.keepResources ?? false,
     ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(spec.serviceAccount !== undefined && { serviceAccount: spec.serviceAccount }),
