@@ -19,7 +19,8 @@ const isolated = [
   "agent/src/values/template/lex-template.test.ts",
   "agent/src/values/template/reread.test.ts",
   "hub/src/parts.test.ts",
-  "hub/src/policy/patterns.test.ts",
+  "shared/src/cel/expression.test.ts",
+  "shared/src/regex/patterns.test.ts",
   "hub/src/webhook/match-helm-ops.test.ts",
   "shared/src/source/http/index-size.test.ts",
 ];

@@ -256,7 +256,9 @@ function toFollowed(
   const ref = resource.namespaced ? { namespace, name } : { name };
   const isWhole = release.checks.has(resource);
   const stage = isWhole || hasStatus(resource.group, resource.kind) ? "unread" : "read";
-  return { resource, key: keyOf(ref), client: release.client, isWhole, stage };
+  // Only of one namespace: whole objects of all could exceed the agent's memory.
+  const client = isWhole ? { ...release.client, isPerNamespace: true } : release.client;
+  return { resource, key: keyOf(ref), client, isWhole, stage };
 }
 
 function isSameKind(a: Resource<KubeObject>, b: Resource<KubeObject>): boolean {

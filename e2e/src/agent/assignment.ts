@@ -24,6 +24,7 @@ export interface DeploymentSpec {
   readonly commonMetadata?: DeploymentContent["commonMetadata"];
   readonly ignoredConditions?: DeploymentContent["ignoredConditions"];
   readonly drift?: DeploymentContent["drift"];
+  readonly healthCheckExprs?: DeploymentContent["healthCheckExprs"];
   readonly uid?: string;
   readonly paused?: boolean;
   readonly request?: AssignmentRequest["request"];
@@ -57,6 +58,10 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     ...(spec.postRenderers !== undefined && { format: 2, postRenderers: spec.postRenderers }),
     ...(spec.commonMetadata !== undefined && { format: 2, commonMetadata: spec.commonMetadata }),
     ...(spec.drift !== undefined && { drift: spec.drift }),
+    ...(spec.healthCheckExprs !== undefined && {
+      format: 2,
+      healthCheckExprs: spec.healthCheckExprs,
+    }),
     keepResources: spec.keepResources ?? false,
     ...(spec.deleteCRDResources === true && { deleteCRDResources: true }),
     ...(spec.deleteNamespace === true && { deleteNamespace: true }),

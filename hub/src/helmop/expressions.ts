@@ -4,10 +4,14 @@ import { compileCel, readyVariables } from "@flotilla/shared/cel";
 
 type DependsOn = NonNullable<BundleSpec["dependsOn"]>[number];
 
+/** Characters of all expressions of an object that are compiled here, in about 60 ms; the agents compile all of them. */
+const compiledCharacters = 64 * 1024;
+
 /** The first expression that agents could not evaluate; undefined: none. */
 export function healthCheckProblem({
   healthCheckExprs,
 }: BundleDeploymentOptions): string | undefined {
+  let characters = 0;
   for (const [index, check] of (healthCheckExprs ?? []).entries()) {
     const path = `healthCheckExprs[${index}]`;
     if (!/^([^/]+\/)?[^/]+$/.test(check.apiVersion))
@@ -16,16 +20,24 @@ export function healthCheckProblem({
       const source = check[field];
       if (field === "current" && !source)
         return `${path}.current is empty: set the expression that is true when an object is ready`;
-      const problem = source ? problemOf(source) : undefined;
+      characters += source?.length ?? 0;
+      const problem = source && characters <= compiledCharacters ? problemOf(source) : undefined;
       if (problem !== undefined) return `${path}.${field} ${problem}`;
     }
   }
   return undefined;
 }
 
-export function readyExprProblem({ readyExpr }: DependsOn): string | undefined {
-  const problem = readyExpr ? problemOf(readyExpr, readyVariables) : undefined;
-  return problem === undefined ? undefined : `readyExpr ${problem}`;
+/** The same of dependencies, with its path. */
+export function readyExprProblem(dependsOn: readonly DependsOn[]): string | undefined {
+  let characters = 0;
+  for (const [index, { readyExpr }] of dependsOn.entries()) {
+    characters += readyExpr?.length ?? 0;
+    if (characters > compiledCharacters) return undefined;
+    const problem = readyExpr ? problemOf(readyExpr, readyVariables) : undefined;
+    if (problem !== undefined) return `dependsOn[${index}].readyExpr ${problem}`;
+  }
+  return undefined;
 }
 
 function problemOf(source: string, variables?: readonly string[]): string | undefined {

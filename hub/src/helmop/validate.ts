@@ -120,10 +120,9 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
     const unknown = acceptedStates?.find((state) => !states.has(state));
     if (unknown !== undefined)
       return `${path}.acceptedStates has ${JSON.stringify(unknown)}, which is none of ${bundleStates.join(", ")}`;
-    const wrongExpression = readyExprProblem(dependency);
-    if (wrongExpression !== undefined) return `${path}.${wrongExpression}`;
   }
-  return undefined;
+  const wrongExpression = readyExprProblem(spec.dependsOn ?? []);
+  return wrongExpression === undefined ? undefined : `spec.${wrongExpression}`;
 }
 
 /** Validates every option that the HelmOp itself and its targets may have. */

@@ -3,7 +3,7 @@
  * validation, for a HelmOp, a Bundle and each target.
  */
 import { z } from "zod";
-import { described, fields, type Typed, text } from "./field.ts";
+import { described, fields, text } from "./field.ts";
 
 /** Of an expression, see `shared/src/cel`. */
 export const maxExpressionLength = 4_096;
@@ -41,7 +41,3 @@ export const healthCheckFields = {
     "Expressions that decide whether objects are ready, in place of the rules for their kind. A change of them does not run Helm. The list of a target replaces that of the object.",
   ),
 } as const;
-
-const healthChecksSchema = fields(healthCheckFields);
-
-export type HealthChecks = Typed<typeof healthChecksSchema>;

@@ -32,12 +32,12 @@ export function createBudget(cpuMs: () => number): Budget {
 
   function charge(steps: number): void {
     left -= steps;
-    if (left < 0) throw new BudgetExceeded(`it needs more than ${maxSteps} steps`);
+    if (left < 0) throw new BudgetExceeded("steps", `it needs more than ${maxSteps} steps`);
     unread -= steps;
     if (unread > 0) return;
     unread = stepsPerReading;
     if (cpuMs() > endsAtMs)
-      throw new BudgetExceeded(`it takes more than ${maxDurationMs} ms of CPU`);
+      throw new BudgetExceeded("time", `it takes more than ${maxDurationMs} ms of CPU`);
   }
 
   return {

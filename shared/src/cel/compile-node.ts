@@ -2,9 +2,10 @@
 import type { ASTNode } from "@marcbachmann/cel-js";
 import type { Patterns } from "../regex/index.ts";
 import { stepsPerFailure } from "./budget.ts";
+import type { CelFunction } from "./cel-function.ts";
 import { typeNames } from "./conversions.ts";
 import { EvaluationFailure, InvalidExpression } from "./failures.ts";
-import { type CelFunction, globalFunctions, methods, namespacedFunctions } from "./functions.ts";
+import { globalFunctions, methods, namespacedFunctions } from "./functions.ts";
 import { condition, macros } from "./macros.ts";
 import { binaryOperators, negate, not } from "./operators.ts";
 import type { Evaluate } from "./scope.ts";

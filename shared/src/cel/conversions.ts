@@ -1,7 +1,15 @@
 /** `int(x)`, `string(x)` and the others, and the names of types, which `type(x)` is compared with. */
 import { formatTimeMs, parseGoDuration, parseTime } from "../time/index.ts";
 import { EvaluationFailure, noOverload } from "./failures.ts";
-import { checkedInt, Double, Duration, type Kind, kindOf, Timestamp } from "./values.ts";
+import {
+  checkedInt,
+  checkedTimestamp,
+  Double,
+  Duration,
+  type Kind,
+  kindOf,
+  Timestamp,
+} from "./values.ts";
 
 export const typeNames: ReadonlySet<string> = new Set<Kind>([
   ...(["bool", "string", "int", "double", "list", "map", "null_type", "type"] as const),
@@ -62,14 +70,9 @@ function toTimestamp(value: unknown): unknown {
   return validTimestamp(isTime ? parseTime(value) : undefined);
 }
 
-/** The range of timestamps in milliseconds: the years 1 to 9999. */
-const firstMs = -62_135_596_800_000;
-const lastMs = 253_402_300_799_999;
-
 function validTimestamp(ms: number | undefined): Timestamp {
-  if (ms === undefined || ms < firstMs || ms > lastMs)
-    throw new EvaluationFailure("timestamp(): it is no time of RFC 3339");
-  return new Timestamp(ms);
+  if (ms === undefined) throw new EvaluationFailure("timestamp(): the text is no time of RFC 3339");
+  return checkedTimestamp(ms);
 }
 
 function toDuration(value: unknown): unknown {

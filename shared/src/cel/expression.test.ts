@@ -115,7 +115,11 @@ describe("an expression without a value", () => {
     ["9223372036854775807 + 1 > 0", "an integer exceeds 64 bits"],
     ["spec.replicas ? true : false", "a condition is a int and not a bool"],
     ["int('x') == 1", "int(): the text is no integer"],
-    ["timestamp('2026') == timestamp(1)", "timestamp(): it is no time of RFC 3339"],
+    ["timestamp('2026') == timestamp(1)", "timestamp(): the text is no time of RFC 3339"],
+    [
+      "timestamp(metadata.creationTimestamp) + duration('99999999h') > timestamp(0)",
+      "a timestamp is not in the years 1 to 9999",
+    ],
     ["status.phase.all(x, true)", "a macro of lists is not defined for string"],
     [
       "'a'.matches('(')",
@@ -152,8 +156,16 @@ describe("a source that cannot be evaluated", () => {
       `true || '${"a".repeat(4_096)}' == 'b'`,
       /^it has 4113 bytes; the limit is 4096$/,
     ],
-    ["has too many nodes", `${"!".repeat(4_000)}a`, /maxAstNodes/],
-    ["is nested too deeply", `${"(".repeat(2_000)}true${")".repeat(2_000)}`, /maxDepth/],
+    [
+      "has too many nodes",
+      `${"!".repeat(4_000)}a`,
+      /^it has more than 2000 parts, or is nested too deeply/,
+    ],
+    [
+      "is nested too deeply",
+      `${"(".repeat(2_000)}true${")".repeat(2_000)}`,
+      /^it has more than 2000 parts, or is nested too deeply/,
+    ],
   ];
   for (const [what, source, why] of cases)
     test(`is invalid: it ${what}`, () => {

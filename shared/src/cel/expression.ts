@@ -7,7 +7,7 @@ import { createPatterns } from "../regex/index.ts";
 import { type Allowance, type Budget, createBudget } from "./budget.ts";
 import { compileNode } from "./compile-node.ts";
 import { BudgetExceeded, EvaluationFailure, InvalidExpression } from "./failures.ts";
-import { maxDepth, maxNodes, maxSourceBytes } from "./limits.ts";
+import { maxDepth, maxNodes, maxSourceBytes, maxSteps } from "./limits.ts";
 import { type Evaluate, rootScope } from "./scope.ts";
 import { kindOf } from "./values.ts";
 
@@ -49,13 +49,20 @@ export function compileCel(source: string, options: CompileOptions = {}): Compil
     return {
       kind: "compiled",
       expression: {
-        evaluate(given, allowance) {
-          if (allowance === undefined) return run(evaluate, given, createBudget(cpuMs));
+        evaluate(given, allowance = { steps: maxSteps }) {
           if (allowance.steps <= 0) return { kind: "deferred" };
-          const budget = createBudget(cpuMs);
-          const evaluated = run(evaluate, given, budget);
-          allowance.steps -= budget.used;
-          return evaluated;
+          const attempt = (): Evaluated | BudgetExceeded => {
+            const budget = createBudget(cpuMs);
+            const evaluated = run(evaluate, given, budget);
+            allowance.steps -= budget.used;
+            return evaluated;
+          };
+          const first = attempt();
+          // A garbage collection in between may have taken the time.
+          const evaluated = isOutOfTime(first) ? attempt() : first;
+          return evaluated instanceof BudgetExceeded
+            ? { kind: "failed", why: evaluated.message }
+            : evaluated;
         },
       },
     };
@@ -68,7 +75,10 @@ function parse(source: string): ASTNode {
   const environment = new Environment({
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
-    limits: { maxAstNodes: maxNodes, maxDepth },
+    limits: {
+      ...{ maxAstNodes: maxNodes, maxDepth, maxListElements: maxNodes },
+      ...{ maxMapEntries: maxNodes, maxCallArguments: maxNodes },
+    },
   });
   const { ast } = environment.parse(source);
   if (isNeverBool(ast))
@@ -85,11 +95,12 @@ function isNeverBool({ op, args }: ASTNode): boolean {
 function reasonOf(thrown: unknown, source: string): string {
   if (thrown instanceof InvalidExpression)
     return `${thrown.message} ${placeOf(thrown.offset, source)}`;
+  if (thrown instanceof ParseError && thrown.code === "limit_exceeded")
+    return `it has more than ${maxNodes} parts, or is nested too deeply ${placeOf(thrown.range?.start ?? 0, source)}`;
   if (thrown instanceof ParseError)
     return `${thrown.summary} ${placeOf(thrown.range?.start ?? 0, source)}`;
-  // Of the parser, for a source that is nested too deeply.
-  if (thrown instanceof RangeError) return "it is nested too deeply";
-  throw thrown;
+  // Of the parser, for a source that is nested too deeply; whatever else a source of a tenant causes must not end the process.
+  return thrown instanceof RangeError ? "it is nested too deeply" : "it cannot be compiled";
 }
 
 function placeOf(offset: number, source: string): string {
@@ -101,19 +112,22 @@ function run(
   evaluate: Evaluate,
   variables: Readonly<Record<string, unknown>>,
   budget: Budget,
-): Evaluated {
+): Evaluated | BudgetExceeded {
   try {
     const value = evaluate(rootScope(budget, variables));
     if (typeof value === "boolean") return { kind: "value", value };
     return { kind: "failed", why: `its result is a ${kindOf(value)} and not a bool` };
   } catch (thrown) {
-    if (thrown instanceof EvaluationFailure || thrown instanceof BudgetExceeded)
-      return { kind: "failed", why: thrown.message };
-    // Of objects that are compared.
-    if (thrown instanceof RangeError)
-      return { kind: "failed", why: "its values are nested too deeply" };
-    throw thrown;
+    if (thrown instanceof BudgetExceeded) return thrown;
+    if (thrown instanceof EvaluationFailure) return { kind: "failed", why: thrown.message };
+    // Of objects that are compared; whatever else an expression of a tenant causes must not end the process.
+    const why = thrown instanceof RangeError ? "its values are nested too deeply" : "an error";
+    return { kind: "failed", why };
   }
+}
+
+function isOutOfTime(evaluated: Evaluated | BudgetExceeded): boolean {
+  return evaluated instanceof BudgetExceeded && evaluated.limit === "time";
 }
 
 /** Not the wall clock: other processes on a busy machine must not change a result. */

@@ -4,7 +4,14 @@
 export class EvaluationFailure extends Error {}
 
 /** A limit of the evaluation is exceeded; nothing recovers from that. */
-export class BudgetExceeded extends Error {}
+export class BudgetExceeded extends Error {
+  readonly limit: "steps" | "time";
+
+  constructor(limit: "steps" | "time", message: string) {
+    super(message);
+    this.limit = limit;
+  }
+}
 
 /** The source is no expression that can be evaluated. `offset`: in the source. */
 export class InvalidExpression extends Error {

@@ -1,6 +1,6 @@
 /** The functions of expressions: those of CEL, and what Flux adds to them, without bytes, unsigned integers and time zones. */
-import type { Patterns } from "../regex/index.ts";
 import type { Budget } from "./budget.ts";
+import type { CallContext, CelFunction } from "./cel-function.ts";
 import { isEqual } from "./compare.ts";
 import { conversions } from "./conversions.ts";
 import { EvaluationFailure, noOverload } from "./failures.ts";
@@ -8,19 +8,6 @@ import { isIn } from "./operators.ts";
 import { stringMethods } from "./strings.ts";
 import { timeMethods } from "./times.ts";
 import { adopt, isList, isMap, kindOf, Optional, sizeOfMap, TypeName } from "./values.ts";
-
-export interface CallContext {
-  readonly budget: Budget;
-  readonly patterns: Patterns;
-}
-
-export interface CelFunction {
-  /** Of the arguments, without the receiver of a method. */
-  readonly minArgs: number;
-  readonly maxArgs: number;
-  /** `args`: of a method with the receiver first. */
-  call(args: readonly unknown[], context: CallContext): unknown;
-}
 
 /** `f(x)`. */
 export const globalFunctions: ReadonlyMap<string, CelFunction> = new Map<string, CelFunction>([

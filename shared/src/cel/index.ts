@@ -3,6 +3,5 @@ export {
   type Compiled,
   compileCel,
   type Evaluated,
-  type Expression,
   readyVariables,
 } from "./expression.ts";

@@ -5,6 +5,7 @@ import { EvaluationFailure, noOverload } from "./failures.ts";
 import {
   adopt,
   checkedInt,
+  checkedTimestamp,
   Double,
   Duration,
   entryOf,
@@ -54,9 +55,9 @@ function add(left: unknown, right: unknown, budget: Budget): unknown {
   if (left instanceof Duration && right instanceof Duration)
     return new Duration(left.ms + right.ms);
   if (left instanceof Timestamp && right instanceof Duration)
-    return new Timestamp(left.ms + right.ms);
+    return checkedTimestamp(left.ms + right.ms);
   if (left instanceof Duration && right instanceof Timestamp)
-    return new Timestamp(left.ms + right.ms);
+    return checkedTimestamp(left.ms + right.ms);
   throw noOverload("+", kindOf(left), kindOf(right));
 }
 
@@ -67,7 +68,7 @@ function subtract(left: unknown, right: unknown): unknown {
   if (left instanceof Timestamp && right instanceof Timestamp)
     return new Duration(left.ms - right.ms);
   if (left instanceof Timestamp && right instanceof Duration)
-    return new Timestamp(left.ms - right.ms);
+    return checkedTimestamp(left.ms - right.ms);
   if (left instanceof Duration && right instanceof Duration)
     return new Duration(left.ms - right.ms);
   throw noOverload("-", kindOf(left), kindOf(right));

@@ -1,7 +1,7 @@
 /** The methods of texts, and `join` of lists of texts. Work is charged before it is done. */
 import type { Budget } from "./budget.ts";
+import type { CelFunction } from "./cel-function.ts";
 import { EvaluationFailure, noOverload } from "./failures.ts";
-import type { CelFunction } from "./functions.ts";
 import { isList, kindOf } from "./values.ts";
 
 type Texts = readonly [text: string, ...others: string[]];

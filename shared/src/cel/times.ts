@@ -1,6 +1,7 @@
 /** The methods of times, in UTC, and of durations. */
+
+import type { CelFunction } from "./cel-function.ts";
 import { noOverload } from "./failures.ts";
-import type { CelFunction } from "./functions.ts";
 import { Duration, kindOf, Timestamp } from "./values.ts";
 
 const day = 86_400_000;

@@ -126,3 +126,12 @@ export function checkedInt(value: bigint): bigint {
   if (!isInt64(value)) throw new EvaluationFailure("an integer exceeds 64 bits");
   return value;
 }
+
+/** The range of timestamps in milliseconds: the years 1 to 9999. */
+const firstMs = -62_135_596_800_000;
+const lastMs = 253_402_300_799_999;
+
+export function checkedTimestamp(ms: number): Timestamp {
+  if (ms >= firstMs && ms <= lastMs) return new Timestamp(ms);
+  throw new EvaluationFailure("a timestamp is not in the years 1 to 9999");
+}

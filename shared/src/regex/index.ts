@@ -1,1 +1,1 @@
-export { createPatterns, type Match, type Patterns } from "./patterns.ts";
+export { createPatterns, type Patterns } from "./patterns.ts";

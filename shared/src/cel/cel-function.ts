@@ -1,0 +1,16 @@
+/** What the tables of functions have. */
+import type { Patterns } from "../regex/index.ts";
+import type { Budget } from "./budget.ts";
+
+export interface CallContext {
+  readonly budget: Budget;
+  readonly patterns: Patterns;
+}
+
+export interface CelFunction {
+  /** Of the arguments, without the receiver of a method. */
+  readonly minArgs: number;
+  readonly maxArgs: number;
+  /** `args`: of a method with the receiver first. */
+  call(args: readonly unknown[], context: CallContext): unknown;
+}
