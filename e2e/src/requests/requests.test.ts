@@ -1,5 +1,7 @@
 /** `flotilla logs`, `flotilla diff` and `flotilla history`: from the command line over two replicas of the hub to two agents. */
 import assert from "node:assert/strict";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { networkInterfaces } from "node:os";
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { requestsAudience, workspaceNamespace } from "@flotilla/shared/api/names";
 import {
@@ -21,6 +23,16 @@ import {
   roleBindings,
 } from "../harness/rbac.ts";
 import { nodeName, startKubelet } from "./kubelet.ts";
+
+type AnyObject = KubeObject & Readonly<Record<string, unknown>>;
+const core = (kind: string, plural: string): Resource<AnyObject> => ({
+  ...{ group: "", version: "v1", kind, plural, namespaced: true },
+});
+const pods = core("Pod", "pods");
+const endpointSlices: Resource<AnyObject> = {
+  ...{ group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice" },
+  ...{ plural: "endpointslices", namespaced: true },
+};
 
 const { fleet, charts, cluster } = await startFleetForFile({ clusters: [{}, {}], replicas: 2 });
 const flotilla = await commandsIn({ onTestFinished: afterAll });
@@ -267,6 +279,23 @@ describe("flotilla logs", () => {
   });
 });
 
+test("a request over the API server reaches the hub with its token, and is cancelled with it", async () => {
+  await exposeHub();
+  const args = [`--kubeconfig=${fleet.hubPlane.kubeconfig}`, "--service-account=reader"];
+
+  const { stdout, stderr } = await flotilla.run("history", "helmop/logs", ...args);
+  assert.match(stdout, /^1 +2\S+ +deployed +shop-1\.0\.0/m, stderr);
+
+  const before = kubelet.cancelled.length;
+  const asked = kubelet.requests.length;
+  kubelet.logs.delete("logs/shop/web");
+  const command = flotilla.start("logs", "helmop/logs", "--container=web", ...args);
+  await kubelet.until(() => kubelet.requests.length > asked, "the kubelet is asked");
+  command.child.kill("SIGINT");
+  await kubelet.until(() => kubelet.cancelled.length > before, "cancelled");
+  await command.ended;
+});
+
 describe("a request is rejected", () => {
   test("without the right to that subresource in the workspace", async () => {
     const of = { account: "historian" };
@@ -305,9 +334,39 @@ describe("a request is rejected", () => {
   });
 });
 
-const pods: Resource<KubeObject & { readonly spec?: unknown }> = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-};
+/**
+ * As the chart does, by a Service: its endpoint is an address of this machine that is not loopback, because API servers pass
+ * nothing on to loopback addresses.
+ */
+async function exposeHub(): Promise<void> {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const own = addresses.find(({ family, internal }) => family === "IPv4" && !internal);
+  assert.ok(own, "this machine has no address but loopback");
+  const proxy = createServer((client) => {
+    const hubSocket = connect(replicas[0]?.ports.http ?? 0, "127.0.0.1");
+    for (const [one, other] of [
+      [client, hubSocket],
+      [hubSocket, client],
+    ] as const)
+      one
+        .on("error", () => other.destroy())
+        .on("close", () => other.destroy())
+        .pipe(other);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, own.address, resolve));
+  afterAll(() => void proxy.close());
+  const { port } = proxy.address() as AddressInfo;
+  const metadata = { namespace: "flotilla-system", name: "flotilla" };
+  const ports = [{ name: "http", port }];
+  await hub.create(core("Service", "services"), { metadata, spec: { ports } });
+  await hub.create(core("Endpoints", "endpoints"), {
+    ...{ metadata, subsets: [{ addresses: [{ ip: own.address }], ports }] },
+  });
+  await hub.create(endpointSlices, {
+    metadata: { ...metadata, labels: { "kubernetes.io/service-name": "flotilla" } },
+    ...{ addressType: "IPv4", endpoints: [{ addresses: [own.address] }], ports },
+  });
+}
 
 async function tokenOf(audiences: readonly string[]): Promise<string> {
   const path = `/api/v1/namespaces/${workspaceNamespace}/serviceaccounts/reader/token`;

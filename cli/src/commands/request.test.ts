@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, test } from "vitest";
+import { historyTable } from "./history-table.ts";
+import { targetPath } from "./request.ts";
+
+describe("the target of a request", () => {
+  test("is a HelmOp or a Bundle", () => {
+    assert.equal(targetPath("helmop/web"), "helmops/web");
+    assert.equal(targetPath("bundles/web.a"), "bundles/web.a");
+    assert.equal(targetPath("web"), "helmops/web");
+  });
+
+  test("is nothing else", () => {
+    for (const target of ["", "pod/web", "helmop/", "helmop/../x", "a/b/c"])
+      assert.throws(() => targetPath(target), { code: "TARGET_INVALID" });
+  });
+});
+
+describe("a history", () => {
+  test("is a table, the newest revision first", () => {
+    const entry = {
+      ...{ revision: 2, status: "failed", chartName: "web", chartVersion: "1.1.0" },
+      ...{ appVersion: "7", deployedAt: "2026-01-01T00:00:00.123456Z", description: "bad\nend" },
+      tests: [{ name: "smoke", phase: "Failed" }],
+    };
+
+    assert.equal(
+      historyTable(`${JSON.stringify(entry)}\n`),
+      [
+        "REVISION   UPDATED                STATUS   CHART       APP VERSION   TESTS          DESCRIPTION",
+        "2          2026-01-01T00:00:00Z   failed   web-1.1.0   7             smoke Failed   bad end",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("may be empty", () => {
+    assert.equal(historyTable(""), "Helm has stored no revision\n");
+  });
+});
