@@ -29,10 +29,6 @@ const core = (kind: string, plural: string): Resource<AnyObject> => ({
   ...{ group: "", version: "v1", kind, plural, namespaced: true },
 });
 const pods = core("Pod", "pods");
-const endpointSlices: Resource<AnyObject> = {
-  ...{ group: "discovery.k8s.io", version: "v1", kind: "EndpointSlice" },
-  ...{ plural: "endpointslices", namespaced: true },
-};
 
 const { fleet, charts, cluster } = await startFleetForFile({ clusters: [{}, {}], replicas: 2 });
 const flotilla = await commandsIn({ onTestFinished: afterAll });
@@ -339,8 +335,8 @@ describe("a request is rejected", () => {
  * nothing on to loopback addresses.
  */
 async function exposeHub(): Promise<void> {
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const own = addresses.find(({ family, internal }) => family === "IPv4" && !internal);
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  const own = all.find(({ family, internal }) => family === "IPv4" && !internal);
   assert.ok(own, "this machine has no address but loopback");
   const proxy = createServer((client) => {
     const hubSocket = connect(replicas[0]?.ports.http ?? 0, "127.0.0.1");
@@ -358,14 +354,17 @@ async function exposeHub(): Promise<void> {
   const { port } = proxy.address() as AddressInfo;
   const metadata = { namespace: "flotilla-system", name: "flotilla" };
   const ports = [{ name: "http", port }];
+  const ip = own.address;
+  await hub.create(pods, {
+    metadata,
+    spec: { serviceAccountName: "flotilla", containers: [{ name: "hub", image: "hub" }] },
+  });
+  const body = { status: { podIP: ip, podIPs: [{ ip }] } };
+  await hub.patch(pods, metadata, { type: "merge", body }, { subresource: "status" });
   await hub.create(core("Service", "services"), { metadata, spec: { ports } });
-  await hub.create(core("Endpoints", "endpoints"), {
-    ...{ metadata, subsets: [{ addresses: [{ ip: own.address }], ports }] },
-  });
-  await hub.create(endpointSlices, {
-    metadata: { ...metadata, labels: { "kubernetes.io/service-name": "flotilla" } },
-    ...{ addressType: "IPv4", endpoints: [{ addresses: [own.address] }], ports },
-  });
+  // The API server passes requests on to endpoints of pods alone.
+  const addresses = [{ ip, targetRef: { kind: "Pod", ...metadata } }];
+  await hub.create(core("Endpoints", "endpoints"), { metadata, subsets: [{ addresses, ports }] });
 }
 
 async function tokenOf(audiences: readonly string[]): Promise<string> {
