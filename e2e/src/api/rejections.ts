@@ -148,6 +148,19 @@ export const helmOpRejections: readonly Rejection[] = [
     message: /spec\.commonMetadata\.labels\.tier: .*must be of type string/,
   },
   {
+    what: "an expression of more than 4 KiB",
+    spec: {
+      helm: { repo },
+      healthCheckExprs: [{ apiVersion: "v1", current: `true${" ".repeat(4_093)}` }],
+    },
+    message: /spec\.healthCheckExprs\[0\]\.current: Too long/,
+  },
+  {
+    what: "a health check without current",
+    spec: { helm: { repo }, healthCheckExprs: [{ apiVersion: "v1", failed: "true" }] },
+    message: /spec\.healthCheckExprs\[0\]\.current: Required value/,
+  },
+  {
     what: "a number for a version",
     spec: { helm: { repo, version: 1.2 } },
     message: /spec\.helm\.version: .*must be of type string/,
