@@ -1,5 +1,7 @@
 /** Releases and manifests, read by readers where that may take long: a YAML text of one MiB takes seconds. */
 import { createHash } from "node:crypto";
+import { parseExact } from "@flotilla/shared/json";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 import {
   chartCrdSchema,
@@ -7,7 +9,6 @@ import {
   type ManifestUse,
   type ManifestUses,
   manifestDigest,
-  manifestObjectSchema,
   performRecordTask,
   type ReadLimits,
   type ReadRecords,
@@ -55,11 +56,10 @@ const objects = z.array(object);
 const manifestReplies: { readonly [Use in ManifestUse]: z.ZodType<ManifestUses[Use]> } = {
   objects,
   exactObjects: objects.nullable(),
-  documents: z.array(object.extend({ json: z.string() })),
   crds: z.array(z.object({ name: z.string(), hasOwnPolicy: z.boolean() })),
   withKeptCrds: z.string(),
   chartCrds: z.array(chartCrdSchema),
-  whole: z.array(manifestObjectSchema),
+  whole: z.array(z.string()),
 };
 
 export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
@@ -109,7 +109,11 @@ export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
       const task = { kind: "manifest", use: "chartCrds", manifest: rendered } as const;
       return manifestReplies.chartCrds.parse(await perform(task, what, () => sha256(rendered)));
     },
-    wholeObjects: (release) => manifestOf(release, "whole"),
+    async wholeObjects(release) {
+      const objects = await manifestOf(release, "whole");
+      // The reader leaves out what has not the fields of an object.
+      return objects.map((json) => parseExact(json) as KubeObject);
+    },
     manifest(release, use) {
       const known = read.get(release) ?? new Map<ManifestUse, Promise<unknown>>();
       read.set(release, known);

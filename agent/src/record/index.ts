@@ -5,12 +5,7 @@ export {
   type ReleasedCrd,
   withoutAdditions,
 } from "./crd-documents.ts";
-export {
-  headOf,
-  type ManifestDocument,
-  manifestObjectSchema,
-  type OwnedObject,
-} from "./manifest.ts";
+export { headOf, type OwnedObject } from "./manifest.ts";
 export type { ReadRecords } from "./read-records.ts";
 export {
   type ManifestUse,

@@ -5,7 +5,6 @@
  * top-level fields are removed before the YAML is parsed; if that gives no result, the whole document is parsed.
  */
 import { canonicalJson } from "@flotilla/shared/json";
-import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { z } from "zod";
 
@@ -27,12 +26,6 @@ export interface OwnedObject {
   /** As in the manifest; absent: the release's namespace. */
   readonly namespace?: string;
   readonly name: string;
-}
-
-/** An object of a manifest with all its fields. */
-export interface ManifestDocument extends OwnedObject {
-  /** Numbers have all their digits. */
-  readonly json: string;
 }
 
 const objectSchema = z.object({
@@ -77,36 +70,13 @@ export function exactObjects(
   return found;
 }
 
-/** Whole objects, in the order in which Helm installs them. Skips documents that are invalid. */
-export function manifestObjects(manifest: string, read: ReadYamlDocument): readonly KubeObject[] {
-  return manifest.split(/^---.*$/m).flatMap((document) =>
-    document.trim() === ""
-      ? []
-      : itemsOf(read(document)).flatMap((item) =>
-          // A checked boundary: it has the fields of an object.
-          objectSchema.safeParse(item).success ? [item as KubeObject] : [],
-        ),
-  );
-}
-
-/** In a list that a reader has read. */
-export const manifestObjectSchema = z.custom<KubeObject>(
-  (value) => objectSchema.safeParse(value).success,
-);
-
-/** As `ownedObjects`, in the same order, with all fields. */
-export function manifestDocuments(
-  manifest: string,
-  read: ReadYamlDocument,
-): readonly ManifestDocument[] {
+/** As `ownedObjects`, in the same order, with all fields: as canonical JSON, in which numbers keep all their digits. */
+export function wholeObjects(manifest: string, read: ReadYamlDocument): readonly string[] {
   return manifest
     .split(/^---.*$/m)
     .filter((document) => document.trim() !== "")
     .flatMap((document) => itemsOf(read(document)))
-    .flatMap((item) => {
-      const object = toOwned(item);
-      return object === undefined ? [] : [{ ...object, json: canonicalJson(item) }];
-    });
+    .flatMap((item) => (toOwned(item) === undefined ? [] : [canonicalJson(item)]));
 }
 
 function itemsOf(value: unknown): readonly unknown[] {

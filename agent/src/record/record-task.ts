@@ -1,17 +1,15 @@
 /** What is read and changed in releases and manifests. Tenants can write them, so a reader does it where it may take long. Pure. */
-import type { CustomResourceDefinition, KubeObject } from "@flotilla/shared/kube/objects";
+import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
 import { z } from "zod";
 import { chartCrds } from "./chart-crds.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
 import {
   exactObjects,
-  type ManifestDocument,
-  manifestDocuments,
-  manifestObjects,
   type OwnedObject,
   ownedObjects,
   type ReadYamlDocument,
   readYamlDocument,
+  wholeObjects,
 } from "./manifest.ts";
 import {
   changedRelease,
@@ -25,7 +23,6 @@ import {
 const manifestUses = [
   "objects",
   "exactObjects",
-  "documents",
   "crds",
   "withKeptCrds",
   "chartCrds",
@@ -52,14 +49,12 @@ export interface ManifestUses {
   readonly objects: readonly OwnedObject[];
   /** Null: Helm may read a part of it differently. */
   readonly exactObjects: readonly OwnedObject[] | null;
-  /** The objects with all their fields. */
-  readonly documents: readonly ManifestDocument[];
   readonly crds: readonly ReleasedCrd[];
   readonly withKeptCrds: string;
   /** Of a rendered chart, instead of a release. */
   readonly chartCrds: readonly CustomResourceDefinition[];
-  /** Whole objects. */
-  readonly whole: readonly KubeObject[];
+  /** The objects with all their fields, as JSON. */
+  readonly whole: readonly string[];
 }
 export type ManifestUse = keyof ManifestUses;
 
@@ -124,11 +119,10 @@ function readManifest<U extends ManifestUse>(
   const uses: { readonly [Use in ManifestUse]: () => ManifestUses[Use] } = {
     objects: () => ownedObjects(manifest, read),
     exactObjects: () => exactObjects(manifest, read) ?? null,
-    documents: () => manifestDocuments(manifest, read),
     crds: () => crdsOf(manifest, read),
     withKeptCrds: () => withKeptCrds(manifest, read),
     chartCrds: () => chartCrds(manifest, read),
-    whole: () => manifestObjects(manifest, read),
+    whole: () => wholeObjects(manifest, read),
   };
   return uses[use]();
 }

@@ -20,7 +20,7 @@ export interface AnswersDeps {
   readonly inventory: Pick<Inventory, "releasesOf">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly releases: Pick<Releases, "history">;
-  readonly records: Pick<ReadRecords, "stored" | "manifest">;
+  readonly records: Pick<ReadRecords, "stored" | "manifest" | "wholeObjects">;
   readonly findResource: FindResource;
 }
 

@@ -1,9 +1,9 @@
 /** The objects of a release as they are, against those of its stored manifest as the API server would apply them. */
 import { AppError } from "@flotilla/shared/errors";
-import { parseExact } from "@flotilla/shared/json";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
-import type { ManifestDocument, ReadRecords } from "../record/index.ts";
+import type { ReadRecords } from "../record/index.ts";
 import { objectDiff } from "./object-diff.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import {
@@ -14,7 +14,7 @@ import {
 } from "./requested-release.ts";
 
 export interface DiffDeps extends StoredDeps {
-  readonly records: Pick<ReadRecords, "stored" | "manifest">;
+  readonly records: Pick<ReadRecords, "stored" | "wholeObjects">;
   readonly findResource: FindResource;
 }
 
@@ -28,14 +28,15 @@ export async function writeDiff(
   { write, signal }: AnswerSink,
 ): Promise<void> {
   const stored = await readNewest(deps, release, signal);
-  const documents = await deps.records.manifest(stored, "documents");
+  const objects = await deps.records.wholeObjects(stored);
   let failures = 0;
   let compared = 0;
-  for (const document of documents) {
-    const namespace = document.namespace ?? release.namespace;
-    const title = `${document.apiVersion} ${document.kind} ${namespace}/${document.name}`;
+  for (const object of objects) {
+    const { apiVersion = "", kind = "", metadata } = object;
+    const namespace = metadata.namespace || release.namespace;
+    const title = `${apiVersion} ${kind} ${namespace}/${metadata.name}`;
     try {
-      const diff = await diffOf(deps, release, { document, namespace, title }, signal);
+      const diff = await diffOf(deps, release, { object, namespace, title }, signal);
       compared += 1;
       if (diff !== "") await write(diff);
     } catch (thrown) {
@@ -52,30 +53,28 @@ async function diffOf(
   { findResource }: DiffDeps,
   { rest }: RequestedRelease,
   {
-    document,
+    object,
     namespace,
     title,
   }: {
-    readonly document: ManifestDocument;
+    readonly object: KubeObject;
     readonly namespace: string;
     readonly title: string;
   },
   signal: AbortSignal,
 ): Promise<string> {
-  const { apiVersion, kind, name, json } = document;
+  const { apiVersion = "", kind = "", metadata } = object;
   const resource = await findResource(apiVersion, kind, signal);
   if (typeof resource === "string") return `# ${title}: cannot be compared: ${resource}\n`;
-  const ref = resource.namespaced ? { namespace, name } : { name };
-  // The document is an object of the resource.
-  const body = parseExact(json) as Readonly<Record<string, unknown>>;
+  const ref = resource.namespaced ? { namespace, name: metadata.name } : { name: metadata.name };
   const live = await rest.get(resource, ref, { signal });
   const desired =
     live === undefined
-      ? body
+      ? object
       : await rest.patch(
           resource,
           ref,
-          { type: "apply", body, force: true },
+          { type: "apply", body: object, force: true },
           { dryRun: true, fieldManager, signal },
         );
   return objectDiff(title, live && { ...live }, { ...desired });

@@ -1,3 +1,4 @@
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { performRecordTask, type ReadRecords } from "../index.ts";
 import type { HelmRelease } from "../stored-release.ts";
 
@@ -12,8 +13,10 @@ export const readRecordsHere: ReadRecords = {
     String(await performRecordTask({ kind: "changed release", stored, what, change })),
   chartCrds: async (manifest) =>
     (await performRecordTask({ kind: "manifest", use: "chartCrds", manifest })) as never,
-  wholeObjects: async ({ manifest }) =>
-    (await performRecordTask({ kind: "manifest", use: "whole", manifest })) as never,
+  async wholeObjects({ manifest }) {
+    const found = await performRecordTask({ kind: "manifest", use: "whole", manifest });
+    return (found as readonly string[]).map((json) => JSON.parse(json) as KubeObject);
+  },
   manifest: async ({ manifest }, use) =>
     (await performRecordTask({ kind: "manifest", use, manifest })) as never,
 };
