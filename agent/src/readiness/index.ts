@@ -1,3 +1,3 @@
 export type { Readiness } from "./readiness.ts";
 export { onlyMetadata } from "./slim-object.ts";
-export { createReadinessTracker, type ReadinessTracker, type TrackedObject } from "./tracker.ts";
+export { createReadinessTracker, type ReadinessTracker } from "./tracker.ts";
