@@ -130,7 +130,7 @@ describe("an object", () => {
       { pointer: "/spec/replicas", manager: "kubectl-scale", time: "2026-11-02T00:00:00Z" },
       { pointer: "/spec/template/containers/0/image" },
     ]);
-    assert.deepEqual(JSON.parse(drift?.patch ?? ""), [
+    assert.deepEqual(JSON.parse(drift.patch ?? ""), [
       { op: "remove", path: "/spec/paused" },
       { op: "replace", path: "/spec/replicas", value: 2 },
       { op: "replace", path: "/spec/template/containers/0/image", value: "***" },

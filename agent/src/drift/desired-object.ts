@@ -44,7 +44,7 @@ function withEncodedData(
   if (object.kind !== "Secret" || !isFields(stringData)) return object;
   const encoded = Object.entries(stringData).map(([key, text]) => [
     key,
-    Buffer.from(String(text ?? "")).toString("base64"),
+    Buffer.from(typeof text === "string" ? text : "").toString("base64"),
   ]);
   const data = { ...(isFields(others.data) ? others.data : {}), ...Object.fromEntries(encoded) };
   const stored: KubeObject & { readonly data: unknown } = { ...others, data };

@@ -13,6 +13,7 @@ import { type Clock, formatTime, type Timer } from "@flotilla/shared/time";
 import type { ReadinessTracker } from "../readiness/index.ts";
 import { type Correction, correctionsOf, correctionWindowMs, planCorrection } from "./back-off.ts";
 import { type DriftSources, driftSources } from "./compared-objects.ts";
+import { type Comparisons, createComparisons } from "./comparisons.ts";
 import type { ReleaseRef } from "./desired-object.ts";
 import type { DriftEvent, ObjectComparison, ObjectDrift } from "./drift.ts";
 import { driftEvent, foreignEvents, withEvent } from "./drift-history.ts";
@@ -58,22 +59,10 @@ export interface DriftTrackerDeps {
 
 /** Comparisons at a time. */
 const concurrency = 4;
-/** Between two comparisons of an object that changes all the time. */
-const intervalMs = 500;
-/** Of a correction or a comparison that failed. */
+/** Of a correction that failed. */
 const retries = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** Parsed manifests, which are needed again when several objects of a release change. */
 const keptManifests = 16;
-
-interface Followed {
-  comparison: ObjectComparison;
-  comparedAtMs: number;
-  failures: number;
-  isRunning: boolean;
-  /** It has changed since its comparison began. */
-  isStale: boolean;
-  timer?: Timer | undefined;
-}
 
 /** What survives an upgrade. */
 interface Kept {
@@ -82,12 +71,15 @@ interface Kept {
   readonly reported: Set<string>;
 }
 
+const asDesired: ObjectComparison = { foreign: [] };
+
 interface Tracked extends DriftInput {
   readonly key: string;
   readonly sources: DriftSources;
-  readonly followed: Map<string, Followed>;
+  /** The last results. */
+  readonly compared: Map<string, ObjectComparison>;
+  readonly comparisons: Comparisons;
   readonly failed: Map<string, CorrectionFailure>;
-  readonly ended: AbortController;
   /** All objects were, or are being, compared. */
   isStarted: boolean;
   timer?: Timer | undefined;
@@ -104,7 +96,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   readiness.onChange(start);
   readiness.onContentChange((name, owned) => {
     const tracked = releases.get(name);
-    if (tracked?.isStarted === true) compare(name, tracked, tracked.sources.keyOf(owned));
+    if (tracked?.isStarted === true) tracked.comparisons.request(tracked.sources.keyOf(owned));
   });
 
   /** Compares all objects, once all were read, so that no later change of them is missed. */
@@ -114,61 +106,19 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
       return;
     tracked.isStarted = true;
     for (const { owned } of readiness.objectsOf(name))
-      compare(name, tracked, tracked.sources.keyOf(owned));
+      tracked.comparisons.request(tracked.sources.keyOf(owned));
   }
 
-  function compare(name: string, tracked: Tracked, key: string): void {
-    const followed = followedOf(tracked, key);
-    followed.isStale = true;
-    if (followed.isRunning || followed.timer !== undefined) return;
-    const waitMs = followed.comparedAtMs + intervalMs - clock.monotonic();
-    if (waitMs > 0) {
-      compareLater(name, tracked, key, waitMs);
-      return;
-    }
-    const task = compareNow(name, tracked, key, followed).finally(() => tasks.delete(task));
-    tasks.add(task);
-  }
-
-  function compareLater(name: string, tracked: Tracked, key: string, waitMs: number): void {
-    const followed = followedOf(tracked, key);
-    followed.timer?.cancel();
-    followed.timer = clock.setTimeout(() => {
-      followed.timer = undefined;
-      compare(name, tracked, key);
-    }, waitMs);
-  }
-
-  async function compareNow(
+  async function compare(
     name: string,
     tracked: Tracked,
-    key: string,
-    followed: Followed,
+    { key, signal }: { readonly key: string; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { client, ended, isCurrent } = tracked;
-    followed.isRunning = true;
-    followed.isStale = false;
-    try {
-      const comparison = await permits.run(async () => {
-        ended.signal.throwIfAborted();
-        followed.comparedAtMs = clock.monotonic();
-        const target = await tracked.sources.find(key);
-        return target && (await compareObject(client.rest, target, ended.signal));
-      });
-      if (ended.signal.aborted || comparison === undefined) return;
-      followed.failures = 0;
-      // Helm changes its objects itself now.
-      if (isCurrent()) observed(name, tracked, key, comparison);
-    } catch (thrown) {
-      if (ended.signal.aborted) return;
-      followed.failures += 1;
-      log.debug({ release: name, key, err: messageOf(thrown) }, "could not compare an object");
-      const waitMs = backoffDelayMs(retries, followed.failures);
-      clock.setTimeout(() => !ended.signal.aborted && compare(name, tracked, key), waitMs);
-    } finally {
-      followed.isRunning = false;
-      if (followed.isStale && !ended.signal.aborted) compare(name, tracked, key);
-    }
+    const target = await tracked.sources.find(key);
+    if (target === undefined) return;
+    const comparison = await compareObject(tracked.client.rest, target, signal);
+    // Helm changes its objects itself meanwhile.
+    if (!signal.aborted && tracked.isCurrent()) observed(name, tracked, key, comparison);
   }
 
   function observed(
@@ -177,10 +127,9 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     key: string,
     comparison: ObjectComparison,
   ): void {
-    const followed = followedOf(tracked, key);
-    const before = followed.comparison;
+    const before = tracked.compared.get(key) ?? asDesired;
     if (JSON.stringify(before) === JSON.stringify(comparison)) return;
-    followed.comparison = comparison;
+    tracked.compared.set(key, comparison);
     const own = keptOf(name);
     const { drift, foreign } = comparison;
     const isNew = drift !== undefined && JSON.stringify(drift) !== JSON.stringify(before.drift);
@@ -216,21 +165,10 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   function stateOf(tracked: Tracked, { history, corrections }: Kept): ReleaseDrift {
     return releaseDrift({
       ...{ options: tracked.options, history, corrections, failed: tracked.failed },
-      comparisons: tracked.followed,
+      comparisons: tracked.compared,
       order: tracked.sources.order,
       nowMs: clock.now(),
     });
-  }
-
-  function followedOf(tracked: Tracked, key: string): Followed {
-    const known = tracked.followed.get(key);
-    if (known !== undefined) return known;
-    const fresh: Followed = {
-      ...{ comparison: { foreign: [] }, comparedAtMs: Number.NEGATIVE_INFINITY, failures: 0 },
-      ...{ isRunning: false, isStale: false },
-    };
-    tracked.followed.set(key, fresh);
-    return fresh;
   }
 
   function keptOf(name: string): Kept {
@@ -245,9 +183,9 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     const tracked = releases.get(name);
     if (tracked === undefined) return;
     releases.delete(name);
-    tracked.ended.abort();
     tracked.timer?.cancel();
-    for (const { timer } of tracked.followed.values()) timer?.cancel();
+    const task = tracked.comparisons.end().finally(() => tasks.delete(task));
+    tasks.add(task);
   }
 
   async function correctOne(
@@ -278,11 +216,11 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
         own.history = withEvent(own.history, driftEvent(corrected, nowMs, "Corrected"));
         log.info({ release: name, object: key }, "drift of an object corrected");
       }
-      const followed = followedOf(tracked, key);
-      followed.comparison = { ...followed.comparison, drift: undefined };
-      if (backedOff.length > 0) compare(name, tracked, key);
+      const { foreign } = tracked.compared.get(key) ?? asDesired;
+      tracked.compared.set(key, { foreign });
+      if (backedOff.length > 0) tracked.comparisons.request(key);
     } catch (thrown) {
-      if (signal.aborted || tracked.ended.signal.aborted) throw thrown;
+      if (signal.aborted) throw thrown;
       const count = (tracked.failed.get(key)?.count ?? 0) + 1;
       const message = failureText(thrown);
       const retryAtMs = clock.now() + backoffDelayMs(retries, count);
@@ -309,15 +247,22 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
         manifests.set(manifest, objects);
         return objects;
       };
-      releases.set(name, {
-        ...{ ...input, key, followed: new Map(), failed: new Map() },
+      const tracked: Tracked = {
+        ...{ ...input, key, compared: new Map(), failed: new Map(), isStarted: false },
+        comparisons: createComparisons({
+          compare: (each, signal) => compare(name, tracked, { key: each, signal }),
+          onFailure(each, thrown) {
+            const err = messageOf(thrown);
+            log.debug({ release: name, key: each, err }, "could not compare an object");
+          },
+          ...{ permits, clock },
+        }),
         sources: driftSources({
           ...{ release, options, wholeObjects },
           resources: () => readiness.objectsOf(name),
         }),
-        ended: new AbortController(),
-        isStarted: false,
-      });
+      };
+      releases.set(name, tracked);
       start(name);
     },
     suspend,

@@ -1,4 +1,4 @@
 export { type DriftText, describeDrift } from "./describe-drift.ts";
-export type { DriftEvent, DriftObject, ForeignField, ObjectDrift } from "./drift.ts";
+export type { DriftEvent, ObjectDrift } from "./drift.ts";
 export { createDriftTracker, type DriftInput, type DriftTracker } from "./drift-tracker.ts";
 export type { ReleaseDrift } from "./release-drift.ts";

@@ -45,7 +45,7 @@ export interface ReleaseDrift {
 export interface DriftFacts {
   readonly options: DriftContent;
   /** By object. */
-  readonly comparisons: ReadonlyMap<string, { readonly comparison: ObjectComparison }>;
+  readonly comparisons: ReadonlyMap<string, ObjectComparison>;
   readonly failed: ReadonlyMap<string, CorrectionFailure>;
   readonly history: readonly DriftEvent[];
   readonly corrections: readonly Correction[];
@@ -57,8 +57,8 @@ export interface DriftFacts {
 export function releaseDrift(facts: DriftFacts): ReleaseDrift {
   const { options, comparisons, failed, history, corrections, nowMs } = facts;
   const { mode = "warn" } = options;
-  const all = [...comparisons].flatMap(([key, { comparison }]) =>
-    comparison.drift === undefined ? [] : [[key, comparison.drift] as const],
+  const all = [...comparisons].flatMap(([key, { drift }]) =>
+    drift === undefined ? [] : [[key, drift] as const],
   );
   const drifted = all.length > 1 ? inOrder(all, facts.order()) : all;
   const plans = drifted.map(([key, drift]) => ({
@@ -81,7 +81,7 @@ export function releaseDrift(facts: DriftFacts): ReleaseDrift {
   return {
     ...{ mode, isChosen: options.mode !== undefined, history, backedOff, correctable },
     objects: drifted.map(([, drift]) => drift),
-    foreign: [...comparisons.values()].flatMap(({ comparison }) => comparison.foreign),
+    foreign: [...comparisons.values()].flatMap(({ foreign }) => foreign),
     failures: plans.flatMap(({ drift, failure }) =>
       failure === undefined ? [] : [{ drift, message: failure.message }],
     ),

@@ -1,13 +1,12 @@
 /** Performs one action for a release. */
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, unreachable } from "@flotilla/shared/errors";
-import { archiveDigest } from "@flotilla/shared/source";
 import type { Clock } from "@flotilla/shared/time";
 import type { Assignment } from "../assignment/index.ts";
 import type { CrdRetention } from "../crds/index.ts";
 import type { UnmetDependencies } from "../dependencies/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
-import type { DriftInput, DriftTracker } from "../drift/index.ts";
+import type { DriftTracker } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   type ReleaseRecord,
@@ -21,7 +20,7 @@ import {
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { applyNamespaceMetadata } from "../namespace/index.ts";
-import { isSameContent, manifestDigest, type ReadRecords } from "../record/index.ts";
+import type { ReadRecords } from "../record/index.ts";
 import {
   type Action,
   type AttemptedAction,
@@ -43,6 +42,7 @@ import {
   remediated,
   stopError,
 } from "./failed-attempts.ts";
+import { inSync, isUnchanged } from "./in-sync.ts";
 import { lockedError, lockTimeoutMs } from "./lock-times.ts";
 import { RetryError } from "./progress.ts";
 import { notReadyError } from "./readiness-wait.ts";
@@ -394,63 +394,4 @@ function unmetDependencies(
   pass: DeployPass,
 ): Promise<UnmetDependencies | undefined> {
   return pass.unmetDependencies(content);
-}
-
-/** Whether a record is still the one that the agent created. */
-export async function isUnchanged(
-  { stored, inventory }: Pick<Tools, "stored" | "inventory">,
-  record: ReleaseRecord,
-): Promise<boolean> {
-  const release = await stored.read(record);
-  return isSameContent(inventory.revisionOf(record, record.revision)?.content, release);
-}
-
-/** What is known of a release that is installed. */
-export async function inSync(
-  tools: Pick<Tools, "stored" | "records" | "inventory" | "releases">,
-  { content, client }: Pick<DesiredRelease, "content" | "client">,
-  record: ReleaseRecord,
-): Promise<InSync> {
-  const { stored, records } = tools;
-  const release = await stored.read(record);
-  const { namespace, name, revision, chartVersion, appVersion } = release;
-  const chartDigest = record.chartDigest ?? archiveDigest(content.pin);
-  const { healthCheckExprs } = content;
-  return {
-    kind: "in-sync",
-    release: { namespace, name, revision, chartVersion, appVersion },
-    objects: await records.manifest(release, "objects"),
-    manifestDigest: manifestDigest(release),
-    ...(chartDigest !== undefined && { chartDigest }),
-    ...(healthCheckExprs !== undefined && { healthChecks: healthCheckExprs }),
-    client: client.watch,
-    ignoredConditions: content.ignoredConditions ?? [],
-    drift: driftInput(tools, { content, client }, record),
-  };
-}
-
-function driftInput(
-  tools: Pick<Tools, "stored" | "records" | "inventory" | "releases">,
-  { content, client }: Pick<DesiredRelease, "content" | "client">,
-  record: ReleaseRecord,
-): DriftInput {
-  const { namespace, name, revision } = record;
-  return {
-    release: { namespace, name, revision },
-    options: content.drift ?? {},
-    client,
-    async wholeObjects() {
-      // Tenants can write records: only what the agent installed is desired.
-      if (await isUnchanged(tools, record))
-        return await tools.records.wholeObjects(await tools.stored.read(record));
-      throw new AppError(
-        agentErrors.RELEASE_NOT_OURS,
-        `the record of release ${namespace}/${name} was changed by somebody else`,
-      );
-    },
-    isCurrent() {
-      const latest = tools.releases.latest(namespace, name);
-      return latest?.revision === revision && latest.status === "deployed";
-    },
-  };
 }

@@ -31,19 +31,12 @@ import {
   type TestResult,
 } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
-import {
-  act,
-  attemptedOf,
-  type DesiredRelease,
-  inSync,
-  isUnchanged,
-  policiesOf,
-  type Tools,
-} from "./act.ts";
+import { act, attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./act.ts";
 import { contentOf } from "./assigned-content.ts";
 import { claimInterruptedRun, runOf, takeOver } from "./claims.ts";
 import type { Blocked, DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
 import { failedAttemptsAt } from "./failed-attempts.ts";
+import { inSync, isUnchanged } from "./in-sync.ts";
 import { createLockTimes, type LockTimes, lockTimeoutMs } from "./lock-times.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { createRecordGuard } from "./record-guard.ts";

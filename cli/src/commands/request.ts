@@ -29,12 +29,12 @@ export async function diff(
   options: RequestOptions,
   config: CliConfig,
 ): Promise<void> {
-  let isEmpty = true;
+  const written = { characters: 0 };
   await request("diff", target, options, {}, config, (text) => {
-    isEmpty = false;
+    written.characters += text.length;
     process.stdout.write(text);
   });
-  if (isEmpty) process.stdout.write("no differences\n");
+  if (written.characters === 0) process.stdout.write("no differences\n");
 }
 
 export async function history(

@@ -252,7 +252,7 @@ test("an object that cannot be changed back is reported, and recreated where tha
   await reported("forced", hasResult("Corrected"));
   const recreated = await client.reader.get(configMaps, { namespace: "forced", name: "config" });
   assert.equal(recreated?.data?.["mode"], "calm");
-  assert.notEqual(recreated?.metadata.uid, uid);
+  assert.notEqual(recreated.metadata.uid, uid);
 });
 
 test("a release that was applied by the client is in sync, corrected, and upgraded as before", async () => {

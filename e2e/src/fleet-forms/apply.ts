@@ -15,9 +15,7 @@ const folder = join(import.meta.dirname, "documents");
 
 /** The remarks of the hub on some of them. */
 const remarks: Readonly<Record<string, readonly string[]>> = {
-  copies: [
-    "spec.rolloutStrategy has no effect in this version of Flotilla",
-  ],
+  copies: ["spec.rolloutStrategy has no effect in this version of Flotilla"],
 };
 
 /** `kubeconfig`: of an API server with the CRDs and the workspaces, which `kubectl` talks to. */

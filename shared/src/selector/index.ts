@@ -1,6 +1,1 @@
-export {
-  type ObjectSelector,
-  type ObjectTarget,
-  objectSelector,
-  type SelectableObject,
-} from "./object-selector.ts";
+export { type ObjectSelector, objectSelector } from "./object-selector.ts";

@@ -1,0 +1,105 @@
+/**
+ * When the objects of a release are compared: at once after a change, and again if it has changed meanwhile. One that changes all
+ * the time is compared twice a second; one that cannot be compared is tried again later.
+ */
+import { backoffDelayMs, type Semaphore } from "@flotilla/shared/concurrency";
+import type { Clock, Timer } from "@flotilla/shared/time";
+
+export interface Comparisons {
+  /** The object was created, changed or deleted. */
+  request(key: string): void;
+  /** Aborts those in progress; resolves when they have ended. */
+  end(): Promise<void>;
+}
+
+export interface ComparisonsDeps {
+  readonly compare: (key: string, signal: AbortSignal) => Promise<void>;
+  /** Called with the error of a comparison, which is tried again. */
+  readonly onFailure: (key: string, thrown: unknown) => void;
+  /** Limits all comparisons of the agent. */
+  readonly permits: Pick<Semaphore, "run">;
+  readonly clock: Clock;
+}
+
+/** Between two comparisons of an object. */
+const intervalMs = 500;
+const retries = { firstMs: 5_000, longestMs: 10 * 60_000 };
+
+interface Comparison {
+  startedAtMs: number;
+  failures: number;
+  isRunning: boolean;
+  /** The object has changed since the comparison began. */
+  isStale: boolean;
+  timer?: Timer | undefined;
+}
+
+export function createComparisons(deps: ComparisonsDeps): Comparisons {
+  const { compare, onFailure, permits, clock } = deps;
+  const comparisons = new Map<string, Comparison>();
+  const running = new Set<Promise<void>>();
+  const ending = new AbortController();
+  const { signal } = ending;
+
+  function comparisonOf(key: string): Comparison {
+    const known = comparisons.get(key);
+    if (known !== undefined) return known;
+    const fresh: Comparison = {
+      ...{ startedAtMs: Number.NEGATIVE_INFINITY, failures: 0 },
+      ...{ isRunning: false, isStale: false },
+    };
+    comparisons.set(key, fresh);
+    return fresh;
+  }
+
+  function request(key: string): void {
+    if (signal.aborted) return;
+    const comparison = comparisonOf(key);
+    comparison.isStale = true;
+    if (!comparison.isRunning) start(key, comparison.startedAtMs + intervalMs - clock.monotonic());
+  }
+
+  function start(key: string, delayMs: number): void {
+    const comparison = comparisonOf(key);
+    comparison.timer?.cancel();
+    comparison.timer = undefined;
+    if (delayMs > 0) {
+      comparison.timer = clock.setTimeout(() => start(key, 0), delayMs);
+      return;
+    }
+    const run = runOne(key, comparison).finally(() => running.delete(run));
+    running.add(run);
+  }
+
+  async function runOne(key: string, comparison: Comparison): Promise<void> {
+    comparison.isRunning = true;
+    let delayMs: number | undefined;
+    try {
+      await permits.run(async () => {
+        signal.throwIfAborted();
+        comparison.startedAtMs = clock.monotonic();
+        comparison.isStale = false;
+        await compare(key, signal);
+      });
+      comparison.failures = 0;
+    } catch (thrown) {
+      if (signal.aborted) return;
+      comparison.failures += 1;
+      delayMs = backoffDelayMs(retries, comparison.failures);
+      onFailure(key, thrown);
+    }
+    comparison.isRunning = false;
+    if (signal.aborted) return;
+    if (comparison.isStale) request(key);
+    else if (delayMs !== undefined) start(key, delayMs);
+  }
+
+  return {
+    request,
+    async end() {
+      ending.abort();
+      for (const { timer } of comparisons.values()) timer?.cancel();
+      await Promise.all(running);
+    },
+  };
+}
