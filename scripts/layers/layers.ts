@@ -79,6 +79,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["release", "templates"],
     ],
     ["reader", "report", "values"],
+    ["action"],
     // Active parts: releases, and the connection to the hub.
     ["connection", "engine", "requests"],
     ["installer.ts", "simulation"],

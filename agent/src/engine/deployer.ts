@@ -2,8 +2,37 @@
  * Brings one deployment to its desired state: observe, decide, act, until there is no further action. Everything that
  * changes a release goes through here; what is to be done is decided in release/.
  */
+
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
+import {
+  act,
+  attemptedOf,
+  type Blocked,
+  claimInterruptedRun,
+  contentOf,
+  createHelmRollback,
+  createHelmUninstall,
+  createHelmUpgrade,
+  createLockTimes,
+  createRecordGuard,
+  createRunHelmTest,
+  type DeployPass,
+  type DeployResult,
+  type DesiredRelease,
+  failedAttemptsAt,
+  type InSync,
+  inSync,
+  isUnchanged,
+  type LockTimes,
+  lockTimeoutMs,
+  policiesOf,
+  runOf,
+  type Tools,
+  takeOver,
+  throwIfAborted,
+  type UpgradeDeps,
+} from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
 import { createApplyChartCrds, createCrdRetention } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
@@ -31,20 +60,7 @@ import {
   type TestResult,
 } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
-import { act, attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./act.ts";
-import { contentOf } from "./assigned-content.ts";
-import { claimInterruptedRun, runOf, takeOver } from "./claims.ts";
-import type { Blocked, DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
-import { failedAttemptsAt } from "./failed-attempts.ts";
-import { inSync, isUnchanged } from "./in-sync.ts";
-import { createLockTimes, type LockTimes, lockTimeoutMs } from "./lock-times.ts";
 import { observeReleases } from "./observe-releases.ts";
-import { createRecordGuard } from "./record-guard.ts";
-import { throwIfAborted } from "./revision.ts";
-import { createRollback } from "./rollback.ts";
-import { createRunTests } from "./run-tests.ts";
-import { createUninstall } from "./uninstall.ts";
-import { createUpgrade, type UpgradeDeps } from "./upgrade.ts";
 import { withdraw } from "./withdraw.ts";
 
 export interface DeployerDeps
@@ -80,15 +96,15 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   const stored = createStoredReleases(deps);
   const crds = createCrdRetention({ ...deps, stored });
   const guard = createRecordGuard({ ...deps, stored });
-  const uninstallRelease = createUninstall({ ...deps, stored, crds, guard });
+  const uninstallRelease = createHelmUninstall({ ...deps, stored, crds, guard });
   const uninstall = uninstallRelease;
   const applyChartCrds = createApplyChartCrds(deps);
-  const upgradeRelease = createUpgrade({
+  const upgradeRelease = createHelmUpgrade({
     ...{ ...deps, stored, crds, guard, uninstall, applyChartCrds },
   });
   const lockTimes = createLockTimes(deps.clock);
-  const rollBack = createRollback({ ...deps, stored, crds, guard });
-  const runTests = createRunTests({ ...deps, stored, guard });
+  const rollBack = createHelmRollback({ ...deps, stored, crds, guard });
+  const runTests = createRunHelmTest({ ...deps, stored, guard });
   const tools: DriverTools = {
     ...{ ...deps, stored, crds, uninstallRelease, upgradeRelease, rollBack, runTests, lockTimes },
   };

@@ -9,6 +9,7 @@ import type { Log } from "@flotilla/shared/log";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
+import { canBecomeReady } from "../action/index.ts";
 import {
   type Assignments,
   createReferrers,
@@ -32,7 +33,6 @@ import {
 import type { Outbox } from "../report/index.ts";
 import { hasTemplates, type InputCollector } from "../values/index.ts";
 import type { Deployer } from "./deployer.ts";
-import { canBecomeReady } from "./failed-attempts.ts";
 import { createIntake } from "./intake.ts";
 import { accountFailures, hasFailedBy, stopFailures } from "./progress.ts";
 import { createReconciler } from "./reconciler.ts";

@@ -3,18 +3,19 @@
  * can write labels, so the records do not become the agent's: their hooks never run, and the agent itself deletes nothing by
  * them that it cannot account for (docs/adr/0025).
  */
+
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
+import { downstreamObjects, inventoryRelease, ownerSelector } from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ReleaseKey } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
-import { downstreamObjects, inventoryRelease, ownerSelector } from "./claims.ts";
 
 export interface LostReleasesDeps {
   readonly clients: Pick<ImpersonatedClients, "clientFor">;

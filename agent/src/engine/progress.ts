@@ -1,8 +1,10 @@
 /** The progress of a deployment, and what a failure means for the next reconcile. Pure. */
+
 import type { DeploymentState } from "@flotilla/proto";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import { formatTime } from "@flotilla/shared/time";
+import { RetryError } from "../action/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { DeploymentResult } from "../report/index.ts";
 
@@ -25,16 +27,6 @@ export interface Progress {
 
 /** Failures that another service account can resolve. */
 export const accountFailures = [agentErrors.SERVICE_ACCOUNT_MISSING, agentErrors.TEMPLATES_DENIED];
-
-/** A failure with the time of its retry. */
-export class RetryError extends AppError {
-  readonly delayMs: number;
-
-  constructor(error: AppError, delayMs: number) {
-    super(agentErrors.HELM_FAILED, error.message, { cause: error });
-    this.delayMs = delayMs;
-  }
-}
 
 /** Failures that persist until something changes that the agent watches. */
 const unchangedFailures = [

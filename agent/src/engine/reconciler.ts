@@ -9,6 +9,7 @@ import {
 } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
+import type { DeployPass } from "../action/index.ts";
 import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
@@ -20,7 +21,6 @@ import {
   type WithdrawnObjects,
 } from "../referenced/index.ts";
 import type { Outbox } from "../report/index.ts";
-import type { DeployPass } from "./deploy-pass.ts";
 import type { Deployer } from "./deployer.ts";
 import {
   hasFailedBy,

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
+import type { InSync } from "../action/index.ts";
 import type { Readiness } from "../readiness/index.ts";
 import { testAssignment } from "../testing/index.ts";
-import type { InSync } from "./deploy-pass.ts";
 import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");

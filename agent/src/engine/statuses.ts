@@ -1,13 +1,14 @@
 /** The progress of every deployment, reported to the hub whenever its state changes. */
+
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
 import { formatTime } from "@flotilla/shared/time";
+import type { InSync } from "../action/index.ts";
 import type { Assignment, Assignments } from "../assignment/index.ts";
 import type { ReportedState } from "../dependencies/index.ts";
 import { type DriftTracker, describeDrift } from "../drift/index.ts";
 import type { Readiness, ReadinessTracker } from "../readiness/index.ts";
 import { type Outbox, toBundleState, toDeploymentState, toReportedDrift } from "../report/index.ts";
-import type { InSync } from "./deploy-pass.ts";
 import type { Progress } from "./progress.ts";
 import { type ReleaseReportDeps, releaseReport } from "./release-report.ts";
 

@@ -1,16 +1,16 @@
 /** A withdrawal of a release that another Helm client, or an ended agent, has locked. */
+
 import assert from "node:assert/strict";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
+import { createLockTimes, inventoryRelease } from "../action/index.ts";
 import type { ReleaseRecord } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createInventory } from "../inventory/index.ts";
 import { testAssignment } from "../testing/index.ts";
-import { inventoryRelease } from "./claims.ts";
-import { createLockTimes } from "./lock-times.ts";
 import { type WithdrawDeps, withdraw } from "./withdraw.ts";
 
 const { signal } = new AbortController();

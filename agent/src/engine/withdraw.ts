@@ -1,7 +1,18 @@
 /** Removes everything that was installed for a deployment, also if its assignment was lost; of a suspended one nothing. */
+
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import type { Log } from "@flotilla/shared/log";
+import {
+  claimInterruptedRun,
+  contentOf,
+  crdPolicy,
+  type HelmUninstall,
+  type LockTimes,
+  lockedError,
+  lockTimeoutMs,
+  runOf,
+} from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import {
@@ -17,12 +28,8 @@ import type { Inventory } from "../inventory/index.ts";
 import { deleteCreatedNamespace } from "../namespace/index.ts";
 import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
-import { contentOf, crdPolicy } from "./assigned-content.ts";
-import { claimInterruptedRun, runOf } from "./claims.ts";
-import { type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
 import { findLostReleases } from "./lost-releases.ts";
 import { observeReleases } from "./observe-releases.ts";
-import type { Uninstall } from "./uninstall.ts";
 
 export interface WithdrawDeps {
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
@@ -32,7 +39,7 @@ export interface WithdrawDeps {
   readonly inventory: Inventory;
   readonly inputs: Pick<InputCollector, "forget">;
   readonly lockTimes: LockTimes;
-  readonly uninstallRelease: Uninstall;
+  readonly uninstallRelease: HelmUninstall;
   readonly log: Log;
 }
 

@@ -3,7 +3,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import type { DeployPass, DeployResult } from "../engine/deploy-pass.ts";
+import type { DeployPass, DeployResult } from "../action/index.ts";
 import { testAssignment } from "../testing/index.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
 

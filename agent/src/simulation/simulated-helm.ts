@@ -5,8 +5,9 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import { archiveDigest } from "@flotilla/shared/source";
 import { type Clock, delay } from "@flotilla/shared/time";
+import type { InSync } from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
-import type { Deployer, InSync } from "../engine/index.ts";
+import type { Deployer } from "../engine/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import { noWatches } from "./in-memory-parts.ts";
 

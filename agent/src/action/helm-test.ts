@@ -33,9 +33,9 @@ export interface TestRun {
  * The error of failed tests; undefined: all have passed, or somebody has changed the record, which is not the agent's any more
  * then. Throws HELM_FAILED if they could not run.
  */
-export type RunTests = (record: ReleaseRecord, run: TestRun) => Promise<AppError | undefined>;
+export type RunHelmTest = (record: ReleaseRecord, run: TestRun) => Promise<AppError | undefined>;
 
-export function createRunTests({ stored, inventory, guard, runHelm }: TestDeps): RunTests {
+export function createRunHelmTest({ stored, inventory, guard, runHelm }: TestDeps): RunHelmTest {
   return async function runTests(record, { options, client, inputs, signal }) {
     const { namespace, name, revision } = record;
     if (!(await guard.beforeTests(record, revision)).mayRun) {

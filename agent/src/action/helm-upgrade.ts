@@ -33,6 +33,7 @@ import type { ReadRecords } from "../record/index.ts";
 import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
 import type { AttemptedAction } from "../release/index.ts";
 import type { CheckTemplates } from "../templates/index.ts";
+import type { HelmUninstall } from "./helm-uninstall.ts";
 import type { RecordGuard } from "./record-guard.ts";
 import { recordFailure, recordResult } from "./record-run.ts";
 import {
@@ -43,7 +44,6 @@ import {
   type RevisionInputs,
   throwIfAborted,
 } from "./revision.ts";
-import type { Uninstall } from "./uninstall.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {
   readonly assignments: Assignments;
@@ -52,7 +52,7 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly records: ReadRecords;
   readonly crds: Pick<CrdRetention, "beforeUpgrade">;
   readonly applyChartCrds: ApplyChartCrds;
-  readonly uninstall: Uninstall;
+  readonly uninstall: HelmUninstall;
   readonly charts: ChartCache;
   readonly checkTemplates: CheckTemplates;
   /** Called as soon as a chart will be checked. */
@@ -88,9 +88,9 @@ export type UpgradeResult =
     };
 
 /** Throws LIMIT_EXCEEDED, and what prevents a run. */
-export type Upgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<UpgradeResult>;
+export type HelmUpgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<UpgradeResult>;
 
-export function createUpgrade(deps: UpgradeDeps): Upgrade {
+export function createHelmUpgrade(deps: UpgradeDeps): HelmUpgrade {
   return async function upgrade(revision, pass) {
     const used: UsedChart[] = [];
     try {

@@ -21,6 +21,16 @@ export interface FailedAttempt {
   readonly error: AppError;
 }
 
+/** A failure with the time of its retry. */
+export class RetryError extends AppError {
+  readonly delayMs: number;
+
+  constructor(error: AppError, delayMs: number) {
+    super(agentErrors.HELM_FAILED, error.message, { cause: error });
+    this.delayMs = delayMs;
+  }
+}
+
 /** Of a message in the inventory. */
 const maxMessage = 1_000;
 

@@ -36,9 +36,9 @@ export interface RollbackInputs extends RevisionInputs {
 }
 
 /** Throws HELM_FAILED, and RELEASE_NOT_OURS if Helm would delete objects by a record of somebody else. */
-export type Rollback = (inputs: RollbackInputs, signal: AbortSignal) => Promise<void>;
+export type HelmRollback = (inputs: RollbackInputs, signal: AbortSignal) => Promise<void>;
 
-export function createRollback(deps: RollbackDeps): Rollback {
+export function createHelmRollback(deps: RollbackDeps): HelmRollback {
   const { inventory, runHelm, clock } = deps;
   return async function rollback(rolledBack, signal) {
     const { desired, isForced, content, client, revision, target } = rolledBack;

@@ -34,9 +34,9 @@ export interface UninstallOptions extends CrdPolicy {
 }
 
 /** Throws HELM_FAILED with Helm's error, RELEASE_NOT_OURS, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
-export type Uninstall = (record: ReleaseRecord, options: UninstallOptions) => Promise<void>;
+export type HelmUninstall = (record: ReleaseRecord, options: UninstallOptions) => Promise<void>;
 
-export function createUninstall(deps: UninstallDeps): Uninstall {
+export function createHelmUninstall(deps: UninstallDeps): HelmUninstall {
   const { stored, releases, crds, guard, inventory, runHelm } = deps;
   return async function uninstall(record, { to, flags = {}, isForced, ...policy }) {
     const { client, signal } = policy;

@@ -1,0 +1,18 @@
+/** The action `correctDrift`. */
+import type { ReleaseRecord } from "../helm/index.ts";
+import type { DeployPass } from "./deploy-pass.ts";
+import { isUnchanged } from "./in-sync.ts";
+import type { DesiredRelease, Tools } from "./tools.ts";
+
+/** Objects are changed back as the account of the deployment; Helm's storage stays as it is. */
+export async function correctDrift(
+  tools: Tools,
+  record: ReleaseRecord,
+  { desired }: DesiredRelease,
+  { signal, superseded }: DeployPass,
+): Promise<undefined> {
+  if (await isUnchanged(tools, record))
+    await tools.drift.correct(desired.owner.name, AbortSignal.any([signal, superseded]));
+  else await tools.inventory.disown(record, record.revision);
+  return undefined;
+}

@@ -1,0 +1,32 @@
+/** The action `none`. */
+import type { ReleaseRecord } from "../helm/index.ts";
+import { applyNamespaceMetadata } from "../namespace/index.ts";
+import { crdPolicy } from "./assigned-content.ts";
+import type { DeployPass, InSync } from "./deploy-pass.ts";
+import { inSync, isUnchanged } from "./in-sync.ts";
+import type { DesiredRelease, Tools } from "./tools.ts";
+
+/** The release is as desired: completes what follows its installation. */
+export async function finish(
+  tools: Tools,
+  record: ReleaseRecord,
+  release: DesiredRelease,
+  { signal }: DeployPass,
+): Promise<InSync | undefined> {
+  const { crds, downstream, inventory } = tools;
+  const { content, desired, client, inputs } = release;
+  const owner = desired.owner.name;
+  if (!(await isUnchanged(tools, record))) {
+    await inventory.disown(record, record.revision);
+    return undefined;
+  }
+  await inventory.setStoppedAt(owner, undefined);
+  await inventory.endRun(owner);
+  await inventory.setFailedAttempts(owner, undefined);
+  await inventory.ensureStored(owner);
+  const { namespace } = desired;
+  await downstream.apply(inputs.downstream, { owner, namespace, client, signal });
+  await applyNamespaceMetadata(client, content, signal);
+  await crds.reconcile(record, crdPolicy(content, client, signal));
+  return await inSync(tools, release, record);
+}

@@ -1,0 +1,21 @@
+export { act } from "./act.ts";
+export { contentOf, crdPolicy } from "./assigned-content.ts";
+export {
+  claimInterruptedRun,
+  downstreamObjects,
+  inventoryRelease,
+  ownerSelector,
+  runOf,
+  takeOver,
+} from "./claims.ts";
+export type { Blocked, DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
+export { canBecomeReady, failedAttemptsAt, RetryError } from "./failed-attempts.ts";
+export { createHelmRollback } from "./helm-rollback.ts";
+export { createRunHelmTest } from "./helm-test.ts";
+export { createHelmUninstall, type HelmUninstall } from "./helm-uninstall.ts";
+export { createHelmUpgrade, type UpgradeDeps } from "./helm-upgrade.ts";
+export { inSync, isUnchanged } from "./in-sync.ts";
+export { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+export { createRecordGuard } from "./record-guard.ts";
+export { throwIfAborted } from "./revision.ts";
+export { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tools.ts";

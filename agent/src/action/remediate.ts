@@ -1,0 +1,57 @@
+/** What follows an action that failed: another attempt, a rollback or an uninstall. */
+import { AppError } from "@flotilla/shared/errors";
+import { agentErrors } from "../errors/index.ts";
+import {
+  countFailure,
+  type FailedAttempt,
+  failedAttemptsAt,
+  isLast,
+  RetryError,
+  recordRemediation,
+  stopError,
+} from "./failed-attempts.ts";
+import { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tools.ts";
+
+/** Undefined: what the attempt has left is remediated next. */
+export async function afterFailure(
+  { inventory }: Tools,
+  release: DesiredRelease,
+  failure: FailedAttempt,
+): Promise<undefined> {
+  const policy = policiesOf(release.content)[failure.action];
+  const failed = await countFailure(inventory, attemptedOf(release), failure);
+  if (policy.kind === "retry") {
+    if (policy.intervalMs === undefined) throw failure.error;
+    throw new RetryError(failure.error, policy.intervalMs);
+  }
+  const isIgnored = failure.reason === "TestFailed" && policy.ignoresTests;
+  if (isIgnored || failed.count === 0) throw failure.error;
+  return undefined;
+}
+
+/** A new attempt, if any is left, follows after the time that follows every failure. */
+export async function remediate(
+  { inventory }: Tools,
+  release: DesiredRelease,
+  by: "rollback" | "uninstall",
+  run: () => Promise<void>,
+): Promise<never> {
+  const attempted = attemptedOf(release);
+  try {
+    await run();
+  } catch (thrown) {
+    const error = AppError.from(thrown);
+    await recordRemediation(inventory, attempted, by, error);
+    const failed = failedAttemptsAt(inventory, attempted);
+    const cause = failed === undefined ? "" : ` after: ${failed.message}`;
+    throw new AppError(agentErrors.HELM_FAILED, `${error.message}${cause}`, { cause: thrown });
+  }
+  await recordRemediation(inventory, attempted, by);
+  const failed = failedAttemptsAt(inventory, attempted);
+  const policy = policiesOf(release.content)[failed?.action ?? "upgrade"];
+  if (isLast(policy, failed)) throw stopError("RetriesExceeded", failed);
+  throw new AppError(
+    agentErrors.HELM_FAILED,
+    `${failed?.message ?? "the release failed"}; it was ${by === "rollback" ? "rolled back" : "uninstalled"}`,
+  );
+}

@@ -1,0 +1,63 @@
+/** What every action is given: its dependencies, and the desired release. */
+import type { DeploymentContent } from "@flotilla/shared/content";
+import type { Clock } from "@flotilla/shared/time";
+import type { Assignment } from "../assignment/index.ts";
+import type { CrdRetention } from "../crds/index.ts";
+import type { DownstreamResources } from "../downstream/index.ts";
+import type { DriftTracker } from "../drift/index.ts";
+import type { Releases, StoredReleases } from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+import type { ReadRecords } from "../record/index.ts";
+import {
+  type AttemptedAction,
+  type Desired,
+  type FailurePolicy,
+  failurePolicy,
+} from "../release/index.ts";
+import type { ReleaseInputs } from "../values/index.ts";
+import type { Attempted } from "./failed-attempts.ts";
+import type { HelmRollback } from "./helm-rollback.ts";
+import type { RunHelmTest } from "./helm-test.ts";
+import type { HelmUninstall } from "./helm-uninstall.ts";
+import type { HelmUpgrade } from "./helm-upgrade.ts";
+
+/** The dependencies of all actions. */
+export interface Tools {
+  readonly releases: Pick<Releases, "latest" | "history">;
+  readonly stored: StoredReleases;
+  readonly records: ReadRecords;
+  readonly crds: CrdRetention;
+  readonly downstream: Pick<DownstreamResources, "apply">;
+  readonly inventory: Inventory;
+  readonly uninstallRelease: HelmUninstall;
+  readonly upgradeRelease: HelmUpgrade;
+  readonly rollBack: HelmRollback;
+  readonly runTests: RunHelmTest;
+  readonly drift: Pick<DriftTracker, "driftOf" | "correct" | "suspend">;
+  readonly clock: Clock;
+}
+
+/** A deployment in its desired state in this cluster. */
+export interface DesiredRelease {
+  readonly assignment: Assignment;
+  readonly content: DeploymentContent;
+  readonly desired: Desired;
+  readonly isForced: boolean;
+  readonly client: ImpersonatedClient;
+  readonly inputs: ReleaseInputs;
+}
+
+export function attemptedOf({ assignment, desired }: DesiredRelease): Attempted {
+  const { owner, deploymentId } = assignment;
+  return { deployment: owner.name, deploymentId, digest: desired.digest };
+}
+
+export function policiesOf(
+  content: DeploymentContent,
+): Readonly<Record<AttemptedAction, FailurePolicy>> {
+  return {
+    install: failurePolicy(content, "install"),
+    upgrade: failurePolicy(content, "upgrade"),
+  };
+}

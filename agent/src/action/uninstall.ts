@@ -1,0 +1,39 @@
+/** The action `uninstall`. */
+import { type ReleaseRecord, uninstallFlags } from "../helm/index.ts";
+import type { Action } from "../release/index.ts";
+import { crdPolicy } from "./assigned-content.ts";
+import type { DeployPass, DeployResult } from "./deploy-pass.ts";
+import { remediate } from "./remediate.ts";
+import type { DesiredRelease, Tools } from "./tools.ts";
+
+/** Of a release that moves, whose uninstall was interrupted, or whose action failed; of that it always throws. */
+export async function uninstall(
+  tools: Tools,
+  { record, why }: Extract<Action, { kind: "uninstall" }>,
+  release: DesiredRelease,
+  pass: DeployPass,
+): Promise<DeployResult | undefined> {
+  if (why === "remediation")
+    return await remediate(tools, release, "uninstall", () =>
+      uninstallRecord(tools, record, release, pass),
+    );
+  // A release that moves stays in its old namespace until it can be installed in the new one.
+  const unmet = await pass.unmetDependencies(release.content);
+  if (unmet !== undefined) return { kind: "blocked", unmet };
+  await uninstallRecord(tools, record, release, pass);
+  return undefined;
+}
+
+export async function uninstallRecord(
+  { uninstallRelease }: Tools,
+  record: ReleaseRecord,
+  { content, client, desired, isForced }: DesiredRelease,
+  { signal }: DeployPass,
+): Promise<void> {
+  await uninstallRelease(record, {
+    ...crdPolicy(content, client, signal),
+    isForced,
+    to: desired,
+    flags: uninstallFlags(content),
+  });
+}
