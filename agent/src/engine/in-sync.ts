@@ -48,7 +48,10 @@ export async function inSync(
     manifestDigest: manifestDigest(release),
     ...(chartDigest !== undefined && { chartDigest }),
     client: client.watch,
-    drift: driftInput(tools, { content, client }, record),
+    drift: {
+      ...driftInput(tools, { content, client }, record),
+      manifestDigest: manifestDigest(release),
+    },
   };
 }
 
@@ -56,7 +59,7 @@ function driftInput(
   tools: InSyncTools,
   { content, client }: Installed,
   record: ReleaseRecord,
-): DriftInput {
+): Omit<DriftInput, "manifestDigest"> {
   const { namespace, name, revision } = record;
   return {
     release: { namespace, name, revision },

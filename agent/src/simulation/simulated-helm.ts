@@ -91,6 +91,7 @@ function inSync(
     client: noWatches,
     drift: {
       ...{ release: { namespace, name, revision }, options: {}, client: noWatches },
+      manifestDigest: "",
       wholeObjects: () => Promise.resolve([]),
       isCurrent: () => true,
     },
