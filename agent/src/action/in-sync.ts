@@ -51,7 +51,10 @@ export async function inSync(
     ...(healthCheckExprs !== undefined && { healthChecks: healthCheckExprs }),
     client: client.watch,
     ignoredConditions,
-    drift: driftInput(tools, { content, client }, record),
+    drift: {
+      ...driftInput(tools, { content, client }, record),
+      manifestDigest: manifestDigest(release),
+    },
   };
 }
 
@@ -59,7 +62,7 @@ function driftInput(
   tools: InSyncTools,
   { content, client }: Installed,
   record: ReleaseRecord,
-): DriftInput {
+): Omit<DriftInput, "manifestDigest"> {
   const { namespace, name, revision } = record;
   return {
     release: { namespace, name, revision },

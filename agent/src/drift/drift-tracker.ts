@@ -23,6 +23,8 @@ import { type CorrectionFailure, type ReleaseDrift, releaseDrift } from "./relea
 /** A release whose drift is followed. */
 export interface DriftInput {
   readonly release: ReleaseRef & { readonly revision: number };
+  /** Of its manifest, which the agent may change without a new revision. */
+  readonly manifestDigest: string;
   readonly options: DriftContent;
   /** Impersonated: objects are compared and corrected with the account's rights. */
   readonly client: { readonly subject: string; readonly rest: KubeRest };
@@ -62,7 +64,7 @@ const concurrency = 4;
 /** Of a correction that failed. */
 const retries = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** Parsed manifests, which are needed again when several objects of a release change. */
-const keptManifests = 16;
+const keptManifests = 8;
 
 /** What survives an upgrade. */
 interface Kept {
@@ -90,7 +92,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   const kept = new Map<string, Kept>();
   const listeners: ((name: string) => void)[] = [];
   const permits = createSemaphore(concurrency);
-  const manifests = createLruCache<readonly KubeObject[]>(keptManifests);
+  const manifests = createLruCache<Promise<readonly KubeObject[]>>(keptManifests);
   const tasks = new Set<Promise<void>>();
 
   readiness.onChange(start);
@@ -107,6 +109,15 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     tracked.isStarted = true;
     for (const { owned } of readiness.objectsOf(name))
       tracked.comparisons.request(tracked.sources.keyOf(owned));
+  }
+
+  function wholeObjects(key: string, input: DriftInput): Promise<readonly KubeObject[]> {
+    const known = manifests.get(key);
+    if (known !== undefined) return known;
+    const objects = input.wholeObjects();
+    manifests.set(key, objects);
+    objects.catch(() => manifests.delete(key));
+    return objects;
   }
 
   async function compare(
@@ -233,20 +244,11 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
 
   return {
     track(name, input) {
-      const { release, options, client } = input;
-      const key = JSON.stringify([release, options, client.subject]);
+      const { release, manifestDigest, options, client } = input;
+      const key = JSON.stringify([release, manifestDigest, options, client.subject]);
       if (releases.get(name)?.key === key) return;
       suspend(name);
       if (options.mode === "disabled") return;
-      const { namespace, name: releaseName, revision } = release;
-      const manifest = `${namespace}/${releaseName}.v${revision} ${name}`;
-      const wholeObjects = async (): Promise<readonly KubeObject[]> => {
-        const known = manifests.get(manifest);
-        if (known !== undefined) return known;
-        const objects = await input.wholeObjects();
-        manifests.set(manifest, objects);
-        return objects;
-      };
       const tracked: Tracked = {
         ...{ ...input, key, compared: new Map(), failed: new Map(), isStarted: false },
         comparisons: createComparisons({
@@ -258,7 +260,8 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
           ...{ permits, clock },
         }),
         sources: driftSources({
-          ...{ release, options, wholeObjects },
+          ...{ release, options },
+          wholeObjects: () => wholeObjects(`${name} ${key}`, input),
           resources: () => readiness.objectsOf(name),
         }),
       };

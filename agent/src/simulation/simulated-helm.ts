@@ -93,6 +93,7 @@ function inSync(
     ignoredConditions: [],
     drift: {
       ...{ release: { namespace, name, revision }, options: {}, client: noWatches },
+      manifestDigest: "",
       wholeObjects: () => Promise.resolve([]),
       isCurrent: () => true,
     },

@@ -170,6 +170,49 @@ async function releaseConditionsOf(name: string): Promise<readonly string[]> {
     .map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 }
 
+test("a HelmOp whose object somebody has changed is Modified, and Ready again once drift is corrected, without a revision", async () => {
+  await createHelmOp("drifting");
+  await workspace.waitUntilReady("drifting", "1.0.0", 1);
+  const ref = { namespace: "drifting", name: "drifting-config" };
+  const patch = { type: "merge", body: { data: { greeting: "changed" } } } as const;
+  await client.patch(configMaps, ref, patch, { fieldManager: "somebody" });
+
+  const { status } = await workspace.waitForHelmOp(
+    "drifting",
+    "Modified",
+    ({ status }) => status?.display?.state === "Modified",
+  );
+  assert.equal(status?.summary?.modified, 1);
+  assert.match(
+    findCondition(status.conditions, "Ready")?.message ?? "",
+    /^Modified\(1\) \[Cluster .*: configmap\.v1 drifting\/drifting-config was modified \[.*\/data\/greeting/,
+  );
+  assert.match(
+    findCondition(status.conditions, "Drifted")?.message ?? "",
+    /^1 of 1 clusters; .*ConfigMap drifting\/drifting-config: \/data\/greeting was changed by somebody/,
+  );
+  const modified = await workspace.bundleDeployment(cluster.name, "drifting");
+  assert.equal(modified?.status?.nonModified, false);
+  assert.deepEqual(
+    modified.status.modifiedStatus?.map(({ name, fields, manager }) => [name, fields, manager]),
+    [["drifting-config", ["/data/greeting"], "somebody"]],
+  );
+  assert.ok(JSON.stringify(modified).length < 8_192);
+
+  await change("drifting", { driftDetection: { mode: "enabled" } });
+  await workspace.waitUntilReady("drifting", "1.0.0", 1);
+  await config("drifting", (greeting) => greeting !== "changed");
+  const corrected = await workspace.waitForBundleDeployment(
+    cluster.name,
+    "drifting",
+    "corrected",
+    ({ status }) => status?.driftHistory?.some(({ result }) => result === "Corrected") === true,
+  );
+  assert.equal(corrected.status?.nonModified, true);
+  assert.ok(JSON.stringify(corrected).length < 4_096);
+  assert.deepEqual(await releaseHistory(client, "drifting"), ["1 deployed"]);
+});
+
 test("what post-renderers and common metadata change is deployed, those of a target first, and removed again", async () => {
   const renderer = (greeting: string) => ({
     kustomize: {

@@ -16,6 +16,8 @@ const sequence = fc.nat(Number.MAX_SAFE_INTEGER);
 const count = fc.nat(2 ** 31 - 1);
 const key = fc.record({ name: named, uid: named });
 
+const fields = fc.array(text, { maxLength: wireLimits.driftFields });
+
 const state: fc.Arbitrary<DeploymentState> = fc.record(
   {
     name: named,
@@ -69,6 +71,29 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
     }),
     chartDigest: named,
     code: named,
+    drift: fc.record({
+      objects: fc.array(
+        fc.record(
+          {
+            ...{ apiVersion: text, kind: text, namespace: named, name: text, fields },
+            ...{ manager: named, time: named, missing: fc.boolean(), patch: text },
+          },
+          { requiredKeys: ["apiVersion", "kind", "name", "fields", "missing", "patch"] },
+        ),
+        { maxLength: wireLimits.drifted },
+      ),
+      count,
+      history: fc.array(
+        fc.record(
+          {
+            ...{ apiVersion: text, kind: text, namespace: named, name: text, fields },
+            ...{ manager: named, time: named, result: text },
+          },
+          { requiredKeys: ["apiVersion", "kind", "name", "fields", "time", "result"] },
+        ),
+        { maxLength: wireLimits.driftHistory },
+      ),
+    }),
   },
   {
     requiredKeys: [
