@@ -1,4 +1,4 @@
-export { createDiscovery, type Discovery } from "./discovery.ts";
+export { createDiscovery } from "./discovery.ts";
 export type { Readiness } from "./readiness.ts";
 export { onlyMetadata } from "./slim-object.ts";
 export { createReadinessTracker, type ReadinessTracker } from "./tracker.ts";

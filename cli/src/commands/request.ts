@@ -29,12 +29,9 @@ export async function diff(
   options: RequestOptions,
   config: CliConfig,
 ): Promise<void> {
-  let isEmpty = true;
-  await request("diff", target, options, {}, config, (text) => {
-    isEmpty = false;
-    process.stdout.write(text);
-  });
-  if (isEmpty) process.stdout.write("no differences\n");
+  const parts: string[] = [];
+  await request("diff", target, options, {}, config, (text) => void parts.push(text));
+  process.stdout.write(parts.length === 0 ? "no differences\n" : parts.join(""));
 }
 
 export async function history(
@@ -42,10 +39,9 @@ export async function history(
   options: RequestOptions & { readonly output: "text" | "json" },
   config: CliConfig,
 ): Promise<void> {
-  let lines = "";
-  await request("history", target, options, {}, config, (text) => {
-    lines += text;
-  });
+  const parts: string[] = [];
+  await request("history", target, options, {}, config, (text) => void parts.push(text));
+  const lines = parts.join("");
   process.stdout.write(options.output === "json" ? lines : historyTable(lines));
 }
 

@@ -1,1 +1,1 @@
-export { type RequestRouteDeps, requestRoute } from "./route.ts";
+export { requestRoute } from "./route.ts";
