@@ -7,6 +7,7 @@ import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type AskOptions, askHub } from "../fleet/index.ts";
 import { historyTable } from "./history-table.ts";
+import { printable } from "./printable.ts";
 
 export interface RequestOptions extends Omit<AskOptions, "path" | "query"> {
   readonly namespace: string;
@@ -31,7 +32,7 @@ export async function diff(
 ): Promise<void> {
   const parts: string[] = [];
   await request("diff", target, options, {}, config, (text) => void parts.push(text));
-  process.stdout.write(parts.length === 0 ? "no differences\n" : parts.join(""));
+  process.stdout.write(parts.length === 0 ? "no differences\n" : printable(parts.join("")));
 }
 
 export async function history(
@@ -42,7 +43,7 @@ export async function history(
   const parts: string[] = [];
   await request("history", target, options, {}, config, (text) => void parts.push(text));
   const lines = parts.join("");
-  process.stdout.write(options.output === "json" ? lines : historyTable(lines));
+  process.stdout.write(printable(options.output === "json" ? lines : historyTable(lines)));
 }
 
 async function request(
