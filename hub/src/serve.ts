@@ -51,6 +51,7 @@ export async function serve(
     routes: {
       "/requests/": requestRoute({
         ...{ ...parts, ...stores, replica: name, notReady },
+        addressHeader: config.clientAddressHeader,
         addressOf: (of) => own?.addressOf(of),
         ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
       }),

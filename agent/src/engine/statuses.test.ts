@@ -89,6 +89,7 @@ test("the objects of a release are tracked again when other conditions are ignor
     drift: {
       release: { namespace: "web", name: "web", revision: 1 },
       options: {},
+      manifestDigest: "",
       client,
       wholeObjects: () => Promise.resolve([]),
       isCurrent: () => true,

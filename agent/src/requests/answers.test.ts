@@ -223,7 +223,7 @@ describe("a diff", () => {
 
     await assert.rejects(ask({ kind: "diff" }), {
       code: "REQUEST_FAILED",
-      message: /^no object of the release can be compared/,
+      message: /^no object of release shop\/web can be compared as service account a\/tenant$/,
     });
   });
 });

@@ -46,7 +46,10 @@ export async function writeDiff(
     }
   }
   if (compared === 0 && failures > 0)
-    throw new AppError(agentErrors.REQUEST_FAILED, "no object of the release can be compared");
+    throw new AppError(
+      agentErrors.REQUEST_FAILED,
+      `no object of release ${release.namespace}/${release.name} can be compared as ${release.subject}`,
+    );
 }
 
 async function diffOf(

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { historyTable } from "./history-table.ts";
+import { printable } from "./printable.ts";
 import { targetPath } from "./request.ts";
 
 describe("the target of a request", () => {
@@ -37,4 +38,8 @@ describe("a history", () => {
   test("may be empty", () => {
     assert.equal(historyTable(""), "Helm has stored no revision\n");
   });
+});
+
+test("what a cluster says cannot control the terminal", () => {
+  assert.equal(printable("a\tb\n\u001b[31mc\u009bd\u202ee"), "a\tb\n\ufffd[31mc\ufffdd\ufffde");
 });

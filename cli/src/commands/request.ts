@@ -7,6 +7,7 @@ import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type AskOptions, askHub } from "../fleet/index.ts";
 import { historyTable } from "./history-table.ts";
+import { printable } from "./printable.ts";
 
 export interface RequestOptions extends Omit<AskOptions, "path" | "query"> {
   readonly namespace: string;
@@ -29,12 +30,9 @@ export async function diff(
   options: RequestOptions,
   config: CliConfig,
 ): Promise<void> {
-  const written = { characters: 0 };
-  await request("diff", target, options, {}, config, (text) => {
-    written.characters += text.length;
-    process.stdout.write(text);
-  });
-  if (written.characters === 0) process.stdout.write("no differences\n");
+  const parts: string[] = [];
+  await request("diff", target, options, {}, config, (text) => void parts.push(text));
+  process.stdout.write(parts.length === 0 ? "no differences\n" : printable(parts.join("")));
 }
 
 export async function history(
@@ -42,11 +40,10 @@ export async function history(
   options: RequestOptions & { readonly output: "text" | "json" },
   config: CliConfig,
 ): Promise<void> {
-  let lines = "";
-  await request("history", target, options, {}, config, (text) => {
-    lines += text;
-  });
-  process.stdout.write(options.output === "json" ? lines : historyTable(lines));
+  const parts: string[] = [];
+  await request("history", target, options, {}, config, (text) => void parts.push(text));
+  const lines = parts.join("");
+  process.stdout.write(printable(options.output === "json" ? lines : historyTable(lines)));
 }
 
 async function request(

@@ -103,6 +103,22 @@ describe("a fleet in the background", async () => {
     assert.match(missing.stderr, /pods "nope" not found/);
   });
 
+  test("answers what the hub has not stored, by its agents", async () => {
+    const history = await flotilla.run("history", "helmop/sample");
+    const diff = await flotilla.run("diff", "helmop/sample");
+    const logs = await flotilla.run("logs", "helmop/sample");
+
+    assert.match(
+      history.stdout,
+      /^1 +\S+ +deployed +\S+-0\.1\.5 .*Install complete$/m,
+      history.stderr,
+    );
+    assert.equal(diff.stdout, "no differences\n", diff.stderr);
+    // Its pods are on a node without a kubelet.
+    assert.equal(logs.code, 1);
+    assert.match(logs.stderr, /^flotilla: \[sample-web-\S+\] cannot read the log: /);
+  });
+
   test("runs hub and agents as pods of their charts, started again when they end, with logs", async () => {
     const hubPod = ["--namespace=flotilla-system", "--selector=app.kubernetes.io/name=flotilla"];
     const restarts = async () =>

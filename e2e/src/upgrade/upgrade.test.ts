@@ -3,11 +3,12 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { test } from "vitest";
+import { afterAll, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { chartDir } from "../harness/chart-rights.ts";
 import { flapsDuring } from "../harness/condition-flaps.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { type CommandEnd, commandsIn } from "../harness/flotilla-command.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { lastRevision } from "../harness/releases.ts";
 import { earlierVersion } from "./earlier-version.ts";
@@ -19,6 +20,7 @@ const { fleet, charts, cluster } = await startFleetForFile({
   clusters: [{}],
   entryFiles: () => entryFiles,
 });
+const flotilla = await commandsIn({ onTestFinished: afterAll });
 const { workspace } = fleet;
 charts.publish(await configChart("app", "1.0.0"), await configChart("app", "1.1.0"));
 const names = ["first", "second"];
@@ -34,8 +36,15 @@ entryFiles = undefined;
 function isOfUnchanged(flap: string): boolean {
   const [before, after] = flap.split(" -> ");
   // Agents before 0.3.0 do not report it.
-  const isNew = after === `${before?.split(": ")[1]} Released=True`;
+  const isNew = after?.replace(" Released=True", "") === before?.split(": ")[1];
   return !isNew && !/^(\w+ third|Cluster )/.test(flap);
+}
+
+/** `flotilla history`. */
+function history(name: string): Promise<CommandEnd> {
+  const kubeconfig = `--kubeconfig=${fleet.hubPlane.kubeconfig}`;
+  const url = `--hub-url=http://127.0.0.1:${fleet.hubPorts.http}`;
+  return flotilla.run("history", `helmop/${name}`, kubeconfig, url);
 }
 
 async function assertNotInstalledAgain(): Promise<void> {
@@ -89,6 +98,16 @@ test("an agent of 0.2.0 rejects options that it does not know, and keeps what it
   assert.equal(await lastRevision(cluster.client, "third"), 1);
 });
 
+test("an agent of 0.2.0 gets no requests of users, who are told to upgrade it", async () => {
+  const { code, stderr } = await history("third");
+
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    "flotilla: the agent of Cluster fleet-default/cluster-1 has a version that answers no requests; upgrade the agent\n",
+  );
+});
+
 test("an agent of this version adopts what 0.2.0 has installed, runs no Helm and flaps no condition", async () => {
   const flaps = await flapsDuring(fleet.hub, async () => {
     const from = await endOfLog(fleet.hubLog);
@@ -101,6 +120,8 @@ test("an agent of this version adopts what 0.2.0 has installed, runs no Helm and
 
   assert.deepEqual(flaps.filter(isOfUnchanged), []);
   await assertNotInstalledAgain();
+  const { stdout, stderr } = await history("first");
+  assert.match(stdout, /^1 +\S+ +deployed +app-1\.0\.0/m, stderr);
 });
 
 test("releases of 0.2.0 are upgraded and uninstalled", async () => {

@@ -14,6 +14,7 @@ import {
   type OpenedRequest,
   requestErrors,
 } from "../dispatch/index.ts";
+import { clientAddress } from "../webhook/index.ts";
 import { authenticate, authorize } from "./access.ts";
 import { type FindDeps, type FoundDeployment, findDeployment } from "./find-deployment.ts";
 import { forward, forwardedHeader } from "./forward.ts";
@@ -29,6 +30,8 @@ export interface RequestRouteDeps extends FindDeps {
   readonly addressOf: (replica: string) => string | undefined;
   /** Asks an agent that is connected here. */
   readonly ask: (cluster: ObjectKey, request: NewRequest, sink: AnswerSink) => OpenedRequest;
+  /** The header with the address of the client, which an ingress sets; absent: that of the connection counts. */
+  readonly addressHeader?: string | undefined;
   /** The reason why requests are rejected now. */
   readonly notReady: () => string | undefined;
   readonly clock: Clock;
@@ -54,7 +57,7 @@ export function requestRoute(deps: RequestRouteDeps) {
     if (request.method !== "GET") throw invalid("only GET is allowed");
     const asked = parseUserRequest(request.url ?? "/");
     if (deps.notReady() !== undefined) throw offline("this replica of the hub is not ready; retry");
-    if (!rates.take(request.socket.remoteAddress ?? ""))
+    if (!rates.take(clientAddress(request, deps.addressHeader)))
       throw new AppError(requestErrors.REQUEST_LIMITED, "too many requests; retry in a second");
     const header = request.headers[tokenHeader];
     const token = typeof header === "string" ? header : "";

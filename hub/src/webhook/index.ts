@@ -1,3 +1,4 @@
+export { clientAddress } from "./client-address.ts";
 export { createWebhookKeys } from "./keys.ts";
 export { webhookRoute } from "./route.ts";
 export { createWebhook } from "./webhook.ts";
