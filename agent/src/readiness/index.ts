@@ -1,4 +1,3 @@
-export { createDiscovery, createDiscovery } from "./discovery.ts";
 export type { IgnoredConditions } from "./ignored-conditions.ts";
 export type { Readiness } from "./readiness.ts";
 export { onlyMetadata } from "./slim-object.ts";
