@@ -2,6 +2,12 @@
 import { AppError } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectRef,
+  type Resource,
+} from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
 import type { ManifestDocument, ReadRecords } from "../record/index.ts";
 import { objectDiff } from "./object-diff.ts";
@@ -32,11 +38,20 @@ export async function writeDiff(
   let failures = 0;
   let compared = 0;
   for (const document of documents) {
+    const { apiVersion, kind, name } = document;
+    const resource = await deps.findResource(apiVersion, kind, signal);
+    if (typeof resource === "string") {
+      failures += 1;
+      await write(`# ${apiVersion} ${kind} ${name}: cannot be compared: ${resource}\n`);
+      continue;
+    }
     const namespace = document.namespace ?? release.namespace;
-    const title = `${document.apiVersion} ${document.kind} ${namespace}/${document.name}`;
+    const ref = resource.namespaced ? { namespace, name } : { name };
+    const title = `${apiVersion} ${kind} ${keyOf(ref)}`;
     try {
-      const diff = await diffOf(deps, release, { document, namespace, title }, signal);
+      const [live, desired] = await liveAndDesired(release, { document, resource, ref }, signal);
       compared += 1;
+      const diff = objectDiff(title, live, desired);
       if (diff !== "") await write(diff);
     } catch (thrown) {
       if (!(thrown instanceof KubeStatusError)) throw thrown;
@@ -51,35 +66,28 @@ export async function writeDiff(
     );
 }
 
-async function diffOf(
-  { findResource }: DiffDeps,
+interface Compared {
+  readonly document: ManifestDocument;
+  readonly resource: Resource<KubeObject>;
+  readonly ref: ObjectRef;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function liveAndDesired(
   { rest }: RequestedRelease,
-  {
-    document,
-    namespace,
-    title,
-  }: {
-    readonly document: ManifestDocument;
-    readonly namespace: string;
-    readonly title: string;
-  },
+  { document, resource, ref }: Compared,
   signal: AbortSignal,
-): Promise<string> {
-  const { apiVersion, kind, name, json } = document;
-  const resource = await findResource(apiVersion, kind, signal);
-  if (typeof resource === "string") return `# ${title}: cannot be compared: ${resource}\n`;
-  const ref = resource.namespaced ? { namespace, name } : { name };
+): Promise<readonly [live: Json | undefined, desired: Json]> {
   // The document is an object of the resource.
-  const body = parseExact(json) as Readonly<Record<string, unknown>>;
+  const body = parseExact(document.json) as Json;
   const live = await rest.get(resource, ref, { signal });
-  const desired =
-    live === undefined
-      ? body
-      : await rest.patch(
-          resource,
-          ref,
-          { type: "apply", body, force: true },
-          { dryRun: true, fieldManager, signal },
-        );
-  return objectDiff(title, live && { ...live }, { ...desired });
+  if (live === undefined) return [undefined, body];
+  const desired = await rest.patch(
+    resource,
+    ref,
+    { type: "apply", body, force: true },
+    { dryRun: true, fieldManager, signal },
+  );
+  return [{ ...live }, { ...desired }];
 }
