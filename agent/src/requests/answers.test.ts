@@ -209,7 +209,7 @@ describe("a diff", () => {
     assert.match(diff, /^\+ {2}a: "1"$/m);
     assert.match(
       diff,
-      /^# example.com\/v1 Widget shop\/web: cannot be compared: the cluster does not have it$/m,
+      /^# example.com\/v1 Widget web: cannot be compared: the cluster does not have it$/m,
     );
     assert.deepEqual(rest.writes, []);
   });

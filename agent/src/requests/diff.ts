@@ -1,7 +1,12 @@
 /** The objects of a release as they are, against those of its stored manifest as the API server would apply them. */
 import { AppError } from "@flotilla/shared/errors";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
-import type { KubeObject } from "@flotilla/shared/kube/objects";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectRef,
+  type Resource,
+} from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import { objectDiff } from "./object-diff.ts";
@@ -33,11 +38,20 @@ export async function writeDiff(
   let compared = 0;
   for (const object of objects) {
     const { apiVersion = "", kind = "", metadata } = object;
+    const { name } = metadata;
+    const resource = await deps.findResource(apiVersion, kind, signal);
+    if (typeof resource === "string") {
+      failures += 1;
+      await write(`# ${apiVersion} ${kind} ${name}: cannot be compared: ${resource}\n`);
+      continue;
+    }
     const namespace = metadata.namespace || release.namespace;
-    const title = `${apiVersion} ${kind} ${namespace}/${metadata.name}`;
+    const ref = resource.namespaced ? { namespace, name } : { name };
+    const title = `${apiVersion} ${kind} ${keyOf(ref)}`;
     try {
-      const diff = await diffOf(deps, release, { object, namespace, title }, signal);
+      const [live, desired] = await liveAndDesired(release, { object, resource, ref }, signal);
       compared += 1;
+      const diff = objectDiff(title, live, desired);
       if (diff !== "") await write(diff);
     } catch (thrown) {
       if (!(thrown instanceof KubeStatusError)) throw thrown;
@@ -52,33 +66,28 @@ export async function writeDiff(
     );
 }
 
-async function diffOf(
-  { findResource }: DiffDeps,
+interface Compared {
+  readonly document: ManifestDocument;
+  readonly resource: Resource<KubeObject>;
+  readonly ref: ObjectRef;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+async function liveAndDesired(
   { rest }: RequestedRelease,
-  {
-    object,
-    namespace,
-    title,
-  }: {
-    readonly object: KubeObject;
-    readonly namespace: string;
-    readonly title: string;
-  },
+  { object, resource, ref }: Compared,
   signal: AbortSignal,
-): Promise<string> {
-  const { apiVersion = "", kind = "", metadata } = object;
-  const resource = await findResource(apiVersion, kind, signal);
-  if (typeof resource === "string") return `# ${title}: cannot be compared: ${resource}\n`;
-  const ref = resource.namespaced ? { namespace, name: metadata.name } : { name: metadata.name };
+): Promise<readonly [live: Json | undefined, desired: Json]> {
+  // The document is an object of the resource.
+  const body = parseExact(document.json) as Json;
   const live = await rest.get(resource, ref, { signal });
-  const desired =
-    live === undefined
-      ? object
-      : await rest.patch(
-          resource,
-          ref,
-          { type: "apply", body: object, force: true },
-          { dryRun: true, fieldManager, signal },
-        );
-  return objectDiff(title, live && { ...live }, { ...desired });
+  if (live === undefined) return [undefined, body];
+  const desired = await rest.patch(
+    resource,
+    ref,
+    { type: "apply", body, force: true },
+    { dryRun: true, fieldManager, signal },
+  );
+  return [{ ...live }, { ...desired }];
 }

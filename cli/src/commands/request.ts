@@ -31,8 +31,12 @@ export async function diff(
   config: CliConfig,
 ): Promise<void> {
   const parts: string[] = [];
-  await request("diff", target, options, {}, config, (text) => void parts.push(text));
-  process.stdout.write(parts.length === 0 ? "no differences\n" : printable(parts.join("")));
+  try {
+    await request("diff", target, options, {}, config, (text) => void parts.push(text));
+  } finally {
+    process.stdout.write(printable(parts.join("")));
+  }
+  if (parts.length === 0) process.stdout.write("no differences\n");
 }
 
 export async function history(
