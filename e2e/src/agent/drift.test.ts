@@ -58,13 +58,11 @@ function reported(
   name: string,
   isDesired: (state: DeploymentState) => boolean,
 ): Promise<DeploymentState> {
-  return agent.report(
-    (state) => state.name === name && state.drift !== undefined && isDesired(state),
-  );
+  return agent.report((state) => state.name === name && isDesired(state));
 }
 
 function hasDrift(count: number) {
-  return ({ drift }: DeploymentState): boolean => drift?.count === count;
+  return ({ drift }: DeploymentState): boolean => (drift?.count ?? 0) === count;
 }
 
 function hasResult(result: string) {
