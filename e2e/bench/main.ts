@@ -7,6 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
+import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { besideHostileCharts } from "./hostile.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
@@ -35,6 +36,7 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["resolve", resolving],
   ["hostile", besideHostileCharts],
   ["waiting", besideWaitingReleases],
+  ["drift", drifting],
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";

@@ -194,7 +194,7 @@ export interface DeploymentState extends DeploymentKey {
   readonly conditions?: readonly ReleaseCondition[];
   /** The newest revisions, newest first. */
   readonly history?: readonly RevisionInfo[];
-  /** Undefined: drift is not detected. */
+  /** Undefined: there is none, or drift is not detected. */
   readonly drift?: DriftInfo;
 }
 

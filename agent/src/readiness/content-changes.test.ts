@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { configMaps, type KubeObject } from "@flotilla/shared/kube/objects";
+import { configMaps } from "@flotilla/shared/kube/objects";
 import { settle } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { config, pod, pods, startTracker } from "./testing/index.ts";
@@ -8,7 +8,7 @@ test("a change of more than the status is reported with the object, and no other
   const { rest, tracker, readiness } = startTracker(t);
   function put(spec: string, phase: string): void {
     const object = { metadata: { namespace: "apps", name: "pod" }, spec, status: { phase } };
-    rest.put(pods, object as KubeObject);
+    rest.put(pods, object);
   }
   put("a", "Pending");
   rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });

@@ -6,10 +6,12 @@ import type { DriftEvent, ObjectDrift, ReleaseDrift } from "../drift/index.ts";
 const maxObjects = 10;
 const maxFields = 4;
 
+/** Absent while there is nothing to report. */
 export function toReportedDrift({
   objects,
   history,
 }: Pick<ReleaseDrift, "objects" | "history">): Pick<DeploymentState, "drift"> {
+  if (objects.length === 0 && history.length === 0) return {};
   return {
     drift: {
       objects: objects.slice(0, maxObjects).map(toObject),

@@ -43,6 +43,7 @@ export type ChartValues = Readonly<Record<string, unknown>>;
 export interface BenchOptions {
   readonly values?: ChartValues;
   readonly timeout?: string;
+  readonly driftDetection?: HelmOp["spec"]["driftDetection"];
 }
 
 /** The one cluster with an agent. */
@@ -76,7 +77,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     cluster,
     ...watched,
     publish: server.publish,
-    async createHelmOp(name, chart, targets, { values, timeout } = {}) {
+    async createHelmOp(name, chart, targets, { values, ...options } = {}) {
       const helmOp: HelmOp = {
         apiVersion,
         kind: "HelmOp",
@@ -90,7 +91,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
           },
           namespace: name,
           targets,
-          ...(timeout !== undefined && { timeout }),
+          ...options,
         },
       };
       await fleet.hub.create(helmOps, helmOp);
