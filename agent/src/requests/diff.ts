@@ -67,7 +67,7 @@ export async function writeDiff(
 }
 
 interface Compared {
-  readonly document: ManifestDocument;
+  readonly object: KubeObject;
   readonly resource: Resource<KubeObject>;
   readonly ref: ObjectRef;
 }
@@ -79,14 +79,12 @@ async function liveAndDesired(
   { object, resource, ref }: Compared,
   signal: AbortSignal,
 ): Promise<readonly [live: Json | undefined, desired: Json]> {
-  // The document is an object of the resource.
-  const body = parseExact(document.json) as Json;
   const live = await rest.get(resource, ref, { signal });
-  if (live === undefined) return [undefined, body];
+  if (live === undefined) return [undefined, { ...object }];
   const desired = await rest.patch(
     resource,
     ref,
-    { type: "apply", body, force: true },
+    { type: "apply", body: object, force: true },
     { dryRun: true, fieldManager, signal },
   );
   return [{ ...live }, { ...desired }];
