@@ -250,6 +250,7 @@ async function uninstall(
   const { owner, deploymentId } = assignment;
   const { name } = owner;
   own.result = { kind: "withdrawing", message: "" };
+  deps.drift.suspend(name);
   try {
     await deployer.withdraw(assignment, signal);
     await assignments.remove(owner);
