@@ -214,7 +214,9 @@ describe("a fleet in the background", async () => {
         },
         targets: [{ clusterName: "cluster-1" }],
       });
-      // It was installed by hand, so it is taken over only when that is asked for.
+      // It was installed by hand, so it is taken over only when that is asked for, and here without an account.
+      await workspace.waitForMessage("agent", /exists already, in revision 1/);
+      await workspace.patchHelmOp("agent", { helm: { takeOwnership: true } });
       await workspace.waitForMessage(
         "agent",
         /is not upgraded: revision 1, which this agent did not create/,

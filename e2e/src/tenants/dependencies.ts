@@ -55,8 +55,8 @@ export function testDependencies({ fleet, cluster, ...tenants }: TenantFleet): v
     await tenants.create("hen", { dependsOn: [{ name: "egg" }] });
     await tenants.create("egg", { dependsOn: [{ name: "hen" }] });
 
-    await workspace.waitForMessage("hen", /dependency cycle: hen waits for egg waits for hen/);
-    await workspace.waitForMessage("egg", /dependency cycle: egg waits for hen waits for egg/);
+    await workspace.waitForMessage("hen", /dependency cycle: hen → egg → hen/);
+    await workspace.waitForMessage("egg", /dependency cycle: egg → hen → egg/);
     await workspace.patchHelmOp("egg", { dependsOn: null });
 
     await Promise.all([tenants.ready("hen"), tenants.ready("egg")]);

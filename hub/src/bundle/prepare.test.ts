@@ -262,14 +262,14 @@ describe("a Bundle that was applied by hand", () => {
 
   test("reports fields that have no effect", async () => {
     const { prepare } = createPreparer({});
-    const spec = { helm: { ...helm, vesion: "1" }, deleteNamespace: true };
+    const spec = { helm: { ...helm, vesion: "1" }, yaml: { overlays: ["a"] } };
 
     const prepared = await prepare(direct(spec, { pins, resolution: { observedGeneration: 1 } }));
 
     assert.ok(prepared.kind === "deployable");
     assert.deepEqual(prepared.remarks, [
       "unknown field spec.helm.vesion has no effect, did you mean spec.helm.version?",
-      "spec.deleteNamespace has no effect in this version of Flotilla",
+      "spec.yaml has no effect in this version of Flotilla",
     ]);
   });
 });
