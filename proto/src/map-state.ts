@@ -78,6 +78,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
       tests: revision.tests.slice(0, wireLimits.tests),
     })),
     ...(state.drift !== undefined && { drift: driftToWire(state.drift) }),
+    failures: state.failures ?? 0,
   };
 }
 
@@ -122,6 +123,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     ...(wire.conditions.length > 0 && { conditions: wire.conditions.flatMap(conditionFromWire) }),
     ...(wire.history.length > 0 && { history: wire.history.map(revisionFromWire) }),
     ...(wire.drift !== null && { drift: driftFromWire(wire.drift) }),
+    ...(wire.failures > 0 && { failures: wire.failures }),
   };
 }
 
@@ -147,6 +149,7 @@ function revisionFromWire(wire: Revision__Output): RevisionInfo {
     appVersion: shown(wire.appVersion),
     ...(wire.deployedAt !== "" && { deployedAt: text(wire.deployedAt, "revision.deployed_at") }),
     tests: wire.tests.map(({ name, phase }) => ({ name: shown(name), phase: shown(phase) })),
+    ...(wire.digest !== "" && { digest: text(wire.digest, "revision.digest") }),
   };
 }
 

@@ -194,6 +194,8 @@ export interface DeploymentState extends DeploymentKey {
   readonly conditions?: readonly ReleaseCondition[];
   /** The newest revisions, newest first. */
   readonly history?: readonly RevisionInfo[];
+  /** Attempts at the desired content that have failed in a row, and that changed the release; absent: none. */
+  readonly failures?: number;
   /** Undefined: there is none, or drift is not detected. */
   readonly drift?: DriftInfo;
 }
@@ -261,6 +263,8 @@ export interface RevisionInfo {
   /** RFC 3339. */
   readonly deployedAt?: string;
   readonly tests: readonly { readonly name: string; readonly phase: string }[];
+  /** The release digest; absent: somebody has changed the revision since. */
+  readonly digest?: string;
 }
 
 export interface ReleaseInfo {

@@ -24,20 +24,22 @@ export function releaseReport(
   { inventory, releases }: ReleaseReportDeps,
   { owner, deploymentId }: Assignment,
   { result, drift }: { readonly result: DeploymentResult; readonly drift: DriftText | undefined },
-): Pick<DeploymentState, "conditions" | "history"> {
+): Pick<DeploymentState, "conditions" | "history" | "failures"> {
   const installed = inventory.releasesOf(owner.name).findLast(({ uid }) => uid === owner.uid);
-  const failed = inventory.failedAttemptsOf(owner.name);
+  const attempts = inventory.failedAttemptsOf(owner.name);
+  const failed = attempts?.deploymentId === deploymentId ? attempts : undefined;
   const revisions = installed === undefined ? [] : knownRevisions(installed, releases);
   const conditions = releaseConditions({
     release: installed === undefined ? "" : `${installed.namespace}/${installed.name}`,
     revision: revisions.find(({ status }) => status === "deployed"),
-    failed: failed?.deploymentId === deploymentId ? failed : undefined,
+    failed,
     progress: progressOf(result),
     drift,
   });
   return {
     ...(conditions.length > 0 && { conditions }),
     ...(revisions.length > 0 && { history: revisions.slice(0, maxRevisions).map(toInfo) }),
+    ...(failed !== undefined && failed.count > 0 && { failures: failed.count }),
   };
 }
 
@@ -66,6 +68,7 @@ function toInfo(known: KnownRevision): RevisionInfo {
     appVersion: appVersion ?? "",
     ...(createdAtMs !== undefined && { deployedAt: formatTime(createdAtMs) }),
     tests: (known.tests ?? []).map(({ name, phase }) => ({ name, phase })),
+    ...(known.digest !== undefined && { digest: known.digest }),
   };
 }
 

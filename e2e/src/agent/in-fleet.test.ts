@@ -133,9 +133,13 @@ test("a failed upgrade is rolled back, with conditions and a history, and tried 
 
   const failed = ["Released False UpgradeFailed", "Remediated True RollbackSucceeded"];
   assert.deepEqual(await releaseConditionsOf("remedied"), failed);
-  const { conditions = [], history = [] } =
-    (await workspace.bundleDeployment(cluster.name, "remedied"))?.status ?? {};
+  const {
+    conditions = [],
+    history = [],
+    failures,
+  } = (await workspace.bundleDeployment(cluster.name, "remedied"))?.status ?? {};
   assert.equal(findCondition(conditions, "Stalled")?.reason, "RetriesExceeded");
+  assert.equal(failures, 1);
   assert.deepEqual(
     history.map(({ version, status, action, chartVersion }) => [
       version,

@@ -351,6 +351,13 @@ describe("the conditions and the history of a release", () => {
     assert.equal(findCondition(after.conditions, "Released")?.reason, "UpgradeSucceeded");
   });
 
+  test("have the failed attempts of the last report only", () => {
+    const before = statusOf(deployed({ phase: "failed", ready: false, failures: 3 }));
+    assert.equal(before.failures, 3);
+
+    assert.equal(statusOf(deployed(), before).failures, undefined);
+  });
+
   test("have Flux's names, without what says nothing", () => {
     const { history } = statusOf(
       deployed({
@@ -359,6 +366,7 @@ describe("the conditions and the history of a release", () => {
             ...{ revision: 2, status: "deployed", action: "upgrade", chartName: "app" },
             ...{ chartVersion: "1.1.0", appVersion: "1.1.0", deployedAt: "2026-01-01T00:00:00Z" },
             tests: [{ name: "smoke", phase: "Succeeded" }],
+            digest: "d",
           },
           {
             ...{ revision: 1, status: "superseded", chartName: "app" },
@@ -373,6 +381,7 @@ describe("the conditions and the history of a release", () => {
         ...{ version: 2, status: "deployed", action: "upgrade", chartName: "app" },
         ...{ chartVersion: "1.1.0", lastDeployed: "2026-01-01T00:00:00Z" },
         testHooks: { smoke: { phase: "Succeeded" } },
+        digest: "d",
       },
       {
         ...{ version: 1, status: "superseded", chartName: "app" },

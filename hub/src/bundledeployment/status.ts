@@ -48,7 +48,7 @@ export function deploymentStatus(
   report: SequencedReport,
   now: string,
 ): BundleDeploymentStatus {
-  const { attemptedDeploymentID: _, ...before } = deployment.status ?? {};
+  const { attemptedDeploymentID: _, failures: __, ...before } = deployment.status ?? {};
   const { state } = report;
   const installed = state.phase === "deployed";
   const isAttempt = state.phase === "pending" || state.phase === "failed";
@@ -73,6 +73,7 @@ export function deploymentStatus(
     }),
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
     ...(state.history !== undefined && { history: state.history.map(toHistory) }),
+    ...(state.failures !== undefined && { failures: state.failures }),
   };
   const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
   // The position of a report is written with the report, not alone.
@@ -174,12 +175,14 @@ function isCurrent({
 }
 
 function toHistory(revision: RevisionInfo): ReleaseRevision {
-  const { status, action, chartName, chartVersion, appVersion, deployedAt, tests } = revision;
+  const { status, action, chartName, chartVersion, appVersion, deployedAt, tests, digest } =
+    revision;
   return {
     ...{ version: revision.revision, status, chartName, chartVersion },
     ...(action !== undefined && { action }),
     ...(appVersion !== "" && appVersion !== chartVersion && { appVersion }),
     ...(deployedAt !== undefined && { lastDeployed: deployedAt }),
+    ...(digest !== undefined && { digest }),
     ...(tests.length > 0 && {
       testHooks: Object.fromEntries(tests.map(({ name, phase }) => [name, { phase }])),
     }),

@@ -71,6 +71,7 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
     }),
     chartDigest: named,
     code: named,
+    failures: fc.integer({ min: 1, max: 1_000 }),
     drift: fc.record({
       objects: fc.array(
         fc.record(

@@ -67,6 +67,9 @@ const releaseRevisionSchema = fields({
   chartVersion: plainText("The version of the chart."),
   appVersion: plainText("The version of the app, when it is not that of the chart."),
   lastDeployed: plainText("When Helm had created it, RFC 3339."),
+  digest: plainText(
+    "Of its chart, its values and what else reaches Helm; absent: somebody has changed it since.",
+  ),
   testHooks: described(
     z
       .record(z.string(), fields({ phase: plainText("`Succeeded`, `Failed` or `Unknown`.") }))
@@ -109,6 +112,10 @@ const bundleDeploymentStatusFields = fields({
   history: described(
     z.array(releaseRevisionSchema).max(5).optional(),
     "The newest revisions of the release that the agent created, newest first.",
+  ),
+  failures: described(
+    z.int().optional(),
+    "Attempts at the desired content that have failed in a row, and that changed the release.",
   ),
   driftHistory: described(
     z.array(driftEventSchema).max(5).optional(),

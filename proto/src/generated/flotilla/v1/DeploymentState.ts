@@ -51,6 +51,7 @@ export interface DeploymentState {
   'conditions'?: (_flotilla_v1_ReleaseCondition)[];
   'history'?: (_flotilla_v1_Revision)[];
   'drift'?: (_flotilla_v1_Drift | null);
+  'failures'?: (number);
 }
 
 export interface DeploymentState__Output {
@@ -72,4 +73,5 @@ export interface DeploymentState__Output {
   'conditions': (_flotilla_v1_ReleaseCondition__Output)[];
   'history': (_flotilla_v1_Revision__Output)[];
   'drift': (_flotilla_v1_Drift__Output | null);
+  'failures': (number);
 }

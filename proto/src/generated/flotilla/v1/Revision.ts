@@ -11,6 +11,7 @@ export interface Revision {
   'appVersion'?: (string);
   'deployedAt'?: (string);
   'tests'?: (_flotilla_v1_ReleaseTest)[];
+  'digest'?: (string);
 }
 
 export interface Revision__Output {
@@ -22,4 +23,5 @@ export interface Revision__Output {
   'appVersion': (string);
   'deployedAt': (string);
   'tests': (_flotilla_v1_ReleaseTest__Output)[];
+  'digest': (string);
 }
