@@ -5,8 +5,7 @@
 import { createLruCache } from "@flotilla/shared/cache";
 import { backoffDelayMs, createSemaphore, untilAborted } from "@flotilla/shared/concurrency";
 import type { DriftContent } from "@flotilla/shared/content";
-import { messageOf } from "@flotilla/shared/errors";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime, type Timer } from "@flotilla/shared/time";
@@ -82,6 +81,8 @@ interface Tracked extends DriftInput {
   readonly compared: Map<string, ObjectComparison>;
   readonly comparisons: Comparisons;
   readonly failed: Map<string, CorrectionFailure>;
+  /** Why objects cannot be compared. */
+  readonly uncompared: Map<string, string>;
   /** All objects were, or are being, compared. */
   isStarted: boolean;
   timer?: Timer | undefined;
@@ -139,7 +140,11 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     comparison: ObjectComparison,
   ): void {
     const before = tracked.compared.get(key) ?? asDesired;
-    if (JSON.stringify(before) === JSON.stringify(comparison)) return;
+    const isCompared = tracked.uncompared.delete(key);
+    if (JSON.stringify(before) === JSON.stringify(comparison)) {
+      if (isCompared) changed(name, tracked);
+      return;
+    }
     tracked.compared.set(key, comparison);
     const own = keptOf(name);
     const { drift, foreign } = comparison;
@@ -154,6 +159,19 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     }
     if (isNew)
       log.info({ release: name, object: key, what: drift.what }, "drift of an object detected");
+    changed(name, tracked);
+  }
+
+  function notCompared(
+    name: string,
+    tracked: Tracked,
+    { key, thrown }: { readonly key: string; readonly thrown: unknown },
+  ): void {
+    const err = failureText(thrown);
+    log.debug({ release: name, key, err }, "could not compare an object");
+    // A server that is unavailable says nothing of the objects.
+    if (!isForbidden(thrown) || tracked.uncompared.get(key) === err) return;
+    tracked.uncompared.set(key, err);
     changed(name, tracked);
   }
 
@@ -176,6 +194,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   function stateOf(tracked: Tracked, { history, corrections }: Kept): ReleaseDrift {
     return releaseDrift({
       ...{ options: tracked.options, history, corrections, failed: tracked.failed },
+      uncompared: tracked.uncompared,
       comparisons: tracked.compared,
       order: tracked.sources.order,
       nowMs: clock.now(),
@@ -250,13 +269,17 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
       suspend(name);
       if (options.mode === "disabled") return;
       const tracked: Tracked = {
-        ...{ ...input, key, compared: new Map(), failed: new Map(), isStarted: false },
+        ...{
+          ...input,
+          key,
+          compared: new Map(),
+          failed: new Map(),
+          uncompared: new Map(),
+          isStarted: false,
+        },
         comparisons: createComparisons({
           compare: (each, signal) => compare(name, tracked, { key: each, signal }),
-          onFailure(each, thrown) {
-            const err = messageOf(thrown);
-            log.debug({ release: name, key: each, err }, "could not compare an object");
-          },
+          onFailure: (each, thrown) => notCompared(name, tracked, { key: each, thrown }),
           ...{ permits, clock },
         }),
         sources: driftSources({
