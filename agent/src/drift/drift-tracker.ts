@@ -64,6 +64,8 @@ const concurrency = 4;
 const retries = { firstMs: 5_000, longestMs: 10 * 60_000 };
 /** Parsed manifests, which are needed again when several objects of a release change. */
 const keptManifests = 8;
+/** Entries about fields of others, which are in the history once. */
+const maxReported = 256;
 
 /** What survives an upgrade. */
 interface Kept {
@@ -154,6 +156,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     for (const event of foreignEvents(foreign, clock.now())) {
       const id = JSON.stringify(event);
       if (own.reported.has(id)) continue;
+      if (own.reported.size >= maxReported) own.reported.clear();
       own.reported.add(id);
       own.history = withEvent(own.history, event);
     }
