@@ -14,8 +14,8 @@ const maxFields = 2;
 
 /** Undefined: nobody has asked for it, and there is nothing to say. */
 export function describeDrift(found: ReleaseDrift): DriftText | undefined {
-  const { objects, failures, foreign, history, isChosen } = found;
-  const kept = foreignText(found);
+  const { objects, failures, foreign, history, isChosen, uncompared } = found;
+  const kept = [...uncomparedText(found), ...foreignText(found)];
   if (objects.length > 0) {
     const reason = failures.length > 0 ? "DriftCorrectionFailed" : "DriftDetected";
     const message = [driftText(objects), ...failureTexts(found), ...backOffTexts(found), ...kept];
@@ -29,8 +29,9 @@ export function describeDrift(found: ReleaseDrift): DriftText | undefined {
     const message = `corrected ${objectText(object)}${what}${by}`;
     return { status: "False", reason: "DriftCorrected", message: [message, ...kept].join("; ") };
   }
-  if (!isChosen && foreign.length === 0) return undefined;
-  const message = ["the objects are as desired", ...kept].join("; ");
+  if (!isChosen && foreign.length === 0 && uncompared.length === 0) return undefined;
+  const which = uncompared.length > 0 ? "the other objects" : "the objects";
+  const message = [`${which} are as desired`, ...kept].join("; ");
   return { status: "False", reason: "NoDriftDetected", message };
 }
 
@@ -71,6 +72,13 @@ function backOffTexts({ backedOff }: ReleaseDrift): readonly string[] {
   return [
     `${what} ${times} and ${who} changed it back each time: not corrected before ${formatTime(untilMs)}`,
   ];
+}
+
+function uncomparedText({ uncompared }: ReleaseDrift): readonly string[] {
+  const [first] = uncompared;
+  if (first === undefined) return [];
+  const count = uncompared.length === 1 ? "1 object" : `${uncompared.length} objects`;
+  return [`${count} could not be compared: ${first}`];
 }
 
 function foreignText({ foreign }: ReleaseDrift): readonly string[] {

@@ -5,8 +5,7 @@
 import { createLruCache } from "@flotilla/shared/cache";
 import { backoffDelayMs, createSemaphore, untilAborted } from "@flotilla/shared/concurrency";
 import type { DriftContent } from "@flotilla/shared/content";
-import { messageOf } from "@flotilla/shared/errors";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime, type Timer } from "@flotilla/shared/time";
@@ -70,7 +69,22 @@ const keptManifests = 8;
 interface Kept {
   history: readonly DriftEvent[];
   corrections: readonly Correction[];
-  readonly reported: Set<string>;
+  /** What others had added to an object at its last comparison, by object. */
+  readonly foreign: Map<string, readonly string[]>;
+}
+
+/** With what others have added since; a controller that sets a field again and again has added it once. */
+function withForeign(
+  { history, foreign }: Kept,
+  key: string,
+  events: readonly DriftEvent[],
+): readonly DriftEvent[] {
+  const known = foreign.get(key) ?? [];
+  const ids = events.map(({ manager, fields }) => JSON.stringify([manager, fields]));
+  if (ids.length === 0) foreign.delete(key);
+  else foreign.set(key, ids);
+  const added = events.filter((_, index) => !known.includes(ids[index] ?? ""));
+  return added.reduce(withEvent, history);
 }
 
 const asDesired: ObjectComparison = { foreign: [] };
@@ -82,6 +96,8 @@ interface Tracked extends DriftInput {
   readonly compared: Map<string, ObjectComparison>;
   readonly comparisons: Comparisons;
   readonly failed: Map<string, CorrectionFailure>;
+  /** Why objects cannot be compared. */
+  readonly uncompared: Map<string, string>;
   /** All objects were, or are being, compared. */
   isStarted: boolean;
   timer?: Timer | undefined;
@@ -139,21 +155,33 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     comparison: ObjectComparison,
   ): void {
     const before = tracked.compared.get(key) ?? asDesired;
-    if (JSON.stringify(before) === JSON.stringify(comparison)) return;
+    const isCompared = tracked.uncompared.delete(key);
+    if (JSON.stringify(before) === JSON.stringify(comparison)) {
+      if (isCompared) changed(name, tracked);
+      return;
+    }
     tracked.compared.set(key, comparison);
     const own = keptOf(name);
     const { drift, foreign } = comparison;
     const isNew = drift !== undefined && JSON.stringify(drift) !== JSON.stringify(before.drift);
     if (isNew) own.history = withEvent(own.history, driftEvent(drift, clock.now(), "Detected"));
     if (drift === undefined) tracked.failed.delete(key);
-    for (const event of foreignEvents(foreign, clock.now())) {
-      const id = JSON.stringify(event);
-      if (own.reported.has(id)) continue;
-      own.reported.add(id);
-      own.history = withEvent(own.history, event);
-    }
+    own.history = withForeign(own, key, foreignEvents(foreign, clock.now()));
     if (isNew)
       log.info({ release: name, object: key, what: drift.what }, "drift of an object detected");
+    changed(name, tracked);
+  }
+
+  function notCompared(
+    name: string,
+    tracked: Tracked,
+    { key, thrown }: { readonly key: string; readonly thrown: unknown },
+  ): void {
+    const err = failureText(thrown);
+    log.debug({ release: name, key, err }, "could not compare an object");
+    // A server that is unavailable says nothing of the objects.
+    if (!isForbidden(thrown) || tracked.uncompared.get(key) === err) return;
+    tracked.uncompared.set(key, err);
     changed(name, tracked);
   }
 
@@ -176,6 +204,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   function stateOf(tracked: Tracked, { history, corrections }: Kept): ReleaseDrift {
     return releaseDrift({
       ...{ options: tracked.options, history, corrections, failed: tracked.failed },
+      uncompared: tracked.uncompared,
       comparisons: tracked.compared,
       order: tracked.sources.order,
       nowMs: clock.now(),
@@ -185,7 +214,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   function keptOf(name: string): Kept {
     const known = kept.get(name);
     if (known !== undefined) return known;
-    const fresh: Kept = { history: [], corrections: [], reported: new Set() };
+    const fresh: Kept = { history: [], corrections: [], foreign: new Map() };
     kept.set(name, fresh);
     return fresh;
   }
@@ -250,13 +279,17 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
       suspend(name);
       if (options.mode === "disabled") return;
       const tracked: Tracked = {
-        ...{ ...input, key, compared: new Map(), failed: new Map(), isStarted: false },
+        ...{
+          ...input,
+          key,
+          compared: new Map(),
+          failed: new Map(),
+          uncompared: new Map(),
+          isStarted: false,
+        },
         comparisons: createComparisons({
           compare: (each, signal) => compare(name, tracked, { key: each, signal }),
-          onFailure(each, thrown) {
-            const err = messageOf(thrown);
-            log.debug({ release: name, key: each, err }, "could not compare an object");
-          },
+          onFailure: (each, thrown) => notCompared(name, tracked, { key: each, thrown }),
           ...{ permits, clock },
         }),
         sources: driftSources({

@@ -26,6 +26,7 @@ function find(
 ): ReturnType<typeof releaseDrift> {
   return releaseDrift({
     ...{ options: { mode: "enabled" }, failed: new Map(), history: [], corrections: [], nowMs },
+    uncompared: new Map(),
     order: () => [objectKey(config), objectKey(web)],
     comparisons: new Map(
       comparisons.map((each, index) => [
@@ -102,6 +103,12 @@ describe("what is said of the drift of a release", () => {
       [{ foreign }],
       { options: {} },
       "False NoDriftDetected the objects are as desired; kept: ConfigMap shop/config /data/x, added by kubectl-edit at t",
+    ],
+    [
+      "of which nothing is known",
+      [],
+      { options: {}, uncompared: new Map([["a", "403 Forbidden"]]) },
+      "False NoDriftDetected the other objects are as desired; 1 object could not be compared: 403 Forbidden",
     ],
     [
       "with changes",

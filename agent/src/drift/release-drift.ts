@@ -38,6 +38,8 @@ export interface ReleaseDrift {
   /** What is to be corrected now. */
   readonly correctable: readonly ObjectDrift[];
   readonly corrects: boolean;
+  /** Why objects could not be compared. */
+  readonly uncompared: readonly string[];
   /** When more may be corrected, ms since 1970. */
   readonly nextAtMs?: number | undefined;
 }
@@ -47,6 +49,7 @@ export interface DriftFacts {
   /** By object. */
   readonly comparisons: ReadonlyMap<string, ObjectComparison>;
   readonly failed: ReadonlyMap<string, CorrectionFailure>;
+  readonly uncompared: ReadonlyMap<string, string>;
   readonly history: readonly DriftEvent[];
   readonly corrections: readonly Correction[];
   /** The keys of objects in the order of Helm. */
@@ -86,6 +89,7 @@ export function releaseDrift(facts: DriftFacts): ReleaseDrift {
       failure === undefined ? [] : [{ drift, message: failure.message }],
     ),
     corrects: correctable.length > 0,
+    uncompared: [...facts.uncompared.values()],
     ...(isEnabled && times.length > 0 && { nextAtMs: Math.min(...times) }),
   };
 }

@@ -12,6 +12,7 @@ import {
 import { afterAll, test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
+import { clusterRoleBindings, createAdmin } from "../harness/rbac.ts";
 import { releaseHistory } from "../harness/releases.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -196,6 +197,34 @@ test("what is ignored is neither reported nor corrected, also beside a field tha
   ]);
   const web = await client.reader.get(deployments, { namespace: "ignored", name: "web" });
   assert.deepEqual([web?.spec?.replicas, web?.metadata.labels?.["app"]], [3, "web"]);
+});
+
+test("drift is corrected with the rights of the deployment's account, once it has them", async () => {
+  const serviceAccount = "corrector";
+  await createAdmin(client, serviceAccount);
+  const drift = { mode: "enabled" } as const;
+  await agent.intake.assign(
+    await assignmentOf({ name: "account", chart, url, drift, serviceAccount }),
+  );
+  await reported("account", ({ ready }) => ready);
+  const admin = await client.get(clusterRoleBindings, { name: serviceAccount });
+  await client.delete(clusterRoleBindings, { name: serviceAccount });
+
+  await change(configMaps, "account", "config", { data: { mode: "wild" } });
+  await reported("account", (state) =>
+    /; 1 object could not be compared: .*403 Forbidden/.test(conditionOf(state) ?? ""),
+  );
+  assert.equal(await modeIn("account"), "wild");
+
+  assert.ok(admin !== undefined);
+  const { roleRef, subjects } = admin;
+  await client.create(clusterRoleBindings, {
+    metadata: { name: serviceAccount },
+    roleRef,
+    subjects,
+  });
+  await reported("account", hasResult("Corrected"));
+  assert.equal(await modeIn("account"), "calm");
 });
 
 test("a field that somebody has added is reported with its manager, and kept", async () => {

@@ -22,6 +22,7 @@ describe("options of a target over those of the Bundle", () => {
     forceSyncGeneration: 3,
     correctDrift: { enabled: true },
     allowedTargetNamespaceSelector: { matchLabels: { tier: "gold" } },
+    driftDetection: { mode: "warn", ignore: [{ paths: ["/spec/replicas"] }] },
     maxHistory: 5,
     install: { disableWait: true },
     upgrade: { force: true, cleanupOnFail: true },
@@ -50,6 +51,16 @@ describe("options of a target over those of the Bundle", () => {
       "correctDrift replaces as a whole",
       { correctDrift: { force: true } },
       { correctDrift: { force: true } },
+    ],
+    [
+      "the mode of drift detection replaces, and the rules stay",
+      { driftDetection: { mode: "enabled", ignore: null } },
+      { driftDetection: { mode: "enabled", ignore: [{ paths: ["/spec/replicas"] }] } },
+    ],
+    [
+      "the rules of drift detection replace as a whole, also by none",
+      { driftDetection: { mode: null, ignore: [] } },
+      { driftDetection: { mode: "warn", ignore: [] } },
     ],
     [
       "deleteNamespace applies in a target too",

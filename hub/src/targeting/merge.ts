@@ -41,7 +41,7 @@ export function mergeOptions(
       storageNamespace: over.storageNamespace,
     }),
     ...(over.driftDetection && {
-      driftDetection: { ...base.driftDetection, ...over.driftDetection },
+      driftDetection: { ...base.driftDetection, ...filled(over.driftDetection) },
     }),
     ...mergeDiff(base.diff, over.diff),
     ...mergeActions(base, over),
