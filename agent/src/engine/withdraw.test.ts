@@ -1,6 +1,7 @@
 /** A withdrawal of a release that another Helm client, or an ended agent, has locked. */
 
 import assert from "node:assert/strict";
+import type { DeploymentContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
@@ -16,9 +17,30 @@ import { type WithdrawDeps, withdraw } from "./withdraw.ts";
 const { signal } = new AbortController();
 const helm = { ...plainContent.helm, timeoutSeconds: 60 };
 
-async function setUp({ keepResources = false, isLabelled = false } = {}) {
-  const content = { ...plainContent, keepResources, helm };
-  const assignment = await testAssignment("web", content);
+interface Given {
+  readonly keepResources?: boolean;
+  readonly isLabelled?: boolean;
+  /** The agent has lost the content. */
+  readonly isLost?: boolean;
+  readonly keepsRelease?: true;
+  readonly actions?: DeploymentContent["actions"];
+}
+
+async function setUp(given: Given = {}) {
+  const {
+    keepResources = false,
+    isLabelled = false,
+    isLost = false,
+    keepsRelease,
+    actions,
+  } = given;
+  const content = { ...plainContent, keepResources, helm, actions };
+  const assigned = await testAssignment("web", content);
+  const assignment = {
+    ...assigned,
+    ...(isLost && { content: new Uint8Array() }),
+    ...(keepsRelease && { keepsRelease }),
+  };
   const { owner } = assignment;
   const rest = createMemoryApiServer();
   const clock = createFakeClock();
@@ -42,6 +64,7 @@ async function setUp({ keepResources = false, isLabelled = false } = {}) {
     watch: { subject: "the agent", rest, isPerNamespace: false },
   };
   const done: string[] = [];
+  const uninstalls: Parameters<WithdrawDeps["uninstallRelease"]>[1][] = [];
   const note = (what: string) => () => Promise.resolve(void done.push(what));
   const deps: WithdrawDeps = {
     clients: { isRequired: false, clientFor: () => Promise.resolve(client) },
@@ -57,11 +80,42 @@ async function setUp({ keepResources = false, isLabelled = false } = {}) {
     downstream: { has: () => false, remove: () => Promise.resolve(), forget: () => undefined },
     inputs: { forget: () => undefined },
     lockTimes: createLockTimes(clock),
-    uninstallRelease: note("uninstall"),
+    uninstallRelease: (_, options) => {
+      done.push("uninstall");
+      uninstalls.push(options);
+      return Promise.resolve();
+    },
     ...{ inventory, log },
   };
-  return { clock, done, withdraw: () => withdraw(deps, assignment, signal) };
+  return { clock, done, uninstalls, inventory, withdraw: () => withdraw(deps, assignment, signal) };
 }
+
+test("a release whose assignment was lost is uninstalled with the options in the inventory", async () => {
+  const { uninstalls, withdraw } = await setUp({
+    ...{ isLabelled: true, isLost: true },
+    actions: { uninstall: { keepHistory: true, disableHooks: true } },
+  });
+
+  await withdraw();
+
+  assert.deepEqual(
+    uninstalls.map(({ flags }) => flags),
+    [{ keepsHistory: true, withoutHooks: true }],
+  );
+});
+
+test("what a suspended deployment has installed stays, and stays known", async () => {
+  const { done, inventory, withdraw } = await setUp({ isLabelled: true, keepsRelease: true });
+
+  await withdraw();
+
+  assert.deepEqual(done, []);
+  assert.equal(inventory.releasesOf("web").length, 1);
+  assert.equal(
+    inventory.knows({ name: "web", uid: inventory.releasesOf("web")[0]?.uid ?? "" }),
+    false,
+  );
+});
 
 describe("a locked release that is withdrawn", () => {
   test("is left alone while its timeout has not passed without a change, then unlocked and uninstalled", async () => {
