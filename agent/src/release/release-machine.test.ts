@@ -191,76 +191,54 @@ function perform(world: World, action: Action, succeeds: boolean, setting: Setti
   }
 }
 
+const firstWorld = fc
+  .record({ records: firstRecords, drift })
+  .map((first): World => ({ ...first, tests: new Map(), failed: undefined, deadline: undefined }));
+
 test("a pass ends, and no action is performed twice for the same observation", () => {
   fc.assert(
-    fc.property(
-      firstRecords,
-      setting,
-      drift,
-      fc.array(fc.boolean()),
-      (records, given, drift, outcomes) => {
-        const world: World = {
-          records,
-          tests: new Map(),
-          failed: undefined,
-          deadline: undefined,
-          drift,
-        };
-        for (let passes = 0; passes < 4; passes += 1) {
-          const seen = new Set<string>();
-          for (let actions = 0; ; actions += 1) {
-            assert.ok(actions < maxActions, `${actions} actions`);
-            const action = nextAction(observationOf(world, given));
-            const key = keyOf(world);
-            assert.ok(!seen.has(key), `${action.kind} again for ${key}`);
-            seen.add(key);
-            if (perform(world, action, outcomes.shift() ?? false, given)) break;
-          }
+    fc.property(firstWorld, setting, fc.array(fc.boolean()), (world, given, outcomes) => {
+      for (let passes = 0; passes < 4; passes += 1) {
+        const seen = new Set<string>();
+        for (let actions = 0; ; actions += 1) {
+          assert.ok(actions < maxActions, `${actions} actions`);
+          const action = nextAction(observationOf(world, given));
+          const key = keyOf(world);
+          assert.ok(!seen.has(key), `${action.kind} again for ${key}`);
+          seen.add(key);
+          if (perform(world, action, outcomes.shift() ?? false, given)) break;
         }
-      },
-    ),
+      }
+    }),
     { seed, numRuns: 2_000 },
   );
 });
 
 test("a release whose actions succeed in the end is as desired, unless no retries are left", () => {
   fc.assert(
-    fc.property(
-      firstRecords,
-      setting,
-      drift,
-      fc.array(fc.boolean()),
-      (records, given, drift, outcomes) => {
-        const world: World = {
-          records,
-          tests: new Map(),
-          failed: undefined,
-          deadline: undefined,
-          drift,
-        };
-        for (let actions = 0; actions < 40; actions += 1) {
-          const action = nextAction(observationOf(world, given));
-          if (action.kind === "none") return;
-          if (action.kind === "locked") {
-            assert.ok(latestOf(world)?.status.startsWith("pending-"));
-            return;
-          }
-          if (action.kind === "foreign") {
-            assert.ok(!given.takesOwnership && latestOf(world)?.owner === undefined);
-            return;
-          }
-          if (action.kind === "stop") {
-            const { failed } = world;
-            assert.ok(failed !== undefined);
-            const isSpent = isExhausted(given.policies[failed.action], failed.count);
-            assert.ok(isSpent || targetIn(world).kind === "missing");
-            return;
-          }
-          perform(world, action, outcomes.shift() ?? true, given);
+    fc.property(firstWorld, setting, fc.array(fc.boolean()), (world, given, outcomes) => {
+      for (let actions = 0; actions < 40; actions += 1) {
+        const action = nextAction(observationOf(world, given));
+        if (action.kind === "none") return;
+        if (action.kind === "locked") {
+          assert.ok(latestOf(world)?.status.startsWith("pending-"));
+          return;
         }
-        assert.fail("it is not as desired after 40 actions");
-      },
-    ),
+        if (action.kind === "foreign") {
+          assert.ok(!given.takesOwnership && latestOf(world)?.owner === undefined);
+          return;
+        }
+        if (action.kind === "stop") {
+          const { failed } = world;
+          assert.ok(failed !== undefined);
+          const isSpent = isExhausted(given.policies[failed.action], failed.count);
+          assert.ok(isSpent || targetIn(world).kind === "missing");
+          return;
+        }
+        perform(world, action, outcomes.shift() ?? true, given);
+      }
+      assert.fail("it is not as desired after 40 actions");
+    }),
     { seed, numRuns: 2_000 },
   );
 });
