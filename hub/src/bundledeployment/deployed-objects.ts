@@ -7,7 +7,7 @@ import { type BundleDeploymentStatus, maxListed } from "@flotilla/shared/api";
 import { cutText, idOf } from "../summary/index.ts";
 
 /** Characters of JSON: a deployment of a usual chart stays under 4 KiB with everything that etcd stores for it. */
-const resourcesChars = 800;
+const resourcesChars = 450;
 const nonReadyChars = 1_600;
 const modifiedChars = 800;
 
@@ -108,7 +108,7 @@ function named({ apiVersion, kind, namespace, name }: Omit<ResourceState, "state
 }
 
 /** The first ones whose JSON fits. */
-function thatFit<T>(items: readonly T[], chars: number): readonly T[] {
+export function thatFit<T>(items: readonly T[], chars: number): readonly T[] {
   let left = chars;
   const end = items.findIndex((item) => {
     left -= JSON.stringify(item).length + 1;

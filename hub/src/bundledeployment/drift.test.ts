@@ -69,9 +69,9 @@ describe("the history of drift", () => {
   function at(second: number, changes: Partial<DriftRecord> = {}): DriftRecord {
     return { ...detected, time: `2026-11-02T00:00:0${second}Z`, ...changes };
   }
-  function merged(known: readonly DriftRecord[], reported: readonly DriftRecord[]) {
+  function merged(known: readonly DriftRecord[], reported: readonly DriftRecord[], count = 1) {
     const history = statusOf(
-      { objects: [], count: 0, history: reported },
+      { objects: [], count, history: reported },
       { driftHistory: known },
     ).driftHistory;
     return history?.map(({ time, result }) => `${time.slice(-3, -1)} ${result}`);
@@ -90,6 +90,8 @@ describe("the history of drift", () => {
   test("is bounded in its length and its size", () => {
     const many = [9, 8, 7, 6, 5].map((second) => at(second));
     assert.equal(merged([at(1)], many)?.length, 5);
+
+    assert.equal(merged([at(1)], many, 0)?.length, 2);
 
     const long = many.map((event) => ({ ...event, fields: ["/a".repeat(100)] }));
     assert.equal(merged([], long)?.length, 2);

@@ -358,6 +358,27 @@ describe("the conditions and the history of a release", () => {
     assert.equal(statusOf(deployed(), before).failures, undefined);
   });
 
+  test("have as many revisions as fit, the newest in any case, and more while something is wrong", () => {
+    const history = [5, 4, 3, 2, 1].map((revision) => ({
+      ...{
+        revision,
+        status: "superseded",
+        action: "upgrade",
+        chartName: "app",
+        digest: "d".repeat(56),
+      },
+      ...{ chartVersion: "1.0.0", appVersion: "9", deployedAt: "2026-01-01T00:00:00Z", tests: [] },
+    }));
+    const versionsOf = (report: Partial<DeploymentState>) =>
+      statusOf(deployed({ history, ...report })).history?.map(({ version }) => version);
+
+    assert.deepEqual(versionsOf({}), [5, 4]);
+    assert.deepEqual(versionsOf({ phase: "failed", ready: false }), [5, 4, 3, 2, 1]);
+    const [long] = history.map((each) => ({ ...each, chartName: "a".repeat(400) }));
+    assert.ok(long !== undefined);
+    assert.deepEqual(versionsOf({ history: [long, ...history.slice(1)] }), [5]);
+  });
+
   test("have Flux's names, without what says nothing", () => {
     const { history } = statusOf(
       deployed({

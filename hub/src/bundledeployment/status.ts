@@ -9,13 +9,14 @@ import {
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
+  Condition,
   ReleaseRevision,
 } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { chartErrors } from "@flotilla/shared/source";
 import { isUrgentChange } from "../status/index.ts";
 import { chartNotFetched, modifiedText, objectText, stateOf } from "../summary/index.ts";
-import { deployedObjects, withoutObjects } from "./deployed-objects.ts";
+import { deployedObjects, thatFit, withoutObjects } from "./deployed-objects.ts";
 import { driftHistory } from "./drift-history.ts";
 
 const fetchFailures: ReadonlySet<string> = new Set([
@@ -60,7 +61,9 @@ export function deploymentStatus(
       before.conditions ?? [],
       [...conditionsOf(deployment, state), ...releaseConditions(deployment, state)],
       now,
-    ).filter(isCurrent(state)),
+    )
+      .filter(isCurrent(state))
+      .map(withoutSameTime),
     // What is installed stays what it was while a newer content fails or waits.
     appliedDeploymentID: installed ? state.deploymentId : (before.appliedDeploymentID ?? ""),
     ...(isAttempt && { attemptedDeploymentID: state.deploymentId }),
@@ -72,7 +75,7 @@ export function deploymentStatus(
       version: state.release.chartVersion,
     }),
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
-    ...(state.history !== undefined && { history: state.history.map(toHistory) }),
+    ...(state.history !== undefined && { history: toHistory(state.history, state) }),
     ...(state.failures !== undefined && { failures: state.failures }),
   };
   const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
@@ -174,7 +177,30 @@ function isCurrent({
   return ({ type }) => current.has(type) || !types.includes(type);
 }
 
-function toHistory(revision: RevisionInfo): ReleaseRevision {
+/** There is one BundleDeployment for each HelmOp and cluster, so they say nothing twice. */
+function withoutSameTime({ lastUpdateTime, ...condition }: Condition): Condition {
+  const isSame = lastUpdateTime === condition.lastTransitionTime;
+  return { ...condition, ...(!isSame && lastUpdateTime !== undefined && { lastUpdateTime }) };
+}
+
+/** Characters of JSON: two revisions of a usual chart while nothing is wrong, and five otherwise. */
+const historyChars = { inSync: 360, failing: 1_000 };
+
+/** Enough to tell revisions apart. */
+const shownDigest = 12;
+
+/** The newest one in any case. */
+function toHistory(
+  revisions: readonly RevisionInfo[],
+  { phase, ready }: DeploymentState,
+): readonly ReleaseRevision[] {
+  const chars = phase === "deployed" && ready ? historyChars.inSync : historyChars.failing;
+  const [newest, ...older] = revisions.map(toRevision);
+  if (newest === undefined) return [];
+  return [newest, ...thatFit(older, chars - JSON.stringify(newest).length)];
+}
+
+function toRevision(revision: RevisionInfo): ReleaseRevision {
   const { status, action, chartName, chartVersion, appVersion, deployedAt, tests, digest } =
     revision;
   return {
@@ -182,7 +208,7 @@ function toHistory(revision: RevisionInfo): ReleaseRevision {
     ...(action !== undefined && { action }),
     ...(appVersion !== "" && appVersion !== chartVersion && { appVersion }),
     ...(deployedAt !== undefined && { lastDeployed: deployedAt }),
-    ...(digest !== undefined && { digest }),
+    ...(digest !== undefined && { digest: digest.slice(0, shownDigest) }),
     ...(tests.length > 0 && {
       testHooks: Object.fromEntries(tests.map(({ name, phase }) => [name, { phase }])),
     }),

@@ -68,7 +68,7 @@ const releaseRevisionSchema = fields({
   appVersion: plainText("The version of the app, when it is not that of the chart."),
   lastDeployed: plainText("When Helm had created it, RFC 3339."),
   digest: plainText(
-    "Of its chart, its values and what else reaches Helm; absent: somebody has changed it since.",
+    "The first characters of the digest of its chart, its values and what else reaches Helm; absent: somebody has changed it since.",
   ),
   testHooks: described(
     z
@@ -111,7 +111,7 @@ const bundleDeploymentStatusFields = fields({
   resourceCounts: described(resourceCountsSchema.optional(), "The installed objects by state."),
   history: described(
     z.array(releaseRevisionSchema).max(5).optional(),
-    "The newest revisions of the release that the agent created, newest first.",
+    "The newest revisions of the release that the agent created, newest first, as many as fit. `flotilla history` shows all that Helm has.",
   ),
   failures: described(
     z.int().optional(),

@@ -15,7 +15,9 @@ export const conditionSchema = fields(
       "The `metadata.generation` that the condition is for. When it is lower than that of the object, the condition is for an earlier spec.",
     ),
     lastTransitionTime: plainText("When `status` changed last, RFC 3339."),
-    lastUpdateTime: plainText("When any field of the condition changed last, RFC 3339."),
+    lastUpdateTime: plainText(
+      "When any field of the condition changed last, RFC 3339. A BundleDeployment has none that is equal to lastTransitionTime.",
+    ),
   },
   "Condition",
 );
