@@ -22,6 +22,7 @@ import {
 } from "../referenced/index.ts";
 import type { Outbox } from "../report/index.ts";
 import type { Deployer } from "./deployer.ts";
+import { passKind } from "./pass-kind.ts";
 import {
   hasFailedBy,
   isStop,
@@ -76,7 +77,9 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       const assignment = assignments.get(name);
       if (assignment === undefined) return done();
       const own = statuses.ensure(name);
-      if (assignment.withdrawing) return await uninstall(deps, assignment, own, signal);
+      const kind = passKind(assignment);
+      if (kind === "uninstall" || kind === "leave")
+        return await withdraw(deps, assignment, own, signal);
       const { deploymentId } = assignment;
       const superseded = new AbortController();
       const pass: Pass = { assignment, superseded, isStale: false };
@@ -88,7 +91,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
           await deps.inventory.setFailedAttempts(name, undefined);
           delete own.startsOver;
         }
-        if (assignment.paused) return await observe(deps, assignment, own, signal);
+        if (kind === "observe") return await observe(deps, assignment, own, signal);
         return await deploy(deps, assignment, own, {
           signal,
           superseded: superseded.signal,
@@ -240,7 +243,7 @@ async function observe(
   return done();
 }
 
-async function uninstall(
+async function withdraw(
   deps: ReconcilerDeps,
   assignment: Assignment,
   own: Progress,
@@ -271,9 +274,10 @@ async function uninstall(
   }
   statuses.remove(name);
   outbox.withdrawn(owner);
-  const result = assignment.keepsRelease
-    ? "deployment removed, its release stays"
-    : "deployment uninstalled";
+  const result =
+    passKind(assignment) === "leave"
+      ? "deployment removed, its release stays"
+      : "deployment uninstalled";
   log.info({ deployment: name }, result);
   await withdrawn.removeUnreferenced();
   dependencies.setState(name, undefined);

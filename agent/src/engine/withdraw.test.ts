@@ -37,7 +37,7 @@ async function setUp(given: Given = {}) {
   const content = { ...plainContent, keepResources, helm, actions };
   const assigned = await testAssignment("web", content);
   const assignment = {
-    ...assigned,
+    ...{ ...assigned, withdrawing: true },
     ...(isLost && { content: new Uint8Array() }),
     ...(keepsRelease && { keepsRelease }),
   };

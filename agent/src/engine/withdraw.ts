@@ -30,6 +30,7 @@ import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { findLostReleases } from "./lost-releases.ts";
 import { observeReleases } from "./observe-releases.ts";
+import { passKind } from "./pass-kind.ts";
 
 export interface WithdrawDeps {
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
@@ -54,7 +55,7 @@ export async function withdraw(
 ): Promise<void> {
   const { clients, releases, downstream, inventory, log } = tools;
   const { owner } = assignment;
-  if (assignment.keepsRelease) {
+  if (passKind(assignment) === "leave") {
     await inventory.left(owner);
     return forget(tools, owner);
   }
