@@ -1,5 +1,11 @@
 /** Deletes a namespace that the agent created for a release, once nothing else is in it. */
-import { isConflict, isForbidden, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
+import {
+  isConflict,
+  isForbidden,
+  isNotFound,
+  type KubeRest,
+  KubeStatusError,
+} from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
   namespaces,
@@ -24,7 +30,7 @@ export async function deleteCreatedNamespace(
   { name, uid }: CreatedNamespace,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const found = await firstObject(watch.rest, name, signal);
+  const found = await firstObject(watch.rest, name, signal).catch(unseen);
   if (found !== undefined) return found;
   try {
     await rest.delete(namespaces, { name }, { uid, signal });
@@ -34,6 +40,13 @@ export async function deleteCreatedNamespace(
     if (isForbidden(thrown)) return `${subject} may not delete it`;
     throw thrown;
   }
+}
+
+/** An API that is down, such as an aggregated one, must not keep the deployment. */
+function unseen(thrown: unknown): string {
+  if (thrown instanceof KubeStatusError)
+    return `it cannot be seen what is in it: ${thrown.message}`;
+  throw thrown;
 }
 
 /** Of one kind. More than these that do not count are taken as one that does. */
