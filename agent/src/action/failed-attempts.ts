@@ -106,7 +106,7 @@ function attempts(failed: FailedAttempts | undefined): string {
   return count === 1 ? `the ${what}` : `${count} attempts of the ${what}`;
 }
 
-/** Whether the release fails only because its objects were not ready in time: it is tried again when they are. */
+/** Whether the release fails only because its objects were not ready in time: it is retried when they are. */
 export function canBecomeReady(failed: FailedAttempts | undefined): boolean {
   return failed?.code === agentErrors.RELEASE_NOT_READY.code && failed.remediation === undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * When the objects of a release are compared: at once after a change, and again if it has changed meanwhile. One that changes all
- * the time is compared twice a second; one that cannot be compared is tried again later.
+ * the time is compared twice a second; one that cannot be compared is retried later.
  */
 import { backoffDelayMs, type Semaphore } from "@flotilla/shared/concurrency";
 import type { Clock, Timer } from "@flotilla/shared/time";
@@ -14,7 +14,7 @@ export interface Comparisons {
 
 export interface ComparisonsDeps {
   readonly compare: (key: string, signal: AbortSignal) => Promise<void>;
-  /** Called with the error of a comparison, which is tried again. */
+  /** Called with the error of a comparison, which is retried. */
   readonly onFailure: (key: string, thrown: unknown) => void;
   /** Limits all comparisons of the agent. */
   readonly permits: Pick<Semaphore, "run">;

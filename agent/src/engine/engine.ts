@@ -143,7 +143,7 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
-  /** A release that is waited for continues; one that was not ready in time is tried again once it is. */
+  /** A release that is waited for continues; one that was not ready in time is retried once it is. */
   function readinessChanged(name: string): void {
     const own = statuses.get(name);
     if (own === undefined) return;

@@ -72,11 +72,11 @@ export const agentErrors = defineErrors({
   },
   RETRIES_EXCEEDED: {
     retryable: false,
-    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is tried again when the HelmOp, its values or its credentials change, when its objects become ready, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
+    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
   },
   ROLLBACK_TARGET_MISSING: {
     retryable: false,
-    help: "The upgrade failed, and there is no earlier revision that was deployed, whose tests did not fail, and whose record nobody has changed. The message has the error of the upgrade. It is tried again as after RETRIES_EXCEEDED. Increase `maxHistory` to keep more revisions.",
+    help: "The upgrade failed, and there is no earlier revision that was deployed, whose tests did not fail, and whose record nobody has changed. The message has the error of the upgrade. It is retried as after RETRIES_EXCEEDED. Increase `maxHistory` to keep more revisions.",
   },
   INVENTORY_NOT_STORED: {
     retryable: true,

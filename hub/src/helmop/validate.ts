@@ -14,6 +14,7 @@ import { selectorProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
 import { driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
+import { fluxFieldProblem } from "./flux-fields.ts";
 import { postRendererProblem } from "./post-renderers.ts";
 
 /** The name is a label's value on BundleDeployments and releases. */
@@ -131,6 +132,7 @@ function sourceProblem({ spec }: HelmOp): string | undefined {
     const problem =
       copyProblem(options) ??
       valuesProblem(options) ??
+      fluxFieldProblem(options) ??
       actionOptionsProblem(options, path === "spec" ? undefined : spec) ??
       postRendererProblem(options) ??
       healthCheckProblem(options) ??
