@@ -108,12 +108,14 @@ test("a pod that no node fits is reported with the scheduler's sentence", async 
   await createHelmOp("nowhere", "workload", { nodeSelector: { no: "node" } });
   const pod = await podOf("nowhere");
 
-  const { status } = await workspace.waitForMessage("nowhere", /0\/1 nodes are available/);
+  const { status } = await workspace.waitForMessage("nowhere", /nodes are available/);
 
-  const reason = `0 of 1 replica is available: pod ${pod}: is not scheduled: 0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector.`;
-  const message = await deploymentMessage("nowhere");
-  assert.ok(message.includes(reason), message);
-  assert.ok(messageOf({ metadata: {}, status }, "Ready").includes(reason), JSON.stringify(status));
+  // How many nodes there are by now, and which of them have taints, depends on the cluster.
+  const reason = new RegExp(
+    `0 of 1 replica is available: pod ${pod}: is not scheduled: 0/\\d nodes are available: 1 node\\(s\\) didn't match Pod's node affinity/selector`,
+  );
+  assert.match(await deploymentMessage("nowhere"), reason);
+  assert.match(messageOf({ metadata: {}, status }, "Ready"), reason);
 });
 
 test("what a kubelet says of a container is reported as it changes, and nothing once it is ready", async () => {
