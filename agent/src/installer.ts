@@ -4,6 +4,7 @@ import { contentErrors } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
+import { type DownloadPin, type FetchArchive, isTreePin } from "@flotilla/shared/source";
 import { createChartCache } from "@flotilla/shared/source/cache";
 import type { SourceClient } from "@flotilla/shared/source/client";
 import type { Clock } from "@flotilla/shared/time";
@@ -114,7 +115,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     ...{ referenced, clusterInfo, renderValues, readYaml, clock, log },
   });
   const charts = createChartCache(
-    { fetch: deps.charts.fetch, log },
+    { fetch: fetchArchive(deps.charts.fetch), log },
     { dir: join(dataDir, "charts"), ...chartCacheLimit(deps) },
   );
   const stores = { assignments, inventory, referenced, clusterInfo };
@@ -191,5 +192,12 @@ export function createInstaller(deps: InstallerDeps): Installer {
       closing.abort();
       await Promise.all([watches, inputs.end(), readers.close()]);
     },
+  };
+}
+
+function fetchArchive(download: FetchArchive<DownloadPin>): FetchArchive {
+  return async (pin, write, request) => {
+    if (isTreePin(pin)) throw new Error("charts are not built yet");
+    return await download(pin, write, request);
   };
 }

@@ -5,6 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import {
   accessTo,
   chartErrors,
+  type Pin,
   type RepositoryAccess,
   type SourceLocation,
 } from "@flotilla/shared/source";
@@ -31,8 +32,14 @@ export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): R
 
 /** What the credentials are for. The pin may be on another host, to which they are not sent. */
 function sourceOf({ pin, access }: DeploymentContent): SourceLocation {
-  const repository = access.repository ?? (pin.kind === "oci" ? pin.repository : pin.url);
+  const repository = access.repository ?? repositoryOf(pin);
   return /^oci:\/\//i.test(repository)
     ? { kind: "oci", repository }
     : { kind: "http", repository, chart: "" };
+}
+
+function repositoryOf(pin: Pin): string {
+  if (pin.kind === "oci") return pin.repository;
+  if (pin.kind !== "bucket") return pin.url;
+  return `${pin.insecure === true ? "http" : "https"}://${pin.endpoint}`;
 }

@@ -3,7 +3,7 @@
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
-import { archiveDigest } from "@flotilla/shared/source";
+import { archiveDigest, pinnedVersion } from "@flotilla/shared/source";
 import { type Clock, delay } from "@flotilla/shared/time";
 import type { InSync } from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
@@ -81,7 +81,7 @@ function inSync(
   { pin, namespace, releaseName: name }: DeploymentContent,
   revision: number,
 ): InSync {
-  const chartVersion = pin.kind === "tarball" ? "" : pin.version;
+  const chartVersion = pinnedVersion(pin);
   const chartDigest = archiveDigest(pin);
   return {
     kind: "in-sync",

@@ -11,7 +11,13 @@ import {
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
-import { archiveDigest, describePin, describeUrl } from "@flotilla/shared/source";
+import {
+  archiveDigest,
+  describePin,
+  describeUrl,
+  isTreePin,
+  pinnedVersion,
+} from "@flotilla/shared/source";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { buildContent } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
@@ -145,7 +151,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
     (entry) =>
       entry.repo === (reference.repo ?? "") &&
       entry.chart === (reference.chart ?? "") &&
-      (entry.pin.kind === "tarball" ? "" : entry.pin.version) === (reference.version ?? ""),
+      pinnedVersion(entry.pin) === (reference.version ?? ""),
   )?.pin;
   if (pin === undefined) {
     throw new AppError(
@@ -167,7 +173,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
     ...(await pack(content)),
     referencedObjects: referencedObjectsOf(content),
     isSuspended: options.suspend === true,
-    ...(archiveDigest(pin) === undefined && { unchecked: describePin(pin) }),
+    ...(archiveDigest(pin) === undefined && !isTreePin(pin) && { unchecked: describePin(pin) }),
   };
 }
 

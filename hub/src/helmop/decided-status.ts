@@ -2,7 +2,7 @@
 import type { ChartPin, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
 import { setCondition } from "@flotilla/shared/conditions";
 import type { AppError } from "@flotilla/shared/errors";
-import { mayHoldSecret } from "@flotilla/shared/source";
+import { mayHoldSecret, pinAddress } from "@flotilla/shared/source";
 import { chartNotResolved, chartReferenceOf, entryFor, notAccepted } from "../frontend/index.ts";
 import { attemptText, isAllPinned, type Requests, type ResolutionState } from "../resolve/index.ts";
 
@@ -104,7 +104,7 @@ export function resolvedStatus(
 
 /** A pin with such an address is stored only in the Bundle, and resolved again when that is deleted. */
 function hasSecretAddress({ repo, chart, pin }: ChartPin): boolean {
-  return [repo, chart, pin.kind === "oci" ? pin.repository : pin.url].some(mayHoldSecret);
+  return [repo, chart, pinAddress(pin)].some(mayHoldSecret);
 }
 
 function handledFields({ reconcile, poll }: Requests) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
-import { chartErrors, type Pin } from "@flotilla/shared/source";
+import { chartErrors, type DownloadPin } from "@flotilla/shared/source";
 import { test } from "vitest";
 import { hubErrors } from "../errors/index.ts";
 import { aHelmOp, createTestHelmOps, httpPin, web } from "../testing/index.ts";
@@ -13,7 +13,7 @@ const unreadable = new AppError(hubErrors.HELM_SECRET_UNUSABLE, "list secrets: 5
 });
 
 /** A HelmOp with polling, whose repository has these responses; the last one repeats. */
-function polled(...answers: readonly (Pin | AppError)[]) {
+function polled(...answers: readonly (DownloadPin | AppError)[]) {
   let requests = 0;
   const helmOps = createTestHelmOps({
     resolve() {

@@ -19,6 +19,7 @@ import {
   resetRequestAnnotation,
   targetName,
 } from "@flotilla/shared/api/names";
+import { pinnedVersion } from "@flotilla/shared/source";
 import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/index.ts";
 
 /** The target of a HelmOp without targets: the ClusterGroup `default` of its namespace, as in Fleet. */
@@ -97,7 +98,7 @@ function resolved(
   pins: readonly ChartPin[],
 ): HelmOptions {
   const pin = entryFor(pins, reference)?.pin;
-  const version = pin === undefined || pin.kind === "tarball" ? "" : pin.version;
+  const version = pin === undefined ? "" : pinnedVersion(pin);
   return {
     ...helm,
     ...(reference.repo !== "" && { repo: reference.repo }),

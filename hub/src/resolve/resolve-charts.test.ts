@@ -4,7 +4,7 @@ import { AppError } from "@flotilla/shared/errors";
 import {
   type AccessSettings,
   chartErrors,
-  type Pin,
+  type DownloadPin,
   type RepositoryAccess,
 } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
@@ -19,7 +19,7 @@ interface ChartRequest {
 
 /** A repository with a configured response for each version. */
 function resolverOf(
-  answers: Readonly<Record<string, Pin | Error>>,
+  answers: Readonly<Record<string, DownloadPin | Error>>,
   problems: readonly string[] = [],
 ) {
   const requests: ChartRequest[] = [];

@@ -17,7 +17,7 @@ import {
   helmOpLabel,
 } from "@flotilla/shared/api/names";
 import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects";
-import type { Pin } from "@flotilla/shared/source";
+import type { DownloadPin } from "@flotilla/shared/source";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";
@@ -28,7 +28,7 @@ export const now = "2026-01-01T00:00:00.000Z";
 export const digestA = `sha256:${"a".repeat(64)}`;
 export const digestB = `sha256:${"b".repeat(64)}`;
 
-export function httpPin(version: string, digest: string | null = digestA): Pin {
+export function httpPin(version: string, digest: string | null = digestA): DownloadPin {
   return {
     kind: "http",
     version,

@@ -14,7 +14,7 @@ import type { EventNote } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { createPatterns } from "@flotilla/shared/regex";
-import type { Pin } from "@flotilla/shared/source";
+import type { DownloadPin } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
 import { helmOpReconciler } from "../helmop/reconcile.ts";
@@ -177,11 +177,14 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
 export const web: ObjectKey = keyOf({ namespace: "fleet-default", name: "web" });
 
 /** HelmOps, and the repository of their charts: its answer, which a test sets, and the number of its requests. */
-export function testRepository(first: Pin | AppError): {
-  readonly answers: { current: Pin | AppError; readonly requests: number };
+export function testRepository(first: DownloadPin | AppError): {
+  readonly answers: { current: DownloadPin | AppError; readonly requests: number };
   readonly helmOps: TestHelmOps;
 } {
-  const answers: { current: Pin | AppError; requests: number } = { current: first, requests: 0 };
+  const answers: { current: DownloadPin | AppError; requests: number } = {
+    current: first,
+    requests: 0,
+  };
   const resolver: Resolver = {
     resolve() {
       answers.requests += 1;

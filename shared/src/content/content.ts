@@ -15,7 +15,7 @@ import {
 } from "../api/index.ts";
 import { AppError, defineErrors, messageOf } from "../errors/index.ts";
 import { canonicalJson } from "../json/index.ts";
-import { archiveDigest, type Pin, pinSchema } from "../source/index.ts";
+import { archiveDigest, isBuilt, type Pin, pinnedVersion, pinSchema } from "../source/index.ts";
 import type { Values } from "../values/index.ts";
 import { driftSchema } from "./drift.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
@@ -150,7 +150,9 @@ export const deploymentContentSchema = z.object({
 
 type ParsedContent = Readonly<z.infer<typeof deploymentContentSchema>>;
 
-export interface DeploymentContent extends Omit<ParsedContent, "dependsOn" | "allowedNamespaces"> {
+export interface DeploymentContent
+  extends Omit<ParsedContent, "pin" | "dependsOn" | "allowedNamespaces"> {
+  readonly pin: Pin;
   readonly dependsOn?: readonly Dependency[] | undefined;
   readonly allowedNamespaces?: LabelSelector | undefined;
 }
@@ -245,8 +247,11 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
     .slice(0, 56);
 }
 
-/** Equal for the same archive at any address; an archive without a digest is identified by its address. */
+/**
+ * Equal for the same archive at any address; an archive without a digest is identified by its address, and a chart that the
+ * agent makes by what it is made from.
+ */
 function chartIdentity(pin: Pin): unknown {
-  const digest = archiveDigest(pin);
-  return digest === undefined || pin.kind === "tarball" ? pin : [pin.version, digest];
+  const digest = isBuilt(pin) ? undefined : archiveDigest(pin);
+  return digest === undefined ? pin : [pinnedVersion(pin), digest];
 }

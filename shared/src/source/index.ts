@@ -23,12 +23,23 @@ export {
 export {
   type ArchivePin,
   archiveDigest,
+  type BucketPin,
+  type ChartBuild,
+  type DownloadPin,
   describePin,
+  type GitInclude,
+  type GitPin,
+  type GitTree,
   type HttpPin,
+  isBuilt,
+  isTreePin,
   type OciPin,
   type Pin,
+  pinAddress,
+  pinnedVersion,
   pinSchema,
   sha256Schema,
+  type TreePin,
 } from "./pin.ts";
 export type {
   FetchArchive,

@@ -9,6 +9,24 @@ export const sha256Schema = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
 const httpAddress = z.string().regex(/^https?:\/\//i);
 
+/** How an agent makes the chart from what it fetched; the chart gets the version of the pin. */
+const buildSchema = z.strictObject({
+  /** Files that are merged in this order, the last one wins, and replace the chart's `values.yaml`. */
+  valuesFiles: z.array(z.string().min(1)).optional(),
+  ignoreMissingValuesFiles: z.boolean().optional(),
+});
+
+/** The files of one commit of a Git repository. */
+const gitTreeFields = {
+  url: z.string().regex(/^(?:https?|ssh):\/\//i),
+  commit: z.string().regex(/^[0-9a-f]{40}$/),
+  recurseSubmodules: z.boolean().optional(),
+  /** Only these directories are checked out; absent: all. */
+  sparseCheckout: z.array(z.string().min(1)).optional(),
+  /** `spec.ignore` of the GitRepository. */
+  ignore: z.string().optional(),
+};
+
 export const pinSchema = z
   .discriminatedUnion("kind", [
     z.strictObject({
@@ -17,6 +35,8 @@ export const pinSchema = z
       url: httpAddress,
       /** Of the archive; absent when the index has none. */
       digest: sha256Schema.optional(),
+      /** Absent: the archive is the chart. */
+      build: buildSchema.optional(),
     }),
     z.strictObject({
       kind: z.literal("oci"),
@@ -27,8 +47,39 @@ export const pinSchema = z
       /** Of the archive. */
       layerDigest: sha256Schema,
       layerSizeBytes: z.int().nonnegative(),
+      /** Absent: the archive is the chart. */
+      build: buildSchema.optional(),
     }),
     z.strictObject({ kind: z.literal("tarball"), url: httpAddress }),
+    z.strictObject({
+      kind: z.literal("git"),
+      version: z.string().min(1),
+      ...gitTreeFields,
+      /** Of the chart, from the root of the repository. */
+      path: z.string().min(1),
+      /** Files of other repositories, which are copied into this one. */
+      include: z
+        .array(z.strictObject({ ...gitTreeFields, fromPath: z.string(), toPath: z.string() }))
+        .optional(),
+      build: buildSchema,
+    }),
+    z.strictObject({
+      kind: z.literal("bucket"),
+      version: z.string().min(1),
+      endpoint: z.string().min(1),
+      bucketName: z.string().min(1),
+      region: z.string().optional(),
+      /** Plain HTTP. */
+      insecure: z.boolean().optional(),
+      prefix: z.string().optional(),
+      /** `spec.ignore` of the Bucket. */
+      ignore: z.string().optional(),
+      /** Over the keys and ETags of its objects. */
+      digest: sha256Schema,
+      /** Of the chart, from the root of the bucket: a directory or an archive. */
+      path: z.string().min(1),
+      build: buildSchema,
+    }),
   ])
   .readonly();
 
@@ -37,6 +88,7 @@ export interface HttpPin {
   readonly version: string;
   readonly url: string;
   readonly digest?: string | undefined;
+  readonly build?: ChartBuild | undefined;
 }
 
 export interface OciPin {
@@ -47,6 +99,7 @@ export interface OciPin {
   readonly manifestDigest: string;
   readonly layerDigest: string;
   readonly layerSizeBytes: number;
+  readonly build?: ChartBuild | undefined;
 }
 
 export interface ArchivePin {
@@ -54,9 +107,99 @@ export interface ArchivePin {
   readonly url: string;
 }
 
-export type Pin = HttpPin | OciPin | ArchivePin;
+/** How an agent makes the chart from what it fetched; the chart gets the version of the pin. */
+export interface ChartBuild {
+  /** Files that are merged in this order, the last one wins, and replace the chart's `values.yaml`. */
+  readonly valuesFiles?: readonly string[] | undefined;
+  readonly ignoreMissingValuesFiles?: boolean | undefined;
+}
 
-/** The digest that the archive must have; undefined when the source has none. */
+/** The files of one commit of a Git repository. */
+export interface GitTree {
+  readonly url: string;
+  /** 40 hex digits. */
+  readonly commit: string;
+  readonly recurseSubmodules?: boolean | undefined;
+  /** Only these directories are checked out; absent: all. */
+  readonly sparseCheckout?: readonly string[] | undefined;
+  /** `spec.ignore` of the GitRepository. */
+  readonly ignore?: string | undefined;
+}
+
+export interface GitPin extends GitTree {
+  readonly kind: "git";
+  readonly version: string;
+  /** Of the chart, from the root of the repository. */
+  readonly path: string;
+  /** Files of other repositories, which are copied into this one. */
+  readonly include?: readonly GitInclude[] | undefined;
+  readonly build: ChartBuild;
+}
+
+export interface GitInclude extends GitTree {
+  readonly fromPath: string;
+  readonly toPath: string;
+}
+
+/** The objects of a bucket whose keys and ETags have this digest. */
+export interface BucketPin {
+  readonly kind: "bucket";
+  readonly version: string;
+  /** HOST or HOST:PORT. */
+  readonly endpoint: string;
+  readonly bucketName: string;
+  readonly region?: string | undefined;
+  /** Plain HTTP. */
+  readonly insecure?: boolean | undefined;
+  readonly prefix?: string | undefined;
+  /** `spec.ignore` of the Bucket. */
+  readonly ignore?: string | undefined;
+  readonly digest: string;
+  /** Of the chart, from the root of the bucket: a directory or an archive. */
+  readonly path: string;
+  readonly build: ChartBuild;
+}
+
+/** A pin of one archive, which is fetched by one request. */
+export type DownloadPin = HttpPin | OciPin | ArchivePin;
+
+/** A pin of a tree of files, from which the agent makes the chart. */
+export type TreePin = GitPin | BucketPin;
+
+export type Pin = DownloadPin | TreePin;
+
+export function isTreePin(pin: Pin): pin is TreePin {
+  return pin.kind === "git" || pin.kind === "bucket";
+}
+
+/** Whether the agent makes the chart itself, so that its archive has a digest that nobody knows before. */
+export function isBuilt(pin: Pin): boolean {
+  return isTreePin(pin) || (pin.kind !== "tarball" && pin.build !== undefined);
+}
+
+/** The version of the chart; "" of an archive at a bare address. */
+export function pinnedVersion(pin: Pin): string {
+  return pin.kind === "tarball" ? "" : pin.version;
+}
+
+/** What identifies the bytes at the source, without secrets of its address. */
+export function pinAddress(pin: Pin): string {
+  switch (pin.kind) {
+    case "oci":
+      return `${pin.repository}@${pin.layerDigest}`;
+    case "git":
+      return `${pin.url}@${pin.commit}`;
+    case "bucket":
+      return `${pin.endpoint}/${pin.bucketName}@${pin.digest}`;
+    case "http":
+    case "tarball":
+      return pin.url;
+    default:
+      return unreachable(pin);
+  }
+}
+
+/** The digest that the downloaded archive must have; undefined when the source has none. */
 export function archiveDigest(pin: Pin): string | undefined {
   switch (pin.kind) {
     case "http":
@@ -64,6 +207,8 @@ export function archiveDigest(pin: Pin): string | undefined {
     case "oci":
       return pin.layerDigest;
     case "tarball":
+    case "git":
+    case "bucket":
       return undefined;
     default:
       return unreachable(pin);
@@ -79,6 +224,10 @@ export function describePin(pin: Pin): string {
       return `${pin.repository}:${pin.tag}`;
     case "tarball":
       return describeUrl(pin.url);
+    case "git":
+      return `${pin.version} at ${describeUrl(pin.url)}@sha1:${pin.commit}`;
+    case "bucket":
+      return `${pin.version} at ${pin.endpoint}/${pin.bucketName}@${pin.digest}`;
     default:
       return unreachable(pin);
   }

@@ -9,7 +9,7 @@
 import type { AppError } from "../errors/index.ts";
 import type { RepositoryAccess } from "./access.ts";
 import type { SourceLocation } from "./location.ts";
-import type { Pin } from "./pin.ts";
+import type { DownloadPin, Pin } from "./pin.ts";
 
 /** Which earlier results, failures included, are fresh enough. By default none is: a request is sent or joined. */
 export interface Freshness {
@@ -55,7 +55,7 @@ export interface PinRequest<V extends ListedVersion = ListedVersion> extends Sou
 
 export interface Resolution {
   /** An index may point into a registry, so a pin may be of another kind than its source. */
-  readonly pin: Pin;
+  readonly pin: DownloadPin;
   /** What is wrong with the chart although it can be used, for people. */
   readonly problems: readonly string[];
 }
@@ -77,9 +77,9 @@ export interface FetchedArchive {
 /** Accepts the next bytes; resolves when more can be accepted. */
 export type WriteChunk = (chunk: Buffer) => Promise<void>;
 
-/** Fetches the bytes of a pin of any kind; as `Source.fetch`. */
-export type FetchArchive = (
-  pin: Pin,
+/** Fetches or makes the archive of a pin; as `Source.fetch`. */
+export type FetchArchive<P extends Pin = Pin> = (
+  pin: P,
   write: WriteChunk,
   request: FetchRequest,
 ) => Promise<FetchedArchive>;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
 import { createFakeClock } from "../../time/testing/index.ts";
-import { accessTo, type Pin } from "../index.ts";
+import { accessTo, type DownloadPin } from "../index.ts";
 import {
   createTestClient,
   digestOf,
@@ -44,7 +44,7 @@ async function setUp(respond: Respond, options: Partial<ChartCacheOptions> = {})
   };
 }
 
-function pinAt(server: TestServer, expected = digest, name = "x"): Pin {
+function pinAt(server: TestServer, expected = digest, name = "x"): DownloadPin {
   return { kind: "http", version: "1.0.0", url: `${server.origin}/${name}.tgz`, digest: expected };
 }
 
@@ -88,7 +88,7 @@ describe("a pinned chart", () => {
     await using at = await setUp(registryOf({ "1.0.0": chart }));
     const repository = `oci://${at.server.host}/charts/x`;
     const { layerDigest, manifestDigest } = chart;
-    const pin: Pin = {
+    const pin: DownloadPin = {
       kind: "oci",
       version: "1.0.0",
       repository,
@@ -114,7 +114,7 @@ describe("a pinned chart", () => {
     });
     const repository = `oci://${at.server.host}/charts/x`;
     const { layerDigest, manifestDigest } = chart;
-    const pin: Pin = {
+    const pin: DownloadPin = {
       kind: "oci",
       version: "1.0.0",
       repository,
@@ -145,7 +145,7 @@ describe("a pinned chart", () => {
   it("without a digest is cached by its address, in this process only", async () => {
     const contents = [archive, gzipSync("another chart")];
     await using at = await setUp((_, response) => send(response, 200, contents.shift() ?? ""));
-    const pin: Pin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
+    const pin: DownloadPin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
 
     const first = await at.cache.fetch(pin, accessAt(at.server));
     const second = await at.cache.fetch(pin, accessAt(at.server));
@@ -199,7 +199,7 @@ describe("the private chart of another tenant", () => {
     await using at = await setUp(({ path }, response) =>
       send(response, path.startsWith("/v2/team-a/") ? 200 : 404, chart.archive),
     );
-    const pinIn = (team: string): Pin => ({
+    const pinIn = (team: string): DownloadPin => ({
       kind: "oci",
       version: "1.0.0",
       repository: `oci://${at.server.host}/${team}/x`,
@@ -285,7 +285,7 @@ describe("a chart that does not match its pin", () => {
 
   it("because it is a web page is rejected, with or without a digest", async () => {
     await using at = await setUp((_, response) => send(response, 200, "<html>log in</html>"));
-    const bare: Pin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
+    const bare: DownloadPin = { kind: "tarball", url: `${at.server.origin}/x.tgz` };
 
     for (const pin of [pinAt(at.server), bare]) {
       await assert.rejects(at.cache.fetch(pin, accessAt(at.server)), {
@@ -304,7 +304,7 @@ describe("a chart that does not match its pin", () => {
     );
     const repository = `oci://${at.server.host}/charts/x`;
     const { layerDigest, manifestDigest } = chart;
-    const pin: Pin = {
+    const pin: DownloadPin = {
       kind: "oci",
       version: "1.0.0",
       repository,

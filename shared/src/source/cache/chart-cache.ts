@@ -10,22 +10,25 @@ import { join } from "node:path";
 import { createLruCache } from "../../cache/index.ts";
 import { createSingleFlight } from "../../concurrency/index.ts";
 import { messageOf } from "../../errors/index.ts";
+import { canonicalJson } from "../../json/index.ts";
 import { type Log, silentLog } from "../../log/index.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
 import {
   accessKey,
   archiveDigest,
   type FetchArchive,
+  isBuilt,
   type Pin,
+  pinAddress,
   type RepositoryAccess,
 } from "../index.ts";
 import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
 import { createOriginNames } from "./origin-names.ts";
 
-export interface ChartCache {
+export interface ChartCache<P extends Pin = Pin> {
   /** The archive of a pin. */
   fetch(
-    pin: Pin,
+    pin: P,
     access: RepositoryAccess,
     options?: { readonly signal?: AbortSignal | undefined },
   ): Promise<UsedChart>;
@@ -37,8 +40,8 @@ export interface UsedChart extends ChartFile {
   readonly release: () => void;
 }
 
-export interface ChartCacheDeps {
-  readonly fetch: FetchArchive;
+export interface ChartCacheDeps<P extends Pin = Pin> {
+  readonly fetch: FetchArchive<P>;
   readonly log?: Log;
   readonly clock?: Clock;
 }
@@ -58,7 +61,10 @@ const earlierName = /^sha256-[0-9a-f]{64}\.tgz$/;
 const partName = /^part-/;
 const stalePartMs = 3_600_000;
 
-export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOptions): ChartCache {
+export function createChartCache<P extends Pin>(
+  deps: ChartCacheDeps<P>,
+  options: ChartCacheOptions,
+): ChartCache<P> {
   const {
     dir,
     maxBytes = defaultCacheBytes,
@@ -106,7 +112,7 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
   }
 
   async function download(
-    pin: Pin,
+    pin: P,
     access: RepositoryAccess,
     origin: string,
     signal: AbortSignal,
@@ -170,11 +176,12 @@ export function createChartCache(deps: ChartCacheDeps, options: ChartCacheOption
 
   return {
     async fetch(pin, access, { signal } = {}) {
-      const address = pin.kind === "oci" ? `${pin.repository}@${pin.layerDigest}` : pin.url;
+      // A chart that is made here has the address of its files and how it is made from them.
+      const address = isBuilt(pin) ? canonicalJson(pin) : pinAddress(pin);
       const origin = await origins.nameOf(`${accessKey(access)} ${address}`).catch((thrown) => {
         throw diskError(thrown, pin);
       });
-      const pinned = archiveDigest(pin);
+      const pinned = isBuilt(pin) ? undefined : archiveDigest(pin);
       const digest = pinned ?? digests.get(origin);
       // Before its file is looked for: otherwise another download might be about to evict it.
       const release = use(origin);

@@ -12,6 +12,7 @@ import {
   indexLimits,
 } from "../http/index.ts";
 import type {
+  DownloadPin,
   FetchArchive,
   Freshness,
   Listing,
@@ -74,7 +75,7 @@ export interface SourceClient extends Resolver {
     access: RepositoryAccess,
     options?: ResolveOptions,
   ): Promise<Listing | undefined>;
-  readonly fetch: FetchArchive;
+  readonly fetch: FetchArchive<DownloadPin>;
   close(): Promise<void>;
 }
 

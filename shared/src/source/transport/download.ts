@@ -5,11 +5,11 @@ import {
   type ArchivePin,
   archiveDigest,
   chartErrors,
+  type DownloadPin,
   type FetchedArchive,
   type FetchRequest,
   type HttpPin,
   homeAuthorization,
-  type Pin,
   type WriteChunk,
 } from "../index.ts";
 import { describeBytes, encodingOf, unexpectedEncoding } from "./body.ts";
@@ -42,7 +42,7 @@ export async function fetchByUrl(
 /** Passes the body of `response` on to `write`. Rejects when the status, the encoding or the bytes are not those of the pin. */
 export async function receiveArchive(
   response: Exchange,
-  pin: Pin,
+  pin: DownloadPin,
   write: WriteChunk,
   { access, maxBytes }: FetchRequest,
 ): Promise<FetchedArchive> {
@@ -61,7 +61,7 @@ export async function receiveArchive(
 
 async function receive(
   response: Exchange,
-  pin: Pin,
+  pin: DownloadPin,
   write: WriteChunk,
   maxBytes: number,
 ): Promise<FetchedArchive> {
@@ -89,7 +89,7 @@ async function receive(
   return { digest, sizeBytes };
 }
 
-function otherDigest(response: Exchange, pin: Pin, digest: string): AppError {
+function otherDigest(response: Exchange, pin: DownloadPin, digest: string): AppError {
   const [source, remedy] =
     pin.kind === "oci"
       ? ["the manifest", ""]
@@ -100,7 +100,7 @@ function otherDigest(response: Exchange, pin: Pin, digest: string): AppError {
   );
 }
 
-function tooLarge(response: Exchange, pin: Pin, limit: number): AppError {
+function tooLarge(response: Exchange, pin: DownloadPin, limit: number): AppError {
   return pin.kind === "oci" && limit === pin.layerSizeBytes
     ? new AppError(
         chartErrors.CHART_DIGEST_MISMATCH,
