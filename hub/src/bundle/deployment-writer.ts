@@ -15,7 +15,7 @@ import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/ob
 import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import type { Deployed } from "./decided-status.ts";
-import { type ContentPacker, matchTargets } from "./place.ts";
+import { type ContentPacker, clusterNamespaceFor, matchTargets } from "./place.ts";
 import { type DeploymentPlan, planDeployments } from "./plan-deployments.ts";
 
 export interface DeploymentWriterDeps {
@@ -58,7 +58,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
 
   return {
     async apply(bundle, signal) {
-      const namespace = bundle.metadata.namespace ?? "";
+      const namespace = clusterNamespaceFor(bundle);
       const { placements, contents, missing } = await matchTargets(
         bundle,
         deps.clusters.byIndex(byNamespace, namespace),
