@@ -21,6 +21,7 @@ export interface StructuralSchema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
   readonly pattern?: string;
@@ -49,8 +50,10 @@ const plainKeys = [
   "format",
   "nullable",
   "enum",
+  "default",
   "minLength",
   "maxLength",
+  "minItems",
   "maxItems",
   "maxProperties",
   "pattern",
