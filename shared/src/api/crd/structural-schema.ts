@@ -98,7 +98,8 @@ function rewrite(json: JsonSchema): StructuralSchema {
 function objectParts(json: JsonSchema): StructuralSchema {
   const { properties, required, additionalProperties: others } = json;
   const fields = Object.entries(properties ?? {});
-  const isOpen = others !== undefined && others !== false && Object.keys(others).length === 0;
+  // An object whose parser rejects unknown fields keeps them as well: they are for a newer version.
+  const isOpen = others === false || (others !== undefined && Object.keys(others).length === 0);
   const isMap = others !== undefined && others !== false && !isOpen;
   return {
     ...(fields.length > 0 && {
