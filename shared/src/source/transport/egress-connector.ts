@@ -78,6 +78,22 @@ export function createEgressConnector(
   };
 }
 
+/** The addresses of a host that the policy permits; rejects with EgressDenied when there is none. */
+export async function permittedAddresses(
+  { host, port }: { readonly host: string; readonly port: number },
+  policy: EgressPolicy,
+  resolveAll: ResolveAll = resolveBySystem,
+): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
+  checkHost(new URL(`http://${host.includes(":") ? `[${host}]` : host}:${port}`), policy);
+  const addresses =
+    isIP(host) === 0
+      ? await new Promise<readonly LookupAddress[]>((resolve, reject) => {
+          resolveAll(host, (error, found) => (error === null ? resolve(found) : reject(error)));
+        })
+      : [{ address: host, family: isIP(host) }];
+  return permitted(addresses, port, policy);
+}
+
 /** Ports of one pool; a repository has one. */
 const maxConnectors = 64;
 
