@@ -9,7 +9,7 @@ export {
   type ResolveAll,
 } from "./egress-connector.ts";
 export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
-export { describeNetworkFailure, isNotTls } from "./network-error.ts";
+export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
 export { responseError } from "./response-error.ts";
 export { createSharedRequests } from "./shared-requests.ts";
