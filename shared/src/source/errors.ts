@@ -62,6 +62,10 @@ export const chartErrors = defineErrors({
     retryable: true,
     help: "The downloaded archive is not the one that the version was resolved to. The chart was published again under the same version, or a proxy changes it. Fix the index, or publish the chart again.",
   },
+  SOURCE_IGNORE_INVALID: {
+    retryable: false,
+    help: "spec.ignore and the .sourceignore files of a source have too many patterns. Shorten them.",
+  },
   CHART_CACHE: {
     retryable: true,
     help: "Writing the chart to the cache on disk failed. Usually the disk is full. No partial file is left.",
