@@ -17,7 +17,7 @@ export interface Endpoint {
 }
 
 /** `address`: with http, https or socks5. */
-export interface Proxy {
+export interface GitProxy {
   readonly address: string;
   readonly username?: string | undefined;
   readonly password?: string | undefined;
@@ -25,7 +25,7 @@ export interface Proxy {
   readonly isTrusted: boolean;
 }
 
-export type Dial = (to: Endpoint, proxy: Proxy | undefined) => Promise<Socket>;
+export type Dial = (to: Endpoint, proxy: GitProxy | undefined) => Promise<Socket>;
 
 export interface DialDeps {
   readonly egress: EgressPolicy;
@@ -111,7 +111,10 @@ function openByConnect(
       path: target,
       agent: false,
       timeout: timeoutMs,
-      headers: { host: target, ...(username !== "" && { "proxy-authorization": `Basic ${basic}` }) },
+      headers: {
+        host: target,
+        ...(username !== "" && { "proxy-authorization": `Basic ${basic}` }),
+      },
     });
     request.once("connect", ({ statusCode }, tunnel, head) => {
       if (statusCode !== 200) {

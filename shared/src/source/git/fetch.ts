@@ -16,7 +16,8 @@ export async function fetchCommit(session: Session, commit: string, filter: Filt
   const args = ["fetch", ...always, "--depth=1", ...filtered, "--", "origin", commit];
   const result = await session.git(what, args, { mayFail: true });
   if (result.code !== 0) {
-    if (!refusesCommits(result.stderr)) throw gitError(`${what} of ${session.remote.description}`, result.stderr);
+    if (!refusesCommits(result.stderr))
+      throw gitError(`${what} of ${session.remote.description}`, result.stderr);
     // An old server gives only what a reference names: then the commit is in the history of one.
     const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
     await session.git(what, ["fetch", ...always, ...filtered, "--", "origin", ...everything]);
@@ -36,6 +37,14 @@ export async function fetchObjects(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  const args = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", ...always, "--filter=blob:none", "--stdin", "origin"];
+  const args = [
+    "-c",
+    "fetch.negotiationAlgorithm=noop",
+    "fetch",
+    ...always,
+    "--filter=blob:none",
+    "--stdin",
+    "origin",
+  ];
   await session.git(what, args, { input: `${[...new Set(ids)].join("\n")}\n` });
 }

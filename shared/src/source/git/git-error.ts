@@ -29,11 +29,7 @@ const rules: readonly (readonly [RegExp, ErrorKind, string])[] = [
     gitErrors.GIT_REPOSITORY_NOT_FOUND,
     "the server has no such repository",
   ],
-  [
-    /certificate|SSL|TLS|gnutls/i,
-    gitErrors.GIT_UNREACHABLE,
-    "the connection by TLS failed",
-  ],
+  [/certificate|SSL|TLS|gnutls/i, gitErrors.GIT_UNREACHABLE, "the connection by TLS failed"],
   [
     /Could not resolve|Failed to connect|Connection (?:refused|timed out|reset|closed)|early EOF|hung up|RPC failed|returned error: 5\d\d/i,
     gitErrors.GIT_UNREACHABLE,
@@ -65,8 +61,14 @@ function lastLines(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)
     .map((line) => line.trim())
-    .filter((line) => line !== "" && !/^(?:hint:|@@|Warning: Permanently|and the repository|Please make sure)/.test(line));
-  const important = lines.filter((line) => /^(?:fatal|error|remote|ssh|Load|Host|ERR)|denied/i.test(line));
+    .filter(
+      (line) =>
+        line !== "" &&
+        !/^(?:hint:|@@|Warning: Permanently|and the repository|Please make sure)/.test(line),
+    );
+  const important = lines.filter((line) =>
+    /^(?:fatal|error|remote|ssh|Load|Host|ERR)|denied/i.test(line),
+  );
   const text = (important.length > 0 ? important : lines.slice(-2)).join("; ");
   return text.length > maxPrinted ? `${text.slice(0, maxPrinted)}…` : text;
 }

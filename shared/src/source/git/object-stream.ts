@@ -38,8 +38,7 @@ export function createObjectReader(output: Readable): ObjectReader {
     async *content() {
       let left = size;
       while (left > 0) {
-        if (rest.length === 0 && !(await more()))
-          throw new Error("git ended within an object");
+        if (rest.length === 0 && !(await more())) throw new Error("git ended within an object");
         const part = rest.subarray(0, left);
         rest = rest.subarray(part.length);
         left -= part.length;

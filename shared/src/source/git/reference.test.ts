@@ -28,27 +28,11 @@ describe("a reference of a Git repository is resolved to", () => {
     ["a tag", { tag: "v1.0.0", branch: "main" }, `v1.0.0@sha1:${id("1")}`],
     ["the commit of an annotated tag", { tag: "v1.2.0" }, `v1.2.0@sha1:${id("2")}`],
     ["the highest version", { semver: ">=1.0.0", tag: "v9" }, `v1.2.0@sha1:${id("2")}`],
-    [
-      "a pre-release that is asked for",
-      { semver: ">=1.0.0-0" },
-      `2.0.0-rc.1@sha1:${id("3")}`,
-    ],
-    [
-      "a full name",
-      { name: "refs/pull/1/head", semver: "*" },
-      `refs/pull/1/head@sha1:${id("d")}`,
-    ],
-    [
-      "the full name of a branch",
-      { name: "refs/heads/main" },
-      `refs/heads/main@sha1:${id("a")}`,
-    ],
+    ["a pre-release that is asked for", { semver: ">=1.0.0-0" }, `2.0.0-rc.1@sha1:${id("3")}`],
+    ["a full name", { name: "refs/pull/1/head", semver: "*" }, `refs/pull/1/head@sha1:${id("d")}`],
+    ["the full name of a branch", { name: "refs/heads/main" }, `refs/heads/main@sha1:${id("a")}`],
     ["a commit", { commit: id("f"), name: "refs/heads/main" }, `sha1:${id("f")}`],
-    [
-      "a commit with its branch",
-      { commit: id("f"), branch: "main" },
-      `main@sha1:${id("f")}`,
-    ],
+    ["a commit with its branch", { commit: id("f"), branch: "main" }, `main@sha1:${id("f")}`],
   ];
   for (const [name, ref, revision] of cases)
     test(name, () => {

@@ -105,8 +105,7 @@ export function sshConfig(
     readonly asksPassphrase: boolean;
   },
 ): string {
-  const alias =
-    endpoint.port === 22 ? endpoint.host : `[${endpoint.host}]:${endpoint.port}`;
+  const alias = endpoint.port === 22 ? endpoint.host : `[${endpoint.host}]:${endpoint.port}`;
   return [
     "Host *",
     "HostName 127.0.0.1",

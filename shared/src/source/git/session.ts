@@ -8,7 +8,7 @@ import { getCACertificates } from "node:tls";
 import { AppError } from "../../errors/index.ts";
 import { chartErrors, type RepositoryAccess } from "../index.ts";
 import { describeNetworkFailure, EgressDenied } from "../transport/index.ts";
-import type { Dial, Proxy } from "./dial.ts";
+import type { Dial, GitProxy } from "./dial.ts";
 import { gitErrors } from "./errors.ts";
 import { gitError } from "./git-error.ts";
 import { addressForGit, httpSettings, parseRemote, type Remote, sshConfig } from "./remote.ts";
@@ -24,7 +24,7 @@ export interface SessionDeps {
   readonly dial: Dial;
   readonly run: RunProgram;
   /** The administrator's proxy for an address. */
-  readonly proxyFor: (url: URL) => Proxy | undefined;
+  readonly proxyFor: (url: URL) => GitProxy | undefined;
   readonly connectTimeoutMs: number;
   readonly userAgent: string;
 }
@@ -61,10 +61,8 @@ export async function openSession(
       gitErrors.GIT_SECRET_INVALID,
       `${remote.description} needs a Secret with the keys identity and known_hosts`,
     );
-  const proxy: Proxy | undefined =
-    access.proxy === undefined
-      ? deps.proxyFor(remote.url)
-      : { ...access.proxy, isTrusted: false };
+  const proxy: GitProxy | undefined =
+    access.proxy === undefined ? deps.proxyFor(remote.url) : { ...access.proxy, isTrusted: false };
   await mkdir(deps.dir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(deps.dir, "git-"));
   let tunnel: Tunnel | undefined;

@@ -66,5 +66,6 @@ test("a link leaves the tree by an absolute path or by too many steps up", () =>
     ["a/b/link", "x/../../../../c", true],
     ["link", "/etc/passwd", true],
   ];
-  for (const [path, target, leaves] of cases) assert.equal(linkLeaves(path, target), leaves, target);
+  for (const [path, target, leaves] of cases)
+    assert.equal(linkLeaves(path, target), leaves, target);
 });

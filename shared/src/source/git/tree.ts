@@ -4,19 +4,24 @@ import { gitErrors } from "./errors.ts";
 
 /** What `git ls-tree -r` lists. */
 export type TreeEntry =
-  | { readonly kind: "file"; readonly path: string; readonly id: string; readonly isExecutable: boolean }
+  | {
+      readonly kind: "file";
+      readonly path: string;
+      readonly id: string;
+      readonly isExecutable: boolean;
+    }
   | { readonly kind: "link"; readonly path: string; readonly id: string }
   | { readonly kind: "submodule"; readonly path: string; readonly id: string };
 
 /** Parses the output of `git ls-tree -r -z --full-tree`. */
 export function parseTree(output: Buffer): readonly TreeEntry[] {
   const text = output.toString("utf8");
-  return text.split("\0").flatMap((line) => {
-    const [, mode, id, path] = /^(\d{6}) \w+ ([0-9a-f]{40})\t([^]+)$/.exec(line) ?? [];
+  return text.split("\0").flatMap((line): readonly TreeEntry[] => {
+    const [, mode, id, path] = /^(\d{6}) \w+ ([0-9a-f]{40})\t(.+)$/s.exec(line) ?? [];
     if (mode === undefined || id === undefined || path === undefined) return [];
-    if (mode === "120000") return [{ kind: "link", path, id } as const];
-    if (mode === "160000") return [{ kind: "submodule", path, id } as const];
-    return [{ kind: "file", path, id, isExecutable: mode === "100755" } as const];
+    if (mode === "120000") return [{ kind: "link", path, id }];
+    if (mode === "160000") return [{ kind: "submodule", path, id }];
+    return [{ kind: "file", path, id, isExecutable: mode === "100755" }];
   });
 }
 
