@@ -1,13 +1,15 @@
 /** TCP connections to a Git server that keep the egress policy: direct, or through a proxy. */
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import {
   checkHost,
+  describeNetworkFailure,
+  EgressDenied,
   type EgressPolicy,
   permittedAddresses,
   type ResolveAll,
 } from "../transport/index.ts";
+import { createByteReader } from "./byte-reader.ts";
 import { openSocks } from "./socks-client.ts";
 
 export interface Endpoint {
@@ -34,8 +36,8 @@ export interface DialDeps {
 }
 
 export function createDial({ egress, connectTimeoutMs, resolveAll }: DialDeps): Dial {
-  async function direct(to: Endpoint): Promise<Socket> {
-    const addresses = await permittedAddresses(to, egress, resolveAll);
+  async function direct(to: Endpoint, subject?: string): Promise<Socket> {
+    const addresses = await permittedAddresses(to, egress, resolveAll, subject);
     let problem: unknown;
     for (const { address } of addresses) {
       try {
@@ -57,18 +59,20 @@ export function createDial({ egress, connectTimeoutMs, resolveAll }: DialDeps): 
       host: url.hostname.replace(/^\[|\]$/g, ""),
       port: url.port === "" ? (defaultPorts[url.protocol] ?? 1080) : Number(url.port),
     };
-    const socket = proxy.isTrusted ? await open(at, connectTimeoutMs) : await direct(at);
     const credentials = {
       username: proxy.username ?? decodeURIComponent(url.username),
       password: proxy.password ?? decodeURIComponent(url.password),
     };
+    let socket: Socket | undefined;
     try {
+      socket = proxy.isTrusted ? await open(at, connectTimeoutMs) : await direct(at, "the proxy");
       return url.protocol.startsWith("socks")
         ? await openSocks(socket, to, credentials, connectTimeoutMs)
         : await openByConnect(socket, `${host}:${to.port}`, url, credentials, connectTimeoutMs);
     } catch (thrown) {
-      socket.destroy();
-      throw thrown;
+      socket?.destroy();
+      if (thrown instanceof EgressDenied) throw thrown;
+      throw new Error(`through the proxy: ${describeNetworkFailure(thrown)}`);
     }
   };
 }
@@ -93,45 +97,52 @@ function open({ host, port }: Endpoint, timeoutMs: number): Promise<Socket> {
   });
 }
 
-function openByConnect(
-  socket: Socket,
+/** A connection by the method CONNECT of HTTP; to a proxy with https by TLS. */
+async function openByConnect(
+  plain: Socket,
   target: string,
   proxy: URL,
   { username, password }: { readonly username: string; readonly password: string },
   timeoutMs: number,
 ): Promise<Socket> {
+  const socket =
+    proxy.protocol === "https:" ? await secured(plain, proxy.hostname, timeoutMs) : plain;
   const basic = Buffer.from(`${username}:${password}`).toString("base64");
+  const authorization = username === "" ? [] : [`Proxy-Authorization: Basic ${basic}`];
+  const read = createByteReader(socket, timeoutMs);
+  socket.write(
+    [`CONNECT ${target} HTTP/1.1`, `Host: ${target}`, ...authorization, "", ""].join("\r\n"),
+  );
+  let head = "";
+  while (!head.endsWith("\r\n\r\n") && head.length < maxHeadBytes)
+    head += (await read(1)).toString("latin1");
+  const [, status] = /^HTTP\/1\.\d (\d{3})/.exec(head) ?? [];
+  if (status !== "200")
+    throw new Error(
+      status === undefined
+        ? "the proxy answered something else than HTTP"
+        : `the proxy answered ${status} to CONNECT`,
+    );
+  read.release();
+  return socket;
+}
+
+const maxHeadBytes = 16 * 1024;
+
+function secured(socket: Socket, servername: string, timeoutMs: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const request = (proxy.protocol === "https:" ? httpsRequest : httpRequest)({
-      ...(proxy.protocol === "https:"
-        ? { socket, servername: proxy.hostname }
-        : { createConnection: () => socket }),
-      host: proxy.hostname,
-      method: "CONNECT",
-      path: target,
-      agent: false,
-      timeout: timeoutMs,
-      headers: {
-        host: target,
-        ...(username !== "" && { "proxy-authorization": `Basic ${basic}` }),
-      },
+    const secure = connectTls({ socket, ...(isIP(servername) === 0 && { servername }) });
+    const timer = setTimeout(
+      () => secure.destroy(new Error("the proxy did not complete the TLS handshake")),
+      timeoutMs,
+    );
+    secure.once("error", (error) => {
+      clearTimeout(timer);
+      reject(error);
     });
-    request.once("connect", ({ statusCode }, tunnel, head) => {
-      if (statusCode !== 200) {
-        tunnel.destroy();
-        reject(new Error(`the proxy answered ${statusCode} to CONNECT`));
-        return;
-      }
-      if (head.length > 0) tunnel.unshift(head);
-      // Both kinds of request hand over the socket of the connection.
-      resolve(tunnel as Socket);
+    secure.once("secureConnect", () => {
+      clearTimeout(timer);
+      resolve(secure);
     });
-    request.once("response", ({ statusCode }) => {
-      reject(new Error(`the proxy answered ${statusCode} to CONNECT`));
-      request.destroy();
-    });
-    request.once("timeout", () => request.destroy(new Error("the proxy did not answer CONNECT")));
-    request.once("error", reject);
-    request.end();
   });
 }

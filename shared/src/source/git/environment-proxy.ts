@@ -3,7 +3,10 @@ import type { ProxySettings } from "../transport/index.ts";
 import type { GitProxy } from "./dial.ts";
 
 /** SSH has no proxy in the environment. */
-export function environmentProxy(url: URL, settings: ProxySettings | undefined): GitProxy | undefined {
+export function environmentProxy(
+  url: URL,
+  settings: ProxySettings | undefined,
+): GitProxy | undefined {
   if (settings === undefined || isExcluded(url, settings.noProxy ?? "")) return undefined;
   const address =
     url.protocol === "https:"

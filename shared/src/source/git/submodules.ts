@@ -25,7 +25,7 @@ export function parseModules(output: string): ReadonlyMap<string, string> {
 /** The address of a submodule; a relative one starts at that of its repository. Throws GIT_CONTENT_INVALID. */
 export function submoduleUrl(parent: string, url: string, path: string): string {
   const isRelative = /^\.\.?\//.test(url);
-  const scp = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(.+)$/.exec(url);
+  const scp = /^(?:([\w.-]+)@)?([\w.-]+):(?![/:])(.+)$/.exec(url);
   const absolute = isRelative
     ? (URL.parse(url, `${parent.replace(/\/+$/, "")}/`)?.href ?? "")
     : scp !== null && !url.includes("://")

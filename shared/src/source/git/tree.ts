@@ -17,7 +17,7 @@ export type TreeEntry =
 export function parseTree(output: Buffer): readonly TreeEntry[] {
   const text = output.toString("utf8");
   return text.split("\0").flatMap((line): readonly TreeEntry[] => {
-    const [, mode, id, path] = /^(\d{6}) \w+ ([0-9a-f]{40})\t(.+)$/s.exec(line) ?? [];
+    const [, mode, id, path] = /^(1\d{5}) \w+ ([0-9a-f]{40})\t(.+)$/s.exec(line) ?? [];
     if (mode === undefined || id === undefined || path === undefined) return [];
     if (mode === "120000") return [{ kind: "link", path, id }];
     if (mode === "160000") return [{ kind: "submodule", path, id }];
