@@ -35,6 +35,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "concurrency",
       "json",
       "log",
+      "process",
       "program",
       "regex",
       "selector",
