@@ -20,3 +20,4 @@ export {
   unknownFieldRemarks,
   unsupportedFieldRemarks,
 } from "./remarks.ts";
+export { reservedFormProblem } from "./reserved-forms.ts";
