@@ -12,10 +12,10 @@ import { createSemaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
+import { bundleKeyOf, byBundle, clusterKeyOf, clusterNamespaceFor } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import type { Deployed } from "./decided-status.ts";
-import { type ContentPacker, clusterNamespaceFor, matchTargets } from "./place.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
 import { type DeploymentPlan, planDeployments } from "./plan-deployments.ts";
 
 export interface DeploymentWriterDeps {

@@ -19,6 +19,7 @@ import {
   isTreePin,
   pinnedVersion,
 } from "@flotilla/shared/source";
+import { clusterNamespaceFor } from "../cache/index.ts";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { buildContent } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
@@ -80,11 +81,6 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
       return fresh;
     },
   };
-}
-
-/** The namespace of the Clusters that a Bundle may be deployed to. */
-export function clusterNamespaceFor({ metadata, spec }: Bundle): string {
-  return spec.helmOpOptions?.origin?.clusterNamespace ?? metadata.namespace ?? "";
 }
 
 /** Whether the targets of a Bundle match a cluster. Cheap: runs for every change of a cluster. */

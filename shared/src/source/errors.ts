@@ -40,7 +40,7 @@ export const chartErrors = defineErrors({
   },
   REGISTRY_UNAUTHORIZED: {
     retryable: true,
-    help: "The repository denies access. Check the Secret that helmSecretName names, and the permissions of its account.",
+    help: "The repository denies access. Check the Secret with the credentials (helmSecretName, secretRef), and the permissions of its account.",
   },
   REGISTRY_UNREACHABLE: {
     retryable: true,

@@ -24,6 +24,7 @@ export {
   fleetClusterNamespaceName,
   fleetLeaseNames,
   fleetNamespace,
+  fluxFinalizer,
   fluxReleaseName,
   forceRequestAnnotation,
   frontEndBundleName,

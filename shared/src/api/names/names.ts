@@ -68,6 +68,8 @@ export const rotationSinceAnnotation = "flotilla.dev/rotation-phase-since";
 /** The longest lifetime of agents' certificates. */
 export const certificateLifetimeAnnotation = "flotilla.dev/certificate-lifetime";
 
+/** Of Flux's controllers, on sources and HelmReleases. */
+export const fluxFinalizer = "finalizers.fluxcd.io";
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
