@@ -37,6 +37,8 @@ export interface RepositoryAccess {
   readonly ssh?: SshAccess;
   /** Of all requests with this access, instead of the proxies in the environment of the program. */
   readonly proxy?: ProxyAccess;
+  /** To the repositories that a Git repository includes, in the order of its pin. */
+  readonly included?: readonly RepositoryAccess[];
   /** The field that names the Secret, for messages; default: `helmSecretName`. */
   readonly secretField?: string;
 }
