@@ -7,6 +7,7 @@ import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createLog } from "@flotilla/shared/log";
 import { availableMemoryBytes, runProgram, startHealthServer } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
+import { createGitClient } from "@flotilla/shared/source/git";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type ActiveAgent, createActiveAgent } from "./active-agent.ts";
@@ -63,6 +64,15 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     limited: { watch, limits: limits.helm },
     grantOf,
   };
+  const git = createGitClient({
+    ...{
+      dir: join(dataDir, "git"),
+      userAgent,
+      proxy: config.proxy,
+      egress: { allowLoopback: true },
+    },
+    processes: { watch, limits: limitsWithChildren(limits.helm) },
+  });
   const { PATH } = config.helmEnvironment;
   const kustomize = { path: config.kustomize, environment: PATH === undefined ? {} : { PATH } };
   const compileCache = getCompileCacheDir();
@@ -70,6 +80,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     rest,
     impersonationNamespaces,
     charts,
+    checkOuts: { git: git.checkout },
     helm,
     kustomize,
     connectHub: createHubConnector(),

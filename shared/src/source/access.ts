@@ -29,6 +29,14 @@ export interface RepositoryAccess {
   readonly showsResponses?: boolean;
   /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
   readonly plainHttp?: boolean;
+  /** Of the repositories with the dependencies of a chart in a directory; those that it does not name get no credentials. */
+  readonly dependencies?: readonly DependencyAccess[];
+}
+
+export interface DependencyAccess {
+  /** Of a repository, as in Chart.yaml. */
+  readonly url: string;
+  readonly access: AccessSettings;
 }
 
 /** An access without its host. */

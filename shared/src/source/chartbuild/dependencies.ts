@@ -1,8 +1,13 @@
 /** Which dependencies a chart in a directory lacks, and where they come from, as in source-controller. Pure. */
 import { AppError } from "../../errors/index.ts";
 import { selectVersion } from "../../version/index.ts";
-import { chartErrors } from "../index.ts";
-import { parseOciName, type SourceLocation } from "../location.ts";
+import {
+  accessTo,
+  chartErrors,
+  parseOciName,
+  type RepositoryAccess,
+  type SourceLocation,
+} from "../index.ts";
 import type { ChartDependency, ChartLock, ChartMetadata } from "./chart-metadata.ts";
 import { isLockInSync } from "./lock-digest.ts";
 
@@ -82,11 +87,17 @@ export function dependencyLocation({
   return { kind: "oci", repository: oci };
 }
 
-/** One form for all spellings of the address of a repository: an entry of `charts` may end in a slash. */
-export function sameRepository(a: string, b: string): boolean {
-  return normalize(a) === normalize(b);
+/** The access to the repository of a dependency; anonymous where none is given for that address. */
+export function dependencyAccess(
+  dependency: { readonly name: string; readonly repository: string },
+  { dependencies = [] }: Pick<RepositoryAccess, "dependencies">,
+): RepositoryAccess {
+  const repository = normalize(dependency.repository);
+  const given = dependencies.find(({ url }) => normalize(url) === repository);
+  return accessTo(dependencyLocation(dependency), given?.access);
 }
 
+/** One form for all spellings of the address of a repository. */
 function normalize(address: string): string {
   const url = URL.parse(address);
   return (url === null ? address : url.href).replace(/\/+$/, "");

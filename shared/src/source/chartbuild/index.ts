@@ -7,10 +7,10 @@ export {
 } from "./chart-metadata.ts";
 export { pathInSource } from "./chart-path.ts";
 export {
+  dependencyAccess,
   dependencyLocation,
   type MissingDependency,
   missingDependencies,
-  sameRepository,
   satisfiesVersion,
 } from "./dependencies.ts";
 export { type HelmIgnore, parseHelmIgnore } from "./helm-ignore.ts";
