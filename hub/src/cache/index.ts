@@ -9,8 +9,10 @@ export {
   enrolledWithIndex,
   tokenUidIndex,
 } from "./enrolment-indexes.ts";
+export { createFluxCaches, type FluxCaches, type FluxInformers } from "./flux-caches.ts";
 export {
   byBundle,
+  byClusterNamespace,
   byContent,
   byDigest,
   byReferencedObject,
@@ -21,6 +23,7 @@ export {
 export {
   bundleKeyOf,
   clusterKeyOf,
+  clusterNamespaceFor,
   contentDigestOf,
   contentLabel,
   isBundleOf,

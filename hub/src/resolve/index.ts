@@ -9,6 +9,7 @@ export {
 } from "./chart-resolver.ts";
 export { isFetchFailureChange } from "./pin-check.ts";
 export { createPinSigner, type PinSigner } from "./pin-signature.ts";
+export { slotAfter, slotOffset } from "./poll-slots.ts";
 export { mayChange, pollingIntervalMs } from "./polling.ts";
 export { handledOf, openRequests, type Requests } from "./requests.ts";
 export { notesOn } from "./resolve-charts.ts";

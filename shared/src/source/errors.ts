@@ -8,7 +8,11 @@ export const chartErrors = defineErrors({
   },
   REPOSITORY_SECRET_INVALID: {
     retryable: false,
-    help: "The Secret that helmSecretName names has invalid data. The message names the key.",
+    help: "The Secret of the source (helmSecretName, secretRef, certSecretRef, proxySecretRef) has invalid data. The message names the key.",
+  },
+  SOURCE_UNSUPPORTED: {
+    retryable: false,
+    help: "A field of the source requests what Flotilla does not support. The message names the field and what to use instead.",
   },
   EGRESS_DENIED: {
     retryable: true,
@@ -36,7 +40,7 @@ export const chartErrors = defineErrors({
   },
   REGISTRY_UNAUTHORIZED: {
     retryable: true,
-    help: "The repository denies access. Check the Secret that helmSecretName names, and the permissions of its account.",
+    help: "The repository denies access. Check the Secret with the credentials (helmSecretName, secretRef), and the permissions of its account.",
   },
   REGISTRY_UNREACHABLE: {
     retryable: true,
@@ -73,6 +77,10 @@ export const chartErrors = defineErrors({
   CHART_BUILD: {
     retryable: false,
     help: "The files in the source do not make a chart that Helm takes: Chart.yaml, .helmignore or a file is invalid, too large, or a symbolic link out of the source. The message names it. The next revision is tried at once.",
+  },
+  SOURCE_IGNORE_INVALID: {
+    retryable: false,
+    help: "spec.ignore and the .sourceignore files of a source have too many patterns. Shorten them.",
   },
   CHART_CACHE: {
     retryable: true,

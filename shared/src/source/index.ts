@@ -6,8 +6,10 @@ export {
   type DependencyAccess,
   homeAuthorization,
   isHome,
+  type ProxyAccess,
   type RepositoryAccess,
   registryHost,
+  type SshAccess,
   withoutSecrets,
 } from "./access.ts";
 export { describeUrl, isLoopback, joinAddress, mayHoldSecret } from "./address.ts";
