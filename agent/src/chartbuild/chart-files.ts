@@ -22,7 +22,8 @@ export const buildLimits: BuildLimits = {
   chartBytes: 100 * MiB,
   fileBytes: 5 * MiB,
   files: 20_000,
-  depth: 64,
+  // The system follows 40 links.
+  depth: 32,
 };
 
 /** Counts the files of a chart. `what` is read, for messages. Throws CHART_BUILD. */
