@@ -37,8 +37,12 @@ export interface StoredObject {
   readonly isMissing: boolean;
 }
 
-/** Names have at most 253 characters; a longer one ends in a digest instead. */
+/** Names have at most 253 characters; a longer one ends in a digest instead. Nor do they have a `/`. */
 export function referencedSecretName({ kind, name }: ObjectRef): string {
+  if (name.includes("/")) {
+    const digest = createHash("sha256").update(`${kind}/${name}`).digest("hex").slice(0, 40);
+    return `referenced-in-namespace-${digest}`;
+  }
   const full = `referenced-${kind.toLowerCase()}-${name}`;
   if (full.length <= 253) return full;
   const digest = createHash("sha256").update(full).digest("hex").slice(0, 16);

@@ -51,6 +51,7 @@ export function nameOnHub(
   name: string,
   { clusterInfo }: Pick<ReferencedDeps, "clusterInfo">,
 ): string {
+  if (name.includes("/")) return name;
   const namespace = clusterInfo.get()?.namespace;
   return namespace === undefined ? name : `${namespace}/${name}`;
 }

@@ -15,7 +15,7 @@ import {
 } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
-import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
+import { bundleKeyOf, byClusterNamespace, type ControllerDeps, userFields } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import {
   type ChartAccess,
@@ -92,7 +92,12 @@ export function bundleWatches(
   const coalesced = coalesce(enqueueAfter, clusters.store, clock);
 
   function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
-    return bundles.store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf);
+    const { namespace = "" } = refOf(key);
+    const [own, placed] = [
+      bundles.store.byIndex(byNamespace, namespace),
+      bundles.store.byIndex(byClusterNamespace, namespace),
+    ];
+    return [...new Set([...own, ...placed].map(keyOf))];
   }
 
   /** A change of a cluster must not enqueue every Bundle: only those that are, were or may be deployed there. */
@@ -101,7 +106,7 @@ export function bundleWatches(
     const namespaceGroups = groups.store.byIndex(byNamespace, namespace);
     const sides = [before, after].filter((cluster) => cluster !== undefined);
     return bundles.store
-      .byIndex(byNamespace, namespace)
+      .byIndex(byClusterNamespace, namespace)
       .filter(
         (bundle) =>
           isMissingTargets(bundle) ||

@@ -12,7 +12,7 @@ import { createSemaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
+import { bundleKeyOf, byBundle, clusterKeyOf, clusterNamespaceFor } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import type { Deployed } from "./decided-status.ts";
 import { type ContentPacker, matchTargets } from "./place.ts";
@@ -58,7 +58,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
 
   return {
     async apply(bundle, signal) {
-      const namespace = bundle.metadata.namespace ?? "";
+      const namespace = clusterNamespaceFor(bundle);
       const { placements, contents, missing } = await matchTargets(
         bundle,
         deps.clusters.byIndex(byNamespace, namespace),

@@ -8,6 +8,7 @@ import {
   type HelmOptions,
   isManagedElsewhere,
 } from "@flotilla/shared/api";
+import { deploymentName } from "@flotilla/shared/api/names";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
@@ -18,6 +19,7 @@ import {
   isTreePin,
   pinnedVersion,
 } from "@flotilla/shared/source";
+import { clusterNamespaceFor } from "../cache/index.ts";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { buildContent } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
@@ -97,6 +99,7 @@ export async function matchTargets(
   packer: ContentPacker,
 ): Promise<TargetMatches> {
   const targetGroups = groups.map(toTargetGroup);
+  const { namespace = "", name } = bundle.metadata;
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const targetClusters = present.map(toTargetCluster);
   const chosen = targetClusters.map((cluster, index) => {
@@ -111,6 +114,7 @@ export async function matchTargets(
     return [
       {
         cluster,
+        name: deploymentName({ namespace, name }, cluster.metadata.namespace ?? ""),
         namespace: clusterNamespaceOf(cluster),
         deploymentId,
         referencedObjects,
@@ -123,7 +127,7 @@ export async function matchTargets(
     placements,
     contents: [...contents.values()],
     missing: missing({
-      namespace: bundle.metadata.namespace ?? "",
+      namespace: clusterNamespaceFor(bundle),
       targeting: bundle.spec,
       clusters: targetClusters,
       groups: targetGroups,
@@ -168,6 +172,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
     insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
     accessSecret: helmOpOptions.helmOpSecretName,
     caBundle: helmOpOptions.helmOpCABundle,
+    origin: helmOpOptions.origin,
   });
   return {
     ...(await pack(content)),

@@ -18,7 +18,8 @@ function placed(
   referencedObjects: readonly string[] = [],
 ): Placement {
   const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
-  return { cluster, namespace, deploymentId, referencedObjects, isSuspended: false };
+  const { name } = bundle.metadata;
+  return { cluster, name, namespace, deploymentId, referencedObjects, isSuspended: false };
 }
 
 /** As the plan writes it, so that a second plan changes nothing. */

@@ -19,6 +19,8 @@ import { bundleLabels } from "./labels.ts";
 /** A targeted cluster, and its content. */
 export interface Placement {
   readonly cluster: Cluster;
+  /** Of the BundleDeployment. */
+  readonly name: string;
   /** The cluster's namespace on the hub, which may not exist yet. */
   readonly namespace: string;
   readonly deploymentId: string;
@@ -96,7 +98,7 @@ function newDeployment(bundle: Bundle, placement: Placement, common: Labels): Bu
     apiVersion,
     kind: "BundleDeployment",
     metadata: {
-      name: bundle.metadata.name,
+      name: placement.name,
       namespace: placement.namespace,
       labels: labelsFor(common, placement.cluster),
       finalizers: [bundleDeploymentFinalizer],

@@ -11,6 +11,7 @@ export {
 } from "./enrolment-indexes.ts";
 export {
   byBundle,
+  byClusterNamespace,
   byContent,
   byDigest,
   byReferencedObject,
@@ -21,6 +22,7 @@ export {
 export {
   bundleKeyOf,
   clusterKeyOf,
+  clusterNamespaceFor,
   contentDigestOf,
   contentLabel,
   isBundleOf,

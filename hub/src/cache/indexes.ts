@@ -1,12 +1,17 @@
 /** Indexes of the hub's informers. */
-import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, contentDigestOf } from "./keys.ts";
+import { bundleKeyOf, clusterNamespaceFor, contentDigestOf } from "./keys.ts";
 
 /** BundleDeployments by the key of their Bundle. */
 export const byBundle: Index<BundleDeployment> = defineIndex("bundle", (deployment) => [
   bundleKeyOf(deployment),
+]);
+
+/** Bundles by the namespace of the Clusters that they may be deployed to. */
+export const byClusterNamespace: Index<Bundle> = defineIndex("cluster namespace", (bundle) => [
+  clusterNamespaceFor(bundle),
 ]);
 
 /** BundleDeployments by the contents that they refer to. */

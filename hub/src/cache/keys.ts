@@ -41,6 +41,11 @@ export function isForCluster(deployment: BundleDeployment, uid: string | undefin
   return label === undefined || uid === undefined || label === uid;
 }
 
+/** The namespace of the Clusters that a Bundle may be deployed to. */
+export function clusterNamespaceFor({ metadata, spec }: Bundle): string {
+  return spec.helmOpOptions?.origin?.clusterNamespace ?? metadata.namespace ?? "";
+}
+
 /** Whether a Bundle was made for this HelmOp. A Bundle of the same name may belong to something else. */
 export function isBundleOf(bundle: Bundle, helmOp: HelmOp): boolean {
   return bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name;

@@ -1,6 +1,7 @@
 /** From merged options and a pin to the content that clusters get. Pure. */
 import type {
   BundleDeploymentOptions,
+  BundleOrigin,
   BundleSpec,
   HelmOptions,
   ObjectRef,
@@ -44,6 +45,8 @@ export interface ContentSource {
   readonly accessSecret?: string | null | undefined;
   /** Authorities that are trusted where that names none, as PEM in base64. */
   readonly caBundle?: string | null | undefined;
+  /** What only the hub decides about the Bundle. */
+  readonly origin?: BundleOrigin | undefined;
 }
 
 export function buildContent({
@@ -55,6 +58,7 @@ export function buildContent({
   insecureSkipVerify,
   accessSecret,
   caBundle,
+  origin,
 }: ContentSource): DeploymentContent {
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
@@ -71,7 +75,9 @@ export function buildContent({
     valuesAreTemplates: preProcessed,
     ...listed("valuesFrom", (helm.valuesFrom ?? []).flatMap(valuesSources)),
     ...listed("copies", copiesOf(options)),
-    ...given("serviceAccount", options.serviceAccount),
+    ...given("serviceAccount", origin?.serviceAccount ?? options.serviceAccount),
+    ...listed("hubValues", origin?.valuesFrom ?? []),
+    ...given("recordsNamespace", origin?.recordsNamespace),
     ...(hasAny(options.namespaceLabels) && { namespaceLabels: options.namespaceLabels }),
     ...(hasAny(options.namespaceAnnotations) && {
       namespaceAnnotations: options.namespaceAnnotations,
@@ -100,6 +106,8 @@ export function buildContent({
       // Credentials exist only here, and need their host.
       ...(accessSecret && given("repository", helm.repo || helm.chart)),
       ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
+      ...(origin?.access !== undefined && { source: origin.access }),
+      ...listed("included", origin?.included ?? []),
     },
     keepResources: options.keepResources ?? false,
     ...(options.deleteCRDResources === true && { deleteCRDResources: true }),

@@ -16,7 +16,7 @@ import type { Clock } from "@flotilla/shared/time";
 import type { LiveAuthority } from "../authority/index.ts";
 import type { ContentReader } from "../content/index.ts";
 import type { ClusterRef } from "../identity/index.ts";
-import type { WorkspaceObjects } from "../referenced/index.ts";
+import { onHub, type WorkspaceObjects } from "../referenced/index.ts";
 import type { AgentStream } from "../rpc/index.ts";
 import { createAssignments } from "./assignments.ts";
 import type { DispatchMetrics } from "./metrics.ts";
@@ -96,7 +96,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     clusterInfoDigest: hello.clusterInfoDigest,
     deployments: desired.deployments,
     cluster: desired.cluster,
-    sourceOf: (ref) => deps.objects.get(cluster.namespace, ref),
+    sourceOf: (ref) => deps.objects.get(...onHub(ref, cluster.namespace)),
   });
   const { authoritiesDigest } = hello;
   const authorities =

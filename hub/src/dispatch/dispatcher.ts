@@ -81,10 +81,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         deploymentChanged(session, change);
     }),
     deps.objects.onChange((namespace, ref) => {
-      const referring = deployments.store.byIndex(byReferencedObject, formatObjectRef(ref));
-      for (const each of new Set(referring.map(clusterKeyOf))) {
-        const session = byCluster.get(each);
-        if (session?.cluster.namespace === namespace) objectChanged(session, ref);
+      for (const named of [ref, { ...ref, name: `${namespace}/${ref.name}` }]) {
+        const referring = deployments.store.byIndex(byReferencedObject, formatObjectRef(named));
+        for (const each of new Set(referring.map(clusterKeyOf))) {
+          const session = byCluster.get(each);
+          if (named !== ref || session?.cluster.namespace === namespace)
+            if (session !== undefined) objectChanged(session, named);
+        }
       }
     }),
     deps.authority.onChange(() => {

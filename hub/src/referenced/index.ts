@@ -3,6 +3,7 @@ export {
   changedReferences,
   clusterInfoOf,
   isClusterInfoChange,
+  onHub,
   watchReferences,
 } from "./references.ts";
 export type { WorkspaceObject } from "./workspace-object.ts";

@@ -1,7 +1,12 @@
 /** What an agent needs besides its deployments: cluster info, and the Secrets and ConfigMaps that deployments refer to. */
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectRef } from "@flotilla/proto";
-import { type BundleDeployment, type Cluster, parseObjectRef } from "@flotilla/shared/api";
+import {
+  type BundleDeployment,
+  type Cluster,
+  parseObjectRef,
+  placeOnHub,
+} from "@flotilla/shared/api";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import { refOf } from "@flotilla/shared/kube/objects";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
@@ -28,9 +33,18 @@ export function watchReferences(
 ): () => void {
   return deployments.onChange(({ before, after }) => {
     const { added, dropped } = changedReferences(before, after);
-    for (const ref of added) objects.watch(workspaceOf(after), ref);
-    for (const ref of dropped) objects.unwatch(workspaceOf(before), ref);
+    for (const ref of added) objects.watch(...onHub(ref, workspaceOf(after)));
+    for (const ref of dropped) objects.unwatch(...onHub(ref, workspaceOf(before)));
   });
+}
+
+/** Where the hub has an object that a deployment of a workspace refers to. */
+export function onHub(
+  ref: ObjectRef,
+  workspace: string,
+): readonly [namespace: string, ref: ObjectRef] {
+  const { namespace, name } = placeOnHub(ref, workspace);
+  return [namespace, { kind: ref.kind, name }];
 }
 
 function workspaceOf(deployment: BundleDeployment | undefined): string {

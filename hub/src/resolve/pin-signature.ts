@@ -10,31 +10,33 @@ import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 export interface PinSigner {
   /** The same Bundle with the HMAC of its pins. */
   signed(bundle: Bundle): Bundle;
-  /** The pins of a Bundle; undefined unless they have a valid HMAC for it. */
+  /** The pins of a Bundle; undefined unless they and its origin have a valid HMAC for it. */
   pinsOf(bundle: Bundle): readonly ChartPin[] | undefined;
 }
+
+type Signed = Pick<NonNullable<Bundle["spec"]["helmOpOptions"]>, "pins" | "origin">;
 
 export function createPinSigner(key: Uint8Array): PinSigner {
   // Made once: from the bytes it costs as much as the signature.
   const secret = createSecretKey(key);
 
   /** For one Bundle alone: pins that were signed in one namespace are invalid in another. */
-  function signatureOf({ namespace, name }: ObjectMeta, pins: readonly ChartPin[]): Buffer {
-    return createHmac("sha256", secret)
-      .update(canonicalJson([namespace, name, pins]))
-      .digest();
+  function signatureOf({ namespace, name }: ObjectMeta, { pins, origin }: Signed): Buffer {
+    const signed = [namespace, name, pins ?? [], ...(origin === undefined ? [] : [origin])];
+    return createHmac("sha256", secret).update(canonicalJson(signed)).digest();
   }
 
   return {
     signed(bundle) {
       const { pins = [] } = bundle.spec.helmOpOptions ?? {};
-      const pinSignature = signatureOf(bundle.metadata, pins).toString("base64");
-      const helmOpOptions = { ...bundle.spec.helmOpOptions, pins, pinSignature };
+      const options = { ...bundle.spec.helmOpOptions, pins };
+      const pinSignature = signatureOf(bundle.metadata, options).toString("base64");
+      const helmOpOptions = { ...options, pinSignature };
       return { ...bundle, spec: { ...bundle.spec, helmOpOptions } };
     },
     pinsOf({ metadata, spec }) {
       const { pins = [], pinSignature = "" } = spec.helmOpOptions ?? {};
-      const expected = signatureOf(metadata, pins);
+      const expected = signatureOf(metadata, spec.helmOpOptions ?? {});
       const given = Buffer.from(pinSignature, "base64");
       return given.length === expected.length && timingSafeEqual(given, expected)
         ? pins

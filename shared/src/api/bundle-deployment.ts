@@ -165,12 +165,23 @@ export const objectRefSchema = z.object({
   name: z.string(),
 });
 
-/** A Secret or ConfigMap by its name in the workspace. */
+/** A Secret or ConfigMap by its name in the workspace, or as `NAMESPACE/NAME` in another namespace of the hub. */
 export type ObjectRef = Readonly<z.infer<typeof objectRefSchema>>;
 
-/** `Secret/NAME` or `ConfigMap/NAME`. */
+/** `Secret/NAME`, `Secret/NAMESPACE/NAME` and the same for a ConfigMap. */
 export function formatObjectRef({ kind, name }: ObjectRef): string {
   return `${kind}/${name}`;
+}
+
+/** Namespace and name on the hub of an object that deployments of a workspace refer to. */
+export function placeOnHub(
+  { name }: Pick<ObjectRef, "name">,
+  workspace: string,
+): { readonly namespace: string; readonly name: string } {
+  const at = name.indexOf("/");
+  return at < 0
+    ? { namespace: workspace, name }
+    : { namespace: name.slice(0, at), name: name.slice(at + 1) };
 }
 
 /** The inverse of `formatObjectRef`; undefined for a text that is not a reference. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { pinSchema } from "../source/index.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
+import { bundleOriginSchema } from "./bundle-origin.ts";
 import { targetRestrictionSchema, targetsSchema } from "./bundle-target.ts";
 import { conditionsSchema } from "./condition.ts";
 import {
@@ -101,7 +102,11 @@ const helmOpOptionsSchema = fields({
     "The archive that each chart reference of the HelmOp was resolved to.",
   ),
   pinSignature: plainText(
-    "The hub's HMAC signature of the pins; pins without a valid one are ignored.",
+    "The hub's HMAC signature of the pins and the origin; without a valid one both are ignored.",
+  ),
+  origin: described(
+    bundleOriginSchema.optional(),
+    "Of Bundles that were made for other kinds than HelmOps: written by the hub alone.",
   ),
 });
 

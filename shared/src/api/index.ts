@@ -13,12 +13,19 @@ export {
   type ObjectRef,
   objectRefSchema,
   parseObjectRef,
+  placeOnHub,
   type ReleaseRevision,
 } from "./bundle-deployment.ts";
 export {
   type BundleDeploymentOptions,
   bundleDeploymentOptionsFields,
 } from "./bundle-deployment-options.ts";
+export {
+  type BundleOrigin,
+  type HubValues,
+  type SourceAccess,
+  sourceAccessSchema,
+} from "./bundle-origin.ts";
 export type { BundleTarget } from "./bundle-target.ts";
 export {
   type Cluster,

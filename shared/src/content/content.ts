@@ -11,6 +11,7 @@ import {
   type LabelSelector,
   labelSelectorSchema,
   objectRefSchema,
+  sourceAccessSchema,
   type Typed,
 } from "../api/index.ts";
 import { AppError, defineErrors, messageOf } from "../errors/index.ts";
@@ -60,6 +61,10 @@ const accessSchema = z.object({
   repository: z.string().optional(),
   /** Certificate authorities in PEM, used when the Secret has none. */
   caBundle: z.string().optional(),
+  /** Secrets in any namespace of the hub, in place of `secret`. */
+  source: sourceAccessSchema.optional(),
+  /** Of the repositories that a Git repository includes, in their order. */
+  included: z.array(sourceAccessSchema).optional(),
 });
 
 /** A key of a ConfigMap or Secret of the cluster with more values. */
@@ -70,6 +75,21 @@ const valuesSourceSchema = z.object({
   namespace: z.string().optional(),
   key: z.string(),
 });
+
+/** A key of an object of the hub with values, which the hub sends as a referenced object. */
+const hubValuesSchema = z.object({
+  kind: z.enum(["ConfigMap", "Secret"]),
+  /** `NAMESPACE/NAME` on the hub. */
+  name: z.string(),
+  key: z.string(),
+  /** In the grammar of Helm's `--set`; absent: it is a values file. */
+  targetPath: z.string().optional(),
+  optional: z.boolean().optional(),
+  /** The value is put there without parsing it. */
+  literal: z.boolean().optional(),
+});
+
+export type HubValuesSource = Readonly<z.infer<typeof hubValuesSchema>>;
 
 /** A Bundle, or all Bundles that a selector matches, that must be deployed in the cluster first. */
 const dependencySchema = z.object({
@@ -113,9 +133,18 @@ export const deploymentContentSchema = z.object({
   valuesAreTemplates: z.boolean(),
   /** Later ones take precedence over earlier ones and over `values` and `templateValues`. */
   valuesFrom: z.array(valuesSourceSchema).optional(),
+  /**
+   * Values files in this order under `values`, and values at their paths over everything. Not together with `valuesFrom`.
+   */
+  hubValues: z.array(hubValuesSchema).optional(),
+  /** The namespace with Helm's records of the release before it was adopted; they are copied once. */
+  recordsNamespace: z.string().optional(),
   /** The referenced objects that are copied into the namespace of the release. */
   copies: z.array(objectRefSchema).optional(),
-  /** The ServiceAccount to impersonate; absent: `fleet-default` where it exists, else the agent itself. */
+  /**
+   * The ServiceAccount to impersonate: a name, NAMESPACE/NAME, or `system:serviceaccount:NAMESPACE:NAME` where the hub itself
+   * decided on it; absent: `fleet-default` where it exists, else the agent itself.
+   */
   serviceAccount: z.string().optional(),
   namespaceLabels: z.record(z.string(), z.string()).optional(),
   namespaceAnnotations: z.record(z.string(), z.string()).optional(),
@@ -164,6 +193,8 @@ const fieldsOfFormat2: readonly (keyof DeploymentContent)[] = [
   "commonMetadata",
   "allowedNamespaces",
   "healthCheckExprs",
+  "hubValues",
+  "recordsNamespace",
 ];
 
 /** The oldest format that has all fields of the content, so that older agents reject only what they cannot do. */
@@ -171,8 +202,13 @@ export function contentFormat(
   content: Omit<DeploymentContent, "format">,
 ): DeploymentContent["format"] {
   const fields: Partial<DeploymentContent> = content;
+  const isSourceNew = content.access.source !== undefined || isBuilt(content.pin);
   const hasExpression = content.dependsOn?.some(({ readyExpr }) => readyExpr !== undefined);
-  return hasExpression || fieldsOfFormat2.some((field) => fields[field] !== undefined) ? 2 : 1;
+  return isSourceNew ||
+    hasExpression ||
+    fieldsOfFormat2.some((field) => fields[field] !== undefined)
+    ? 2
+    : 1;
 }
 
 /** A content as it is stored and sent. */

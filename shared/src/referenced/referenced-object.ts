@@ -40,10 +40,23 @@ const objectDataSchema = z.object({
 export type ReferencedObjectData = Readonly<z.infer<typeof objectDataSchema>>;
 
 /** The objects that a content refers to, as in `BundleDeployment.spec.referencedObjects`: sorted, without duplicates. */
-export function referencedObjectsOf({ access, copies = [] }: DeploymentContent): readonly string[] {
+export function referencedObjectsOf({
+  access,
+  copies = [],
+  hubValues = [],
+}: DeploymentContent): readonly string[] {
+  const sources = [
+    ...(access.source === undefined ? [] : [access.source]),
+    ...(access.included ?? []),
+  ];
+  const secrets = [
+    access.secret,
+    ...sources.flatMap(({ secret, certSecret, proxySecret }) => [secret, certSecret, proxySecret]),
+  ].filter((name) => name !== undefined);
   const refs: readonly ObjectRef[] = [
-    ...(access.secret === undefined ? [] : [{ kind: "Secret" as const, name: access.secret }]),
+    ...secrets.map((name) => ({ kind: "Secret" as const, name })),
     ...copies,
+    ...hubValues,
   ];
   return [...new Set(refs.map(formatObjectRef))].toSorted();
 }

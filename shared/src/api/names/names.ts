@@ -10,6 +10,8 @@ export const releaseNamePattern =
 
 /** On a Bundle and its BundleDeployments: the HelmOp. */
 export const helmOpLabel = "fleet.cattle.io/fleet-helm-name";
+/** On a Bundle and its BundleDeployments: the HelmRelease. */
+export const helmReleaseLabel = "flotilla.dev/helm-release";
 /** On a BundleDeployment: its Bundle. */
 export const bundleNameLabel = "fleet.cattle.io/bundle-name";
 export const bundleNamespaceLabel = "fleet.cattle.io/bundle-namespace";
@@ -66,6 +68,8 @@ export const rotationSinceAnnotation = "flotilla.dev/rotation-phase-since";
 /** The longest lifetime of agents' certificates. */
 export const certificateLifetimeAnnotation = "flotilla.dev/certificate-lifetime";
 
+/** Of Flux's controllers, on sources and HelmReleases. */
+export const fluxFinalizer = "finalizers.fluxcd.io";
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
@@ -173,6 +177,41 @@ export function helmReleaseName(bundleName: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "");
   return plain === "" ? hex("md5", bundleName).slice(0, 24) : limit(plain, maxReleaseNameLength);
+}
+
+/** The name of the Bundle that is made for an object of a kind that may have an object of the same name of another kind. */
+export function frontEndBundleName(kind: string, name: string): string {
+  return hashed(`${kind.toLowerCase()}-${name}`);
+}
+
+/**
+ * The name of a BundleDeployment: that of its Bundle, with the Bundle's namespace before it if that is not the workspace of
+ * the Cluster. No namespace has a dot in its name.
+ */
+export function deploymentName(
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  workspace: string,
+): string {
+  return namespace === workspace ? name : hashed(`${namespace}.${name}`);
+}
+
+/** A label's value; a longer text ends in a digest. */
+function hashed(full: string): string {
+  if (full.length <= maxLabelLength) return full;
+  const start = full.slice(0, maxLabelLength - shortenedDigestLength - 1).replace(/[-.]+$/, "");
+  return `${start}-${hex("sha256", full).slice(0, shortenedDigestLength)}`;
+}
+
+/** The release name of a HelmRelease that sets none; as in Flux. */
+export function fluxReleaseName(name: string, targetNamespace: string | undefined): string {
+  return shortReleaseName(targetNamespace ? `${targetNamespace}-${name}` : name);
+}
+
+/** A release name as Flux shortens it: 40 characters and 12 digits of a digest if it has more than 53. */
+export function shortReleaseName(full: string): string {
+  return full.length <= maxReleaseNameLength
+    ? full
+    : `${full.slice(0, 40)}-${hex("sha256", full).slice(0, 12)}`;
 }
 
 /** The name of a target that has none. */

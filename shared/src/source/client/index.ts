@@ -1,5 +1,6 @@
 export {
   createSourceClient,
+  type ReadIndex,
   type ResolveOptions,
   type Resolver,
   type SourceClient,

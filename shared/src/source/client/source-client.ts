@@ -9,6 +9,7 @@ import {
   createIndexReader,
   createIndexRepository,
   type IndexReaderOptions,
+  type IndexSummary,
   indexLimits,
 } from "../http/index.ts";
 import type {
@@ -68,7 +69,15 @@ export interface Resolver {
   ): Promise<Resolution>;
 }
 
+/** Reads the index of an HTTP repository, with a conditional request where one is cached. Throws as `resolve`. */
+export type ReadIndex = (
+  repository: string,
+  access: RepositoryAccess,
+  options?: ResolveOptions,
+) => Promise<IndexSummary>;
+
 export interface SourceClient extends Resolver {
+  readonly readIndex: ReadIndex;
   /** The versions that a source has; undefined for a source without versions. Throws when it does not have the chart. */
   list(
     location: SourceLocation,
@@ -126,6 +135,8 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
   }
 
   return {
+    readIndex: (repository, access, options = {}) =>
+      indexes.summary({ repository, access, ...options }),
     async list(location, access, options = {}) {
       const listing = await listAt(location, { access, ...options });
       if (listing?.notFound !== undefined) throw listing.notFound;

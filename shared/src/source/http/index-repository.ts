@@ -41,7 +41,19 @@ export interface IndexedChart {
   readonly names: readonly string[];
 }
 
+/** An index as a whole. */
+export interface IndexSummary {
+  readonly indexUrl: string;
+  /** Of its bytes, `sha256:` and hex. */
+  readonly digest: string;
+  readonly sizeBytes: number;
+  /** All charts of the index. */
+  readonly names: readonly string[];
+}
+
 export interface IndexRepository {
+  /** Reads the index without the versions of any chart. */
+  summary(query: Omit<IndexQuery, "chart">): Promise<IndexSummary>;
   chart(query: IndexQuery): Promise<IndexedChart>;
 }
 
@@ -66,6 +78,7 @@ interface CachedIndex {
   /** The entries of charts that were requested. */
   readonly charts: LruCache<Promise<ChartEntries | undefined>>;
   readonly digest: string;
+  readonly sizeBytes: number;
   readonly etag: string | undefined;
   readonly lastModified: string | undefined;
   readonly parsedAll: boolean;
@@ -99,7 +112,7 @@ export function createIndexRepository(
   });
 
   /** The index in a state that is fresh enough for the query. */
-  function current(url: URL, query: IndexQuery, parseAll: boolean): Promise<CachedIndex> {
+  function current(url: URL, query: SourceRequest, parseAll: boolean): Promise<CachedIndex> {
     const { access, since, trigger, signal } = query;
     const key = `${accessKey(access)} ${url.href}`;
     const accepts = (index: CachedIndex): boolean => index.parsedAll || !parseAll;
@@ -132,6 +145,11 @@ export function createIndexRepository(
   }
 
   return {
+    async summary({ repository, ...query }) {
+      const url = indexUrl(repository);
+      const { digest, sizeBytes, index } = await current(url, query, false);
+      return { indexUrl: describeUrl(url), digest, sizeBytes, names: index.names };
+    },
     async chart(query) {
       const url = indexUrl(query.repository);
       for (const parseAll of [false, true]) {
@@ -204,7 +222,7 @@ async function parse(
   reader.expect(Number(response.header("content-length") ?? 0));
   const intake = reader.begin({ parseAll });
   try {
-    const { digest } = await passBody(response, limit, (chunk) =>
+    const { digest, sizeBytes } = await passBody(response, limit, (chunk) =>
       intake.add(chunk).catch((thrown: unknown) => {
         throw invalid(thrown);
       }),
@@ -222,6 +240,7 @@ async function parse(
       positions: new Map(index.names.map((name, at) => [name, at])),
       charts: createLruCache(maxCachedCharts),
       digest,
+      sizeBytes,
       ...validators,
       parsedAll: parseAll,
     };

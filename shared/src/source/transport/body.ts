@@ -42,7 +42,7 @@ export async function passBody(
   response: Exchange,
   limit: BodyLimit,
   take: (chunk: Buffer) => void | Promise<void>,
-): Promise<{ readonly digest: string }> {
+): Promise<{ readonly digest: string; readonly sizeBytes: number }> {
   const hash = createHash("sha256");
   let size = 0;
   const reject = (): never => {
@@ -69,7 +69,7 @@ export async function passBody(
     response.body.destroy();
     throw response.failure(thrown);
   }
-  return { digest: `sha256:${hash.digest("hex")}` };
+  return { digest: `sha256:${hash.digest("hex")}`, sizeBytes: size };
 }
 
 /** The encoding of the body: `identity`, `gzip`, or another one that no request accepts. */

@@ -1,0 +1,39 @@
+/** Conditions as Flux writes them: in its order, and with a new time when reason or message change. Pure. */
+import type { Condition } from "@flotilla/shared/api";
+
+export interface FluxCondition {
+  readonly type: string;
+  readonly status: Condition["status"];
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** They stand first, in this order. */
+const first = ["Stalled", "Reconciling", "Ready"];
+
+/** The longest message that the schema accepts. */
+const longestMessage = 32_768;
+
+/** `desired`, with the times of those that were the same before; all others are gone. */
+export function fluxConditions(
+  before: readonly Condition[] | undefined,
+  desired: readonly FluxCondition[],
+  { generation, now }: { readonly generation: number; readonly now: string },
+): readonly Condition[] {
+  const next = desired.map((condition): Condition => {
+    const message = condition.message.slice(0, longestMessage);
+    const known = before?.find(({ type }) => type === condition.type);
+    const isSame =
+      known?.status === condition.status &&
+      known.reason === condition.reason &&
+      known.message === message;
+    const lastTransitionTime = (isSame ? known.lastTransitionTime : undefined) ?? now;
+    return { ...condition, message, observedGeneration: generation, lastTransitionTime };
+  });
+  return next.toSorted((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));
+}
+
+function rank({ type }: Condition): number {
+  const at = first.indexOf(type);
+  return at < 0 ? first.length : at;
+}

@@ -1,0 +1,18 @@
+export { fluxConditions } from "./conditions.ts";
+export { createObjectUses, type ObjectUses } from "./object-uses.ts";
+export { retryDelayMs, type SourceSchedule } from "./schedule.ts";
+export {
+  createSourceController,
+  type ReadSecret,
+  type SourceControllerDeps,
+  type SourceInputs,
+  type SourceKind,
+} from "./source-controller.ts";
+export { SourceError, type SourceErrorOptions, sourceErrorOf } from "./source-error.ts";
+export {
+  isUsable,
+  type SourceArtifact,
+  type SourceObject,
+  type SourceResult,
+  type SourceStatus,
+} from "./source-status.ts";

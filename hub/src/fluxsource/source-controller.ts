@@ -1,0 +1,243 @@
+/**
+ * The controller of one kind of sources: reads each object of it when it is due, and publishes what it had or why it could not be
+ * read. What differs between the kinds is in a `SourceKind`.
+ */
+import type { ObjectRef } from "@flotilla/shared/api";
+import { fluxFinalizer } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import {
+  type Controller,
+  createController,
+  done,
+  isEnding,
+  isSpecChange,
+  ownKey,
+  type Reconcile,
+  type ReconcileContext,
+  type Result,
+  removeFinalizer,
+  requeueAfter,
+  type Watch,
+  watch,
+} from "@flotilla/shared/kube/controller";
+import { keyOf, type Resource } from "@flotilla/shared/kube/objects";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
+import { formatTimeMs } from "@flotilla/shared/time";
+import type { ControllerDeps } from "../cache/index.ts";
+import type { WorkspaceObjects } from "../referenced/index.ts";
+import { createPublisher, isUrgentChange, type Publisher } from "../status/index.ts";
+import { createObjectUses } from "./object-uses.ts";
+import { scheduleAfter, scheduleOf } from "./schedule.ts";
+import { type SourceError, sourceErrorOf } from "./source-error.ts";
+import {
+  failed,
+  progressing,
+  type SourceObject,
+  type SourceResult,
+  type SourceStatus,
+  succeeded,
+} from "./source-status.ts";
+
+/** Reads a Secret of the object's namespace that `secretsOf` has named; undefined: it does not exist. */
+export type ReadSecret = (name: string) => ReferencedObjectData | undefined;
+
+export interface SourceInputs {
+  readonly secret: ReadSecret;
+  readonly signal: AbortSignal;
+}
+
+export interface SourceKind<T extends SourceObject> {
+  /** Of the controller. */
+  readonly name: string;
+  readonly resource: Resource<T>;
+  /** Whether the object is a source that is read at all. */
+  readonly isRead?: (object: T) => boolean;
+  /** Undefined: it is read only when something changes. */
+  readonly intervalOf: (object: T) => string | undefined;
+  /** The address of the source, without secrets. */
+  readonly addressOf: (object: T) => string;
+  /** The names of the Secrets that it is read with, in its namespace. */
+  readonly secretsOf: (object: T) => readonly string[];
+  /** Whether it is due although nothing of itself has changed. */
+  readonly hasChanged?: (object: T) => boolean;
+  /** Throws a SourceError or an AppError. */
+  readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;
+  /** Of errors that have no reason of their own. */
+  readonly failureReason?: string;
+}
+
+export interface SourceControllerDeps extends Omit<ControllerDeps, "caches"> {
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
+  readonly hubId: string;
+}
+
+export interface SourceController<T extends SourceObject> {
+  readonly controller: Controller;
+  readonly statuses: Publisher<NonNullable<T["status"]>, T>;
+}
+
+/** A reconcile may wait for a large index or repository. */
+const timeoutMs = 6 * 60_000;
+
+type Status<T extends SourceObject> = NonNullable<T["status"]>;
+
+export function createSourceController<T extends SourceObject>(
+  kind: SourceKind<T>,
+  source: Parameters<typeof watch<T>>[0],
+  deps: SourceControllerDeps & { readonly watches?: readonly Watch[] },
+): SourceController<T> {
+  const { rest, clock, events, log } = deps;
+  const uses = createObjectUses(deps.objects);
+  const statuses = createPublisher<Status<T>, T>({
+    rest,
+    clock,
+    log,
+    resource: kind.resource,
+    store: source.store,
+    isUrgent: isUrgentSource,
+    rollUp: (object) => object.status as Status<T> | undefined,
+  });
+
+  const reconcile: Reconcile = async (key, context) => {
+    const object = source.store.get(key);
+    if (object === undefined || object.metadata.deletionTimestamp !== undefined) {
+      uses.forget(key);
+      // Flux's controllers may have left it there.
+      if (object !== undefined)
+        await removeFinalizer(
+          {
+            ...{ rest, resource: kind.resource, store: source.store, finalizer: fluxFinalizer },
+            signal: context.signal,
+          },
+          object,
+        );
+      return done();
+    }
+    if (kind.isRead?.(object) === false) {
+      uses.forget(key);
+      if (Object.keys(statuses.current(object) ?? {}).length > 0) publish(object, {});
+      return done();
+    }
+    return await reconcileSource(object, context);
+  };
+
+  async function reconcileSource(object: T, context: ReconcileContext): Promise<Result> {
+    const key = keyOf(object);
+    const { namespace = "" } = object.metadata;
+    const names = kind.secretsOf(object);
+    const secrets = await uses.use(
+      key,
+      names.map((name) => ({ namespace, ref: secretRef(name) })),
+    );
+    const credentials = secrets
+      .map(({ resourceVersion }) => resourceVersion)
+      .filter((version) => version !== "")
+      .join(" ");
+    const status = statuses.current(object) as SourceStatus | undefined;
+    const observed: SourceObject = { ...object, ...(status !== undefined && { status }) };
+    const nowMs = clock.now();
+    const schedule = scheduleOf(observed, {
+      nowMs,
+      credentials,
+      changed: kind.hasChanged?.(object) === true,
+    });
+    const handled =
+      schedule.request === undefined ? {} : { lastHandledReconcileAt: schedule.request };
+    if (object.spec?.suspend === true) {
+      if (schedule.request !== undefined) publish(object, { ...status, ...handled });
+      return done();
+    }
+    if (!schedule.isDue) return requeueAt(status?.polling?.nextAttemptTime, nowMs);
+    if (status?.polling?.observedGeneration !== object.metadata.generation)
+      publish(object, progressing(observed, status, formatTimeMs(nowMs)));
+    const secret: ReadSecret = (name) => secrets[names.indexOf(name)]?.data;
+    const result = await context.withoutWorker(() =>
+      kind.read(object, { secret, signal: context.signal }).catch((thrown: unknown) => {
+        if (isEnding(context.signal)) throw thrown;
+        return sourceErrorOf(thrown, kind.failureReason);
+      }),
+    );
+    const endedMs = clock.now();
+    const now = formatTimeMs(endedMs);
+    const error = result instanceof Error ? result : undefined;
+    const polling = scheduleAfter(observed, {
+      ...{ nowMs: endedMs, credentials, error },
+      interval: kind.intervalOf(object),
+      address: kind.addressOf(object),
+      hubId: deps.hubId,
+    });
+    const next =
+      result instanceof Error
+        ? failed(observed, status, result, { now, retryAt: polling.nextAttemptTime })
+        : succeeded(observed, status, result, now);
+    record(object, status, result);
+    publish(object, { ...next, ...handled, polling });
+    return requeueAt(polling.nextAttemptTime, endedMs);
+  }
+
+  /** Once for each new revision, for each failure, and for a recovery. */
+  function record(object: T, before: SourceStatus | undefined, result: SourceResult | SourceError) {
+    if (result instanceof Error) {
+      events.record(object, {
+        type: "Warning",
+        reason: result.reason,
+        action: "ReadSource",
+        note: result.message,
+      });
+      return;
+    }
+    const isNew = before?.artifact?.revision !== result.artifact.revision;
+    const ready = findCondition(before?.conditions, "Ready");
+    if (!isNew && ready?.status !== "False") return;
+    const { reason = "NewArtifact", message } = result;
+    events.record(object, {
+      type: "Normal",
+      reason: isNew ? (reason === "Succeeded" ? "NewArtifact" : reason) : "Succeeded",
+      action: "ReadSource",
+      note: message,
+    });
+  }
+
+  function publish(object: T, status: SourceStatus): void {
+    statuses.publish(object, status as Status<T>);
+  }
+
+  const controller = createController({
+    name: kind.name,
+    workers: 16,
+    timeoutMs,
+    reconcile,
+    log,
+    metrics: deps.metrics,
+    clock,
+    watches: [
+      watch(source, { predicate: isSpecChange, toKeys: ownKey }),
+      uses.watch,
+      ...(deps.watches ?? []),
+    ],
+  });
+  return { controller, statuses };
+}
+
+function requeueAt(time: string | undefined, nowMs: number): Result {
+  return time === undefined
+    ? done()
+    : requeueAfter(Math.max(0, Date.parse(time) - nowMs), "interval");
+}
+
+/** What others wait for: another artifact, another result. */
+function isUrgentSource(before: SourceStatus | undefined, after: SourceStatus): boolean {
+  if (
+    before?.artifact?.revision !== after.artifact?.revision ||
+    before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
+    (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0)
+  )
+    return true;
+  return ["Ready", "Stalled"].some((type) =>
+    isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
+  );
+}
+
+function secretRef(name: string): ObjectRef {
+  return { kind: "Secret", name };
+}

@@ -1,0 +1,54 @@
+/** Why a source could not be read, as its conditions have it. */
+import { AppError } from "@flotilla/shared/errors";
+import { chartErrors, RepositoryError } from "@flotilla/shared/source";
+
+/** The condition that a failure is shown in, besides Ready and Stalled. */
+export type FailureCondition =
+  | "FetchFailed"
+  | "BuildFailed"
+  | "StorageOperationFailed"
+  | "IncludeUnavailable";
+
+export interface SourceErrorOptions {
+  /** Default: FetchFailed. */
+  readonly condition?: FailureCondition;
+  /** Nothing but a change of the object or of what it refers to can help, so it is not retried. */
+  readonly stalls?: boolean;
+  /** The earliest time of a retry, from now. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** A failure with the reason that Flux has for it. */
+export class SourceError extends Error {
+  override readonly name = "SourceError";
+  readonly reason: string;
+  readonly condition: FailureCondition;
+  readonly stalls: boolean;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(reason: string, message: string, options: SourceErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.reason = reason;
+    this.condition = options.condition ?? "FetchFailed";
+    this.stalls = options.stalls ?? false;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/** Flux's reasons for errors of the clients. */
+const reasons: ReadonlyMap<string, string> = new Map([
+  [chartErrors.REGISTRY_UNAUTHORIZED.code, "AuthenticationFailed"],
+  [chartErrors.REPOSITORY_SECRET_INVALID.code, "AuthenticationFailed"],
+  [chartErrors.INDEX_INVALID.code, "IndexationFailed"],
+]);
+
+/** The failure for whatever was thrown; `reason`: of errors that have none. */
+export function sourceErrorOf(thrown: unknown, reason = "Failed"): SourceError {
+  if (thrown instanceof SourceError) return thrown;
+  const error = AppError.from(thrown);
+  return new SourceError(reasons.get(error.code) ?? reason, error.message, {
+    cause: error,
+    ...(error instanceof RepositoryError && { retryAfterMs: error.retryAfterMs }),
+  });
+}

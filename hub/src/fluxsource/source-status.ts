@@ -1,0 +1,134 @@
+/** The status that all sources of Flux have, from the result of reading one. Pure. */
+import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { type FluxCondition, fluxConditions } from "./conditions.ts";
+import type { SourceError } from "./source-error.ts";
+
+/** What a source has, with Flux's fields. The hub stores no artifacts: `url` is the address at the source itself. */
+export interface SourceArtifact {
+  readonly revision: string;
+  /** `sha256:` and hex, or another digest of the source. */
+  readonly digest: string;
+  readonly url: string;
+  readonly path: string;
+  /** RFC 3339. */
+  readonly lastUpdateTime: string;
+  readonly size?: number | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface SourceStatus {
+  readonly observedGeneration?: number | undefined;
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly artifact?: SourceArtifact | undefined;
+  readonly lastHandledReconcileAt?: string | undefined;
+  /** The schedule; absent where Flux's own CRDs drop it. */
+  readonly polling?: ResolutionStatus | undefined;
+}
+
+export interface SourceObject extends KubeObject {
+  readonly spec?: { readonly suspend?: boolean | null | undefined } | undefined;
+  readonly status?: SourceStatus | undefined;
+}
+
+/** What a source had when it was read. */
+export interface SourceResult<S extends SourceStatus = SourceStatus> {
+  readonly artifact: Omit<SourceArtifact, "lastUpdateTime">;
+  /** Of the conditions Ready and ArtifactInStorage; default: Succeeded. */
+  readonly reason?: string;
+  readonly message: string;
+  /** Besides those that every source has, such as SourceVerified. */
+  readonly conditions?: readonly FluxCondition[];
+  /** Fields of its own, such as `observedIgnore`; undefined removes one. */
+  readonly fields?: Partial<S>;
+}
+
+const fromReading = ["Ready", "ArtifactInStorage"] as const;
+
+/** After a source was read. */
+export function succeeded<S extends SourceStatus>(
+  object: SourceObject,
+  status: S | undefined,
+  { artifact, reason = "Succeeded", message, conditions = [], fields }: SourceResult<S>,
+  now: string,
+): SourceStatus {
+  const { generation = 0 } = object.metadata;
+  const known = status?.artifact;
+  const isSame = known?.revision === artifact.revision && known.digest === artifact.digest;
+  const desired = [
+    ...fromReading.map((type) => ({ type, status: "True" as const, reason, message })),
+    ...conditions,
+  ];
+  return {
+    ...status,
+    ...fields,
+    observedGeneration: generation,
+    artifact: { ...artifact, lastUpdateTime: isSame ? known.lastUpdateTime : now },
+    conditions: fluxConditions(status?.conditions, desired, { generation, now }),
+  };
+}
+
+/** After a source could not be read. What it had stays usable. */
+export function failed(
+  object: SourceObject,
+  status: SourceStatus | undefined,
+  error: SourceError,
+  { now, retryAt }: { readonly now: string; readonly retryAt?: string | undefined },
+): SourceStatus {
+  const { generation = 0 } = object.metadata;
+  const { reason, condition, stalls } = error;
+  const message =
+    retryAt === undefined
+      ? error.message
+      : `${error.message}; retrying at ${retryAt.replace(/\.\d+Z$/, "Z")}`;
+  const stored = findCondition(status?.conditions, "ArtifactInStorage");
+  const verified = findCondition(status?.conditions, "SourceVerified");
+  const desired: readonly FluxCondition[] = [
+    stalls
+      ? { type: "Stalled", status: "True", reason, message }
+      : { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
+    { type: "Ready", status: "False", reason, message },
+    { type: condition, status: "True", reason, message },
+    ...(status?.artifact !== undefined && stored !== undefined ? [kept(stored)] : []),
+    ...(verified === undefined ? [] : [kept(verified)]),
+  ];
+  return {
+    ...status,
+    ...(stalls && { observedGeneration: generation }),
+    conditions: fluxConditions(status?.conditions, desired, { generation, now }),
+  };
+}
+
+/** Before a source is read for the first time, or for a new generation. */
+export function progressing(
+  object: SourceObject,
+  status: SourceStatus | undefined,
+  now: string,
+): SourceStatus {
+  const { generation = 0 } = object.metadata;
+  const message = "reading the source";
+  const stored = findCondition(status?.conditions, "ArtifactInStorage");
+  const desired: readonly FluxCondition[] = [
+    { type: "Reconciling", status: "True", reason: "Progressing", message },
+    { type: "Ready", status: "Unknown", reason: "Progressing", message },
+    ...(stored === undefined ? [] : [kept(stored)]),
+  ];
+  return {
+    ...status,
+    conditions: fluxConditions(status?.conditions, desired, { generation, now }),
+  };
+}
+
+/** Whether what a source had last may be deployed: Ready is not required, as in Flux. */
+export function isUsable({ metadata, status }: SourceObject): boolean {
+  return (
+    metadata.generation === status?.observedGeneration &&
+    findCondition(status?.conditions, "Stalled")?.status !== "True" &&
+    status?.artifact !== undefined
+  );
+}
+
+function kept({ type, status, reason = "", message = "" }: Condition): FluxCondition {
+  return { type, status, reason, message };
+}

@@ -1,0 +1,63 @@
+/**
+ * What only the hub may say about a Bundle: who it was made for, where it goes, as whom it acts and what its chart's source and
+ * values are read with. The hub signs it; a Bundle that has it without a valid signature is not deployed.
+ */
+import { z } from "zod";
+import { described, fields, plainFlag, plainText, type Typed } from "./field.ts";
+
+/** The Secrets that a source of charts is accessed with, as `NAMESPACE/NAME` on the hub. */
+export const sourceAccessSchema = fields({
+  kind: described(
+    z.enum(["HelmRepository", "OCIRepository", "GitRepository", "Bucket"]),
+    "The kind of the source.",
+  ),
+  url: plainText("The address that the credentials are for."),
+  secret: plainText("The Secret with the credentials."),
+  certSecret: plainText("The Secret with a client certificate or certificate authorities."),
+  proxySecret: plainText("The Secret with the proxy's address."),
+  insecure: plainFlag("Whether the source may be accessed without TLS."),
+  passCredentials: plainFlag(
+    "Whether the credentials are sent to other hosts that the index names.",
+  ),
+});
+
+/** How the chart's source is accessed. */
+export type SourceAccess = Typed<typeof sourceAccessSchema>;
+
+const hubValuesSchema = fields({
+  kind: described(z.enum(["Secret", "ConfigMap"]), "The kind of the object."),
+  name: described(z.string(), "The object, as `NAMESPACE/NAME` on the hub."),
+  key: described(z.string(), "The key with the values."),
+  targetPath: plainText("Where the value is put; absent: it is a values file."),
+  optional: plainFlag("Whether the object and the key may be absent."),
+  literal: plainFlag("Whether the value is put there as it is, without parsing."),
+});
+
+/** A key of an object of the hub with values. */
+export type HubValues = Typed<typeof hubValuesSchema>;
+
+export const bundleOriginSchema = fields({
+  kind: described(z.enum(["HelmRelease"]), "The kind of the object that the Bundle was made for."),
+  name: described(z.string(), "The object's name, in the Bundle's namespace."),
+  clusterNamespace: plainText(
+    "The namespace of the Clusters that it is deployed to; absent: that of the Bundle.",
+  ),
+  serviceAccount: plainText(
+    "The user that the agent impersonates: `system:serviceaccount:NAMESPACE:NAME`.",
+  ),
+  access: described(sourceAccessSchema.optional(), "How the chart's source is accessed."),
+  included: described(
+    z.array(sourceAccessSchema).optional(),
+    "How the repositories are accessed that a Git repository includes, in their order.",
+  ),
+  valuesFrom: described(
+    z.array(hubValuesSchema).optional(),
+    "Objects of the hub with values, which agents merge with the Bundle's.",
+  ),
+  recordsNamespace: plainText(
+    "The namespace in which Flux stored Helm's records of the release; they are copied when the release is adopted.",
+  ),
+});
+
+/** What only the hub may say about a Bundle. */
+export type BundleOrigin = Typed<typeof bundleOriginSchema>;
