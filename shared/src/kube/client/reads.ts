@@ -84,9 +84,7 @@ function acceptedBy(
   { metadataOnly }: Resource<KubeObject>,
   kind: string,
 ): Readonly<Record<string, string>> {
-  return metadataOnly === true
-    ? { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` }
-    : {};
+  return metadataOnly === true ? { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } : {};
 }
 
 function listQuery(options: ListOptions) {
