@@ -9,6 +9,7 @@ import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
 import { lead } from "./leader/index.ts";
 import type { Parts } from "./parts.ts";
 import { highestEpoch, runPresenceController } from "./presence/index.ts";
+import { createReceiverController, createReceivers, receiverRoute } from "./receiver/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
 import { requestRoute } from "./requests/index.ts";
@@ -38,7 +39,17 @@ export async function serve(
   const end = AbortSignal.any([signal, ending.signal]);
 
   const keys = createWebhookKeys(parts.rest, log);
-  const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
+  const webhook = createWebhook({ ...parts, keys, store: helmOps.store });
+  const { crossNamespaceReferences: crossNamespace, egress, proxy } = config;
+  const receivers = createReceivers({
+    ...parts,
+    receivers: parts.flux.receivers,
+    crossNamespace,
+    issuer: config.gcrIssuer,
+    userAgent: `flotilla-hub/${buildVersion}`,
+    egress: { ...egress, ownPorts: parts.ownPorts },
+    ...(proxy !== undefined && { proxy }),
+  });
   let answering: Pick<AgentServer, "request"> | undefined;
   let own: Pick<Replica, "addressOf"> | undefined;
   const stores = {
@@ -55,6 +66,7 @@ export async function serve(
         addressOf: (of) => own?.addressOf(of),
         ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
       }),
+      "/hook/": receiverRoute(receivers, { notReady, addressHeader: config.clientAddressHeader }),
       "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
     },
   });
@@ -86,7 +98,7 @@ export async function serve(
     answering = server;
     const { authority, presence } = server;
     // An agent that connects before would be rejected, after a handshake.
-    await cachesSynced(caches);
+    await Promise.all([cachesSynced(caches), parts.flux.synced()]);
     const recorded = highestEpoch(clusters.store.list(), name);
     if (recorded > 0) await replica.raiseEpochFloor(recorded);
     const { host, port } = config.grpcListen;
@@ -106,6 +118,10 @@ export async function serve(
           resolver: parts.sources,
           replica,
           runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),
+          runReceivers: (rest, until) =>
+            createReceiverController({
+              ...{ ...parts, rest, receivers: parts.flux.receivers, crossNamespace },
+            }).run(until),
           runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),
         },
         end,
@@ -120,5 +136,6 @@ export async function serve(
     await parts.flush();
     ending.abort();
     await Promise.allSettled([...running, http.close()]);
+    await receivers.close();
   }
 }

@@ -88,11 +88,7 @@ function verify({ type, token }: Expected, { header, body }: WebhookRequest): Au
         ? accepted
         : rejected("the header Authorization has not the token");
     case "nexus":
-      return isHmacOf(
-        header("x-nexus-webhook-signature"),
-        { key: token, algorithm: "sha1" },
-        body,
-      )
+      return isHmacOf(header("x-nexus-webhook-signature"), { key: token, algorithm: "sha1" }, body)
         ? jsonOf(body)
         : rejected("the header X-Nexus-Webhook-Signature has no valid HMAC of the body");
     default:

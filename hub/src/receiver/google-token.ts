@@ -71,7 +71,10 @@ export function createGoogleVerifier(deps: GoogleTokenDeps): VerifyGoogle {
     const response = await exchange({ method: "GET", url, access, timeoutMs, errorKind });
     const { bytes } = await readBody(response, { maxBytes, tooLarge: errorKind });
     if (response.status !== 200)
-      throw new AppError(errorKind, `${response.request}: the response has status ${response.status}`);
+      throw new AppError(
+        errorKind,
+        `${response.request}: the response has status ${response.status}`,
+      );
     return Buffer.from(bytes).toString();
   }
 

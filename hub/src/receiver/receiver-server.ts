@@ -7,6 +7,7 @@
 import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
+import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
 import { defineIndex, type Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
@@ -17,18 +18,21 @@ import {
   mayBeAuthentic,
   type WebhookRequest,
 } from "./authenticate.ts";
-import { stepsOfCall } from "./filters.ts";
+import { type Filters, stepsOfCall } from "./filters.ts";
 import type { VerifyGoogle } from "./google-token.ts";
-import type { Receiver } from "./receiver.ts";
+import type { ReadResources } from "./read-resources.ts";
+import { hasSpec, type Receiver } from "./receiver.ts";
 import { isReceiverType, type ReceiverType } from "./receiver-type.ts";
+import { type Payload, payloadOf } from "./request-payload.ts";
 import type { RequestReconciles } from "./request-reconciles.ts";
-import { payloadOf } from "./request-payload.ts";
-import { type SelectionRules, selectTargets } from "./targets.ts";
+import { selectTargets } from "./targets.ts";
 import type { ReceiverSecret, ReceiverSecrets } from "./tokens.ts";
 import { isPathOf, pathDigest } from "./webhook-path.ts";
 
-export interface ReceiverServerDeps extends SelectionRules {
-  readonly receivers: Pick<Store<Receiver>, "byIndex">;
+export interface ReceiverServerDeps {
+  readonly filters: Filters;
+  readonly readResources: ReadResources;
+  readonly receivers: Pick<Store<FluxReceiver>, "byIndex">;
   readonly secrets: ReceiverSecrets;
   readonly verifyGoogle: VerifyGoogle;
   readonly requestReconciles: RequestReconciles;
@@ -67,12 +71,21 @@ const callsAtOnce = 50;
 /** Bodies that are being read; 96 MiB at worst. */
 const unread = { capacity: 32, keepMs: 500 };
 
-const byPath = defineIndex("webhookPath", ({ status }: Receiver) =>
+const byPath = defineIndex("webhookPath", ({ status }: FluxReceiver) =>
   status?.webhookPath ? [pathDigest(status.webhookPath)] : [],
 );
 
 export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
-  const { receivers, secrets, verifyGoogle, requestReconciles, clock, log } = deps;
+  const {
+    receivers,
+    secrets,
+    filters,
+    readResources,
+    verifyGoogle,
+    requestReconciles,
+    clock,
+    log,
+  } = deps;
   const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
   const pool = createFairPool(clock, unread);
 
@@ -104,7 +117,11 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
 
   async function answer(
     receiver: Receiver,
-    { type, secret, path }: { type: ReceiverType; secret: ReceiverSecret; path: string },
+    {
+      type,
+      secret,
+      path,
+    }: { readonly type: ReceiverType; readonly secret: ReceiverSecret; readonly path: string },
     request: WebhookRequest,
   ): Promise<number> {
     const { spec } = receiver;
@@ -115,7 +132,7 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
     }
     const isFiltered =
       (spec.resourceFilter ?? "") !== "" || spec.resources.some(({ filter = "" }) => filter !== "");
-    const payload =
+    const payload: Payload =
       isFiltered || type === "gcr" ? payloadOf(type, request) : { kind: "payload", value: {} };
     if (payload.kind === "invalid")
       return type === "gcr"
@@ -124,19 +141,23 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
     if (!limit.take(keyOf(receiver))) return 429;
     const current = await secrets.current(receiver);
     if (current === undefined || !isPathOf(path, current.token, receiver.metadata)) return 404;
-    const rules = { ...deps, allowance: { steps: stepsOfCall } };
-    const { targets, errors } = selectTargets(receiver, payload.value, rules);
-    await requestReconciles(targets.map(({ kind, key }) => ({ resource: kind.resource, key })));
+    const { targets, errors } = selectTargets(receiver, await readResources(receiver), {
+      req: payload.value,
+      filters,
+      allowance: { steps: stepsOfCall },
+    });
+    await requestReconciles(targets);
     const fields = { receiver: keyOf(receiver), type, targets: targets.length };
     if (errors.length === 0) log.info(fields, "handled a call of a Receiver");
-    else log.warn({ ...fields, errors }, "a call of a Receiver cannot trigger all of its resources");
+    else
+      log.warn({ ...fields, errors }, "a call of a Receiver cannot trigger all of its resources");
     return errors.length === 0 ? 200 : 500;
   }
 
   return {
     async admit({ path, header, from, evict }) {
       const [receiver] = receivers.byIndex(byPath, pathDigest(path));
-      if (receiver === undefined) return answered(404);
+      if (receiver === undefined || !hasSpec(receiver)) return answered(404);
       const { type } = receiver.spec;
       if (receiver.spec.suspend === true || !isReady(receiver) || !isReceiverType(type))
         return answered(503);

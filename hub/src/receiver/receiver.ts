@@ -1,6 +1,11 @@
-/** The parts of a Receiver that the hub reads, as its CRD has them. */
-import type { KubeObject } from "@flotilla/shared/kube/objects";
-export interface FluxCondition { readonly type: string; readonly status: "True"|"False"|"Unknown"; readonly reason: string; readonly message: string; readonly lastTransitionTime: string; readonly observedGeneration?: number | undefined }
-export interface ReceiverResource { readonly apiVersion?: string | undefined; readonly kind: string; readonly name: string; readonly namespace?: string | undefined; readonly matchLabels?: Readonly<Record<string,string>> | undefined; readonly filter?: string | undefined }
-export interface ReceiverStatus { readonly webhookPath?: string | undefined; readonly observedGeneration?: number | undefined; readonly lastHandledReconcileAt?: string | undefined; readonly conditions?: readonly FluxCondition[] | undefined }
-export interface Receiver extends KubeObject { readonly spec: { readonly type: string; readonly interval?: string | undefined; readonly events?: readonly string[] | undefined; readonly resources: readonly ReceiverResource[]; readonly resourceFilter?: string | undefined; readonly secretRef?: { readonly name: string } | undefined; readonly suspend?: boolean | undefined }; readonly status?: ReceiverStatus }
+/** Receivers, as the hub reads them. */
+import type { Receiver as FluxReceiver, ReceiverSpec } from "@flotilla/shared/flux";
+
+/** One with a spec: Flux's schema does not require one, and a Receiver without it has nothing to do. */
+export interface Receiver extends FluxReceiver {
+  readonly spec: ReceiverSpec;
+}
+
+export function hasSpec(receiver: FluxReceiver): receiver is Receiver {
+  return receiver.spec !== undefined;
+}

@@ -27,8 +27,7 @@ export function payloadOf(type: ReceiverType, { header, body }: WebhookRequest):
 
 function eventOfGoogle(body: Uint8Array): Payload {
   const message = pubSubSchema.safeParse(parse(Buffer.from(body).toString()));
-  if (!message.success)
-    return { kind: "invalid", why: "the body is no message of Google Pub/Sub" };
+  if (!message.success) return { kind: "invalid", why: "the body is no message of Google Pub/Sub" };
   const value = parse(Buffer.from(message.data.message.data, "base64").toString());
   return typeof value === "object" && value !== null
     ? { kind: "payload", value }

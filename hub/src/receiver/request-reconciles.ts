@@ -1,9 +1,10 @@
 /** Requests reconciles of objects from any replica, by an annotation that their controllers handle once, also after a restart. */
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import { isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
-import { type KubeObject, type ObjectKey, type Resource, refOf } from "@flotilla/shared/kube/objects";
+import { refOf } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { createCoalescer } from "./coalesce.ts";
+import type { Target } from "./targets.ts";
 
 /**
  * A release is often many pushes with a call for each; an object is annotated once in this time. Less than the 500 ms after which
@@ -12,13 +13,8 @@ import { createCoalescer } from "./coalesce.ts";
 const intervalMs = 400;
 const parallelWrites = 16;
 
-export interface RequestedObject {
-  readonly resource: Resource<KubeObject>;
-  readonly key: ObjectKey;
-}
-
 /** Resolves once all of them are annotated. An object that does not exist is no error. */
-export type RequestReconciles = (objects: readonly RequestedObject[]) => Promise<void>;
+export type RequestReconciles = (objects: readonly Target[]) => Promise<void>;
 
 /** `annotation`: gets the time of the call, RFC 3339 with milliseconds. */
 export function createReconcileRequests(deps: {
@@ -29,7 +25,7 @@ export function createReconcileRequests(deps: {
   const { rest, clock, annotation } = deps;
   const semaphore = createSemaphore(parallelWrites);
   /** What to write: one value for all objects of a call, so that their polls share one answer. */
-  const pending = new Map<string, { readonly object: RequestedObject; readonly value: string }>();
+  const pending = new Map<string, { readonly object: Target; readonly value: string }>();
   const annotate = createCoalescer({
     clock,
     intervalMs,
@@ -59,6 +55,6 @@ export function createReconcileRequests(deps: {
   };
 }
 
-function idOf({ resource: { group, plural }, key }: RequestedObject): string {
+function idOf({ resource: { group, plural }, key }: Target): string {
   return `${plural}.${group} ${key}`;
 }

@@ -41,7 +41,8 @@ export function receiverRoute(
   };
 }
 
-function retryHeaders(status: number): Record<string, string> {
+/** When a sender repeats a call that had this status. */
+export function retryHeaders(status: number): Record<string, string> {
   if (status === 429) return { "retry-after": "1" };
   return status === 503 ? { "retry-after": "5" } : {};
 }

@@ -1,8 +1,14 @@
 /** The status of a Receiver. Pure. */
+
+import { isDeepStrictEqual } from "node:util";
+import type { Condition } from "@flotilla/shared/api";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
+import type { FluxCondition, ReceiverStatus } from "@flotilla/shared/flux";
+import { fluxConditions } from "../fluxsource/index.ts";
+import type { Filters } from "./filters.ts";
+import type { Receiver } from "./receiver.ts";
 import { isReceiverType, receiverTypes } from "./receiver-type.ts";
-import type { FluxCondition, Receiver, ReceiverStatus } from "./receiver.ts";
-import { invalidResource, type SelectionRules } from "./targets.ts";
+import { invalidResource, type ReferenceRules } from "./targets.ts";
 import { webhookPath } from "./webhook-path.ts";
 
 export type Verdict =
@@ -20,7 +26,7 @@ export type Verdict =
 export function judge(
   receiver: Receiver,
   token: string | undefined,
-  rules: SelectionRules,
+  rules: ReferenceRules & { readonly filters: Pick<Filters, "invalid"> },
 ): Verdict {
   const { spec, metadata } = receiver;
   if (!isReceiverType(spec.type))
@@ -65,7 +71,10 @@ export function receiverStatus(
     ...handled(receiver),
     ...(verdict.kind === "ready" && { webhookPath: verdict.path }),
     ...(isSettled && { observedGeneration: generation }),
-    conditions: withTimes(receiver.status?.conditions, conditionsOf(verdict, generation), now),
+    conditions: fluxConditions(receiver.status?.conditions, conditionsOf(verdict), {
+      generation,
+      now,
+    }).map(complete),
   });
 }
 
@@ -85,26 +94,29 @@ function handled({ metadata }: Receiver): Pick<ReceiverStatus, "lastHandledRecon
   return requestedAt === undefined ? {} : { lastHandledReconcileAt: requestedAt };
 }
 
-function orUnchanged(
-  { status }: Receiver,
-  after: ReceiverStatus,
-): ReceiverStatus | undefined {
-  const isSame =
-    status?.webhookPath === after.webhookPath &&
-    status?.observedGeneration === after.observedGeneration &&
-    status?.lastHandledReconcileAt === after.lastHandledReconcileAt &&
-    isSameConditions(status?.conditions, after.conditions);
-  return isSame ? status : after;
+function orUnchanged({ status }: Receiver, after: ReceiverStatus): ReceiverStatus | undefined {
+  return isDeepStrictEqual(status ?? {}, after) ? status : after;
 }
 
-type NewCondition = Omit<FluxCondition, "lastTransitionTime">;
+/** Flux's schema requires these fields, which ours does not. */
+function complete({
+  reason = "",
+  message = "",
+  lastTransitionTime = "",
+  observedGeneration,
+  ...condition
+}: Condition): FluxCondition {
+  return { ...condition, reason, message, lastTransitionTime, observedGeneration };
+}
 
-function conditionsOf(verdict: Verdict, generation: number): readonly NewCondition[] {
+type NewCondition = Pick<FluxCondition, "type" | "status" | "reason" | "message">;
+
+function conditionsOf(verdict: Verdict): readonly NewCondition[] {
   const condition = (
     type: string,
     status: FluxCondition["status"],
     [reason, message]: readonly [string, string],
-  ): NewCondition => ({ type, status, reason, message, observedGeneration: generation });
+  ): NewCondition => ({ type, status, reason, message });
   switch (verdict.kind) {
     case "ready": {
       const message = [`Receiver initialized for path: ${verdict.path}`, ...verdict.notes];

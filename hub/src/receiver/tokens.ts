@@ -1,5 +1,6 @@
 /** The Secrets of Receivers, as every replica has them in memory: a call that is rejected costs the API server no request. */
-import type { ObjectRef as SecretRef } from "@flotilla/proto";
+import type { ObjectRef as SecretRef } from "@flotilla/shared/api";
+import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
@@ -51,13 +52,13 @@ export function createReceiverSecrets(deps: {
 }
 
 /** The Secret with the token of a Receiver. */
-export function secretOf({ spec }: Receiver): SecretRef | undefined {
-  return spec.secretRef && { kind: "Secret", name: spec.secretRef.name };
+export function secretOf({ spec }: FluxReceiver): SecretRef | undefined {
+  return spec?.secretRef && { kind: "Secret", name: spec.secretRef.name };
 }
 
 /** Keeps the Secrets of all Receivers watched. To be called before the informer runs; returns the function that stops it. */
 export function watchReceiverSecrets(
-  receivers: Pick<Informer<Receiver>, "onChange">,
+  receivers: Pick<Informer<FluxReceiver>, "onChange">,
   objects: Pick<WorkspaceObjects, "watch" | "unwatch">,
 ): () => void {
   return receivers.onChange(({ before, after }) => {
