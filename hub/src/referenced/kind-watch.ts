@@ -7,7 +7,7 @@ import { createInformer, dropBulk } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { configMaps, keyOf, type Resource, refOf, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { packReferencedObject } from "@flotilla/shared/referenced";
+import { packReferencedObject, type ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import {
   isOwnObject,
@@ -18,12 +18,22 @@ import {
   withoutContent,
 } from "./workspace-object.ts";
 
+/**
+ * What agents get of a Secret instead of the Secret itself, and when to make it again. Never rejects. The hub itself reads the
+ * Secret as it is.
+ */
+export type ProjectSecret = (
+  object: ReferencedObjectData,
+) => Promise<{ readonly object: ReferencedObjectData; readonly renewInMs?: number }>;
+
 export interface KindWatchOptions {
   readonly rest: KubeRest;
   readonly kind: ObjectRefKind;
   readonly namespace: string;
   /** Called with the name of an object whose observed state has changed. */
   readonly onChange: (name: string) => void;
+  /** Default: agents get Secrets as they are. */
+  readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -102,7 +112,10 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     try {
       while (entry.isDirty && entries.get(name) === entry) {
         entry.isDirty = false;
-        settle(name, entry, await read(name));
+        const { known, renewInMs } = await read(name);
+        settle(name, entry, known);
+        if (renewInMs !== undefined && entries.get(name) === entry)
+          entry.timer = clock.setTimeout(() => refresh(name), renewInMs);
       }
     } catch (thrown) {
       entry.failures += 1;
@@ -119,20 +132,29 @@ export function createKindWatch(options: KindWatchOptions): KindWatch {
     }
   }
 
-  async function read(name: string): Promise<WorkspaceObject> {
+  async function read(
+    name: string,
+  ): Promise<{ readonly known: WorkspaceObject; readonly renewInMs?: number | undefined }> {
     const stored = informer.store.get(keyOf({ namespace, name }));
     // Referenced only after it had arrived.
     const lacksData = stored !== undefined && withoutData.has(stored);
     const found = lacksData ? await rest.get(resource, { namespace, name }) : stored;
-    if (found === undefined) return { kind: "absent" };
+    if (found === undefined) return { known: { kind: "absent" } };
     if (isOwnObject(found)) {
       log.warn({ kind, name }, "a deployment refers to an object of the hub, which is never sent");
-      return { kind: "absent" };
+      return { known: { kind: "absent" } };
     }
     const object = referencedObjectOf(lacksData ? dropBulk(found) : found);
-    const packed = await packReferencedObject(object);
+    const sent =
+      kind === "Secret" && options.project !== undefined
+        ? await options.project(object)
+        : { object };
+    const packed = await packReferencedObject(sent.object);
     const { resourceVersion = "" } = found.metadata;
-    return { kind: "present", digest: packed.digest, resourceVersion, packed, object };
+    return {
+      known: { kind: "present", digest: packed.digest, resourceVersion, packed, object },
+      renewInMs: sent.renewInMs,
+    };
   }
 
   function settle(name: string, entry: Entry, known: WorkspaceObject): void {

@@ -7,7 +7,7 @@ import { formatObjectRef } from "@flotilla/shared/api";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { createKindWatch, type KindWatch } from "./kind-watch.ts";
+import { createKindWatch, type KindWatch, type ProjectSecret } from "./kind-watch.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 
 export type WorkspaceListener = (namespace: string, ref: ObjectRef) => void;
@@ -28,6 +28,7 @@ export interface WorkspaceObjects {
 
 export interface WorkspaceObjectsDeps {
   readonly rest: KubeRest;
+  readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
