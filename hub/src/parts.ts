@@ -8,13 +8,13 @@ import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { createCaches, runCaches } from "./cache/index.ts";
+import { createCaches, createFluxCaches, runCaches } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
-import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
+import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
@@ -46,6 +46,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
+  const flux = createFluxCaches(rest, log);
   const { proxy } = config;
   const ownPorts: number[] = [];
   const sources = createSourceClient({
@@ -59,7 +60,9 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
-  const objects = createWorkspaceObjects({ rest, clock, log });
+  const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
+  const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
+  workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
 
   return {
@@ -68,6 +71,8 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Keeps the hub from running beside Fleet's controllers; both clients reject writes then. */
     fleet,
     caches,
+    /** Of Flux's kinds. */
+    flux,
     sources,
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
@@ -82,7 +87,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     log,
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
-      await Promise.all([runCaches(caches, signal), objects.run(signal), reports.run(signal)]);
+      await Promise.all([
+        ...[runCaches(caches, signal), flux.run(signal)],
+        ...[objects.run(signal), reports.run(signal)],
+      ]);
     },
     /** Writes what is pending. */
     async flush(): Promise<void> {

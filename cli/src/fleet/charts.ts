@@ -88,6 +88,7 @@ export function valuesOf(
     ...pods,
     replicas: 1,
     egress: { loopback: "allow" },
+    flux: { requireLocalServiceAccount: false },
     agents: {
       address: `127.0.0.1:${agentsPort}`,
       service: { type: "LoadBalancer", port: agentsPort, loadBalancerClass: loopbackClass },

@@ -5,6 +5,7 @@ export {
   isClusterInfoChange,
   onHub,
   watchReferences,
+  workspacesOf,
 } from "./references.ts";
 export type { WorkspaceObject } from "./workspace-object.ts";
 export { createWorkspaceObjects, type WorkspaceObjects } from "./workspace-objects.ts";
