@@ -45,6 +45,8 @@ export interface HubConfig {
   readonly gcrIssuer: string;
   /** Run although Leases of Fleet's controllers exist, once they have expired. */
   readonly takeOverFromFleet: boolean;
+  /** Whether a HelmRelease on the hub's own cluster needs a service account. */
+  readonly requireLocalAccount: boolean;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -64,6 +66,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --cross-namespace-references sources, Alerts and Receivers may refer to objects of other namespaces
   --gcr-issuer URL             whose tokens Receivers of type gcr accept; default https://accounts.google.com
   --certificate-lifetime D     of agents' certificates; default 24h
+  --local-without-account      HelmReleases on the hub's own cluster need no service account
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
@@ -103,6 +106,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     crossNamespaceReferences: flags["cross-namespace-references"],
     gcrIssuer: flags["gcr-issuer"],
     takeOverFromFleet: flags["take-over-from-fleet"],
+    requireLocalAccount: !flags["local-without-account"],
     logLevel,
     egress: {
       allowLoopback: isAllowed(flags, "egress-loopback"),
@@ -157,6 +161,7 @@ function readFlags(args: readonly string[]) {
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
         "cross-namespace-references": { type: "boolean", default: false },
+        "local-without-account": { type: "boolean", default: false },
         "gcr-issuer": { type: "string", default: "https://accounts.google.com" },
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },

@@ -116,6 +116,11 @@ export async function serve(
         {
           ...parts,
           resolver: parts.sources,
+          flux: {
+            informers: parts.flux,
+            readIndex: parts.sources.readIndex,
+            options: config,
+          },
           replica,
           runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),
           runReceivers: (rest, until) =>
