@@ -4,6 +4,7 @@ import { contentErrors } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
+import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
 import { type DownloadPin, type FetchArchive, isTreePin } from "@flotilla/shared/source";
 import { createChartCache } from "@flotilla/shared/source/cache";
 import type { SourceClient } from "@flotilla/shared/source/client";
@@ -18,7 +19,7 @@ import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
 import { createPostRenderers, type KustomizeProgram } from "./postrender/index.ts";
-import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
+import { createLimitRecords } from "./process/index.ts";
 import {
   createReadCalls,
   createReaders,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createLog } from "@flotilla/shared/log";
+import { createProcessWatch } from "@flotilla/shared/process";
 import { availableMemoryBytes, runProgram, startHealthServer } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
@@ -15,7 +16,7 @@ import { createProcessRecords, helmEnvironment, writePodKubeconfig } from "./hel
 import { createHubConnector } from "./hubclient/index.ts";
 import { agentGrants } from "./impersonation/index.ts";
 import { lead, readinessOf } from "./leader/index.ts";
-import { createProcessWatch, processLimits } from "./process/index.ts";
+import { processLimits } from "./process/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);

@@ -35,6 +35,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "concurrency",
       "json",
       "log",
+      "process",
       "program",
       "regex",
       "selector",
@@ -61,6 +62,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
+      ...["helmchart", "helmrelease", "helmrepository"],
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.

@@ -3,8 +3,9 @@
  * is started only if a task waits, because those that run are busy with a hostile one. A reader without a task ends soon.
  */
 import { AppError, commonErrors } from "@flotilla/shared/errors";
+import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
 import { agentErrors } from "../errors/index.ts";
-import type { LimitRecords, ProcessLimits, ProcessWatch } from "../process/index.ts";
+import type { LimitRecords } from "../process/index.ts";
 import { type ReaderProcess, startReader } from "./reader-process.ts";
 import type { ReaderTask } from "./reader-task.ts";
 

@@ -37,6 +37,8 @@ export interface RepositoryAccess {
   readonly ssh?: SshAccess;
   /** Of all requests with this access, instead of the proxies in the environment of the program. */
   readonly proxy?: ProxyAccess;
+  /** Of a Git repository: those of the repositories that it includes, in their order. */
+  readonly included?: readonly RepositoryAccess[];
   /** The field that names the Secret, for messages; default: `helmSecretName`. */
   readonly secretField?: string;
 }

@@ -2,9 +2,14 @@ export { type BodyLimit, describeBytes, passBody, type ReadBody, readBody } from
 export { createConnectionPools, type ProxySettings } from "./connection-pools.ts";
 export { fetchByUrl, receiveArchive } from "./download.ts";
 export type { EgressPolicy } from "./egress.ts";
-export type { ResolveAll } from "./egress-connector.ts";
+export {
+  checkHost,
+  EgressDenied,
+  permittedAddresses,
+  type ResolveAll,
+} from "./egress-connector.ts";
 export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
-export { isNotTls, isRefused } from "./network-error.ts";
+export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
 export { responseError } from "./response-error.ts";
 export { createSharedRequests } from "./shared-requests.ts";

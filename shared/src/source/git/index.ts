@@ -1,0 +1,4 @@
+export { accessToGit, createGitClient, type GitClient, type GitClientOptions } from "./client.ts";
+export { gitErrors } from "./errors.ts";
+export type { GitReference, ResolvedReference } from "./reference.ts";
+export type { SignatureKeys, SignatureMode } from "./verify.ts";
