@@ -41,6 +41,13 @@ export interface HubConfig {
   readonly clientAddressHeader?: string;
   /** Run although Leases of Fleet's controllers exist, once they have expired. */
   readonly takeOverFromFleet: boolean;
+  /** What HelmReleases and other kinds of Flux may do. */
+  readonly flux: {
+    /** Whether they may refer to objects of other namespaces. */
+    readonly crossNamespaceReferences: boolean;
+    /** Whether a release on the hub's own cluster needs a service account. */
+    readonly requireLocalAccount: boolean;
+  };
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -58,6 +65,8 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --egress-loopback POLICY     whether charts may come from this machine: allow or deny; default deny
   --egress-private POLICY      whether charts may come from private networks: allow or deny; default allow
   --certificate-lifetime D     of agents' certificates; default 24h
+  --cross-namespace-references POLICY  of Flux's kinds: allow or deny; default deny
+  --local-without-account POLICY       HelmReleases on the hub's own cluster: allow or deny; default deny
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
@@ -95,6 +104,10 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     replica: flags.replica ?? hostname(),
     replicaHost: flags["replica-host"],
     takeOverFromFleet: flags["take-over-from-fleet"],
+    flux: {
+      crossNamespaceReferences: isAllowed(flags, "cross-namespace-references"),
+      requireLocalAccount: !isAllowed(flags, "local-without-account"),
+    },
     logLevel,
     egress: {
       allowLoopback: isAllowed(flags, "egress-loopback"),
@@ -148,6 +161,8 @@ function readFlags(args: readonly string[]) {
         "client-address-header": { type: "string", default: "" },
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
+        "cross-namespace-references": { type: "string", default: "deny" },
+        "local-without-account": { type: "string", default: "deny" },
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },
         "take-over-from-fleet": { type: "boolean", default: false },

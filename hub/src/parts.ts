@@ -8,7 +8,7 @@ import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { createCaches, runCaches } from "./cache/index.ts";
+import { createCaches, createFluxCaches, runCaches } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
@@ -46,6 +46,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
+  const flux = createFluxCaches(rest, log);
   const { proxy } = config;
   const ownPorts: number[] = [];
   const sources = createSourceClient({
@@ -68,6 +69,8 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Keeps the hub from running beside Fleet's controllers; both clients reject writes then. */
     fleet,
     caches,
+    /** Of Flux's kinds. */
+    flux,
     sources,
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
@@ -82,7 +85,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     log,
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
-      await Promise.all([runCaches(caches, signal), objects.run(signal), reports.run(signal)]);
+      await Promise.all([
+        ...[runCaches(caches, signal), flux.run(signal)],
+        ...[objects.run(signal), reports.run(signal)],
+      ]);
     },
     /** Writes what is pending. */
     async flush(): Promise<void> {

@@ -219,8 +219,8 @@ async function buildFrom(root: string, target: string): Promise<void> {
   const fetch = createFetchArchive({
     charts: sources,
     dir: join(root, "builds"),
-    checkOuts: {
-      git: async (_, to) => void (await run("cp", ["-r", join(root, "charts"), to])),
+    git: {
+      checkout: async (_, to) => void (await run("cp", ["-r", join(root, "charts"), to])),
     },
     async buildChart(task) {
       const value = await performBuildTask(task);

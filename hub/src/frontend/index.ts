@@ -1,3 +1,4 @@
+export { asHelmOp } from "./as-helm-op.ts";
 export {
   type ChartReference,
   chartReferenceOf,
