@@ -11,7 +11,7 @@ import {
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
 import type { Aggregates } from "../summary/index.ts";
-import type { FluxDeps, RunDeps } from "./run-controllers.ts";
+import type { FluxDeps, RunDeps } from "./deps.ts";
 
 export interface FluxControllers {
   readonly all: readonly Controller[];
