@@ -1,4 +1,5 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
+
 import type { Bundle } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
@@ -17,6 +18,7 @@ import { createClusterGroupPublisher } from "../clustergroup/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import { createContentController } from "../contentgc/index.ts";
+import type { GitParts } from "../gitrepository/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
 import type { ValidationOptions } from "../helmrelease/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
@@ -47,6 +49,7 @@ export interface RunDeps extends ControllerDeps {
 export interface FluxDeps {
   readonly informers: FluxInformers;
   readonly readIndex: ReadIndex;
+  readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;
 }
 
