@@ -13,7 +13,7 @@ describe("the version of a chart from Git", () => {
     spec: Parameters<typeof builtVersion>[3],
     expected: string,
   ])[] = [
-    ["is that of Chart.yaml", "1.0.0", {}, "1.0.0"],
+    ["is that of Chart.yaml", "1.0.0", { reconcileStrategy: "ChartVersion" }, "1.0.0"],
     [
       "has the commit with Revision",
       "1.0.0",
@@ -26,7 +26,7 @@ describe("the version of a chart from Git", () => {
       { reconcileStrategy: "ChartVersion", valuesFiles: ["prod.yaml"] },
       "1.0.0+3",
     ],
-    ["has none for its own values", "1.0.0+x", { valuesFiles: ["values.yaml"] }, "1.0.0+x"],
+    ["has none for its own values", "1.0.0+x", { reconcileStrategy: "ChartVersion", valuesFiles: ["values.yaml"] }, "1.0.0+x"],
     [
       "has both, instead of its own",
       "1.0.0-rc.1+own",

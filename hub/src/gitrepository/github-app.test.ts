@@ -54,7 +54,7 @@ describe("a token of a GitHub App", () => {
 
     const first = await mint(texts);
     const again = await mint(texts);
-    clock.advance(hourMs - 10 * 60_000);
+    await clock.advance(hourMs - 10 * 60_000);
     const renewed = await mint(texts);
 
     assert.deepEqual([first.token, again.token, renewed.token], ["token-1", "token-1", "token-2"]);
