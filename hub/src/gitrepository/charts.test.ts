@@ -26,7 +26,12 @@ describe("the version of a chart from Git", () => {
       { reconcileStrategy: "ChartVersion", valuesFiles: ["prod.yaml"] },
       "1.0.0+3",
     ],
-    ["has none for its own values", "1.0.0+x", { reconcileStrategy: "ChartVersion", valuesFiles: ["values.yaml"] }, "1.0.0+x"],
+    [
+      "has none for its own values",
+      "1.0.0+x",
+      { reconcileStrategy: "ChartVersion", valuesFiles: ["values.yaml"] },
+      "1.0.0+x",
+    ],
     [
       "has both, instead of its own",
       "1.0.0-rc.1+own",
