@@ -15,6 +15,7 @@ import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createGitParts } from "./gitrepository/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
+import { watchReceiverSecrets } from "./receiver/index.ts";
 import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
@@ -72,6 +73,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   });
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
+  watchReceiverSecrets(flux.receivers, objects);
 
   return {
     rest,
@@ -97,8 +99,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await Promise.all([
-        ...[runCaches(caches, signal), flux.run(signal)],
-        ...[objects.run(signal), reports.run(signal)],
+        runCaches(caches, signal),
+        flux.run(signal),
+        objects.run(signal),
+        reports.run(signal),
       ]);
     },
     /** Writes what is pending. */
