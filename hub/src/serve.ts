@@ -119,6 +119,7 @@ export async function serve(
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
+            gitParts: parts.gitParts,
             options: config,
           },
           replica,

@@ -3,6 +3,7 @@ import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
 import type { Pack } from "../bundle/index.ts";
 import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
+import type { GitParts } from "../gitrepository/index.ts";
 import type { ValidationOptions } from "../helmrelease/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -24,5 +25,6 @@ export interface RunDeps extends ControllerDeps {
 export interface FluxDeps {
   readonly informers: FluxCaches;
   readonly readIndex: ReadIndex;
+  readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;
 }

@@ -3,6 +3,7 @@ import type { Bundle } from "@flotilla/shared/api";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
+import { chartsOfGitRepositories, createGitRepositoryController } from "../gitrepository/index.ts";
 import { chartsOfHelmRepositories, createHelmChartController } from "../helmchart/index.ts";
 import {
   createHelmReleaseController,
@@ -29,11 +30,12 @@ export interface FluxParts {
 
 export function createFluxControllers(
   deps: RunDeps,
-  { informers: flux, readIndex, options }: FluxDeps,
+  { informers: flux, readIndex, gitParts, options }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
+  const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });
   const helmCharts = createHelmChartController({
     ...deps,
     flux,
@@ -42,12 +44,27 @@ export function createFluxControllers(
         store: flux.helmRepositories.store,
         resolver: deps.resolver,
       }),
+      GitRepository: chartsOfGitRepositories({
+        ...gitParts,
+        store: flux.gitRepositories.store,
+        signer: deps.signer,
+      }),
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
   return {
-    all: [helmRepositories.controller, helmCharts.controller, helmReleases],
-    publishers: [helmRepositories.statuses, helmCharts.statuses, statuses],
+    all: [
+      helmRepositories.controller,
+      gitRepositories.controller,
+      helmCharts.controller,
+      helmReleases,
+    ],
+    publishers: [
+      helmRepositories.statuses,
+      gitRepositories.statuses,
+      helmCharts.statuses,
+      statuses,
+    ],
     refreshBundle(key) {
       for (const release of releasesOfBundle(flux, key)) statuses.refresh(release);
     },

@@ -1,4 +1,5 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
+
 import type { Bundle } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
