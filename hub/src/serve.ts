@@ -107,6 +107,7 @@ export async function serve(
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
+            bucketClient: parts.sources.buckets,
             options: config.flux,
           },
           replica,

@@ -61,7 +61,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ],
     // Controllers, each with its watches.
     [
-      ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
+      ...["bucket", "bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
       ...["helmchart", "helmrelease", "helmrepository"],
       ...["metrics", "registrationtoken", "replica"],
     ],

@@ -3,7 +3,12 @@ import type { Bundle } from "@flotilla/shared/api";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
-import { chartsOfHelmRepositories, createHelmChartController } from "../helmchart/index.ts";
+import { createBucketController, createBucketListings } from "../bucket/index.ts";
+import {
+  chartsOfBuckets,
+  chartsOfHelmRepositories,
+  createHelmChartController,
+} from "../helmchart/index.ts";
 import {
   createHelmReleaseController,
   createHelmReleasePublisher,
@@ -29,11 +34,13 @@ export interface FluxParts {
 
 export function createFluxControllers(
   deps: RunDeps,
-  { informers: flux, readIndex, options }: FluxDeps,
+  { informers: flux, readIndex, bucketClient, options }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
+  const listings = createBucketListings(bucketClient);
+  const buckets = createBucketController({ ...deps, flux, listings });
   const helmCharts = createHelmChartController({
     ...deps,
     flux,
@@ -42,12 +49,13 @@ export function createFluxControllers(
         store: flux.helmRepositories.store,
         resolver: deps.resolver,
       }),
+      Bucket: chartsOfBuckets({ store: flux.buckets.store, client: bucketClient, listings }),
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
   return {
-    all: [helmRepositories.controller, helmCharts.controller, helmReleases],
-    publishers: [helmRepositories.statuses, helmCharts.statuses, statuses],
+    all: [helmRepositories.controller, buckets.controller, helmCharts.controller, helmReleases],
+    publishers: [helmRepositories.statuses, buckets.statuses, helmCharts.statuses, statuses],
     refreshBundle(key) {
       for (const release of releasesOfBundle(flux, key)) statuses.refresh(release);
     },

@@ -4,6 +4,7 @@ import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { createPatterns } from "@flotilla/shared/regex";
+import type { BucketClient } from "@flotilla/shared/source/bucket";
 import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
 import { createBundleController, createBundlePublisher, type Pack } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
@@ -47,6 +48,7 @@ export interface RunDeps extends ControllerDeps {
 export interface FluxDeps {
   readonly informers: FluxInformers;
   readonly readIndex: ReadIndex;
+  readonly bucketClient: BucketClient;
   readonly options: ValidationOptions;
 }
 
