@@ -66,7 +66,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "requests", "webhook"],
+    ["agentserver", "dispatch", "enrolment", "receiver", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
     ["serve.ts"],
@@ -77,7 +77,8 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     [
-      ...["crds", "dependencies", "downstream", "drift", "postrender", "readiness", "referenced"],
+      ...["chartbuild", "crds", "dependencies", "downstream", "drift", "postrender", "readiness"],
+      "referenced",
       ...["release", "templates"],
     ],
     ["reader", "report", "values"],
