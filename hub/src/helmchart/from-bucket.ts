@@ -1,10 +1,13 @@
 /** Charts of Buckets: a directory of objects, or a packaged chart that is an object. */
 import type { Bucket } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
+import type { BucketPin } from "@flotilla/shared/source";
 import {
   type BucketClient,
   type BucketListing,
+  type BucketLocation,
   bucketAddress,
+  objectsDigest,
 } from "@flotilla/shared/source/bucket";
 import {
   addressOf,
@@ -15,6 +18,8 @@ import {
   secretsOfBucket,
 } from "../bucket/index.ts";
 import { isUsable, SourceError, timeoutOf } from "../fluxsource/index.ts";
+import type { PinSigner } from "../resolve/index.ts";
+import { pinOfArtifact } from "./artifact.ts";
 import {
   chartFileOfArchive,
   invalidChart,
@@ -31,6 +36,7 @@ export function chartsOfBuckets(deps: {
   readonly store: Pick<Store<Bucket>, "get">;
   readonly client: Pick<BucketClient, "readObject">;
   readonly listings: BucketListings;
+  readonly signer: Pick<PinSigner, "isSigned">;
 }): ChartFromSource<Bucket> {
   const revisionOf = (bucket: Bucket): string | undefined =>
     isUsable(bucket) ? bucket.status?.artifact?.revision : undefined;
@@ -63,20 +69,27 @@ export function chartsOfBuckets(deps: {
     const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
     const present = presentFiles(listing, valuesFiles, ignoreMissingValuesFiles === true);
     const hex = revision.slice("sha256:".length);
+    const needsOthers = present.some((file) => !isBelow(path, file)) || /file:/.test(text);
+    const pin: BucketPin = {
+      kind: "bucket",
+      version: treeChartVersion(chart, version, hex),
+      ...location,
+      ...(needsOthers ? { digest: listing.digest } : scopeOf(listing, location, found, path)),
+      path,
+      build: { ...(present.length > 0 && { valuesFiles: present.map(pathOf) }) },
+    };
+    const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, deps.signer);
+    // An equal version is not made again until the HelmChart itself changes, as in Flux.
+    const isSame =
+      before?.kind === "bucket" &&
+      before.version === pin.version &&
+      chart.status?.observedChartName === name &&
+      chart.status.observedGeneration === chart.metadata.generation;
+    const result = isSame ? before : pin;
     return {
       name,
-      pin: {
-        kind: "bucket" as const,
-        version: treeChartVersion(chart, version, hex),
-        ...location,
-        digest: listing.digest,
-        path,
-        build: {
-          ...(valuesFiles.length > 0 && { valuesFiles }),
-          ...(ignoreMissingValuesFiles === true && { ignoreMissingValuesFiles }),
-        },
-      },
-      digest: listing.digest,
+      pin: result,
+      digest: result.digest,
       url: bucketAddress(location),
       ...(ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
@@ -93,6 +106,24 @@ export function chartsOfBuckets(deps: {
         resolve(bucket, { ...request, signal }),
       ),
   };
+}
+
+/** The objects of the chart alone, so that it stays the same and can be fetched when others of the bucket change. */
+function scopeOf(
+  { objects }: BucketListing,
+  location: BucketLocation,
+  { isArchive }: FoundChart,
+  path: string,
+): { readonly prefix?: string; readonly digest: string } {
+  const own = path === "." ? "" : isArchive ? path : `${path}/`;
+  const { prefix: outer = "" } = location;
+  const prefix = outer.length > own.length ? outer : own;
+  const digest = objectsDigest(objects.filter(({ key }) => key.startsWith(prefix)));
+  return { ...(prefix !== "" && { prefix }), digest };
+}
+
+function isBelow(directory: string, file: string): boolean {
+  return directory === "." || pathOf(file).startsWith(`${directory}/`);
 }
 
 interface FoundChart {

@@ -49,7 +49,12 @@ export function createFluxControllers(
         store: flux.helmRepositories.store,
         resolver: deps.resolver,
       }),
-      Bucket: chartsOfBuckets({ store: flux.buckets.store, client: bucketClient, listings }),
+      Bucket: chartsOfBuckets({
+        store: flux.buckets.store,
+        client: bucketClient,
+        listings,
+        signer: deps.signer,
+      }),
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
