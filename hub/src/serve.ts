@@ -120,6 +120,7 @@ export async function serve(
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
             gitParts: parts.gitParts,
+            bucketClient: parts.sources.buckets,
             options: config,
           },
           replica,

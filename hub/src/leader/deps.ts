@@ -1,4 +1,5 @@
 /** What the controllers of the leader are built from. */
+import type { BucketClient } from "@flotilla/shared/source/bucket";
 import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
 import type { Pack } from "../bundle/index.ts";
 import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
@@ -25,6 +26,7 @@ export interface RunDeps extends ControllerDeps {
 export interface FluxDeps {
   readonly informers: FluxCaches;
   readonly readIndex: ReadIndex;
+  readonly bucketClient: BucketClient;
   readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;
 }

@@ -3,8 +3,13 @@ import type { Bundle } from "@flotilla/shared/api";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
+import { createBucketController, createBucketListings } from "../bucket/index.ts";
 import { chartsOfGitRepositories, createGitRepositoryController } from "../gitrepository/index.ts";
-import { chartsOfHelmRepositories, createHelmChartController } from "../helmchart/index.ts";
+import {
+  chartsOfBuckets,
+  chartsOfHelmRepositories,
+  createHelmChartController,
+} from "../helmchart/index.ts";
 import {
   createHelmReleaseController,
   createHelmReleasePublisher,
@@ -30,12 +35,14 @@ export interface FluxParts {
 
 export function createFluxControllers(
   deps: RunDeps,
-  { informers: flux, readIndex, gitParts, options }: FluxDeps,
+  { informers: flux, readIndex, gitParts, bucketClient, options }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
   const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });
+  const listings = createBucketListings(bucketClient);
+  const buckets = createBucketController({ ...deps, flux, listings });
   const helmCharts = createHelmChartController({
     ...deps,
     flux,
@@ -49,22 +56,19 @@ export function createFluxControllers(
         store: flux.gitRepositories.store,
         signer: deps.signer,
       }),
+      Bucket: chartsOfBuckets({
+        store: flux.buckets.store,
+        client: bucketClient,
+        listings,
+        signer: deps.signer,
+      }),
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
+  const sources = [helmRepositories, gitRepositories, buckets, helmCharts];
   return {
-    all: [
-      helmRepositories.controller,
-      gitRepositories.controller,
-      helmCharts.controller,
-      helmReleases,
-    ],
-    publishers: [
-      helmRepositories.statuses,
-      gitRepositories.statuses,
-      helmCharts.statuses,
-      statuses,
-    ],
+    all: [...sources.map(({ controller }) => controller), helmReleases],
+    publishers: [...sources.map((source) => source.statuses), statuses],
     refreshBundle(key) {
       for (const release of releasesOfBundle(flux, key)) statuses.refresh(release);
     },
