@@ -107,6 +107,7 @@ export async function serve(
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
+            artifacts: parts.sources.artifacts,
             options: config.flux,
           },
           replica,

@@ -62,7 +62,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
-      ...["helmchart", "helmrelease", "helmrepository"],
+      ...["helmchart", "helmrelease", "helmrepository", "ocirepository"],
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.

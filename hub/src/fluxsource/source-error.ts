@@ -7,13 +7,16 @@ export type FailureCondition =
   | "FetchFailed"
   | "BuildFailed"
   | "StorageOperationFailed"
-  | "IncludeUnavailable";
+  | "IncludeUnavailable"
+  | "SourceVerified";
 
 export interface SourceErrorOptions {
   /** Default: FetchFailed. */
   readonly condition?: FailureCondition;
   /** Nothing but a change of the object or of what it refers to can help, so it is not retried. */
   readonly stalls?: boolean;
+  /** Its signature is missing or not trusted, which the condition SourceVerified shows besides. */
+  readonly isUnverified?: boolean;
   /** The earliest time of a retry, from now. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -25,6 +28,7 @@ export class SourceError extends Error {
   readonly reason: string;
   readonly condition: FailureCondition;
   readonly stalls: boolean;
+  readonly isUnverified: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: string, message: string, options: SourceErrorOptions = {}) {
@@ -32,6 +36,7 @@ export class SourceError extends Error {
     this.reason = reason;
     this.condition = options.condition ?? "FetchFailed";
     this.stalls = options.stalls ?? false;
+    this.isUnverified = options.isUnverified ?? false;
     this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -77,7 +77,7 @@ export function failed(
   { now, retryAt }: { readonly now: string; readonly retryAt?: string | undefined },
 ): SourceStatus {
   const { generation = 0 } = object.metadata;
-  const { reason, condition, stalls } = error;
+  const { reason, condition, stalls, isUnverified } = error;
   const message =
     retryAt === undefined
       ? error.message
@@ -89,9 +89,15 @@ export function failed(
       ? { type: "Stalled", status: "True", reason, message }
       : { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
     { type: "Ready", status: "False", reason, message },
-    { type: condition, status: "True", reason, message },
+    ...(condition === "SourceVerified"
+      ? []
+      : [{ type: condition, status: "True" as const, reason, message }]),
     ...(status?.artifact !== undefined && stored !== undefined ? [kept(stored)] : []),
-    ...(verified === undefined ? [] : [kept(verified)]),
+    ...(isUnverified
+      ? [{ type: "SourceVerified", status: "False" as const, reason: "VerificationError", message }]
+      : verified === undefined
+        ? []
+        : [kept(verified)]),
   ];
   return {
     ...status,

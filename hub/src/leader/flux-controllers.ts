@@ -10,6 +10,7 @@ import {
   releasesOfBundle,
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
+import { createOciRepositoryController } from "../ocirepository/index.ts";
 import type { Aggregates } from "../summary/index.ts";
 import type { FluxDeps, RunDeps } from "./run-controllers.ts";
 
@@ -29,11 +30,12 @@ export interface FluxParts {
 
 export function createFluxControllers(
   deps: RunDeps,
-  { informers: flux, readIndex, options }: FluxDeps,
+  { informers: flux, readIndex, artifacts, options }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
+  const ociRepositories = createOciRepositoryController({ ...deps, flux, artifacts });
   const helmCharts = createHelmChartController({
     ...deps,
     flux,
@@ -41,13 +43,24 @@ export function createFluxControllers(
       HelmRepository: chartsOfHelmRepositories({
         store: flux.helmRepositories.store,
         resolver: deps.resolver,
+        artifacts,
       }),
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
   return {
-    all: [helmRepositories.controller, helmCharts.controller, helmReleases],
-    publishers: [helmRepositories.statuses, helmCharts.statuses, statuses],
+    all: [
+      helmRepositories.controller,
+      ociRepositories.controller,
+      helmCharts.controller,
+      helmReleases,
+    ],
+    publishers: [
+      helmRepositories.statuses,
+      ociRepositories.statuses,
+      helmCharts.statuses,
+      statuses,
+    ],
     refreshBundle(key) {
       for (const release of releasesOfBundle(flux, key)) statuses.refresh(release);
     },

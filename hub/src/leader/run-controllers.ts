@@ -5,6 +5,7 @@ import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/k
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { createPatterns } from "@flotilla/shared/regex";
 import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
+import type { OciArtifacts } from "@flotilla/shared/source/oci";
 import { createBundleController, createBundlePublisher, type Pack } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
 import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
@@ -47,6 +48,7 @@ export interface RunDeps extends ControllerDeps {
 export interface FluxDeps {
   readonly informers: FluxInformers;
   readonly readIndex: ReadIndex;
+  readonly artifacts: OciArtifacts;
   readonly options: ValidationOptions;
 }
 
