@@ -122,6 +122,7 @@ export async function serve(
             gitParts: parts.gitParts,
             bucketClient: parts.sources.buckets,
             options: config,
+            artifacts: parts.sources.artifacts,
           },
           replica,
           runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),

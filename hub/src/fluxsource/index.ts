@@ -17,3 +17,4 @@ export {
   type SourceStatus,
 } from "./source-status.ts";
 export { timeoutOf } from "./timeout.ts";
+export { publicKeysOf, unsupported, type Verification, verifySignature } from "./verification.ts";

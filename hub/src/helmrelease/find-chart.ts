@@ -68,8 +68,11 @@ function pinOf(
   const ready = findCondition(source.status?.conditions, "Ready");
   const problem = `${what} is not ready: ${ready?.message ?? "it was not reconciled yet"}`;
   if (!isUsable(source)) return { problem };
-  const pin = pinOfArtifact(kind, source.metadata, source.status?.artifact, signer);
-  return { problem, ...(pin !== undefined && { pin }) };
+  const { artifact } = source.status ?? {};
+  const pin = pinOfArtifact(kind, source.metadata, artifact, signer);
+  if (pin !== undefined) return { problem, pin };
+  const why = artifact?.metadata?.["flotilla.dev/chart-problem"];
+  return { problem: why === undefined ? problem : `${what} has no chart: ${why}` };
 }
 
 /** How agents access a source: its address, and the Secrets in its namespace. Undefined: it does not exist. */

@@ -1,6 +1,7 @@
 /** What the controllers of the leader are built from. */
 import type { BucketClient } from "@flotilla/shared/source/bucket";
 import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
+import type { OciArtifacts } from "@flotilla/shared/source/oci";
 import type { Pack } from "../bundle/index.ts";
 import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
@@ -26,6 +27,7 @@ export interface RunDeps extends ControllerDeps {
 export interface FluxDeps {
   readonly informers: FluxCaches;
   readonly readIndex: ReadIndex;
+  readonly artifacts: OciArtifacts;
   readonly bucketClient: BucketClient;
   readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;

@@ -16,6 +16,7 @@ import {
   releasesOfBundle,
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
+import { createOciRepositoryController } from "../ocirepository/index.ts";
 import type { Aggregates } from "../summary/index.ts";
 import type { FluxDeps, RunDeps } from "./deps.ts";
 
@@ -35,12 +36,13 @@ export interface FluxParts {
 
 export function createFluxControllers(
   deps: RunDeps,
-  { informers: flux, readIndex, gitParts, bucketClient, options }: FluxDeps,
+  { informers: flux, readIndex, gitParts, bucketClient, artifacts, options }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
   const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });
+  const ociRepositories = createOciRepositoryController({ ...deps, flux, artifacts });
   const listings = createBucketListings(bucketClient);
   const buckets = createBucketController({ ...deps, flux, listings });
   const helmCharts = createHelmChartController({
@@ -50,6 +52,7 @@ export function createFluxControllers(
       HelmRepository: chartsOfHelmRepositories({
         store: flux.helmRepositories.store,
         resolver: deps.resolver,
+        artifacts,
       }),
       GitRepository: chartsOfGitRepositories({
         ...gitParts,
@@ -65,7 +68,7 @@ export function createFluxControllers(
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
-  const sources = [helmRepositories, gitRepositories, buckets, helmCharts];
+  const sources = [helmRepositories, ociRepositories, gitRepositories, buckets, helmCharts];
   return {
     all: [...sources.map(({ controller }) => controller), helmReleases],
     publishers: [...sources.map((source) => source.statuses), statuses],

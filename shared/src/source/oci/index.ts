@@ -7,7 +7,6 @@ export {
 export {
   chartVersionOf,
   formatRevision,
-  type OciReference,
   type OciRevision,
   parseRevision,
 } from "./oci-reference.ts";
