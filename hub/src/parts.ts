@@ -14,7 +14,8 @@ import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
-import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
+import { watchReceiverSecrets } from "./receiver/index.ts";
+import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
@@ -60,8 +61,11 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
-  const objects = createWorkspaceObjects({ rest, clock, log });
+  const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
+  const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
+  workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
+  watchReceiverSecrets(flux.receivers, objects);
 
   return {
     rest,
@@ -86,8 +90,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await Promise.all([
-        ...[runCaches(caches, signal), flux.run(signal)],
-        ...[objects.run(signal), reports.run(signal)],
+        runCaches(caches, signal),
+        flux.run(signal),
+        objects.run(signal),
+        reports.run(signal),
       ]);
     },
     /** Writes what is pending. */

@@ -66,7 +66,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "requests", "webhook"],
+    ["agentserver", "dispatch", "enrolment", "receiver", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
     ["serve.ts"],

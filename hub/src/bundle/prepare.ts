@@ -13,6 +13,7 @@ import {
   chartNotResolved,
   notAccepted,
   remarksOnBundle,
+  reservedFormProblem,
 } from "../frontend/index.ts";
 import {
   forbidsNamespaces,
@@ -101,6 +102,8 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     // The HelmOp's controller overwrites pins that others write.
     if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
     const helmOp = asHelmOp(bundle);
+    // The rest of the spec has no signature, so somebody may have written what only its origin may have.
+    if (reservedFormProblem(helmOp.spec) !== undefined) return { kind: "waiting" };
     const violation = violationOf(policy, helmOp, deps.patterns);
     if (violation === undefined) {
       const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policy) });

@@ -21,3 +21,4 @@ export {
   unknownFieldRemarks,
   unsupportedFieldRemarks,
 } from "./remarks.ts";
+export { reservedFormProblem } from "./reserved-forms.ts";
