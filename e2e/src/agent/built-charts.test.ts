@@ -162,7 +162,7 @@ test("a chart of a bucket is installed with its values files", async () => {
   };
   const chunks: Buffer[] = [];
   const fetch = fetchArchive(join(dir, "bucket-builds"), sources);
-  await fetch(pin, async (chunk) => void chunks.push(chunk), {
+  await fetch(pin, collectInto(chunks), {
     ...{ access, timeoutMs: 60_000, maxBytes: 10_000_000 },
   });
   const archive = join(dir, "bucket.tgz");
@@ -190,7 +190,7 @@ test.each<[string, Partial<GitPin>, RegExp]>([
   const { phase, message } = await deploy(`wrong-${name}`, { ...pin, ...wrong });
 
   assert.equal(phase, "failed");
-  assert.match(message ?? "", expected);
+  assert.match(message, expected);
 });
 
 test.each<[string, Files, boolean]>([
@@ -253,7 +253,7 @@ async function buildFrom(root: string, target: string): Promise<void> {
   };
   const chunks: Buffer[] = [];
   const request = { access: { origin: git.origin }, timeoutMs: 60_000, maxBytes: 10_000_000 };
-  await fetch(pin, async (chunk) => void chunks.push(chunk), request);
+  await fetch(pin, collectInto(chunks), request);
   await writeFile(target, Buffer.concat(chunks));
   await sources.close();
 }
@@ -270,4 +270,11 @@ function fetchArchive(
       return task.step === "inspect" ? inspectReply.parse(value).dependencies : [];
     },
   });
+}
+
+function collectInto(chunks: Buffer[]): (chunk: Buffer) => Promise<void> {
+  return (chunk) => {
+    chunks.push(chunk);
+    return Promise.resolve();
+  };
 }
