@@ -13,6 +13,7 @@ import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
+import { createGitParts } from "./gitrepository/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
 import { watchReceiverSecrets } from "./receiver/index.ts";
 import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
@@ -56,13 +57,20 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
+  const gitParts = createGitParts({
+    userAgent,
+    egress: { ...config.egress, ownPorts },
+    ...{ proxy, clock, log },
+  });
   const events = createEventRecorder({ rest, ...reporter });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
   const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
-  const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
+  const objects = createWorkspaceObjects({
+    ...{ rest, isWorkspace: workspaces.has, project: gitParts.project, clock, log },
+  });
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
   watchReceiverSecrets(flux.receivers, objects);
@@ -76,6 +84,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Of Flux's kinds. */
     flux,
     sources,
+    gitParts,
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
     events,
@@ -102,7 +111,12 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
       await Promise.all([events.flush(), fleetEvents.flush()]);
     },
     async close(): Promise<void> {
-      await Promise.all([sources.close(), connection.close(), leaseConnection.close()]);
+      await Promise.all([
+        sources.close(),
+        gitParts.close(),
+        connection.close(),
+        leaseConnection.close(),
+      ]);
     },
   };
 }

@@ -9,7 +9,8 @@ import type { SeriesRegistry } from "../metrics/index.ts";
 import { type Replica, runOrphanedAgents } from "../replica/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { ensureWorkspaces } from "../workspace/index.ts";
-import { type RunDeps, runControllers } from "./run-controllers.ts";
+import type { RunDeps } from "./deps.ts";
+import { runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {
   readonly caches: Caches;
@@ -46,6 +47,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         ensurePinSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
+        options.flux?.informers.refresh(leading),
       ]);
       const signer = createPinSigner(signingKey);
       onLeading(true);

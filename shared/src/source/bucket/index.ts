@@ -7,6 +7,6 @@ export {
   defaultBucketLimits,
 } from "./client.ts";
 export { bucketErrors } from "./errors.ts";
-export type { BucketObject } from "./listing.ts";
+export { type BucketObject, objectsDigest } from "./listing.ts";
 export { type BucketLocation, bucketAddress } from "./location.ts";
 export { encodeKey, type SigningKeys, signRequest } from "./signature.ts";

@@ -147,8 +147,8 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
   }
 
   return {
-    buckets: createBucketClient({ exchange, clock, limits: options.bucketLimits }),
     artifacts: createOciArtifacts({ registry, patterns: createPatterns() }),
+    buckets: createBucketClient({ exchange, clock, limits: options.bucketLimits }),
     readIndex: (repository, access, options = {}) =>
       indexes.summary({ repository, access, ...options }),
     async list(location, access, options = {}) {
