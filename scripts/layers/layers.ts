@@ -47,7 +47,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["kube/client"],
     ["kube/cache"],
     ["kube"],
-    ["api", "conditions", "content", "referenced", "source", "values"],
+    ["api", "conditions", "content", "flux", "referenced", "source", "values"],
   ],
   hub: [
     ["config.ts", "errors", "errors.ts"],

@@ -26,7 +26,7 @@ export {
   type SourceAccess,
   sourceAccessSchema,
 } from "./bundle-origin.ts";
-export type { BundleTarget } from "./bundle-target.ts";
+export { type BundleTarget, targetsSchema } from "./bundle-target.ts";
 export {
   type Cluster,
   type ClusterAgent,
@@ -48,7 +48,15 @@ export {
 } from "./cluster-registration-token.ts";
 export type { Condition } from "./condition.ts";
 export type { DriftOptions } from "./drift-detection.ts";
-export type { Typed } from "./field.ts";
+export {
+  described,
+  type FieldMeta,
+  fields,
+  integer,
+  plainFlag,
+  plainText,
+  type Typed,
+} from "./field.ts";
 export {
   type HelmOp,
   type HelmOpStatus,
@@ -60,7 +68,7 @@ export type { HelmOptions } from "./helm-options.ts";
 export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
 export { type Policy, policySchema } from "./policy.ts";
 export type { ReleaseActions } from "./release-actions.ts";
-export type { PinCheck, ResolutionStatus } from "./resolution.ts";
+export { type PinCheck, type ResolutionStatus, resolutionSchema } from "./resolution.ts";
 export {
   apiVersion,
   bundleDeployments,
@@ -76,6 +84,7 @@ export {
   type BundleSummary,
   bundleStateOf,
   bundleStates,
+  bundleSummarySchema,
   type DriftEvent,
   type ModifiedStatus,
   maxListed,

@@ -1,0 +1,40 @@
+/** Flux's Alert: events of which objects are sent to which Provider. Written by users; without a status. */
+import { z } from "zod";
+import { described, fields, type Typed } from "../api/index.ts";
+import type { KubeObject } from "../kube/objects/index.ts";
+import { eventSourceSchema } from "./event-source.ts";
+import { string, stringMap, strings, suspend } from "./field.ts";
+
+const alertSpecSchema = fields({
+  providerRef: described(
+    fields({ name: described(z.string(), "Its name.") }),
+    "The Provider of the namespace to send to.",
+  ),
+  eventSources: described(z.array(eventSourceSchema), "The objects whose events are sent."),
+  eventSeverity: described(
+    z.enum(["info", "error"]).default("info"),
+    "`error`: only failures; `info`: all events.",
+  ),
+  inclusionList: strings(
+    "Regular expressions: only events whose message matches one of them are sent.",
+    "all",
+  ),
+  exclusionList: strings(
+    "Regular expressions: events whose message matches one of them are not sent, whatever `inclusionList` says.",
+  ),
+  eventMetadata: stringMap("Metadata that is added to each event."),
+  summary: described(
+    string({ max: 255 }).optional(),
+    "Deprecated: metadata with the name `summary`. Use `eventMetadata`.",
+  ),
+  suspend,
+});
+
+export type AlertSpec = Typed<typeof alertSpecSchema>;
+
+/** Without a spec where a user wrote none: Flux's schema does not require one. */
+export interface Alert extends KubeObject {
+  readonly spec?: AlertSpec;
+}
+
+export const alertSchemas = { spec: alertSpecSchema } as const;

@@ -1,0 +1,60 @@
+/** References to objects, for Alerts and Receivers. */
+import { z } from "zod";
+import { described, fields, plainText, type Typed } from "../api/index.ts";
+import { string, stringMap } from "./field.ts";
+
+/** The kinds that Flux's schema has; what others mean is decided by the controllers. */
+const fluxKinds = [
+  "Bucket",
+  "GitRepository",
+  "Kustomization",
+  "HelmRelease",
+  "HelmChart",
+  "HelmRepository",
+  "ImageRepository",
+  "ImagePolicy",
+  "ImageUpdateAutomation",
+  "OCIRepository",
+  "ArtifactGenerator",
+  "ExternalArtifact",
+] as const;
+
+/** Our own kinds that have events, and those of them that a reconciliation can be requested for. */
+const fleetEventKinds = ["HelmOp", "Bundle", "Cluster"] as const;
+const fleetRequestKinds = ["HelmOp", "Bundle"] as const;
+
+const name = string({ min: 1, max: 253 });
+
+/** The fields of a reference to objects of these kinds. */
+function referenceFields<const K extends readonly [string, ...string[]]>(kinds: K) {
+  return {
+    apiVersion: plainText("The objects' apiVersion."),
+    kind: described(z.enum(kinds), "The objects' kind."),
+    name: described(name, "The object's name, or `*` for all."),
+    namespace: described(name.optional(), "The objects' namespace.", {
+      "x-default-text": "that of this object",
+    }),
+    matchLabels: stringMap("Labels that the objects must have."),
+  } as const;
+}
+
+export const eventSourceSchema = fields(
+  referenceFields([...fluxKinds, ...fleetEventKinds]),
+  "EventSource",
+);
+
+/** Which objects an Alert is about. */
+export type EventSource = Typed<typeof eventSourceSchema>;
+
+export const receiverResourceSchema = fields(
+  {
+    ...referenceFields([...fluxKinds, ...fleetRequestKinds]),
+    filter: plainText(
+      "A CEL expression that is true for the requests that are for these objects, with the variables `req` and `res`.",
+    ),
+  },
+  "ReceiverResource",
+);
+
+/** Which objects a Receiver is for. */
+export type ReceiverResource = Typed<typeof receiverResourceSchema>;
