@@ -29,6 +29,33 @@ export interface RepositoryAccess {
   readonly showsResponses?: boolean;
   /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
   readonly plainHttp?: boolean;
+  /** The OCI registry may serve HTTP without TLS: HTTPS is tried first, as with `insecure` of Flux's OCIRepository. */
+  readonly plainHttpFallback?: boolean;
+  /** The credentials are also sent to other hosts that the index of the repository names. Never from HTTPS to HTTP. */
+  readonly passCredentials?: boolean;
+  /** For Git over SSH. */
+  readonly ssh?: SshAccess;
+  /** Of all requests with this access, instead of the proxies in the environment of the program. */
+  readonly proxy?: ProxyAccess;
+  /** The field that names the Secret, for messages; default: `helmSecretName`. */
+  readonly secretField?: string;
+}
+
+export interface SshAccess {
+  readonly identityPem: string;
+  /** Of the identity. */
+  readonly passphrase?: string;
+  /** Lines as in the file of OpenSSH. */
+  readonly knownHosts: string;
+  /** Default: `git`. */
+  readonly username?: string;
+}
+
+export interface ProxyAccess {
+  /** `http://`, `https://` or `socks5://`, host and port, without a user. */
+  readonly address: string;
+  readonly username?: string;
+  readonly password?: string;
 }
 
 /** An access without its host. */
@@ -66,9 +93,14 @@ export function basicAuthorization(access: RepositoryAccess): string | undefined
   return `Basic ${Buffer.from(`${access.username}:${access.password}`).toString("base64")}`;
 }
 
+function passesCredentials(access: RepositoryAccess, url: URL): boolean {
+  const isDowngrade = access.origin.startsWith("https:") && url.protocol !== "https:";
+  return access.passCredentials === true && !isDowngrade;
+}
+
 /** The Authorization header for an address of an HTTP repository; undefined for another host. */
 export function homeAuthorization(access: RepositoryAccess, url: URL): string | undefined {
-  if (!isHome(access, url)) return undefined;
+  if (!isHome(access, url) && !passesCredentials(access, url)) return undefined;
   return access.bearerToken === undefined
     ? basicAuthorization(access)
     : `Bearer ${access.bearerToken}`;
@@ -83,7 +115,8 @@ export function accessKey(access: RepositoryAccess): string {
 /** Masks the secrets of an access in a text that a server sent. */
 export function withoutSecrets(text: string, access: RepositoryAccess): string {
   const basic = basicAuthorization(access)?.slice("Basic ".length);
-  const secrets = [basic, access.password, access.bearerToken, access.identityToken];
+  const { password, bearerToken, identityToken, proxy, ssh } = access;
+  const secrets = [basic, password, bearerToken, identityToken, proxy?.password, ssh?.passphrase];
   let clean = text;
   for (const secret of secrets) {
     if (secret !== undefined && secret !== "") clean = clean.replaceAll(secret, "***");

@@ -8,7 +8,11 @@ export const chartErrors = defineErrors({
   },
   REPOSITORY_SECRET_INVALID: {
     retryable: false,
-    help: "The Secret that helmSecretName names has invalid data. The message names the key.",
+    help: "The Secret of the source (helmSecretName, secretRef, certSecretRef, proxySecretRef) has invalid data. The message names the key.",
+  },
+  SOURCE_UNSUPPORTED: {
+    retryable: false,
+    help: "A field of the source requests what Flotilla does not support. The message names the field and what to use instead.",
   },
   EGRESS_DENIED: {
     retryable: true,
@@ -36,7 +40,7 @@ export const chartErrors = defineErrors({
   },
   REGISTRY_UNAUTHORIZED: {
     retryable: true,
-    help: "The repository denies access. Check the Secret that helmSecretName names, and the permissions of its account.",
+    help: "The repository denies access. Check the Secret with the credentials (helmSecretName, secretRef), and the permissions of its account.",
   },
   REGISTRY_UNREACHABLE: {
     retryable: true,

@@ -5,8 +5,10 @@ export {
   basicAuthorization,
   homeAuthorization,
   isHome,
+  type ProxyAccess,
   type RepositoryAccess,
   registryHost,
+  type SshAccess,
   withoutSecrets,
 } from "./access.ts";
 export { describeUrl, isLoopback, joinAddress, mayHoldSecret } from "./address.ts";

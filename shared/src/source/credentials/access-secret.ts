@@ -3,13 +3,16 @@
  * configuration, client certificates, tokens). Pure.
  */
 import { AppError } from "../../errors/index.ts";
-import { type AccessSettings, chartErrors, type SourceLocation } from "../index.ts";
+import type { AccessSettings, SourceLocation } from "../index.ts";
 import { dockerCredentials } from "./docker-config.ts";
-
-/** The data of a Secret, in base64. */
-export interface SecretData {
-  readonly data?: Readonly<Record<string, string>> | undefined;
-}
+import {
+  given,
+  halfPair,
+  invalidSecret as invalid,
+  type SecretData,
+  type Texts,
+  textsOf,
+} from "./secret-texts.ts";
 
 export interface AccessSecretOptions {
   /** Selects the credentials of Docker's configuration, which has them by host. */
@@ -60,23 +63,10 @@ function usesPlainHttp(source: SourceLocation, isPlainRegistry: boolean): boolea
   return /^http:/i.test(source.kind === "http" ? source.repository : source.url);
 }
 
-type Texts = Readonly<Record<string, string | undefined>>;
-
-function textsOf(secret: SecretData | undefined): Texts {
-  return Object.fromEntries(
-    Object.entries(secret?.data ?? {}).map(([key, text]) => [
-      key,
-      Buffer.from(text, "base64").toString(),
-    ]),
-  );
-}
-
 function credentialsOf(data: Texts, source: SourceLocation): AccessSettings | AppError {
   const { username, password, bearerToken, ".dockerconfigjson": docker } = data;
-  if (given(username) !== given(password)) {
-    const [present, absent] = given(username) ? ["username", "password"] : ["password", "username"];
-    return invalid(`${present} is set in the secret, but ${absent} isn't`);
-  }
+  const half = halfPair(data, "username", "password");
+  if (half !== undefined) return half;
   const ways = [
     ...(given(username) ? ["username"] : []),
     ...(given(bearerToken) ? ["bearerToken"] : []),
@@ -92,20 +82,10 @@ function credentialsOf(data: Texts, source: SourceLocation): AccessSettings | Ap
 function clientCertificateOf(data: Texts): AccessSettings | AppError {
   const { "tls.crt": certPem, "tls.key": keyPem } = data;
   if (given(certPem) && given(keyPem)) return { clientCertificate: { certPem, keyPem } };
-  if (!given(certPem) && !given(keyPem)) return {};
-  const [present, absent] = given(certPem) ? ["tls.crt", "tls.key"] : ["tls.key", "tls.crt"];
-  return invalid(`${present} is set in the secret, but ${absent} isn't`);
-}
-
-function given(text: string | undefined): text is string {
-  return text !== undefined && text !== "";
+  return halfPair(data, "tls.crt", "tls.key") ?? {};
 }
 
 /** As Go's strconv.ParseBool; any other text is false. */
 function isTrue(text: string | undefined): boolean {
   return text !== undefined && ["1", "t", "T", "true", "TRUE", "True"].includes(text.trim());
-}
-
-function invalid(message: string): AppError {
-  return new AppError(chartErrors.REPOSITORY_SECRET_INVALID, message);
 }

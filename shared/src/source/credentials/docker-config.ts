@@ -1,13 +1,8 @@
 /** Docker's configuration (`kubernetes.io/dockerconfigjson`): selects the credentials for the host of a source. Pure. */
 import { z } from "zod";
-import { AppError } from "../../errors/index.ts";
-import {
-  type AccessSettings,
-  chartErrors,
-  parseOciName,
-  registryHost,
-  type SourceLocation,
-} from "../index.ts";
+import type { AppError } from "../../errors/index.ts";
+import { type AccessSettings, parseOciName, registryHost, type SourceLocation } from "../index.ts";
+import { invalidSecret as invalid } from "./secret-texts.ts";
 
 const entrySchema = z.object({
   /** base64 of `username:password`. */
@@ -123,8 +118,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function invalid(message: string): AppError {
-  return new AppError(chartErrors.REPOSITORY_SECRET_INVALID, message);
 }

@@ -67,6 +67,7 @@ export function createRegistryAuth(deps: {
       realm.protocol === "http:" &&
       hasCredentials(requester) &&
       access.plainHttp !== true &&
+      access.plainHttpFallback !== true &&
       !isLoopback(realm.host)
     ) {
       throw new AppError(
@@ -225,11 +226,12 @@ function hasCredentials(access: RepositoryAccess): boolean {
 
 /** The same TLS settings, without credentials. */
 function anonymous(access: RepositoryAccess): RepositoryAccess {
-  const { origin, caPem, insecureSkipVerify, plainHttp } = access;
+  const { origin, caPem, insecureSkipVerify, plainHttp, proxy } = access;
   return {
     origin,
     ...(caPem === undefined ? {} : { caPem }),
     ...(insecureSkipVerify === undefined ? {} : { insecureSkipVerify }),
     ...(plainHttp === undefined ? {} : { plainHttp }),
+    ...(proxy === undefined ? {} : { proxy }),
   };
 }

@@ -13,7 +13,7 @@ import {
   type RepositoryAccess,
   registryHost,
 } from "../index.ts";
-import { discard, type Exchange, type Exchanger, isNotTls } from "../transport/index.ts";
+import { discard, type Exchange, type Exchanger, isNotTls, isRefused } from "../transport/index.ts";
 import type { RegistryAuth } from "./registry-auth.ts";
 
 export interface RegistryRequest {
@@ -38,7 +38,7 @@ export function createOciRegistry(deps: {
   readonly auth: RegistryAuth;
   readonly log: Log;
 }): OciRegistry {
-  /** Registries on this machine that serve HTTP without TLS. */
+  /** Registries that serve HTTP without TLS. */
   const plainHosts = createLruCache<true>(100);
 
   async function sendTo(registry: URL, name: OciName, request: RegistryRequest): Promise<Exchange> {
@@ -84,15 +84,18 @@ export function createOciRegistry(deps: {
           "the address of the OCI repository is invalid",
         );
       const host = registryHost(name.host);
-      if (request.access.plainHttp === true || plainHosts.get(host) === true)
+      const { plainHttp, plainHttpFallback } = request.access;
+      const mayFallBack = isLoopback(host) || plainHttpFallback === true;
+      if (plainHttp === true || (mayFallBack && plainHosts.get(host) === true))
         return sendTo(new URL(`http://${host}`), name, request);
       try {
         return await sendTo(new URL(`https://${host}`), name, request);
       } catch (thrown) {
         // As in Docker and containerd, a registry on this machine may serve HTTP without TLS.
-        if (!isLoopback(host) || !isNotTls(thrown)) throw thrown;
+        const isPlain = isNotTls(thrown) || (plainHttpFallback === true && isRefused(thrown));
+        if (!mayFallBack || !isPlain) throw thrown;
         plainHosts.set(host, true);
-        deps.log.debug({ host }, "registry on this machine serves HTTP without TLS");
+        deps.log.debug({ host }, "registry serves HTTP without TLS");
         return sendTo(new URL(`http://${host}`), name, request);
       }
     },

@@ -1,14 +1,15 @@
 /**
- * Connections to repositories: one pool for each TLS identity (authorities and client certificate). The number of pools is
+ * Connections to repositories: one pool for each TLS identity (authorities and client certificate) and proxy. The number of pools is
  * bounded; the least recently used one is closed first.
  */
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { AppError } from "../../errors/index.ts";
-import { chartErrors, isHome, type RepositoryAccess } from "../index.ts";
+import { chartErrors, isHome, type ProxyAccess, type RepositoryAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";
 import { checkHost, createEgressConnector, type ResolveAll } from "./egress-connector.ts";
+import { checkProxy, openProxiedPool } from "./proxied-pool.ts";
 
 /** Proxies, in the format of the usual environment variables. */
 export interface ProxySettings {
@@ -43,6 +44,7 @@ interface TlsIdentity {
   readonly insecure: boolean;
   readonly certPem: string | undefined;
   readonly keyPem: string | undefined;
+  readonly proxy: ProxyAccess | undefined;
 }
 
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
@@ -57,6 +59,7 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   return {
     for(access, url, isRedirected) {
       checkHost(url, options.egress);
+      if (access.proxy !== undefined) checkProxy(access.proxy, options.egress);
       const identity = tlsIdentity(access, url, isRedirected);
       const key = createHash("sha256").update(JSON.stringify(identity)).digest("base64");
       const pool = pools.get(key) ?? openPool(identity, options);
@@ -88,6 +91,7 @@ function tlsIdentity(access: RepositoryAccess, url: URL, isRedirected: boolean):
     insecure: access.insecureSkipVerify === true,
     certPem: certificate?.certPem,
     keyPem: certificate?.keyPem,
+    proxy: access.proxy,
   };
 }
 
@@ -98,6 +102,8 @@ function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispat
     timeout: options.connectTimeoutMs,
     ...(secureContext === undefined ? {} : { secureContext }),
   };
+  if (identity.proxy !== undefined)
+    return openProxiedPool(identity.proxy, { ...options, tls: { ...tls, allowH2: false } });
   const common = {
     // A proxy is the administrator's, wherever it is: connections to it have the options of `requestTls` alone.
     connect: createEgressConnector({ ...tls, allowH2: false }, options.egress, options.resolveAll),

@@ -18,14 +18,15 @@ export type ResolveAll = (
 
 /**
  * Throws EgressDenied for a host that is itself an address, or a name of this machine, that the policy denies. Also for requests
- * through a proxy, which resolves all other names itself.
+ * through a proxy, which resolves all other names itself. `subject`: what has the address, for the message.
  */
-export function checkHost(url: URL, policy: EgressPolicy): void {
+export function checkHost(url: URL, policy: EgressPolicy, subject = "the host"): void {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const isThisMachine = /(^|\.)localhost\.?$/i.test(host);
   if (isIP(host) === 0 && !isThisMachine) return;
   const address = isThisMachine ? "127.0.0.1" : host;
-  permitted([{ address, family: isIP(address) }], portOf(url.protocol, url.port), policy);
+  const port = portOf(url.protocol, url.port);
+  permitted([{ address, family: isIP(address) }], { port, policy, subject });
 }
 
 /** `options`: those of undici's connector. */
@@ -33,6 +34,7 @@ export function createEgressConnector(
   options: buildConnector.BuildOptions,
   policy: EgressPolicy,
   resolveAll: ResolveAll = resolveBySystem,
+  subject = "the host",
 ): buildConnector.connector {
   /** By port: a lookup does not know it, and each connector keeps the TLS sessions of its hosts. */
   const connectors = new Map<number, buildConnector.connector>();
@@ -40,28 +42,13 @@ export function createEgressConnector(
   function connectorTo(port: number): buildConnector.connector {
     const known = connectors.get(port);
     if (known !== undefined) return known;
-    const connector = buildConnector({ ...options, lookup: policedLookup(port) });
+    const connector = buildConnector({
+      ...options,
+      lookup: policedLookup(port, policy, resolveAll, subject),
+    });
     if (connectors.size >= maxConnectors) connectors.clear();
     connectors.set(port, connector);
     return connector;
-  }
-
-  function policedLookup(port: number): LookupFunction {
-    return (hostname, { all }, callback) => {
-      resolveAll(hostname, (error, addresses) => {
-        if (error !== null) {
-          callback(error, "");
-          return;
-        }
-        try {
-          const [first, ...others] = permitted(addresses, port, policy);
-          if (all === true) callback(null, [first, ...others]);
-          else callback(null, first.address, first.family);
-        } catch (thrown) {
-          callback(thrown instanceof Error ? thrown : new Error(String(thrown)), "");
-        }
-      });
-    };
   }
 
   return (target, callback) => {
@@ -69,12 +56,36 @@ export function createEgressConnector(
     try {
       // Node calls no lookup for a host that is an address.
       const host = target.hostname.includes(":") ? `[${target.hostname}]` : target.hostname;
-      checkHost(new URL(`http://${host}:${port}`), policy);
+      checkHost(new URL(`http://${host}:${port}`), policy, subject);
     } catch (thrown) {
       callback(thrown instanceof Error ? thrown : new Error(String(thrown)), null);
       return;
     }
     connectorTo(port)(target, callback);
+  };
+}
+
+/** A lookup that gives only the addresses to which the policy permits connections. */
+export function policedLookup(
+  port: number,
+  policy: EgressPolicy,
+  resolveAll: ResolveAll = resolveBySystem,
+  subject = "the host",
+): LookupFunction {
+  return (hostname, { all }, callback) => {
+    resolveAll(hostname, (error, addresses) => {
+      if (error !== null) {
+        callback(error, "");
+        return;
+      }
+      try {
+        const [first, ...others] = permitted(addresses, { port, policy, subject });
+        if (all === true) callback(null, [first, ...others]);
+        else callback(null, first.address, first.family);
+      } catch (thrown) {
+        callback(thrown instanceof Error ? thrown : new Error(String(thrown)), "");
+      }
+    });
   };
 }
 
@@ -84,14 +95,14 @@ const maxConnectors = 64;
 /** The addresses that the policy permits; throws EgressDenied when there is none. */
 function permitted(
   addresses: readonly LookupAddress[],
-  port: number,
-  policy: EgressPolicy,
+  to: { readonly port: number; readonly policy: EgressPolicy; readonly subject: string },
 ): readonly [LookupAddress, ...LookupAddress[]] {
+  const { port, policy, subject } = to;
   const own = ownAddresses();
   const problems = addresses.map(({ address }) => egressProblem({ address, port }, policy, own));
   const [first, ...others] = addresses.filter((_, at) => problems[at] === undefined);
   if (first !== undefined) return [first, ...others];
-  throw new EgressDenied(`the host has ${problems[0] ?? "no address"}`);
+  throw new EgressDenied(`${subject} has ${problems[0] ?? "no address"}`);
 }
 
 /** Read each time: interfaces come and go. */
@@ -105,6 +116,9 @@ function resolveBySystem(hostname: string, callback: Parameters<ResolveAll>[1]):
   systemLookup(hostname, { all: true }, callback);
 }
 
-function portOf(protocol: string, port: string): number {
-  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+const defaultPorts: Readonly<Record<string, number>> = { "https:": 443, "socks5:": 1080 };
+
+/** The port of an address, by default that of its protocol. */
+export function portOf(protocol: string, port: string): number {
+  return port === "" ? (defaultPorts[protocol] ?? 80) : Number(port);
 }

@@ -180,7 +180,11 @@ function failed(request: ExchangeRequest, description: string, thrown: unknown):
     thrown instanceof Error && thrown.name === "TimeoutError"
       ? `no complete response within ${Math.round(request.timeoutMs / 100) / 10} s`
       : describeNetworkFailure(thrown);
-  return new RepositoryError(request.errorKind, `${description}: ${why}`, { cause: thrown });
+  const { proxy } = request.access;
+  const route = proxy === undefined ? "" : ` through the proxy ${proxy.address}`;
+  return new RepositoryError(request.errorKind, `${description}${route}: ${why}`, {
+    cause: thrown,
+  });
 }
 
 /** Discards a body. A short one is read to its end, so that the connection can be reused. */

@@ -4,7 +4,7 @@ export { fetchByUrl, receiveArchive } from "./download.ts";
 export type { EgressPolicy } from "./egress.ts";
 export type { ResolveAll } from "./egress-connector.ts";
 export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
-export { isNotTls } from "./network-error.ts";
+export { isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
 export { responseError } from "./response-error.ts";
 export { createSharedRequests } from "./shared-requests.ts";

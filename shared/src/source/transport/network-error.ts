@@ -40,7 +40,7 @@ export function describeNetworkFailure(thrown: unknown): string {
   if (code === undefined) return messageOf(thrown);
   if (untrusted.has(code)) {
     // Go's sentence: scripts that were written for Fleet search for it.
-    return `x509: certificate signed by unknown authority (${code}): add the authority to cacerts of the Secret`;
+    return `x509: certificate signed by unknown authority (${code}): add the authority to cacerts or ca.crt of the Secret`;
   }
   if (notTls.has(code)) return `the response is not TLS (${code}): the server may serve plain HTTP`;
   return sentences[code] ?? messageOf(thrown);
@@ -54,11 +54,20 @@ export function isClosedConnection(thrown: unknown): boolean {
 
 /** Whether the server does not support TLS. */
 export function isNotTls(thrown: unknown): boolean {
-  for (let error = thrown; error instanceof Error; error = error.cause) {
-    const code = codeOf(error);
-    if (code !== undefined && notTls.has(code)) return true;
-  }
-  return false;
+  return codesOf(thrown).some((code) => notTls.has(code));
+}
+
+/** Whether nothing listens on the port. */
+export function isRefused(thrown: unknown): boolean {
+  return codesOf(thrown).includes("ECONNREFUSED");
+}
+
+/** Of an error and its causes. */
+function codesOf(thrown: unknown): readonly string[] {
+  const codes: string[] = [];
+  for (let error = thrown; error instanceof Error; error = error.cause)
+    codes.push(codeOf(error) ?? "");
+  return codes;
 }
 
 function codeOf(thrown: unknown): string | undefined {

@@ -60,9 +60,9 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
 
 /** Distinguishes credentials that were rejected from credentials that were not sent. */
 function credentialsHint(response: Exchange, access: RepositoryAccess): string {
-  const { password, bearerToken, identityToken, clientCertificate } = access;
+  const { password, bearerToken, identityToken, clientCertificate, secretField } = access;
   if ((password ?? bearerToken ?? identityToken ?? clientCertificate) === undefined)
-    return "; no credentials are set: set helmSecretName to a Secret that has credentials for this host";
+    return `; no credentials are set: set ${secretField ?? "helmSecretName"} to a Secret that has credentials for this host`;
   const isCertificateSent =
     clientCertificate !== undefined && !response.isRedirected && isHome(access, response.url);
   if (response.isAuthorized || isCertificateSent)
