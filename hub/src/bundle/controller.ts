@@ -15,7 +15,12 @@ import {
 } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
-import { bundleKeyOf, byClusterNamespace, type ControllerDeps, userFields } from "../cache/index.ts";
+import {
+  bundleKeyOf,
+  byClusterNamespace,
+  type ControllerDeps,
+  userFields,
+} from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import {
   type ChartAccess,

@@ -1,10 +1,14 @@
 export { describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
-export { createConnectionPools, type ProxySettings } from "./connection-pools.ts";
+export {
+  type ConnectionPools,
+  createConnectionPools,
+  type ProxySettings,
+} from "./connection-pools.ts";
 export { fetchByUrl, receiveArchive } from "./download.ts";
 export type { EgressPolicy } from "./egress.ts";
-export type { ResolveAll } from "./egress-connector.ts";
+export { EgressDenied, type ResolveAll } from "./egress-connector.ts";
 export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
-export { isNotTls, isRefused } from "./network-error.ts";
+export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
-export { responseError } from "./response-error.ts";
+export { parseRetryAfter, responseError } from "./response-error.ts";
 export { createSharedRequests } from "./shared-requests.ts";
