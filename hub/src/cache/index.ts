@@ -9,6 +9,7 @@ export {
   enrolledWithIndex,
   tokenUidIndex,
 } from "./enrolment-indexes.ts";
+export { createFluxCaches, type FluxCaches, type FluxInformers } from "./flux-caches.ts";
 export {
   byBundle,
   byClusterNamespace,

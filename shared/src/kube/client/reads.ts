@@ -45,7 +45,8 @@ export function readsOver(
     async list(resource, options = {}) {
       const what = `list ${describeKind(resource)}`;
       const path = withQuery(collectionPath(resource, options.namespace), listQuery(options));
-      const call: Call = { what, method: "GET", path, idempotent: true, options };
+      const headers = acceptedBy(resource, "PartialObjectMetadataList");
+      const call: Call = { what, method: "GET", path, idempotent: true, headers, options };
       return pageOf({ what, ...origin }, resource, await sendSuccessfully(sender, origin, call));
     },
 
@@ -57,6 +58,7 @@ export function readsOver(
         method: "GET",
         path: withQuery(collectionPath(resource, options.namespace), watchQuery(options)),
         idempotent: true,
+        headers: acceptedBy(resource, "PartialObjectMetadata"),
         options: {
           timeoutMs: options.timeoutSeconds * 1000 + watchGraceMs,
           ...(signal === undefined ? {} : { signal }),
@@ -76,6 +78,13 @@ export function readsOver(
       return (await sendSuccessfully(sender, origin, call)).text;
     },
   };
+}
+
+function acceptedBy(
+  { metadataOnly }: Resource<KubeObject>,
+  kind: string,
+): Readonly<Record<string, string>> {
+  return metadataOnly === true ? { accept: `application/json;as=${kind};g=meta.k8s.io;v=v1` } : {};
 }
 
 function listQuery(options: ListOptions) {
@@ -119,7 +128,7 @@ function pageOf<T extends KubeObject>(
   const items = list?.items ?? [];
   // Items of a list have no kind, those of a watch do.
   const apiVersion = apiVersionOf(resource);
-  for (const item of items) {
+  for (const item of resource.metadataOnly === true ? [] : items) {
     item["apiVersion"] ??= apiVersion;
     item["kind"] ??= resource.kind;
   }

@@ -93,8 +93,8 @@ function createSenderOver(parts: SenderParts): Sender {
       method: call.method,
       path: basePath + call.path,
       headers: {
-        ...call.headers,
         ...parts.headers,
+        ...call.headers,
         ...identity.headers,
         ...(call.contentType === undefined ? {} : { "content-type": call.contentType }),
       },

@@ -23,6 +23,7 @@ export {
   isLaterVersion,
   type KubeObject,
   keyOf,
+  metadataOf,
   type ObjectKey,
   type ObjectMeta,
   type ObjectRef,

@@ -43,8 +43,15 @@ export interface Resource<T extends KubeObject> {
   readonly kind: string;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** Lists and watches have the objects' metadata alone. */
+  readonly metadataOnly?: boolean;
   /** Never set: it carries the type of the objects. */
   readonly __object?: T;
+}
+
+/** The same resource, of which lists and watches have the metadata alone. */
+export function metadataOf(resource: Resource<KubeObject>): Resource<KubeObject> {
+  return { ...resource, metadataOnly: true };
 }
 
 /** The namespaced name of an object; `namespace` is absent for cluster-scoped kinds. */

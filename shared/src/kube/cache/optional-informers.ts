@@ -1,0 +1,93 @@
+/**
+ * Informers of kinds whose CustomResourceDefinitions may be absent. Each runs while its definition exists; without it its store is
+ * empty, and has synced.
+ */
+import type { Log } from "../../log/index.ts";
+import type { KubeRest } from "../client/index.ts";
+import {
+  customResourceDefinitions,
+  type KubeObject,
+  metadataOf,
+  type Resource,
+} from "../objects/index.ts";
+import { createInformer, type Informer } from "./informer.ts";
+
+export interface OptionalInformers {
+  /** An informer of a kind, to be created before `run`. Its own `run` does nothing: `run` below runs it. */
+  add<T extends KubeObject>(resource: Resource<T>, inner: Informer<T>): Informer<T>;
+  /** Watches the definitions, and runs the informers of those that exist, until `signal` aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface Optional {
+  readonly name: string;
+  readonly inner: Informer<KubeObject>;
+  /** The definition does not exist. */
+  readonly settle: () => void;
+  running?: AbortController | undefined;
+}
+
+export function createOptionalInformers(deps: {
+  readonly rest: KubeRest;
+  readonly log: Log;
+}): OptionalInformers {
+  const definitions = createInformer<KubeObject>({
+    ...deps,
+    resource: metadataOf(customResourceDefinitions),
+    transform: ({ metadata: { name, uid, resourceVersion } }) => ({
+      metadata: { name, ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) },
+    }),
+  });
+  const optional = new Map<string, Optional>();
+  const ended = new Set<Promise<void>>();
+
+  function update(each: Optional, signal: AbortSignal): void {
+    const exists = definitions.store.get(each.name) !== undefined;
+    if (exists && each.running === undefined) {
+      const running = new AbortController();
+      each.running = running;
+      const run = each.inner
+        .run(AbortSignal.any([signal, running.signal]))
+        .finally(() => ended.delete(run));
+      ended.add(run);
+    }
+    if (!exists) {
+      // Its objects were deleted with it.
+      each.running?.abort();
+      each.running = undefined;
+      each.settle();
+    }
+  }
+
+  return {
+    add<T extends KubeObject>({ plural, group }: Resource<T>, inner: Informer<T>): Informer<T> {
+      const absent = Promise.withResolvers<void>();
+      const synced = Promise.race([inner.synced, absent.promise]);
+      synced.catch(() => undefined);
+      const name = `${plural}.${group}`;
+      optional.set(name, { name, inner, settle: absent.resolve });
+      return {
+        ...inner,
+        get hasSynced() {
+          return inner.hasSynced || optional.get(name)?.running === undefined;
+        },
+        synced,
+        refresh: async (signal) => {
+          if (optional.get(name)?.running !== undefined) await inner.refresh(signal);
+        },
+        run: () => Promise.resolve(),
+      };
+    },
+    async run(signal) {
+      definitions.onChange(({ key }) => {
+        const each = optional.get(key);
+        if (each !== undefined && definitions.hasSynced) update(each, signal);
+      });
+      const watching = definitions.run(signal);
+      await definitions.synced.catch(() => undefined);
+      if (!signal.aborted) for (const each of optional.values()) update(each, signal);
+      await watching;
+      await Promise.all(ended);
+    },
+  };
+}
