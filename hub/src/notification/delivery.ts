@@ -71,7 +71,10 @@ export async function runDelivery(deps: DeliveryDeps, signal: AbortSignal): Prom
   function ensure(provider: ObjectKey): void {
     if (signal.aborted) return;
     const running = workers.get(provider);
-    if (running !== undefined) return running.wake();
+    if (running !== undefined) {
+      running.wake();
+      return;
+    }
     if (deps.outbox.entries(provider).length === 0) return;
     const waker = createWaker(deps.clock);
     const ended = deliverAll(deps, provider, waker, signal)
