@@ -1,9 +1,11 @@
-export { fluxConditions } from "./conditions.ts";
-export { createObjectUses, type ObjectUses } from "./object-uses.ts";
+export { type AccessFields, secretNames, sourceAccess } from "./access.ts";
+export { type FluxCondition, fluxConditions } from "./conditions.ts";
+export { createObjectUses, type ObjectUses, type UsedObject } from "./object-uses.ts";
 export { retryDelayMs, type SourceSchedule } from "./schedule.ts";
 export {
   createSourceController,
   type ReadSecret,
+  type SourceController,
   type SourceControllerDeps,
   type SourceInputs,
   type SourceKind,
@@ -16,3 +18,4 @@ export {
   type SourceResult,
   type SourceStatus,
 } from "./source-status.ts";
+export { timeoutOf } from "./timeout.ts";

@@ -19,14 +19,13 @@ export interface SourceSchedule {
   readonly request?: string;
 }
 
-/** Whether a source is to be read now. `changed`: what else makes it due, such as another revision of what it is made from. */
+/**
+ * Whether a source is to be read now. `inputs`: identifies what it is read with, such as the versions of its Secrets and the
+ * revision of what it is made from: another value makes it due.
+ */
 export function scheduleOf(
   { metadata, spec, status }: SourceObject,
-  {
-    nowMs,
-    credentials,
-    changed = false,
-  }: { readonly nowMs: number; readonly credentials: string; readonly changed?: boolean },
+  { nowMs, inputs }: { readonly nowMs: number; readonly inputs: string },
 ): SourceSchedule {
   const request = requestOf({ metadata, status });
   if (spec?.suspend === true) return { isDue: false, ...(request !== undefined && { request }) };
@@ -34,10 +33,9 @@ export function scheduleOf(
   const next =
     nextAttemptTime === undefined ? Number.POSITIVE_INFINITY : Date.parse(nextAttemptTime);
   const isDue =
-    changed ||
     request !== undefined ||
     observedGeneration !== (metadata.generation ?? 0) ||
-    credentialsVersion !== credentials ||
+    credentialsVersion !== inputs ||
     next <= nowMs;
   return { isDue, ...(request !== undefined && { request }) };
 }
@@ -50,7 +48,7 @@ function requestOf({ metadata, status }: Pick<SourceObject, "metadata" | "status
 
 export interface Attempt {
   readonly nowMs: number;
-  readonly credentials: string;
+  readonly inputs: string;
   /** Undefined: it succeeded. */
   readonly error?: SourceError | undefined;
   /** `spec.interval`; undefined: it is read only when something changes. */
@@ -63,12 +61,12 @@ export interface Attempt {
 /** The schedule after an attempt. */
 export function scheduleAfter(
   { metadata, status }: SourceObject,
-  { nowMs, credentials, error, interval, address, hubId }: Attempt,
+  { nowMs, inputs, error, interval, address, hubId }: Attempt,
 ): ResolutionStatus {
   const failures = error === undefined ? 0 : (status?.polling?.failures ?? 0) + 1;
   const common = {
     observedGeneration: metadata.generation ?? 0,
-    ...(credentials !== "" && { credentialsVersion: credentials }),
+    ...(inputs !== "" && { credentialsVersion: inputs }),
     ...(failures > 0 && { failures }),
   };
   if (error !== undefined) {

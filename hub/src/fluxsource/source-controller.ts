@@ -58,8 +58,8 @@ export interface SourceKind<T extends SourceObject> {
   readonly addressOf: (object: T) => string;
   /** The names of the Secrets that it is read with, in its namespace. */
   readonly secretsOf: (object: T) => readonly string[];
-  /** Whether it is due although nothing of itself has changed. */
-  readonly hasChanged?: (object: T) => boolean;
+  /** Identifies what else it is read with, such as the revision of another source. */
+  readonly inputsOf?: (object: T) => string;
   /** Throws a SourceError or an AppError. */
   readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;
   /** Of errors that have no reason of their own. */
@@ -129,18 +129,12 @@ export function createSourceController<T extends SourceObject>(
       key,
       names.map((name) => ({ namespace, ref: secretRef(name) })),
     );
-    const credentials = secrets
-      .map(({ resourceVersion }) => resourceVersion)
-      .filter((version) => version !== "")
-      .join(" ");
+    const versions = secrets.map(({ resourceVersion }) => resourceVersion);
+    const inputs = [...versions, kind.inputsOf?.(object) ?? ""].filter(Boolean).join(" ");
     const status = statuses.current(object) as SourceStatus | undefined;
     const observed: SourceObject = { ...object, ...(status !== undefined && { status }) };
     const nowMs = clock.now();
-    const schedule = scheduleOf(observed, {
-      nowMs,
-      credentials,
-      changed: kind.hasChanged?.(object) === true,
-    });
+    const schedule = scheduleOf(observed, { nowMs, inputs });
     const handled =
       schedule.request === undefined ? {} : { lastHandledReconcileAt: schedule.request };
     if (object.spec?.suspend === true) {
@@ -161,7 +155,7 @@ export function createSourceController<T extends SourceObject>(
     const now = formatTimeMs(endedMs);
     const error = result instanceof Error ? result : undefined;
     const polling = scheduleAfter(observed, {
-      ...{ nowMs: endedMs, credentials, error },
+      ...{ nowMs: endedMs, inputs, error },
       interval: kind.intervalOf(object),
       address: kind.addressOf(object),
       hubId: deps.hubId,

@@ -33,7 +33,7 @@ export interface SourceObject extends KubeObject {
 }
 
 /** What a source had when it was read. */
-export interface SourceResult<S extends SourceStatus = SourceStatus> {
+export interface SourceResult {
   readonly artifact: Omit<SourceArtifact, "lastUpdateTime">;
   /** Of the conditions Ready and ArtifactInStorage; default: Succeeded. */
   readonly reason?: string;
@@ -41,16 +41,16 @@ export interface SourceResult<S extends SourceStatus = SourceStatus> {
   /** Besides those that every source has, such as SourceVerified. */
   readonly conditions?: readonly FluxCondition[];
   /** Fields of its own, such as `observedIgnore`; undefined removes one. */
-  readonly fields?: Partial<S>;
+  readonly fields?: Readonly<Record<string, unknown>>;
 }
 
 const fromReading = ["Ready", "ArtifactInStorage"] as const;
 
 /** After a source was read. */
-export function succeeded<S extends SourceStatus>(
+export function succeeded(
   object: SourceObject,
-  status: S | undefined,
-  { artifact, reason = "Succeeded", message, conditions = [], fields }: SourceResult<S>,
+  status: SourceStatus | undefined,
+  { artifact, reason = "Succeeded", message, conditions = [], fields }: SourceResult,
   now: string,
 ): SourceStatus {
   const { generation = 0 } = object.metadata;

@@ -8,8 +8,8 @@ export {
   requeueAt,
 } from "./chart-resolver.ts";
 export { isFetchFailureChange } from "./pin-check.ts";
-export { slotAfter, slotOffset } from "./poll-slots.ts";
 export { createPinSigner, type PinSigner } from "./pin-signature.ts";
+export { slotAfter, slotOffset } from "./poll-slots.ts";
 export { mayChange, pollingIntervalMs } from "./polling.ts";
 export { handledOf, openRequests, type Requests } from "./requests.ts";
 export { notesOn } from "./resolve-charts.ts";

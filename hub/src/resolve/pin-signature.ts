@@ -8,6 +8,9 @@ import { canonicalJson } from "@flotilla/shared/json";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 
 export interface PinSigner {
+  /** The HMAC of any data of the hub. */
+  sign(data: unknown): string;
+  isSigned(data: unknown, signature: string): boolean;
   /** The same Bundle with the HMAC of its pins. */
   signed(bundle: Bundle): Bundle;
   /** The pins of a Bundle; undefined unless they and its origin have a valid HMAC for it. */
@@ -23,10 +26,19 @@ export function createPinSigner(key: Uint8Array): PinSigner {
   /** For one Bundle alone: pins that were signed in one namespace are invalid in another. */
   function signatureOf({ namespace, name }: ObjectMeta, { pins, origin }: Signed): Buffer {
     const signed = [namespace, name, pins ?? [], ...(origin === undefined ? [] : [origin])];
-    return createHmac("sha256", secret).update(canonicalJson(signed)).digest();
+    return macOf(signed);
+  }
+
+  function macOf(data: unknown): Buffer {
+    return createHmac("sha256", secret).update(canonicalJson(data)).digest();
   }
 
   return {
+    sign: (data) => macOf(data).toString("base64"),
+    isSigned(data, signature) {
+      const [expected, given] = [macOf(data), Buffer.from(signature, "base64")];
+      return given.length === expected.length && timingSafeEqual(given, expected);
+    },
     signed(bundle) {
       const { pins = [] } = bundle.spec.helmOpOptions ?? {};
       const options = { ...bundle.spec.helmOpOptions, pins };

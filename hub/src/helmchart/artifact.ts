@@ -1,0 +1,55 @@
+/** The artifact of a HelmChart carries its pin, signed by the hub: a status may be writable for others. Pure. */
+import type { HelmChart } from "@flotilla/shared/flux";
+import type { ObjectMeta } from "@flotilla/shared/kube/objects";
+import { type Pin, pinnedVersion, pinSchema } from "@flotilla/shared/source";
+import type { SourceArtifact } from "../fluxsource/index.ts";
+import type { PinSigner } from "../resolve/index.ts";
+import type { ResolvedChart } from "./chart-source.ts";
+
+const pinKey = "flotilla.dev/pin";
+const signatureKey = "flotilla.dev/pin-signature";
+
+/** What the hub signs: the pin of one object. */
+function signedOf(kind: string, { namespace, name, uid }: ObjectMeta, pin: string) {
+  return [kind, namespace, name, uid, pin];
+}
+
+/** The metadata of an artifact with a pin, for any kind of source. */
+export function pinMetadata(
+  kind: string,
+  metadata: ObjectMeta,
+  pin: Pin,
+  signer: Pick<PinSigner, "sign">,
+): Readonly<Record<string, string>> {
+  const text = JSON.stringify(pin);
+  return { [pinKey]: text, [signatureKey]: signer.sign(signedOf(kind, metadata, text)) };
+}
+
+/** The pin in the artifact of a source; undefined unless the hub has signed it for that object. */
+export function pinOfArtifact(
+  kind: string,
+  metadata: ObjectMeta,
+  artifact: SourceArtifact | undefined,
+  signer: Pick<PinSigner, "isSigned">,
+): Pin | undefined {
+  const { [pinKey]: text, [signatureKey]: signature = "" } = artifact?.metadata ?? {};
+  if (text === undefined || !signer.isSigned(signedOf(kind, metadata, text), signature))
+    return undefined;
+  const parsed = pinSchema.safeParse(JSON.parse(text));
+  return parsed.success ? parsed.data : undefined;
+}
+
+export function chartArtifact(
+  { metadata }: HelmChart,
+  { name, pin, digest, url }: ResolvedChart,
+  signer: Pick<PinSigner, "sign">,
+): Omit<SourceArtifact, "lastUpdateTime"> {
+  const version = pinnedVersion(pin);
+  return {
+    revision: version,
+    digest,
+    url,
+    path: `helmchart/${metadata.namespace}/${metadata.name}/${name}-${version}.tgz`,
+    metadata: pinMetadata("HelmChart", metadata, pin, signer),
+  };
+}

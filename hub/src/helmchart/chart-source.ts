@@ -1,0 +1,40 @@
+/** How a chart is resolved in one kind of source. */
+import type { HelmChart, HelmChartSpec } from "@flotilla/shared/flux";
+import type { Pin } from "@flotilla/shared/source";
+import type { FluxCondition, ReadSecret, SourceObject } from "../fluxsource/index.ts";
+
+export interface ChartRequest {
+  readonly chart: HelmChart;
+  readonly spec: HelmChartSpec;
+  readonly secret: ReadSecret;
+  readonly signal: AbortSignal;
+}
+
+export interface ResolvedChart {
+  /** Of the chart, in its Chart.yaml. */
+  readonly name: string;
+  /** Its version is that of the artifact. */
+  readonly pin: Pin;
+  /** `sha256:` and hex: of the archive or of what it is made from. */
+  readonly digest: string;
+  /** The address, without secrets. */
+  readonly url: string;
+  /** The values files that exist, with `ignoreMissingValuesFiles`. */
+  readonly valuesFiles?: readonly string[];
+  readonly conditions?: readonly FluxCondition[];
+}
+
+/** Charts of one kind of source. */
+export interface ChartFromSource<S extends SourceObject = SourceObject> {
+  /** The source that a HelmChart refers to. */
+  readonly find: (key: string) => S | undefined;
+  /** The names of the Secrets that its charts are resolved with, in its namespace. */
+  readonly secretsOf: (source: S) => readonly string[];
+  /** Identifies the state of the source: another value resolves its charts again. Undefined: it has none yet. */
+  readonly revisionOf: (source: S) => string | undefined;
+  readonly addressOf: (source: S) => string;
+  /** Whether charts are resolved in their own interval, because the source has no revision as a whole. */
+  readonly isPolled: (source: S) => boolean;
+  /** Throws a SourceError or an AppError. */
+  readonly resolve: (source: S, request: ChartRequest) => Promise<ResolvedChart>;
+}

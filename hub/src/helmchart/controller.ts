@@ -1,0 +1,138 @@
+/** The controller of HelmCharts: resolves a chart of a source to a pin whenever the source or the HelmChart changes. */
+import { type HelmChart, type HelmChartSpec, helmCharts } from "@flotilla/shared/flux";
+import { defineIndex } from "@flotilla/shared/kube/cache";
+import { type Watch, watch } from "@flotilla/shared/kube/controller";
+import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { pinnedVersion } from "@flotilla/shared/source";
+import type { FluxInformers } from "../cache/index.ts";
+import {
+  createSourceController,
+  type SourceController,
+  type SourceControllerDeps,
+  SourceError,
+} from "../fluxsource/index.ts";
+import type { PinSigner } from "../resolve/index.ts";
+import { chartArtifact } from "./artifact.ts";
+import type { ChartFromSource } from "./chart-source.ts";
+
+export type ChartSourceKind = HelmChartSpec["sourceRef"]["kind"];
+
+export interface HelmChartDeps extends SourceControllerDeps {
+  readonly flux: Pick<
+    FluxInformers,
+    "helmCharts" | "helmRepositories" | "gitRepositories" | "buckets"
+  >;
+  /** By the kind of the source. */
+  readonly sources: Readonly<Record<ChartSourceKind, ChartFromSource>>;
+  readonly signer: Pick<PinSigner, "sign">;
+}
+
+/** HelmCharts by the source that they refer to. */
+const bySource = defineIndex<HelmChart>("source", ({ metadata, spec }) =>
+  spec === undefined
+    ? []
+    : [sourceKey(spec.sourceRef.kind, metadata.namespace, spec.sourceRef.name)],
+);
+
+export function createHelmChartController(deps: HelmChartDeps): SourceController<HelmChart> {
+  const { flux, sources, signer } = deps;
+
+  function find({ metadata, spec }: HelmChart) {
+    if (spec === undefined) return undefined;
+    const { kind, name } = spec.sourceRef;
+    const charts = sources[kind];
+    const key = keyOf({ namespace: metadata.namespace ?? "", name });
+    const source = charts.find(key);
+    return { charts, source, key, kind };
+  }
+
+  function chartsOf(kind: ChartSourceKind, key: ObjectKey): readonly ObjectKey[] {
+    return flux.helmCharts.store.byIndex(bySource, `${kind}/${key}`).map(keyOf);
+  }
+
+  return createSourceController<HelmChart>(
+    {
+      name: "helmchart",
+      resource: helmCharts,
+      failureReason: "ChartPullError",
+      intervalOf(chart) {
+        const found = find(chart);
+        const isPolled = found?.source !== undefined && found.charts.isPolled(found.source);
+        return isPolled ? chart.spec?.interval : undefined;
+      },
+      addressOf(chart) {
+        const found = find(chart);
+        return found?.source === undefined ? "" : found.charts.addressOf(found.source);
+      },
+      secretsOf(chart) {
+        const found = find(chart);
+        const own = found?.source === undefined ? [] : found.charts.secretsOf(found.source);
+        const verify = chart.spec?.verify?.secretRef?.name;
+        return [...new Set([...own, ...(verify === undefined ? [] : [verify])])];
+      },
+      inputsOf(chart) {
+        const found = find(chart);
+        if (found?.source === undefined) return "no source";
+        return `${found.source.metadata.uid} ${found.charts.revisionOf(found.source) ?? "no artifact"}`;
+      },
+      async read(chart, { secret, signal }) {
+        const { spec } = chart;
+        const found = find(chart);
+        if (spec === undefined || found === undefined)
+          throw new SourceError("Failed", "the HelmChart has no spec: set spec.chart", {
+            stalls: true,
+          });
+        const { source, charts, kind, key } = found;
+        if (source === undefined)
+          throw new SourceError(
+            "SourceUnavailable",
+            `there is no ${kind} ${key}; continuing as soon as it exists`,
+            { condition: "FetchFailed" },
+          );
+        const revision = charts.revisionOf(source);
+        if (revision === undefined)
+          throw new SourceError(
+            "NoSourceArtifact",
+            `the ${kind} ${key} has no artifact yet; continuing as soon as it has one`,
+          );
+        const resolved = await charts.resolve(source, { chart, spec, secret, signal });
+        const version = pinnedVersion(resolved.pin);
+        const isTree = resolved.pin.kind === "git" || resolved.pin.kind === "bucket";
+        return {
+          artifact: chartArtifact(chart, resolved, signer),
+          reason:
+            isTree || "build" in resolved.pin ? "ChartPackageSucceeded" : "ChartPullSucceeded",
+          message: `${isTree ? "resolved" : "pulled"} '${resolved.name}' chart with version '${version}'`,
+          ...(resolved.conditions !== undefined && { conditions: resolved.conditions }),
+          fields: {
+            url: resolved.url,
+            observedChartName: resolved.name,
+            observedSourceArtifactRevision: source.status?.artifact?.revision,
+            observedValuesFiles: resolved.valuesFiles,
+          },
+        };
+      },
+    },
+    flux.helmCharts,
+    {
+      ...deps,
+      watches: [
+        sourceWatch(flux.helmRepositories, (key) => chartsOf("HelmRepository", key)),
+        sourceWatch(flux.gitRepositories, (key) => chartsOf("GitRepository", key)),
+        sourceWatch(flux.buckets, (key) => chartsOf("Bucket", key)),
+      ],
+    },
+  );
+}
+
+/** Every change of a source enqueues its charts, which decide by its revision whether they are due. */
+function sourceWatch<T extends KubeObject>(
+  source: Parameters<typeof watch<T>>[0],
+  toKeys: (key: ObjectKey) => readonly ObjectKey[],
+): Watch {
+  return watch(source, { toKeys: ({ key }) => toKeys(key), replay: false });
+}
+
+function sourceKey(kind: ChartSourceKind, namespace: string | undefined, name: string): string {
+  return `${kind}/${keyOf({ namespace: namespace ?? "", name })}`;
+}

@@ -1,0 +1,100 @@
+/** Charts of HelmRepositories: of an index that was read before, or of a registry. */
+
+import { createHash } from "node:crypto";
+import { AppError } from "@flotilla/shared/errors";
+import type { HelmChart, HelmChartSpec, HelmRepository } from "@flotilla/shared/flux";
+import { canonicalJson } from "@flotilla/shared/json";
+import type { Store } from "@flotilla/shared/kube/cache";
+import {
+  archiveDigest,
+  chartErrors,
+  type DownloadPin,
+  describeUrl,
+  pinAddress,
+} from "@flotilla/shared/source";
+import type { Resolver } from "@flotilla/shared/source/client";
+import { isUsable, SourceError, secretNames, timeoutOf } from "../fluxsource/index.ts";
+import { chartLocation, helmRepositoryAccess, isRegistry } from "../helmrepository/index.ts";
+import type { ChartFromSource } from "./chart-source.ts";
+
+/** Only another index or another reference to a chart can help. */
+const invalidReferences: ReadonlySet<string> = new Set([
+  chartErrors.CHART_NOT_FOUND.code,
+  chartErrors.CHART_VERSION_NOT_FOUND.code,
+  chartErrors.CHART_SOURCE_INVALID.code,
+  "CONSTRAINT_INVALID",
+]);
+
+export function chartsOfHelmRepositories(deps: {
+  readonly store: Pick<Store<HelmRepository>, "get">;
+  readonly resolver: Resolver;
+}): ChartFromSource<HelmRepository> {
+  return {
+    find: (key) => deps.store.get(key),
+    secretsOf: ({ spec }) => (spec === undefined ? [] : secretNames(spec)),
+    revisionOf: (repository) =>
+      isRegistry(repository)
+        ? `generation ${repository.metadata.generation ?? 0}`
+        : isUsable(repository)
+          ? repository.status?.artifact?.revision
+          : undefined,
+    addressOf: ({ spec }) => spec?.url ?? "",
+    isPolled: isRegistry,
+    async resolve(repository, { chart, spec, secret, signal }) {
+      const location = chartLocation(repository, spec.chart);
+      const access = helmRepositoryAccess(repository, location, secret);
+      const isIndex = location.kind === "http";
+      const version = spec.version === "*" ? "" : spec.version;
+      const { pin } = await timeoutOf(repository.spec?.timeout, signal, (limited) =>
+        // The index as it was read for the HelmRepository.
+        deps.resolver.resolve(location, version, access, {
+          ...(isIndex && { since: 0 }),
+          signal: limited,
+        }),
+      ).catch((thrown: unknown) => {
+        const error = AppError.from(thrown);
+        const isInvalid = isIndex && invalidReferences.has(error.code);
+        throw new SourceError(
+          isInvalid ? "InvalidChartReference" : "ChartPullError",
+          error.message,
+          {
+            stalls: isInvalid,
+            cause: thrown,
+          },
+        );
+      });
+      const built = withValuesFiles(chart, spec, pin);
+      return {
+        name: spec.chart,
+        pin: built,
+        digest: archiveDigest(pin) ?? digestOf(pin),
+        url: describeUrl(pinAddress(pin).replace(/@sha256:.*/, "")),
+      };
+    },
+  };
+}
+
+/** Of an archive that the index has no digest for: what is known of it. */
+function digestOf(pin: DownloadPin): string {
+  return `sha256:${createHash("sha256").update(canonicalJson(pin)).digest("hex")}`;
+}
+
+/** With values files the chart is another one in each generation of the HelmChart, as in Flux. */
+function withValuesFiles(
+  { metadata }: HelmChart,
+  { valuesFiles = [], ignoreMissingValuesFiles }: HelmChartSpec,
+  pin: DownloadPin,
+): DownloadPin {
+  const isOwn =
+    valuesFiles.length === 0 || (valuesFiles.length === 1 && valuesFiles[0] === "values.yaml");
+  if (isOwn || pin.kind === "tarball") return pin;
+  const separator = pin.version.includes("+") ? "." : "+";
+  return {
+    ...pin,
+    version: `${pin.version}${separator}${metadata.generation ?? 0}`,
+    build: {
+      valuesFiles,
+      ...(ignoreMissingValuesFiles === true && { ignoreMissingValuesFiles }),
+    },
+  };
+}

@@ -1,0 +1,2 @@
+export { createHelmRepositoryController } from "./controller.ts";
+export { chartLocation, helmRepositoryAccess, isRegistry } from "./location.ts";
