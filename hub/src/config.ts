@@ -41,6 +41,8 @@ export interface HubConfig {
   readonly clientAddressHeader?: string;
   /** Run although Leases of Fleet's controllers exist, once they have expired. */
   readonly takeOverFromFleet: boolean;
+  /** Whether objects of Flux's kinds may name sources, and objects of Alerts and Receivers, in other namespaces. */
+  readonly crossNamespaceReferences: boolean;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -58,6 +60,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --egress-loopback POLICY     whether charts may come from this machine: allow or deny; default deny
   --egress-private POLICY      whether charts may come from private networks: allow or deny; default allow
   --certificate-lifetime D     of agents' certificates; default 24h
+  --cross-namespace-references  let Flux's kinds refer to objects of other namespaces
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
@@ -95,6 +98,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     replica: flags.replica ?? hostname(),
     replicaHost: flags["replica-host"],
     takeOverFromFleet: flags["take-over-from-fleet"],
+    crossNamespaceReferences: flags["cross-namespace-references"],
     logLevel,
     egress: {
       allowLoopback: isAllowed(flags, "egress-loopback"),
@@ -150,6 +154,7 @@ function readFlags(args: readonly string[]) {
         "egress-private": { type: "string", default: "allow" },
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },
+        "cross-namespace-references": { type: "boolean", default: false },
         "take-over-from-fleet": { type: "boolean", default: false },
         "log-level": { type: "string", default: "info" },
       },

@@ -8,12 +8,13 @@ import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { createCaches, runCaches } from "./cache/index.ts";
+import { createCaches, createFluxCaches, runCaches } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
+import { createNotifications } from "./notification/index.ts";
 import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
@@ -46,15 +47,21 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
+  const flux = createFluxCaches(rest, log);
   const { proxy } = config;
   const ownPorts: number[] = [];
+  const egress = { ...config.egress, ownPorts };
   const sources = createSourceClient({
-    userAgent,
-    egress: { ...config.egress, ownPorts },
+    ...{ userAgent, egress },
     memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
-  const events = createEventRecorder({ rest, ...reporter });
+  const recorder = createEventRecorder({ rest, ...reporter });
+  const notifications = createNotifications({
+    ...{ rest, recorder, reporter, egress, proxy, userAgent, metrics, clock, log },
+    ...{ alerts: flux.alerts, providers: flux.providers },
+    crossNamespace: config.crossNamespaceReferences,
+  });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
@@ -68,10 +75,14 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Keeps the hub from running beside Fleet's controllers; both clients reject writes then. */
     fleet,
     caches,
+    /** Of Flux's kinds. */
+    flux,
     sources,
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
-    events,
+    /** Its events are notifications, too. */
+    events: notifications.events,
+    notifications,
     reports,
     contents,
     objects,
@@ -82,15 +93,21 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     log,
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
-      await Promise.all([runCaches(caches, signal), objects.run(signal), reports.run(signal)]);
+      await Promise.all([
+        ...[runCaches(caches, signal), flux.run(signal), notifications.run(signal)],
+        ...[objects.run(signal), reports.run(signal)],
+      ]);
     },
     /** Writes what is pending. */
     async flush(): Promise<void> {
       await reports.flush();
-      await Promise.all([events.flush(), fleetEvents.flush()]);
+      await Promise.all([recorder.flush(), fleetEvents.flush(), notifications.flush()]);
     },
     async close(): Promise<void> {
-      await Promise.all([sources.close(), connection.close(), leaseConnection.close()]);
+      await Promise.all([
+        ...[sources.close(), notifications.close()],
+        ...[connection.close(), leaseConnection.close()],
+      ]);
     },
   };
 }

@@ -86,7 +86,7 @@ export async function serve(
     answering = server;
     const { authority, presence } = server;
     // An agent that connects before would be rejected, after a handshake.
-    await cachesSynced(caches);
+    await Promise.all([cachesSynced(caches), parts.flux.synced()]);
     const recorded = highestEpoch(clusters.store.list(), name);
     if (recorded > 0) await replica.raiseEpochFloor(recorded);
     const { host, port } = config.grpcListen;

@@ -19,6 +19,7 @@ import type { ContentStore } from "../content/index.ts";
 import { createContentController } from "../contentgc/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
+import type { StatusObserver } from "../notification/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import {
   createChartAccess,
@@ -35,6 +36,7 @@ export interface RunDeps extends ControllerDeps {
   readonly signer: PinSigner;
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
   readonly resolver: Resolver;
+  readonly observer?: StatusObserver | undefined;
   /** For tests, which have to wait until a content is packed. */
   readonly pack?: Pack;
 }

@@ -1,8 +1,8 @@
 /** Notifications of one replica of the hub, put together. */
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { untilAborted } from "@flotilla/shared/concurrency";
-import { type Alert, alerts, type Provider, providers } from "@flotilla/shared/flux";
-import { createInformer, createOptionalInformers, type Informer } from "@flotilla/shared/kube/cache";
+import type { Alert, Provider } from "@flotilla/shared/flux";
+import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
@@ -29,8 +29,6 @@ export interface Notifications extends Pick<Notifier, "stored"> {
   /** A recorder whose Kubernetes Events are notifications, too. */
   readonly events: EventRecorder;
   readonly observer: StatusObserver;
-  /** Resolves once Alerts and Providers are known, or are not installed. */
-  readonly synced: Promise<unknown>;
   /** Watches until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
   /** Delivers what all replicas have stored, until `signal` aborts. For the leader alone. */
@@ -42,6 +40,8 @@ export interface Notifications extends Pick<Notifier, "stored"> {
 
 export interface NotificationsDeps {
   readonly rest: KubeRest;
+  readonly alerts: Informer<Alert>;
+  readonly providers: Informer<Provider>;
   /** Records Kubernetes Events. */
   readonly recorder: EventRecorder;
   readonly reporter: Reporter;
@@ -61,16 +61,7 @@ const idleTimeoutMs = 60_000;
 const maxPools = 128;
 
 export function createNotifications(deps: NotificationsDeps): Notifications {
-  const { rest, recorder, crossNamespace, clock, log } = deps;
-  const optional = createOptionalInformers({ rest, log });
-  const alertCache: Informer<Alert> = optional.add(
-    alerts,
-    createInformer({ rest, resource: alerts, log: log.child({ cache: alerts.plural }) }),
-  );
-  const providerCache: Informer<Provider> = optional.add(
-    providers,
-    createInformer({ rest, resource: providers, log: log.child({ cache: providers.plural }) }),
-  );
+  const { rest, alerts, providers, recorder, crossNamespace, clock, log } = deps;
   const pools = createConnectionPools({
     ...(deps.proxy !== undefined && { proxy: deps.proxy }),
     ...{ connectTimeoutMs, idleTimeoutMs, maxPools },
@@ -84,7 +75,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
       metrics.dropped.inc({ why: "full" }, entries.length);
       log.warn({ provider, dropped: entries.length }, "the outbox of a Provider is full");
       for (const key of new Set(entries.map(({ alert }) => alert))) {
-        const alert = alertCache.store.get(key);
+        const alert = alerts.store.get(key);
         if (alert !== undefined)
           recorder.record(alert, {
             type: "Warning",
@@ -99,7 +90,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     outbox.providers().reduce((sum, provider) => sum + outbox.entries(provider).length, 0),
   );
   const notifier = createNotifier({
-    alerts: alertCache.store,
+    alerts: alerts.store,
     outbox,
     rules: { crossNamespace, patterns: createPatterns() },
     recent: createRecentEvents(clock),
@@ -114,10 +105,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     events,
     observer: createStatusObserver({ events, notifier }),
     stored: notifier.stored,
-    synced: Promise.all([alertCache.synced, providerCache.synced]),
-    async run(signal) {
-      await Promise.all([optional.run(signal), outbox.run(signal)]);
-    },
+    run: outbox.run,
     async deliver(objectsOf, signal) {
       await Promise.race([outbox.refresh(signal), untilAborted(signal)]);
       const common = { ...deps, events: recorder };
@@ -126,13 +114,13 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
           {
             ...common,
             ...{ outbox, send, metrics },
-            alerts: alertCache.store,
-            providers: providerCache.store,
+            alerts: alerts.store,
+            providers: providers.store,
           },
           signal,
         ),
         checkAlerts(
-          { ...common, alerts: alertCache, providers: providerCache, objectsOf },
+          { ...common, objectsOf },
           signal,
         ),
       ]);
