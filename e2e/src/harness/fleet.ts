@@ -101,6 +101,8 @@ export interface TestFleetSpec {
   readonly impersonationNamespaces?: readonly string[];
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
+  /** More flags of the hub. */
+  readonly hubFlags?: readonly string[];
 }
 
 interface OwnedCluster extends TestCluster {
@@ -289,7 +291,7 @@ function createPlanes(
 async function startReplicas(
   context: ProcessContext,
   kubeconfig: string,
-  { replicas: count = 1, proxied = count > 1, hubEnvironment = {} }: TestFleetSpec,
+  { replicas: count = 1, proxied = count > 1, hubEnvironment = {}, hubFlags = [] }: TestFleetSpec,
 ): Promise<{ readonly replicas: readonly TestReplica[]; readonly link: LinkProxy | undefined }> {
   const link = proxied ? await startLinkProxy() : undefined;
   const start = (index: number) =>
@@ -297,6 +299,7 @@ async function startReplicas(
       index,
       kubeconfig,
       environment: hubEnvironment,
+      flags: hubFlags,
       ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
     });
   const first = await start(0);
