@@ -61,7 +61,10 @@ export async function startAlertFleet(spec: Partial<TestFleetSpec> = {}): Promis
         await hub.create(secrets, {
           metadata: { namespace, name },
           data: Object.fromEntries(
-            Object.entries(secret).map(([key, text]) => [key, Buffer.from(text).toString("base64")]),
+            Object.entries(secret).map(([key, text]) => [
+              key,
+              Buffer.from(text).toString("base64"),
+            ]),
           ),
         });
       await hub.create(providers, {

@@ -54,8 +54,7 @@ test("on-call gets every failure in namespace prod and nothing else", async () =
   await sink.wait(
     "/all",
     "the failure in staging",
-    ({ involvedObject }) =>
-      involvedObject.namespace === "staging" && involvedObject.name === "bad",
+    ({ involvedObject }) => involvedObject.namespace === "staging" && involvedObject.name === "bad",
   );
 
   const { event, headers } = failure;
@@ -71,10 +70,7 @@ test("on-call gets every failure in namespace prod and nothing else", async () =
   assert.equal(headers["gotk-component"], "flotilla.dev/hub");
   for (const { event } of sink.at("/on-call")) {
     assert.equal(event.severity, "error");
-    assert.deepEqual(
-      [event.involvedObject.namespace, event.involvedObject.name],
-      ["prod", "bad"],
-    );
+    assert.deepEqual([event.involvedObject.namespace, event.involvedObject.name], ["prod", "bad"]);
   }
 });
 
@@ -119,8 +115,7 @@ test("the frontend team hears of a new version of its chart in any namespace", a
   await sink.wait(
     "/all",
     "1.1.0 of another HelmOp",
-    ({ involvedObject, reason }) =>
-      involvedObject.name === "good" && reason === "UpgradeSucceeded",
+    ({ involvedObject, reason }) => involvedObject.name === "good" && reason === "UpgradeSucceeded",
   );
 
   for (const { text, headers } of heard) {
@@ -134,7 +129,10 @@ test("the frontend team hears of a new version of its chart in any namespace", a
 });
 
 test("drift is an event, and so is a cluster that goes offline and returns", async () => {
-  await alertFleet.provider("prod", "clusters", { type: "generic", address: `${sink.url}/clusters` });
+  await alertFleet.provider("prod", "clusters", {
+    type: "generic",
+    address: `${sink.url}/clusters`,
+  });
   await alertFleet.alert("prod", "clusters", { eventSources: [{ kind: "Cluster", name: "*" }] });
   await prod.patchHelmOp("good", { correctDrift: { enabled: true } });
   await prod.waitUntilReady("good", "1.1.0", 1);
@@ -160,7 +158,11 @@ test("drift is an event, and so is a cluster that goes offline and returns", asy
   assert.equal(offline.event.severity, "error");
   assert.equal(offline.event.metadata?.["cluster"], "prod/cluster-1");
   await first.startAgent();
-  await sink.wait("/clusters", "a cluster that is back", ({ reason }) => reason === "ClusterOnline");
+  await sink.wait(
+    "/clusters",
+    "a cluster that is back",
+    ({ reason }) => reason === "ClusterOnline",
+  );
 });
 
 test("a sink that never answers holds up no other, and what waits is delivered after a restart of the hub", async () => {
@@ -170,8 +172,13 @@ test("a sink that never answers holds up no other, and what waits is delivered a
   });
   await alertFleet.alert("prod", "silent", { eventSources: [{ kind: "HelmOp", name: "*" }] });
   await prod.createHelmOp("late", app("1.0.0"));
-  const isLate = ({ involvedObject, reason }: { involvedObject: { name: string }; reason: string }) =>
-    involvedObject.name === "late" && reason === "InstallSucceeded";
+  const isLate = ({
+    involvedObject,
+    reason,
+  }: {
+    involvedObject: { name: string };
+    reason: string;
+  }) => involvedObject.name === "late" && reason === "InstallSucceeded";
   await sink.wait("/all", "the other sink", isLate);
   assert.deepEqual(sink.at("/silent"), []);
 

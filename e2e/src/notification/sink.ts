@@ -12,7 +12,11 @@ export interface Received {
 }
 
 export interface ReceivedEvent {
-  readonly involvedObject: { readonly kind: string; readonly name: string; readonly namespace: string };
+  readonly involvedObject: {
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace: string;
+  };
   readonly severity: string;
   readonly reason: string;
   readonly message: string;
@@ -33,7 +37,10 @@ export interface Sink {
 
 const waitMs = 90_000;
 
-export async function startSink(tls?: { readonly key: string; readonly cert: string }): Promise<Sink> {
+export async function startSink(tls?: {
+  readonly key: string;
+  readonly cert: string;
+}): Promise<Sink> {
   const received: Received[] = [];
   const statuses = new Map<string, number>();
   const signal = createChangeSignal(
@@ -55,8 +62,7 @@ export async function startSink(tls?: { readonly key: string; readonly cert: str
       response.writeHead(status).end();
     });
   };
-  const server =
-    tls === undefined ? createServer(listener) : createTlsServer({ ...tls }, listener);
+  const server = tls === undefined ? createServer(listener) : createTlsServer({ ...tls }, listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const at = (path: string) => received.filter((each) => each.path === path);

@@ -1,10 +1,9 @@
 /** What is wrong with an Alert although the API server took it: it selects nothing, or cannot send. Pure. */
-import type { EventSource } from "@flotilla/shared/flux";
+import type { EventSource, Provider } from "@flotilla/shared/flux";
 import { notifiedKinds } from "./kinds.ts";
 import { isForbidden } from "./match.ts";
 import { isWrittenProvider, type WrittenAlert } from "./objects.ts";
 import { providerProblem } from "./provider-settings.ts";
-import type { Provider } from "@flotilla/shared/flux";
 
 export interface CheckedObject {
   readonly namespace: string;
@@ -35,7 +34,9 @@ export function alertProblems(input: AlertCheckInput): readonly string[] {
   const selection =
     problems.length === 0 && !isNothing
       ? []
-      : [`${isNothing ? "selects no object" : "some sources select no object"}: ${problems.join("; ") || "it has no eventSources"}`];
+      : [
+          `${isNothing ? "selects no object" : "some sources select no object"}: ${problems.join("; ") || "it has no eventSources"}`,
+        ];
   return [...(providerText === undefined ? [] : [providerText]), ...selection];
 }
 

@@ -73,7 +73,8 @@ export async function checkAlerts(deps: CheckDeps, signal: AbortSignal): Promise
       if (isSpecChange(change)) later("Provider", change.key, () => checkProvider(change.key));
     }),
   ];
-  for (const alert of alerts.store.list()) later("Alert", keyOf(alert), () => checkAlert(keyOf(alert)));
+  for (const alert of alerts.store.list())
+    later("Alert", keyOf(alert), () => checkAlert(keyOf(alert)));
   for (const provider of providers.store.list())
     later("Provider", keyOf(provider), () => checkProvider(keyOf(provider)));
   await new Promise<void>((resolve) => {

@@ -119,10 +119,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
           },
           signal,
         ),
-        checkAlerts(
-          { ...common, objectsOf },
-          signal,
-        ),
+        checkAlerts({ ...common, objectsOf }, signal),
       ]);
     },
     flush: outbox.flush,
