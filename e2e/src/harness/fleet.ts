@@ -18,7 +18,7 @@ import {
   startControlPlane,
 } from "@flotilla/local/control-plane";
 import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
-import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { assertRightsSuffice, type RightsOptions, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
@@ -311,9 +311,16 @@ async function startReplicas(
 
 /** The registration of each workspace, made once. */
 function createRegistrations(hub: ClusterClient) {
+  async function registration(workspace: string) {
+    // The hub creates these two.
+    if (workspace !== workspaceNamespace && workspace !== localNamespace)
+      await hub.create(namespaces, { metadata: { name: workspace } });
+    return await ensureRegistrationToken(hub, workspace, "tests");
+  }
+
   const registrations = new Map<string, ReturnType<typeof ensureRegistrationToken>>();
   return (workspace: string) => {
-    const made = registrations.get(workspace) ?? ensureRegistrationToken(hub, workspace, "tests");
+    const made = registrations.get(workspace) ?? registration(workspace);
     registrations.set(workspace, made);
     return made;
   };
