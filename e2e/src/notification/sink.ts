@@ -35,7 +35,7 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-const waitMs = 90_000;
+const waitMs = 60_000;
 
 export async function startSink(tls?: {
   readonly key: string;

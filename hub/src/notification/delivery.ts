@@ -2,10 +2,13 @@
  * Delivers what the outboxes hold, while this replica leads: one event after the other for each Provider, with a backoff of its
  * own, so that an address that never answers holds up no other.
  */
+import { createLruCache } from "@flotilla/shared/cache";
 import {
   backoffDelayMs,
   createTokenBucket,
   createWaker,
+  type TokenBucket,
+  type Waker,
   withJitter,
 } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
@@ -51,6 +54,7 @@ const backoff = { firstMs: 15_000, longestMs: 5 * 60_000 };
 
 /** Of one provider. */
 const rate = { burst: 50, perSecond: 5 };
+const maxBuckets = 1_000;
 
 type Outcome =
   | { readonly kind: "delivered" | "skipped" }
@@ -68,6 +72,8 @@ export async function runDelivery(deps: DeliveryDeps, signal: AbortSignal): Prom
     { readonly wake: () => void; readonly ended: Promise<void> }
   >();
 
+  const buckets = createLruCache<TokenBucket>(maxBuckets);
+
   function ensure(provider: ObjectKey): void {
     if (signal.aborted) return;
     const running = workers.get(provider);
@@ -77,7 +83,9 @@ export async function runDelivery(deps: DeliveryDeps, signal: AbortSignal): Prom
     }
     if (deps.outbox.entries(provider).length === 0) return;
     const waker = createWaker(deps.clock);
-    const ended = deliverAll(deps, provider, waker, signal)
+    const bucket = buckets.get(provider) ?? createTokenBucket({ ...rate, clock: deps.clock });
+    buckets.set(provider, bucket);
+    const ended = deliverAll(deps, { provider, waker, bucket }, signal)
       .catch((thrown: unknown) => {
         deps.log.error({ provider, err: messageOf(thrown) }, "delivery of notifications failed");
       })
@@ -99,15 +107,19 @@ export async function runDelivery(deps: DeliveryDeps, signal: AbortSignal): Prom
   await Promise.all([...workers.values()].map(({ ended }) => ended));
 }
 
+interface Worker {
+  readonly provider: ObjectKey;
+  readonly waker: Waker;
+  readonly bucket: TokenBucket;
+}
+
 /** Until the outbox of the provider is empty. */
 async function deliverAll(
   deps: DeliveryDeps,
-  provider: ObjectKey,
-  waker: ReturnType<typeof createWaker>,
+  { provider, waker, bucket }: Worker,
   signal: AbortSignal,
 ): Promise<void> {
   const { outbox, clock, metrics } = deps;
-  const bucket = createTokenBucket({ ...rate, clock });
   /** Removed, but perhaps not in the store yet. */
   const done = new Set<string>();
   for (let failures = 0; !signal.aborted; ) {

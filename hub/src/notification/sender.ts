@@ -73,7 +73,8 @@ export function createSender({ pools, userAgent, clock }: SenderDeps): SendEvent
   async function sendOnce(request: OutgoingRequest, sending: Sending): Promise<Answer> {
     const { url, method, headers, body } = request;
     const { access, signal, timeoutMs } = sending;
-    const leftMs = Math.max(1, sending.endsAt - clock.monotonic());
+    // AbortSignal takes whole milliseconds only.
+    const leftMs = Math.max(1, Math.ceil(sending.endsAt - clock.monotonic()));
     const until = AbortSignal.any([signal, AbortSignal.timeout(leftMs)]);
     const failed = (why: string) => ({ kind: "failed", why: `${url.host}: ${why}` }) as const;
     try {
