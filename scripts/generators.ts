@@ -1,8 +1,10 @@
 /** The generated files of the repository. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { allCrds, renderCrd } from "@flotilla/shared/api/crd";
+import { allCrds, type CustomResourceDefinition, renderCrd } from "@flotilla/shared/api/crd";
 import { apiReference } from "@flotilla/shared/api/reference";
+import { fluxCrds } from "@flotilla/shared/flux/crd";
+import { fluxReference } from "@flotilla/shared/flux/reference";
 
 import { errorReference } from "./error-reference.ts";
 import { root } from "./run.ts";
@@ -17,23 +19,17 @@ export interface Generator {
 }
 
 const wireFolder = "proto/src/generated";
-const crdFolder = "charts/flotilla-crds/templates";
 
 export const generators: readonly Generator[] = [
-  {
-    name: "CRDs",
-    folder: crdFolder,
-    files: () =>
-      new Map(
-        allCrds().map((crd) => [
-          `${crdFolder}/${crd.spec.names.plural}.yaml`,
-          `# Generated from shared/src/api by \`npm run generate\`.\n${renderCrd(crd)}`,
-        ]),
-      ),
-  },
+  crdGenerator("CRDs", "flotilla-crds", "shared/src/api", allCrds),
+  crdGenerator("CRDs of Flux's kinds", "flotilla-flux-crds", "shared/src/flux", fluxCrds),
   {
     name: "API reference",
-    files: () => new Map([["docs/reference/api.md", apiReference()]]),
+    files: () =>
+      new Map([
+        ["docs/reference/api.md", apiReference()],
+        ["docs/reference/flux.md", fluxReference()],
+      ]),
   },
   {
     name: "error reference",
@@ -45,6 +41,27 @@ export const generators: readonly Generator[] = [
     files: () => wireTypes(root, wireFolder),
   },
 ];
+
+/** The templates of a chart of CRDs, a file each. */
+function crdGenerator(
+  name: string,
+  chart: string,
+  schemas: string,
+  crds: () => readonly CustomResourceDefinition[],
+): Generator {
+  const folder = `charts/${chart}/templates`;
+  return {
+    name,
+    folder,
+    files: () =>
+      new Map(
+        crds().map((crd) => [
+          `${folder}/${crd.spec.names.plural}.yaml`,
+          `# Generated from ${schemas} by \`npm run generate\`.\n${renderCrd(crd)}`,
+        ]),
+      ),
+  };
+}
 
 export interface StaleFile {
   readonly path: string;

@@ -4,13 +4,14 @@ import { contentErrors } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
-import { type DownloadPin, type FetchArchive, isTreePin } from "@flotilla/shared/source";
+import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
 import { createChartCache } from "@flotilla/shared/source/cache";
 import type { SourceClient } from "@flotilla/shared/source/client";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { takeOver } from "./action/index.ts";
 import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
+import { type CheckOuts, createFetchArchive } from "./chartbuild/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
 import { createDriftTracker } from "./drift/index.ts";
 import { createDeployer, createEngine } from "./engine/index.ts";
@@ -18,8 +19,9 @@ import { createReleases, type RunHelm } from "./helm/index.ts";
 import { createImpersonatedClients } from "./impersonation/index.ts";
 import { createInventory } from "./inventory/index.ts";
 import { createPostRenderers, type KustomizeProgram } from "./postrender/index.ts";
-import { createLimitRecords, type ProcessLimits, type ProcessWatch } from "./process/index.ts";
+import { createLimitRecords } from "./process/index.ts";
 import {
+  createBuildCharts,
   createReadCalls,
   createReaders,
   createReadRecords,
@@ -39,6 +41,8 @@ export interface InstallerDeps {
   /** Impersonation is required, with service accounts of these namespaces. */
   readonly impersonationNamespaces?: readonly string[] | undefined;
   readonly charts: SourceClient;
+  /** Fetch the files of charts that are made here. */
+  readonly checkOuts: CheckOuts;
   readonly runHelm: RunHelm;
   readonly kustomize: KustomizeProgram;
   /** Of the readers. Helm has its own. */
@@ -115,7 +119,15 @@ export function createInstaller(deps: InstallerDeps): Installer {
     ...{ referenced, clusterInfo, renderValues, readYaml, clock, log },
   });
   const charts = createChartCache(
-    { fetch: fetchArchive(deps.charts.fetch), log },
+    {
+      fetch: createFetchArchive({
+        charts: deps.charts,
+        checkOuts: deps.checkOuts,
+        buildChart: createBuildCharts(readers),
+        dir: join(dataDir, "builds"),
+      }),
+      log,
+    },
     { dir: join(dataDir, "charts"), ...chartCacheLimit(deps) },
   );
   const stores = { assignments, inventory, referenced, clusterInfo };
@@ -192,12 +204,5 @@ export function createInstaller(deps: InstallerDeps): Installer {
       closing.abort();
       await Promise.all([watches, inputs.end(), readers.close()]);
     },
-  };
-}
-
-function fetchArchive(download: FetchArchive<DownloadPin>): FetchArchive {
-  return async (pin, write, request) => {
-    if (isTreePin(pin)) throw new Error("charts are not built yet");
-    return await download(pin, write, request);
   };
 }

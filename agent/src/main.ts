@@ -5,8 +5,10 @@ import { join } from "node:path";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createLog } from "@flotilla/shared/log";
+import { createProcessWatch } from "@flotilla/shared/process";
 import { availableMemoryBytes, runProgram, startHealthServer } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
+import { createGitClient } from "@flotilla/shared/source/git";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type ActiveAgent, createActiveAgent } from "./active-agent.ts";
@@ -15,7 +17,7 @@ import { createProcessRecords, helmEnvironment, writePodKubeconfig } from "./hel
 import { createHubConnector } from "./hubclient/index.ts";
 import { agentGrants } from "./impersonation/index.ts";
 import { lead, readinessOf } from "./leader/index.ts";
-import { createProcessWatch, processLimits } from "./process/index.ts";
+import { limitsWithChildren, processLimits } from "./process/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
@@ -63,6 +65,15 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     limited: { watch, limits: limits.helm },
     grantOf,
   };
+  const git = createGitClient({
+    ...{
+      dir: join(dataDir, "git"),
+      userAgent,
+      proxy: config.proxy,
+      egress: { allowLoopback: true },
+    },
+    processes: { watch, limits: limitsWithChildren(limits.helm) },
+  });
   const { PATH } = config.helmEnvironment;
   const kustomize = { path: config.kustomize, environment: PATH === undefined ? {} : { PATH } };
   const compileCache = getCompileCacheDir();
@@ -70,6 +81,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     rest,
     impersonationNamespaces,
     charts,
+    checkOuts: { git: git.checkout },
     helm,
     kustomize,
     connectHub: createHubConnector(),

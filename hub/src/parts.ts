@@ -15,7 +15,8 @@ import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
 import { createNotifications } from "./notification/index.ts";
-import { createWorkspaceObjects, watchReferences } from "./referenced/index.ts";
+import { watchReceiverSecrets } from "./receiver/index.ts";
+import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
@@ -66,8 +67,11 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
-  const objects = createWorkspaceObjects({ rest, clock, log });
+  const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
+  const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
+  workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
+  watchReceiverSecrets(flux.receivers, objects);
 
   return {
     rest,

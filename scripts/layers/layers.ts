@@ -35,6 +35,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "concurrency",
       "json",
       "log",
+      "process",
       "program",
       "regex",
       "selector",
@@ -61,10 +62,11 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
+      ...["helmchart", "helmrelease", "helmrepository"],
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "requests", "webhook"],
+    ["agentserver", "dispatch", "enrolment", "receiver", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
     ["serve.ts"],
@@ -75,7 +77,8 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
     ["assignment", "helm", "identity", "namespace"],
     [
-      ...["crds", "dependencies", "downstream", "drift", "postrender", "readiness", "referenced"],
+      ...["chartbuild", "crds", "dependencies", "downstream", "drift", "postrender", "readiness"],
+      "referenced",
       ...["release", "templates"],
     ],
     ["reader", "report", "values"],

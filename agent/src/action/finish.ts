@@ -13,7 +13,7 @@ export async function finish(
   release: DesiredRelease,
   { signal }: DeployPass,
 ): Promise<InSync | undefined> {
-  const { crds, downstream, inventory } = tools;
+  const { crds, downstream, inventory, recordsNamespace } = tools;
   const { content, desired, client, inputs } = release;
   const owner = desired.owner.name;
   if (!(await isUnchanged(tools, record))) {
@@ -28,5 +28,6 @@ export async function finish(
   await downstream.apply(inputs.downstream, { owner, namespace, client, signal });
   await applyNamespaceMetadata(client, content, signal);
   await crds.reconcile(record, crdPolicy(content, client, signal));
+  await recordsNamespace.clear({ content, client, signal });
   return await inSync(tools, release, record);
 }

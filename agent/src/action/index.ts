@@ -17,5 +17,6 @@ export { createHelmUpgrade, type UpgradeDeps } from "./helm-upgrade.ts";
 export { inSync, isUnchanged } from "./in-sync.ts";
 export { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
 export { createRecordGuard } from "./record-guard.ts";
+export { createRecordsNamespace } from "./records-namespace.ts";
 export { throwIfAborted } from "./revision.ts";
 export { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tools.ts";

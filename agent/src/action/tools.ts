@@ -21,6 +21,7 @@ import type { HelmRollback } from "./helm-rollback.ts";
 import type { RunHelmTest } from "./helm-test.ts";
 import type { HelmUninstall } from "./helm-uninstall.ts";
 import type { HelmUpgrade } from "./helm-upgrade.ts";
+import type { RecordsNamespace } from "./records-namespace.ts";
 
 /** The dependencies of all actions. */
 export interface Tools {
@@ -34,6 +35,7 @@ export interface Tools {
   readonly upgradeRelease: HelmUpgrade;
   readonly rollBack: HelmRollback;
   readonly runTests: RunHelmTest;
+  readonly recordsNamespace: RecordsNamespace;
   readonly drift: Pick<DriftTracker, "driftOf" | "correct" | "suspend">;
   readonly clock: Clock;
 }

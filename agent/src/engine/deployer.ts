@@ -16,6 +16,7 @@ import {
   createHelmUpgrade,
   createLockTimes,
   createRecordGuard,
+  createRecordsNamespace,
   createRunHelmTest,
   type DeployPass,
   type DeployResult,
@@ -105,8 +106,10 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   const lockTimes = createLockTimes(deps.clock);
   const rollBack = createHelmRollback({ ...deps, stored, crds, guard });
   const runTests = createRunHelmTest({ ...deps, stored, guard });
+  const recordsNamespace = createRecordsNamespace(deps);
   const tools: DriverTools = {
     ...{ ...deps, stored, crds, uninstallRelease, upgradeRelease, rollBack, runTests, lockTimes },
+    recordsNamespace,
   };
   return {
     async deploy(assignment, pass) {
@@ -140,6 +143,7 @@ async function deploy(
   releases.follow(owner.name, { namespace, name });
   if (isLost(tools, owner, { namespace, name }))
     await takeOver({ ...tools, ...takeOverScope(client, namespace) }, assignment);
+  await tools.recordsNamespace.copy({ assignment, content, client, signal: pass.signal });
   for (let actions = 0; actions < maxActions; actions += 1) {
     throwIfAborted(pass.superseded);
     await claimInterruptedRun(tools, assignment, content);

@@ -6,6 +6,7 @@
 import { formatObjectRef } from "@flotilla/shared/api";
 import { createController } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
+import type { ProcessWatch } from "@flotilla/shared/process";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
@@ -23,7 +24,6 @@ import { agentErrors } from "../errors/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
-import type { ProcessWatch } from "../process/index.ts";
 import type { ReadinessTracker } from "../readiness/index.ts";
 import {
   type ClusterInfoStore,

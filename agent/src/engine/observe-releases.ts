@@ -12,7 +12,7 @@ export interface ObserveDeps {
 
 export interface ObserveOptions {
   /** Undefined: the assignment was lost. */
-  readonly content: Pick<DeploymentContent, "namespace"> | undefined;
+  readonly content: Pick<DeploymentContent, "namespace" | "recordsNamespace"> | undefined;
   readonly client: ImpersonatedClient;
   readonly signal: AbortSignal;
 }
@@ -27,6 +27,7 @@ export async function observeReleases(
   const interrupted = inventory.runOf(owner.name)?.namespace;
   const namespaces = [
     ...(content === undefined ? [] : [content.namespace]),
+    ...(content?.recordsNamespace === undefined ? [] : [content.recordsNamespace]),
     ...installed,
     ...(interrupted === undefined ? [] : [interrupted]),
   ];

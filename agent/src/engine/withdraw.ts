@@ -134,7 +134,8 @@ async function observe(
   const isInstalled = inventory.releasesOf(name).length > 0 || inventory.runOf(name) !== undefined;
   if (!clients.isRequired || !isInstalled) return;
   const client = await clients.clientFor(content?.serviceAccount);
-  await observeReleases(tools, assignment, { content, client, signal });
+  const place = content && { namespace: content.namespace };
+  await observeReleases(tools, assignment, { content: place, client, signal });
 }
 
 async function withdrawRelease(

@@ -124,11 +124,11 @@ export const agentErrors = defineErrors({
   },
   VALUES_SOURCE_MISSING: {
     retryable: true,
-    help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, does not exist in the cluster, or the impersonated account may not read it. The message names it. Create it, and the agent continues at once; or grant the right, and the agent continues with its next retry.",
+    help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, does not exist in the cluster (for a HelmRelease: on the hub), or the impersonated account may not read it. The message names it. Create it, and the agent continues at once; or grant the right, and the agent continues with its next retry. `optional` forgives a missing object, not a missing key.",
   },
   VALUES_SOURCE_INVALID: {
     retryable: true,
-    help: "A ConfigMap or Secret that `valuesFrom` names has no values file under that key: it is not YAML, or not a map. The message has the position. Correct it in the cluster; the agent continues at once.",
+    help: "A ConfigMap or Secret that `valuesFrom` names has no values file under that key: it is not YAML, or not a map; or its value cannot be set at the `targetPath`. The message has the position. Correct it; the agent continues at once.",
   },
   DOWNSTREAM_RESOURCE_CONFLICT: {
     retryable: true,

@@ -24,8 +24,11 @@ export {
   type ReleaseKey,
   type ReleaseRecord,
   readLabelledRecord,
+  recordOf,
   recordSecretName,
   releaseLabels,
+  secretText,
+  storedValue,
 } from "./release-record.ts";
 export { createReleases, type Releases } from "./releases.ts";
 export {

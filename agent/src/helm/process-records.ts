@@ -6,8 +6,8 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promise
 import { join } from "node:path";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
+import { killGroup } from "@flotilla/shared/process";
 import { z } from "zod";
-import { killGroup } from "../process/index.ts";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 
 /** Version 0.1.0 wrote more, which is ignored, and no process before it had started. */

@@ -2,15 +2,15 @@
 import { spawn } from "node:child_process";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { explainDenials, type GrantOf } from "@flotilla/shared/kube/client";
-import { agentErrors } from "../errors/index.ts";
-import { impersonatedUser } from "../impersonation/index.ts";
 import {
   killGroup,
-  limitsWithChildren,
   type ProcessLimits,
   type ProcessWatch,
   type WatchedProcess,
-} from "../process/index.ts";
+} from "@flotilla/shared/process";
+import { agentErrors } from "../errors/index.ts";
+import { impersonatedUser } from "../impersonation/index.ts";
+import { limitsWithChildren } from "../process/index.ts";
 import type { ProcessRecords } from "./process-records.ts";
 
 export interface HelmRun {

@@ -23,6 +23,38 @@ describe("without required impersonation, a deployment", () => {
   });
 });
 
+describe("an account that the hub chose", () => {
+  const named = "system:serviceaccount:apps:deployer.v1";
+
+  test("may be in any namespace", () => {
+    assert.deepEqual(chooseAccount(named, undefined), {
+      kind: "named",
+      account: { namespace: "apps", name: "deployer.v1" },
+    });
+  });
+
+  test("must be in a listed namespace if impersonation is required", () => {
+    assert.deepEqual(chooseAccount(named, ["apps"]), {
+      kind: "named",
+      account: { namespace: "apps", name: "deployer.v1" },
+    });
+    assert.throws(() => chooseAccount(named, ["team-a"]), {
+      code: "SERVICE_ACCOUNT_DENIED",
+      message:
+        "service account apps/deployer.v1 is in namespace apps, of which this agent may impersonate no account (impersonation.required); add apps to the value impersonation.namespaces of the chart flotilla-agent",
+    });
+  });
+
+  for (const odd of ["system:serviceaccount:apps", "system:serviceaccount:a:b:c", "system:admin"])
+    test(`is not one in the form ${odd}`, () => {
+      assert.deepEqual(chooseAccount(odd, undefined), {
+        kind: "named",
+        account: { namespace: "flotilla-agent", name: odd },
+      });
+      assert.throws(() => chooseAccount(odd, ["apps"]), { code: "SERVICE_ACCOUNT_REQUIRED" });
+    });
+});
+
 describe("with required impersonation, a deployment", () => {
   const namespaces = ["team-a", "team-b"];
 

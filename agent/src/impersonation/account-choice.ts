@@ -15,7 +15,11 @@ export type AccountChoice =
 
 const qualifiedName = /^[a-z0-9][-a-z0-9]*\/[a-z0-9][-.a-z0-9]*$/;
 
+/** The form that only the hub writes: it refuses a colon in what users write. */
+const hubAccount = /^system:serviceaccount:([a-z0-9][-a-z0-9]*):([a-z0-9][-.a-z0-9]*)$/;
+
 /**
+ * An account in the form `system:serviceaccount:NAMESPACE:NAME` was chosen by the hub, and may be in any namespace.
  * `namespaces`: impersonation is required, and only accounts of these namespaces are impersonated; absent: accounts of the
  * agent's namespace, where a deployment names one. Throws SERVICE_ACCOUNT_REQUIRED and SERVICE_ACCOUNT_DENIED.
  */
@@ -23,6 +27,9 @@ export function chooseAccount(
   named: string | undefined,
   namespaces: readonly string[] | undefined,
 ): AccountChoice {
+  const [, hubNamespace, hubName] = hubAccount.exec(named ?? "") ?? [];
+  if (hubNamespace !== undefined && hubName !== undefined)
+    return hubChosen({ namespace: hubNamespace, name: hubName }, namespaces);
   if (namespaces === undefined) return ownNamespaceAccount(named);
   const expected = `set serviceAccount to NAMESPACE/NAME of an account in ${oneOf(namespaces)}`;
   if (named === undefined)
@@ -42,6 +49,18 @@ export function chooseAccount(
       `service account ${named} is in namespace ${namespace}, of which this agent may impersonate no account; ${expected}, or add ${namespace} to the value impersonation.namespaces of the chart flotilla-agent`,
     );
   return { kind: "named", account: { namespace, name } };
+}
+
+function hubChosen(
+  account: ServiceAccountRef,
+  namespaces: readonly string[] | undefined,
+): AccountChoice {
+  const { namespace, name } = account;
+  if (namespaces === undefined || namespaces.includes(namespace)) return { kind: "named", account };
+  throw new AppError(
+    agentErrors.SERVICE_ACCOUNT_DENIED,
+    `service account ${namespace}/${name} is in namespace ${namespace}, of which this agent may impersonate no account (impersonation.required); add ${namespace} to the value impersonation.namespaces of the chart flotilla-agent`,
+  );
 }
 
 function ownNamespaceAccount(named: string | undefined): AccountChoice {

@@ -136,6 +136,23 @@ describe("the impersonated client of a deployment", () => {
     });
   }
 
+  test("impersonates an account that the hub chose in any namespace, once it exists", async (t) => {
+    const { rest, clients, impersonated, changed } = await setUp(t, "fleet-default");
+    const user = "system:serviceaccount:apps:deployer";
+
+    await assert.rejects(clients.clientFor(user), {
+      code: "SERVICE_ACCOUNT_MISSING",
+      message: /^service account apps\/deployer not found/,
+    });
+    const created = changed();
+    rest.put(serviceAccounts, { metadata: { namespace: "apps", name: "deployer" } });
+    await created;
+    const client = await clients.clientFor(user);
+
+    assert.equal(client.subject, "service account apps/deployer");
+    assert.deepEqual(impersonated, [{ user, groups: [] }]);
+  });
+
   test("changes when an account is created or deleted", async (t) => {
     const { rest, clients, changed } = await setUp(t);
     const ref = { namespace, name: "deployer" };

@@ -60,6 +60,7 @@ export function createImpersonatedClients({
   const accounts = createServiceAccounts({
     rest: connection,
     namespaces: namespaces ?? [agentNamespace],
+    includesOthers: namespaces === undefined,
     toleratesFailures: namespaces !== undefined,
     log,
   });

@@ -1,4 +1,7 @@
-/** The service accounts of some namespaces, kept up to date by watches. */
+/**
+ * The service accounts of some namespaces, kept up to date by watches. Those of all other namespaces, which the hub may choose
+ * from, are watched together, from the first deployment on that names one of them.
+ */
 import { AppError } from "@flotilla/shared/errors";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
@@ -20,6 +23,8 @@ export interface ServiceAccounts {
 export interface ServiceAccountsDeps {
   readonly rest: KubeRest;
   readonly namespaces: readonly string[];
+  /** Accounts of other namespaces may be impersonated, too. */
+  readonly includesOthers: boolean;
   /** A namespace whose accounts cannot be listed delays no other: its right may be missing for ever. */
   readonly toleratesFailures: boolean;
   readonly log: Log;
@@ -33,11 +38,22 @@ export function createServiceAccounts(deps: ServiceAccountsDeps): ServiceAccount
   const watches = new Map(
     deps.namespaces.map((namespace) => [namespace, watchAccounts(deps, namespace, notify)]),
   );
+  let others: AccountsWatch | undefined;
+  let until: AbortSignal | undefined;
+  let othersEnded: Promise<void> = Promise.resolve();
+
+  function watchOfOthers(): AccountsWatch | undefined {
+    if (others === undefined && deps.includesOthers && until !== undefined) {
+      others = watchAccounts({ ...deps, toleratesFailures: true }, undefined, notify);
+      othersEnded = others.run(until);
+    }
+    return others;
+  }
 
   return {
     listed: Promise.all([...watches.values()].map(({ listed }) => listed)).then(() => undefined),
     async exists(account) {
-      const watch = watches.get(account.namespace);
+      const watch = watches.get(account.namespace) ?? watchOfOthers();
       if (watch === undefined) return false;
       await watch.listed;
       const failure = watch.failure();
@@ -53,22 +69,32 @@ export function createServiceAccounts(deps: ServiceAccountsDeps): ServiceAccount
       listeners.push(listener);
     },
     async run(signal) {
+      until = signal;
       await Promise.all([...watches.values()].map((watch) => watch.run(signal)));
+      await othersEnded;
     },
   };
 }
 
+interface AccountsWatch {
+  readonly listed: Promise<void>;
+  has(account: ServiceAccountRef): boolean;
+  failure(): AppError | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Without a namespace: of all. */
 function watchAccounts(
   { rest, toleratesFailures, log }: ServiceAccountsDeps,
-  namespace: string,
+  namespace: string | undefined,
   notify: () => void,
-) {
+): AccountsWatch {
   const attempted = Promise.withResolvers<void>();
   let failure: AppError | undefined;
   const informer = createInformer<ServiceAccount>({
     rest,
     resource: serviceAccounts,
-    namespace,
+    ...(namespace !== undefined && { namespace }),
     log: log.child({ cache: "service accounts" }),
     transform: ({ metadata: { name, namespace, uid, resourceVersion } }) => ({
       metadata: {
@@ -90,9 +116,9 @@ function watchAccounts(
   });
   return {
     listed: toleratesFailures ? attempted.promise : informer.synced,
-    has: (account: ServiceAccountRef): boolean => informer.store.get(keyOf(account)) !== undefined,
+    has: (account) => informer.store.get(keyOf(account)) !== undefined,
     /** What was listed before is still valid. */
-    failure: (): AppError | undefined => (informer.hasSynced ? undefined : failure),
-    run: (signal: AbortSignal) => informer.run(signal),
+    failure: () => (informer.hasSynced ? undefined : failure),
+    run: (signal) => informer.run(signal),
   };
 }

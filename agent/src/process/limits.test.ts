@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
+import { exceededLimit, largestOverTotal } from "@flotilla/shared/process";
 import { describe, test } from "vitest";
-import { exceededLimit, largestOverTotal, limitsWithChildren, processLimits } from "./limits.ts";
+import { limitsWithChildren, processLimits } from "./limits.ts";
 
 const MiB = 1024 * 1024;
 

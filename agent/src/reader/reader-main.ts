@@ -3,6 +3,7 @@ import { createInterface } from "node:readline";
 import { AppError } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
 import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
+import { performBuildTask } from "../chartbuild/index.ts";
 import { performRecordTask } from "../record/index.ts";
 import { callsInValues, readChartCalls } from "../templates/index.ts";
 import { performTemplateTask } from "../values/template/index.ts";
@@ -21,6 +22,8 @@ async function perform(task: ReaderTask): Promise<unknown> {
       return await performRecordTask(task.task);
     case "templates":
       return performTemplateTask(task.task);
+    case "build":
+      return await performBuildTask(task.task);
   }
 }
 

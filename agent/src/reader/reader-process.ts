@@ -8,7 +8,7 @@ import {
   type ProcessLimits,
   type ProcessWatch,
   type WatchedProcess,
-} from "../process/index.ts";
+} from "@flotilla/shared/process";
 import { maxReleaseBytes } from "../record/index.ts";
 import { parseReply, type ReaderReply, type ReaderTask } from "./reader-task.ts";
 

@@ -1,5 +1,6 @@
 /** What the agent asks of a reader, and what it answers: one line of JSON each. */
 import { z } from "zod";
+import { buildTask } from "../chartbuild/index.ts";
 import { recordTask } from "../record/index.ts";
 import { templateTask } from "../values/template/index.ts";
 
@@ -11,6 +12,7 @@ const taskSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("yaml"), text: z.string(), name: z.string() }),
   z.object({ kind: z.literal("record"), task: recordTask }),
   z.object({ kind: z.literal("templates"), task: templateTask }),
+  z.object({ kind: z.literal("build"), task: buildTask }),
 ]);
 
 export type ReaderTask = Readonly<z.infer<typeof taskSchema>>;

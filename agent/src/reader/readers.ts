@@ -3,8 +3,10 @@
  * is started only if a task waits, because those that run are busy with a hostile one. A reader without a task ends soon.
  */
 import { AppError, commonErrors } from "@flotilla/shared/errors";
+import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
+import { chartErrors } from "@flotilla/shared/source";
 import { agentErrors } from "../errors/index.ts";
-import type { LimitRecords, ProcessLimits, ProcessWatch } from "../process/index.ts";
+import type { LimitRecords } from "../process/index.ts";
 import { type ReaderProcess, startReader } from "./reader-process.ts";
 import type { ReaderTask } from "./reader-task.ts";
 
@@ -144,6 +146,10 @@ const passedOn = [
   agentErrors.CHART_UNREADABLE,
   agentErrors.RELEASE_UNREADABLE,
   agentErrors.CRDS_NOT_KEPT,
+  chartErrors.CHART_NOT_IN_SOURCE,
+  chartErrors.CHART_VALUES_FILE,
+  chartErrors.CHART_DEPENDENCY,
+  chartErrors.CHART_BUILD,
 ];
 
 function errorKind(code: string) {

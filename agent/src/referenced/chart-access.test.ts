@@ -40,6 +40,78 @@ const access = (
   own: ClusterInfo | undefined = paris,
 ) => chartAccess(deployment, { referenced: { get: () => known }, clusterInfo: { get: () => own } });
 
+describe("access to a source of Flux", () => {
+  const source = { kind: "HelmRepository", url: repository } as const;
+  const secrets: Readonly<Record<string, KnownObject>> = {
+    "apps/login": encoded({ username: "me", password: "pw" }),
+    "apps/half": encoded({ username: "me" }),
+    "apps/tls": encoded({ "ca.crt": pem }),
+    "apps/proxy": encoded({ address: "http://proxy.example.com:3128" }),
+  };
+  const read = (wanted: DeploymentContent["access"], pin: Pin = repositoryPin) =>
+    chartAccess(content(pin, wanted), {
+      referenced: { get: ({ name }) => secrets[name] },
+      clusterInfo: { get: () => paris },
+    });
+
+  test("has what its Secrets have, for the host of the source only", () => {
+    const secrets = { secret: "apps/login", certSecret: "apps/tls", proxySecret: "apps/proxy" };
+    const access = read({ source: { ...source, ...secrets } }, otherOriginPin);
+
+    assert.equal(access.origin, "https://charts.example.com");
+    assert.equal(access.username, "me");
+    assert.equal(access.password, "pw");
+    assert.equal(access.caPem, pem);
+    assert.equal(access.proxy?.address, "http://proxy.example.com:3128");
+    assert.equal(isHome(access, new URL("https://cdn.example.net/web-1.0.0.tgz")), false);
+  });
+
+  test("has no credentials without a Secret", () => {
+    const access = read({ source });
+
+    assert.equal(access.origin, "https://charts.example.com");
+    assert.equal(access.username, undefined);
+  });
+
+  test("has that of the included repositories, in their order", () => {
+    const git = { kind: "GitRepository", url: "https://git.example.com/a" } as const;
+    const access = read({
+      source: git,
+      included: [
+        { ...git, url: "https://b.example.com/b" },
+        { ...git, url: "https://c.example.com/c", secret: "apps/login" },
+      ],
+    });
+
+    assert.deepEqual(
+      access.included?.map(({ origin, username }) => [origin, username]),
+      [
+        ["https://b.example.com", undefined],
+        ["https://c.example.com", "me"],
+      ],
+    );
+    assert.equal(access.username, undefined);
+  });
+
+  for (const [what, secret, code, message] of [
+    [
+      "waits for a Secret that the hub has not sent",
+      "apps/other",
+      "REFERENCED_OBJECT_PENDING",
+      "waiting for the hub to send the Secret apps/other, with the credentials for the chart's source",
+    ],
+    [
+      "fails for an invalid Secret, by its keys",
+      "apps/half",
+      "REPOSITORY_SECRET_INVALID",
+      /^read the credentials for the chart's source from the hub's Secrets apps\/half: .*password/,
+    ],
+  ] as const)
+    test(what, () => {
+      assert.throws(() => read({ source: { ...source, secret } }), { code, message });
+    });
+});
+
 describe("access to a chart's source", () => {
   test("has no credentials without a Secret", () => {
     assert.deepEqual(access(content(repositoryPin, {})), { origin: "https://charts.example.com" });

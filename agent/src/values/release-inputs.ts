@@ -16,6 +16,7 @@ import { agentErrors } from "../errors/index.ts";
 import type { ReleaseRecord } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { type ReferencedDeps, type ReferenceUse, requireObject } from "../referenced/index.ts";
+import { type HubValues, readHubValues } from "./hub-values.ts";
 import { redact, secretStrings } from "./redact-secrets.ts";
 import { hasTemplates, type RenderValues } from "./render-values.ts";
 import { parseValuesSource, type ReadYaml, type SourceObject } from "./values-source.ts";
@@ -29,9 +30,9 @@ export interface ReleaseInputs {
    * has another result each time, such as a password.
    */
   readonly origin?: string;
-  /** The release digest. Renders nothing if `installed` has the same origin. Throws VALUES_TEMPLATE_FAILED. */
+  /** The release digest. Renders nothing if `installed` has the same origin. Throws VALUES_TEMPLATE_FAILED and VALUES_SOURCE_INVALID. */
   digest(installed: Pick<ReleaseRecord, "origin" | "digest"> | undefined): Promise<string>;
-  /** Throws VALUES_TEMPLATE_FAILED. */
+  /** Throws VALUES_TEMPLATE_FAILED and VALUES_SOURCE_INVALID. */
   final(): Promise<FinalInputs>;
   /** Removes values of Secrets from a message of Helm. */
   redact(text: string): string;
@@ -104,10 +105,11 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
       const sources: Values[] = [];
       for (const source of valuesFrom)
         sources.push(await readSource(deps, source, { content, downstream, ...options }));
+      const hubValues = await readHubValues(content.hubValues ?? [], deps);
       const origin =
         cluster &&
         releaseDigest(content, {
-          values: unrendered(content, cluster, sources),
+          values: unrendered(content, cluster, { sources, hubValues }),
           copies: downstream,
         });
       if (origin === undefined) rendered.delete(deployment);
@@ -119,7 +121,7 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
             : await deps.renderValues(content, cluster, { signal });
         const values = sources.reduce<Values | undefined>(
           (under, over) => mergeValues(under ?? {}, over),
-          own,
+          hubValues.around(own),
         );
         const digest = releaseDigest(content, { values, copies: downstream });
         return { ...(values !== undefined && { values }), digest };
@@ -146,7 +148,7 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
         final,
         redact(text) {
           const isSecret = (_: Values, at: number): boolean => valuesFrom[at]?.kind === "Secret";
-          return redact(text, secretStrings(sources.filter(isSecret)));
+          return redact(text, secretStrings([...sources.filter(isSecret), ...hubValues.secrets]));
         },
       };
     },
@@ -217,13 +219,22 @@ async function readObject(
   }
 }
 
+interface UnrenderedSources {
+  readonly sources: readonly Values[];
+  readonly hubValues: HubValues;
+}
+
 /** A placeholder for values that are not rendered yet. */
 function unrendered(
   { values, templateValues, valuesAreTemplates }: DeploymentContent,
   cluster: ClusterInfo,
-  sources: readonly Values[],
+  { sources, hubValues }: UnrenderedSources,
 ): Values {
-  return { values, templateValues, valuesAreTemplates, cluster, sources };
+  return {
+    ...{ values, templateValues, valuesAreTemplates, cluster, sources },
+    // Only when there are any, so that their absence does not change the digest.
+    ...(hubValues.sources.length > 0 && { hubValues: hubValues.sources }),
+  };
 }
 
 /** Sources in this cluster; downstream resources come from the hub, with any namespace. */

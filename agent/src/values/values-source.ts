@@ -20,17 +20,12 @@ export type ReadYaml = (text: string, name: string) => Promise<unknown>;
  * VALUES_SOURCE_INVALID for text that is not a values file, and LIMIT_EXCEEDED; the messages have none of the text.
  */
 export async function parseValuesSource(
-  source: ValuesSource,
+  source: Pick<ValuesSource, "kind" | "key">,
   object: SourceObject,
   { where, readYaml }: { readonly where: string; readonly readYaml: ReadYaml },
 ): Promise<Values> {
-  const text = textIn(source, object);
-  if (text === undefined) {
-    throw new AppError(
-      agentErrors.VALUES_SOURCE_MISSING,
-      `key ${source.key} not found in ${where}, which valuesFrom references; the agent continues as soon as it exists`,
-    );
-  }
+  const text = textUnder(source, object);
+  if (text === undefined) throw missingKey(source, where);
   let read: unknown;
   try {
     read = await readYaml(text, `key ${source.key} of ${where}`);
@@ -48,8 +43,16 @@ export async function parseValuesSource(
   );
 }
 
-function textIn(
-  { kind, key }: ValuesSource,
+export function missingKey({ key }: Pick<ValuesSource, "key">, where: string): AppError {
+  return new AppError(
+    agentErrors.VALUES_SOURCE_MISSING,
+    `key ${key} not found in ${where}, which valuesFrom references; the agent continues as soon as it exists`,
+  );
+}
+
+/** The text under the key; undefined if there is none. */
+export function textUnder(
+  { kind, key }: Pick<ValuesSource, "kind" | "key">,
   { data = {}, binaryData = {} }: SourceObject,
 ): string | undefined {
   if (Object.hasOwn(data, key)) return kind === "Secret" ? decoded(data[key]) : data[key];

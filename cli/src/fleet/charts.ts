@@ -13,13 +13,19 @@ import { cliErrors } from "../errors.ts";
 import { createIfMissing } from "./registration.ts";
 
 /** The charts in the order in which they are installed, each as a release of the same name. */
-export const chartNames = ["flotilla-crds", "flotilla", "flotilla-agent"] as const;
+export const chartNames = [
+  "flotilla-crds",
+  "flotilla-flux-crds",
+  "flotilla",
+  "flotilla-agent",
+] as const;
 export type ChartName = (typeof chartNames)[number];
 
 export type ChartValues = Readonly<Record<string, unknown>>;
 
 const namespaceOf: Readonly<Record<ChartName, string>> = {
   "flotilla-crds": hubNamespace,
+  "flotilla-flux-crds": hubNamespace,
   flotilla: hubNamespace,
   "flotilla-agent": agentNamespace,
 };
@@ -71,7 +77,7 @@ export function valuesOf(
   chart: ChartName,
   { agentsPort, hasProxies = false }: LocalValues,
 ): ChartValues {
-  if (chart === "flotilla-crds") return {};
+  if (chart === "flotilla-crds" || chart === "flotilla-flux-crds") return {};
   const pods = {
     listenAddress: "$(POD_IP)",
     ...scheduling,
@@ -82,6 +88,7 @@ export function valuesOf(
     ...pods,
     replicas: 1,
     egress: { loopback: "allow" },
+    flux: { requireLocalServiceAccount: false },
     agents: {
       address: `127.0.0.1:${agentsPort}`,
       service: { type: "LoadBalancer", port: agentsPort, loadBalancerClass: loopbackClass },

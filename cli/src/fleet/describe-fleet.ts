@@ -51,6 +51,7 @@ export function describeFleet(state: FleetState, options: FleetDescription): str
 function installSteps(flotilla: string, values: string): readonly string[] {
   return [
     `  ${flotilla} helm --kube-context hub install flotilla-crds charts/flotilla-crds --namespace flotilla-system --create-namespace`,
+    `  ${flotilla} helm --kube-context hub install flotilla-flux-crds charts/flotilla-flux-crds --namespace flotilla-system`,
     `  ${flotilla} helm --kube-context hub install flotilla charts/flotilla --namespace flotilla-system --values ${values}/flotilla.json`,
     "  # and so on, as in docs/install.md",
   ];

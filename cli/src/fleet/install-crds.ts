@@ -1,6 +1,7 @@
-/** Applies the CRDs to a cluster and waits until they are established. */
+/** Applies the CRDs, those of Flux's kinds too, to a cluster and waits until they are established. */
 import { allCrds } from "@flotilla/shared/api/crd";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
+import { fluxCrds } from "@flotilla/shared/flux/crd";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   type CustomResourceDefinition,
@@ -11,7 +12,7 @@ const fieldManager = "flotilla";
 const establishTimeoutMs = 30_000;
 
 export async function installCrds(rest: KubeRest): Promise<void> {
-  await Promise.all(allCrds().map((crd) => installCrd(rest, crd)));
+  await Promise.all([...allCrds(), ...fluxCrds()].map((crd) => installCrd(rest, crd)));
 }
 
 async function installCrd(rest: KubeRest, crd: CustomResourceDefinition): Promise<void> {

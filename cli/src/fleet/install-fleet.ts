@@ -51,7 +51,11 @@ export async function installHubAndAgents(
       signal,
     });
   };
-  const hubInstalled = install("flotilla-crds", hub).then(() => install("flotilla", hub));
+  const crdsInstalled = waitForAll([
+    install("flotilla-crds", hub),
+    install("flotilla-flux-crds", hub),
+  ]);
+  const hubInstalled = crdsInstalled.then(() => install("flotilla", hub));
   const agents = spec.local ? [hub, ...members] : members;
   await waitForAll([
     hubInstalled.then(() => registerClusters(spec, hubRest, hub, members)),

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import type { Intake } from "@flotilla/agent/assignment";
 import { createRunHelm } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
-import { createProcessWatch, processLimits } from "@flotilla/agent/process";
+import { limitsWithChildren, processLimits } from "@flotilla/agent/process";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { silentLog } from "@flotilla/shared/log";
+import { createProcessWatch } from "@flotilla/shared/process";
 import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
+import { createGitClient } from "@flotilla/shared/source/git";
 import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import { createChangeSignal } from "./change-signal.ts";
@@ -55,6 +57,10 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
   const charts = createSourceClient({ userAgent: "flotilla-test", log });
   const limits = processLimits(spec.memoryBytes ?? availableMemoryBytes());
   const watch = createProcessWatch(limits);
+  const git = createGitClient({
+    ...{ dir: join(dataDir, "git"), userAgent: "flotilla-test", egress: { allowLoopback: true } },
+    processes: { watch, limits: limitsWithChildren(limits.helm) },
+  });
   const runHelm = createRunHelm({
     path: spec.helm,
     environment: { HOME: home, KUBECONFIG: kubeconfig },
@@ -69,6 +75,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
     rest,
     impersonationNamespaces: spec.impersonationNamespaces,
     charts,
+    checkOuts: { git: git.checkout },
     runHelm: (run) => {
       if (run.args[0] !== "template") {
         helmRuns.push(run.args);

@@ -24,7 +24,7 @@ const plane = await leaseControlPlane("cluster");
 const cluster = await connectCluster(plane.kubeconfig);
 afterAll(() => cluster.close());
 
-const crds = "flotilla-crds";
+const crdCharts = ["flotilla-crds", "flotilla-flux-crds"] as const;
 const restricted = { "pod-security.kubernetes.io/enforce": "restricted" };
 
 async function runHelm(...args: readonly string[]): Promise<string> {
@@ -37,7 +37,8 @@ beforeAll(async () => {
 });
 
 test("are installed, and their pods are admitted and become ready", async () => {
-  await runHelm("install", crds, chartDir(crds), `--namespace=${charts.hub.namespace}`);
+  for (const chart of crdCharts)
+    await runHelm("install", chart, chartDir(chart), `--namespace=${charts.hub.namespace}`);
   for (const { chart, namespace } of Object.values(charts)) {
     const printed = await runHelm(
       ...["install", chart, chartDir(chart), `--namespace=${namespace}`],
@@ -86,7 +87,8 @@ test("give the agent no right but to impersonate, once that is required", async 
 });
 
 test("are uninstalled, also that of the CRDs first, which stay", async () => {
-  await runHelm("uninstall", crds, `--namespace=${charts.hub.namespace}`);
+  for (const chart of crdCharts)
+    await runHelm("uninstall", chart, `--namespace=${charts.hub.namespace}`);
   for (const { chart, namespace } of Object.values(charts))
     await runHelm("uninstall", chart, `--namespace=${namespace}`, "--wait", "--timeout=60s");
 

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import type { Bundle } from "@flotilla/shared/api";
 import { test } from "vitest";
+import { asHelmOp } from "../frontend/index.ts";
 import { aBundle, aHelmOp, httpPin } from "../testing/index.ts";
-import { asHelmOp, isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
+import { isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
 
 const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };

@@ -7,6 +7,7 @@ import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { isBundleOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
+import { asHelmOp } from "../frontend/index.ts";
 import { helmOpFrontEnd } from "../helmop/index.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
@@ -14,27 +15,14 @@ export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boo
   return helmOp === undefined || !isBundleOf(bundle, helmOp);
 }
 
-/** Its `kind` stays, for messages. */
-export function asHelmOp(bundle: Bundle): HelmOp {
-  const { helmOpOptions, ...spec } = bundle.spec;
-  const { helmOpSecretName, helmOpInsecureSkipTLSVerify } = helmOpOptions ?? {};
-  return {
-    apiVersion: bundle.apiVersion ?? "",
-    kind: "Bundle",
-    metadata: bundle.metadata,
-    spec: {
-      ...spec,
-      ...(helmOpSecretName && { helmSecretName: helmOpSecretName }),
-      ...(helmOpInsecureSkipTLSVerify !== undefined && {
-        insecureSkipTLSVerify: helmOpInsecureSkipTLSVerify,
-      }),
-    },
-  };
-}
-
 /** The first thing that is wrong, and what to change; undefined when the Bundle can be deployed. */
 export function validateBundle(bundle: Bundle): AppError | undefined {
   const { spec } = bundle;
+  if (spec.helmOpOptions?.origin !== undefined)
+    return new AppError(
+      hubErrors.BUNDLE_NOT_DEPLOYABLE,
+      "spec.helmOpOptions.origin is for Bundles that the hub itself makes: remove it",
+    );
   const hasFiles = (spec.resources ?? []).length > 0 || Boolean(spec.contentsId);
   const hasChart = Boolean(spec.helm?.chart) || Boolean(spec.helm?.repo);
   if (hasFiles || !hasChart) {
@@ -46,6 +34,11 @@ export function validateBundle(bundle: Bundle): AppError | undefined {
       `${what}: name a chart with spec.helm.repo and spec.helm.chart${hasFiles ? ", and leave the files out" : ""}`,
     );
   }
+  if (spec.helmOpOptions?.origin !== undefined)
+    return new AppError(
+      hubErrors.BUNDLE_NOT_DEPLOYABLE,
+      "spec.helmOpOptions.origin is set, which only the hub may write: it decides as whom and with which Secrets agents act; remove it, or apply a HelmRelease instead of this Bundle",
+    );
   return helmOpFrontEnd.validate(asHelmOp(bundle));
 }
 

@@ -144,6 +144,30 @@ describe("a Bundle that was applied by hand", () => {
     assert.deepEqual(after(bundle, await prepare(bundle)).status?.pins, pins);
   });
 
+  test("is not accepted with an origin, even one that the hub has signed", async () => {
+    const { prepare, requestedVersions } = createPreparer({ answers: ["1.2.9"] });
+    const origin = {
+      kind: "HelmRelease",
+      name: "web",
+      clusterNamespace: "fleet-local",
+      serviceAccount: "system:serviceaccount:kube-system:admin",
+    } as const;
+
+    for (const bundle of [
+      direct({ helmOpOptions: { origin } }),
+      signer.signed(direct({ helmOpOptions: { origin, pins } })),
+    ]) {
+      const prepared = await prepare(bundle);
+
+      assert.ok(prepared.kind === "notAccepted");
+      assert.match(
+        prepared.accepted.message,
+        /^spec\.helmOpOptions\.origin is set, which only the hub may write/,
+      );
+    }
+    assert.deepEqual(requestedVersions, []);
+  });
+
   test("does not belong to a HelmOp because of its label alone", async () => {
     const { prepare } = createPreparer({ answers: ["1.2.9"] });
 
@@ -367,4 +391,31 @@ describe("a Policy", () => {
 
     assert.deepEqual(await prepare(forged), { kind: "waiting" });
   });
+
+  const reserved: readonly (readonly [what: string, spec: Bundle["spec"]])[] = [
+    ["an account of any namespace", { serviceAccount: "system:serviceaccount:kube-system:admin" }],
+    [
+      "an account of any namespace in a target",
+      { targets: [{ clusterSelector: {}, serviceAccount: "system:serviceaccount:a:b" }] },
+    ],
+    [
+      "a Secret of another namespace to copy",
+      { downstreamResources: [{ kind: "Secret", name: "kube-system/login" }] },
+    ],
+    ["credentials of another namespace", { helmOpOptions: { helmOpSecretName: "a/login" } }],
+    [
+      "an origin",
+      { helmOpOptions: { origin: { kind: "HelmRelease", name: "web", clusterNamespace: "a" } } },
+    ],
+  ];
+  for (const [what, spec] of reserved)
+    test(`makes a HelmOp's Bundle wait in which somebody has written ${what}`, async () => {
+      const { prepare } = createPreparer({ helmOps: [aHelmOp()] });
+      const signed = signer.signed(aBundle({ helm, targets, helmOpOptions: { pins } }));
+      const helmOpOptions = { ...signed.spec.helmOpOptions, ...spec.helmOpOptions };
+
+      assert.deepEqual(await prepare(aBundle({ ...signed.spec, ...spec, helmOpOptions })), {
+        kind: "waiting",
+      });
+    });
 });

@@ -6,11 +6,14 @@ import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
+import { clusterNamespaceFor } from "../cache/index.ts";
 import {
+  asHelmOp,
   type ConditionState,
   chartNotResolved,
   notAccepted,
   remarksOnBundle,
+  reservedFormProblem,
 } from "../frontend/index.ts";
 import {
   forbidsNamespaces,
@@ -31,13 +34,7 @@ import {
   type PinSigner,
 } from "../resolve/index.ts";
 import { type Resolution, resolutionStateOf } from "./decided-status.ts";
-import {
-  asHelmOp,
-  authoritiesOf,
-  isAppliedByHand,
-  planAppliedBundle,
-  validateBundle,
-} from "./front-end.ts";
+import { authoritiesOf, isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
 
 export type Prepared =
   | {
@@ -85,18 +82,28 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
 
   return async function prepare(bundle, status, context) {
+    const namespaces = new Set([bundle.metadata.namespace ?? "", clusterNamespaceFor(bundle)]);
     const policy = mergePolicies(
-      deps.policies.byIndex(byNamespace, bundle.metadata.namespace ?? ""),
+      [...namespaces].flatMap((namespace) => deps.policies.byIndex(byNamespace, namespace)),
     );
+    if (isMadeByHub(bundle)) return prepareOfHelmOp(bundle, policy);
     return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
       ? prepareApplied(bundle, status, policy, context)
       : prepareOfHelmOp(bundle, policy);
   };
 
+  function isMadeByHub(bundle: Bundle): boolean {
+    return (
+      bundle.spec.helmOpOptions?.origin !== undefined && deps.signer.pinsOf(bundle) !== undefined
+    );
+  }
+
   function prepareOfHelmOp(bundle: Bundle, policy: MergedPolicy): Prepared {
     // The HelmOp's controller overwrites pins that others write.
     if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
     const helmOp = asHelmOp(bundle);
+    // The rest of the spec has no signature, so somebody may have written what only its origin may have.
+    if (reservedFormProblem(helmOp.spec) !== undefined) return { kind: "waiting" };
     const violation = violationOf(policy, helmOp, deps.patterns);
     if (violation === undefined) {
       const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policy) });

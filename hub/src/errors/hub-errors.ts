@@ -6,6 +6,14 @@ export const hubErrors = defineErrors({
     retryable: false,
     help: "The HelmOp's spec cannot be deployed. The message names the field and says what to change.",
   },
+  HELMRELEASE_INVALID: {
+    retryable: false,
+    help: "The HelmRelease cannot be deployed as it is written, or uses something of Flux that is not supported. The message names the field and says what to write instead.",
+  },
+  ACCESS_DENIED: {
+    retryable: false,
+    help: "A HelmRelease refers to an object of another namespace, or has no service account where one is required. The message says what to change; the administrator of the hub may allow it.",
+  },
   BUNDLE_NAME_TAKEN: {
     retryable: true,
     help: "A Bundle of the HelmOp's name exists that the HelmOp did not make. Rename the HelmOp, or delete that Bundle.",

@@ -1,5 +1,9 @@
 /** Conditions as Flux writes them: in its order, and with a new time when reason or message change. Pure. */
 import type { Condition } from "@flotilla/shared/api";
+import {
+  maxConditionMessageLength,
+  type FluxCondition as StoredCondition,
+} from "@flotilla/shared/flux";
 
 export interface FluxCondition {
   readonly type: string;
@@ -11,17 +15,14 @@ export interface FluxCondition {
 /** They stand first, in this order. */
 const first = ["Stalled", "Reconciling", "Ready"];
 
-/** The longest message that the schema accepts. */
-const longestMessage = 32_768;
-
 /** `desired`, with the times of those that were the same before; all others are gone. */
 export function fluxConditions(
   before: readonly Condition[] | undefined,
   desired: readonly FluxCondition[],
   { generation, now }: { readonly generation: number; readonly now: string },
-): readonly Condition[] {
-  const next = desired.map((condition): Condition => {
-    const message = condition.message.slice(0, longestMessage);
+): readonly StoredCondition[] {
+  const next = desired.map((condition): StoredCondition => {
+    const message = condition.message.slice(0, maxConditionMessageLength);
     const known = before?.find(({ type }) => type === condition.type);
     const isSame =
       known?.status === condition.status &&
@@ -33,7 +34,18 @@ export function fluxConditions(
   return next.toSorted((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));
 }
 
-function rank({ type }: Condition): number {
+function rank({ type }: FluxCondition): number {
   const at = first.indexOf(type);
   return at < 0 ? first.length : at;
+}
+
+/** The conditions with one of them replaced; the others keep their generation. */
+export function withFluxCondition(
+  before: readonly StoredCondition[] | undefined,
+  condition: FluxCondition,
+  at: { readonly generation: number; readonly now: string },
+): readonly StoredCondition[] {
+  const others = (before ?? []).filter(({ type }) => type !== condition.type);
+  const next = [...others, ...fluxConditions(before, [condition], at)];
+  return next.toSorted((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));
 }

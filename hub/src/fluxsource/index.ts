@@ -1,5 +1,5 @@
 export { type AccessFields, secretNames, sourceAccess } from "./access.ts";
-export { type FluxCondition, fluxConditions } from "./conditions.ts";
+export { type FluxCondition, fluxConditions, withFluxCondition } from "./conditions.ts";
 export { createObjectUses, type ObjectUses, type UsedObject } from "./object-uses.ts";
 export { retryDelayMs, type SourceSchedule } from "./schedule.ts";
 export {

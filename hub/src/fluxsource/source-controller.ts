@@ -60,6 +60,8 @@ export interface SourceKind<T extends SourceObject> {
   readonly secretsOf: (object: T) => readonly string[];
   /** Identifies what else it is read with, such as the revision of another source. */
   readonly inputsOf?: (object: T) => string;
+  /** Whether what its status has cannot be used, because somebody else has written it. */
+  readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
   readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;
   /** Of errors that have no reason of their own. */
@@ -141,7 +143,8 @@ export function createSourceController<T extends SourceObject>(
       if (schedule.request !== undefined) publish(object, { ...status, ...handled });
       return done();
     }
-    if (!schedule.isDue) return requeueAt(status?.polling?.nextAttemptTime, nowMs);
+    if (!schedule.isDue && kind.isDamaged?.(object) !== true)
+      return requeueAt(status?.polling?.nextAttemptTime, nowMs);
     if (status?.polling?.observedGeneration !== object.metadata.generation)
       publish(object, progressing(observed, status, formatTimeMs(nowMs)));
     const secret: ReadSecret = (name) => secrets[names.indexOf(name)]?.data;

@@ -7,7 +7,9 @@ export type FailureCondition =
   | "FetchFailed"
   | "BuildFailed"
   | "StorageOperationFailed"
-  | "IncludeUnavailable";
+  | "IncludeUnavailable"
+  /** False then, unlike the others. */
+  | "SourceVerified";
 
 export interface SourceErrorOptions {
   /** Default: FetchFailed. */

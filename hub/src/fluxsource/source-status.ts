@@ -89,9 +89,9 @@ export function failed(
       ? { type: "Stalled", status: "True", reason, message }
       : { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
     { type: "Ready", status: "False", reason, message },
-    { type: condition, status: "True", reason, message },
+    { type: condition, status: condition === "SourceVerified" ? "False" : "True", reason, message },
     ...(status?.artifact !== undefined && stored !== undefined ? [kept(stored)] : []),
-    ...(verified === undefined ? [] : [kept(verified)]),
+    ...(verified === undefined || condition === "SourceVerified" ? [] : [kept(verified)]),
   ];
   return {
     ...status,

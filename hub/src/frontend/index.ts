@@ -1,3 +1,4 @@
+export { asHelmOp } from "./as-helm-op.ts";
 export {
   type ChartReference,
   chartReferenceOf,
@@ -20,3 +21,4 @@ export {
   unknownFieldRemarks,
   unsupportedFieldRemarks,
 } from "./remarks.ts";
+export { reservedFormProblem } from "./reserved-forms.ts";

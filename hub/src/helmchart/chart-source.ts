@@ -27,14 +27,14 @@ export interface ResolvedChart {
 /** Charts of one kind of source. */
 export interface ChartFromSource<S extends SourceObject = SourceObject> {
   /** The source that a HelmChart refers to. */
-  readonly find: (key: string) => S | undefined;
+  find(key: string): S | undefined;
   /** The names of the Secrets that its charts are resolved with, in its namespace. */
-  readonly secretsOf: (source: S) => readonly string[];
+  secretsOf(source: S): readonly string[];
   /** Identifies the state of the source: another value resolves its charts again. Undefined: it has none yet. */
-  readonly revisionOf: (source: S) => string | undefined;
-  readonly addressOf: (source: S) => string;
+  revisionOf(source: S): string | undefined;
+  addressOf(source: S): string;
   /** Whether charts are resolved in their own interval, because the source has no revision as a whole. */
-  readonly isPolled: (source: S) => boolean;
+  isPolled(source: S): boolean;
   /** Throws a SourceError or an AppError. */
-  readonly resolve: (source: S, request: ChartRequest) => Promise<ResolvedChart>;
+  resolve(source: S, request: ChartRequest): Promise<ResolvedChart>;
 }

@@ -12,19 +12,21 @@ import {
   SourceError,
 } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
-import { chartArtifact } from "./artifact.ts";
+import { chartArtifact, pinOfArtifact } from "./artifact.ts";
 import type { ChartFromSource } from "./chart-source.ts";
 
-export type ChartSourceKind = HelmChartSpec["sourceRef"]["kind"];
+type ChartSourceKind = HelmChartSpec["sourceRef"]["kind"];
+
+/** The charts of each kind of source. */
+export type ChartSources = Readonly<Partial<Record<ChartSourceKind, ChartFromSource>>>;
 
 export interface HelmChartDeps extends SourceControllerDeps {
   readonly flux: Pick<
     FluxInformers,
     "helmCharts" | "helmRepositories" | "gitRepositories" | "buckets"
   >;
-  /** By the kind of the source. */
-  readonly sources: Readonly<Record<ChartSourceKind, ChartFromSource>>;
-  readonly signer: Pick<PinSigner, "sign">;
+  readonly sources: ChartSources;
+  readonly signer: Pick<PinSigner, "sign" | "isSigned">;
 }
 
 /** HelmCharts by the source that they refer to. */
@@ -41,6 +43,7 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
     if (spec === undefined) return undefined;
     const { kind, name } = spec.sourceRef;
     const charts = sources[kind];
+    if (charts === undefined) return undefined;
     const key = keyOf({ namespace: metadata.namespace ?? "", name });
     const source = charts.find(key);
     return { charts, source, key, kind };
@@ -75,6 +78,9 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
         if (found?.source === undefined) return "no source";
         return `${found.source.metadata.uid} ${found.charts.revisionOf(found.source) ?? "no artifact"}`;
       },
+      isDamaged: ({ metadata, status }) =>
+        status?.artifact !== undefined &&
+        pinOfArtifact("HelmChart", metadata, status.artifact, signer) === undefined,
       async read(chart, { secret, signal }) {
         const { spec } = chart;
         const found = find(chart);

@@ -1,3 +1,4 @@
-export { pinOfArtifact } from "./artifact.ts";
+export { pinMetadata, pinOfArtifact } from "./artifact.ts";
 export type { ChartFromSource, ChartRequest, ResolvedChart } from "./chart-source.ts";
-export { createHelmChartController } from "./controller.ts";
+export { type ChartSources, createHelmChartController } from "./controller.ts";
+export { chartsOfHelmRepositories } from "./from-helm-repository.ts";

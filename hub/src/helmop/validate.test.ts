@@ -117,6 +117,30 @@ const invalid: readonly (readonly [
     /helm\.chart must be empty/,
   ],
   [
+    "an account in the form that only the hub writes",
+    { serviceAccount: "system:serviceaccount:kube-system:admin" },
+    "HELMOP_INVALID",
+    /^spec\.serviceAccount is system:serviceaccount:kube-system:admin; set the name of an account/,
+  ],
+  [
+    "such an account in a target",
+    { targets: [{}, { serviceAccount: "system:serviceaccount:a:b" }] },
+    "HELMOP_INVALID",
+    /^spec\.targets\[1\]\.serviceAccount is /,
+  ],
+  [
+    "a Secret of another namespace for the chart's source",
+    { helmSecretName: "kube-system/login" },
+    "HELMOP_INVALID",
+    /^spec\.helmSecretName is kube-system\/login; set the name of a Secret in the namespace of this/,
+  ],
+  [
+    "an object of another namespace to copy",
+    { downstreamResources: [{ kind: "ConfigMap", name: "kube-system/login" }] },
+    "HELMOP_INVALID",
+    /^spec\.downstreamResources\[0\]\.name is kube-system\/login; set the name of an object in/,
+  ],
+  [
     "an invalid selector",
     { targets: [{}, { clusterSelector: { matchExpressions: [{ key: "env", operator: "In" }] } }] },
     "HELMOP_INVALID",

@@ -9,7 +9,7 @@ import {
 import { AppError } from "@flotilla/shared/errors";
 import { classifySource } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
-import { chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
+import { chartReferenceOf, mayReferenceChart, reservedFormProblem } from "../frontend/index.ts";
 import { selectorProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
 import { driftOptionsProblem } from "./drift-options.ts";
@@ -37,6 +37,8 @@ export function validate(helmOp: HelmOp): AppError | undefined {
       `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and the names that are made from it can have ${longestName}; create the ${helmOp.kind ?? "HelmOp"} again under a shorter name`,
     );
   }
+  const reserved = reservedFormProblem(spec);
+  if (reserved !== undefined) return new AppError(hubErrors.HELMOP_INVALID, reserved);
   const source = classifySource(spec.helm);
   if (source instanceof AppError) return source;
   const wrongTarget = targetProblem(helmOp);

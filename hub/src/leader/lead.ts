@@ -3,7 +3,7 @@ import { hubNamespace } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { fenceWrites, runLeaderElection } from "@flotilla/shared/kube/leaderelection";
 import { ensurePinSigningKey } from "../authority/index.ts";
-import { type Caches, type FluxInformers, refreshCaches } from "../cache/index.ts";
+import { type Caches, refreshCaches } from "../cache/index.ts";
 import { readHubId } from "../identity/index.ts";
 import type { SeriesRegistry } from "../metrics/index.ts";
 import { type Notifications, storeEventsFirst } from "../notification/index.ts";
@@ -11,14 +11,14 @@ import { type Replica, runOrphanedAgents } from "../replica/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { ensureWorkspaces } from "../workspace/index.ts";
 import { objectsOf } from "./objects-of.ts";
-import { type RunDeps, runControllers } from "./run-controllers.ts";
+import { type FluxDeps, type RunDeps, runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {
   readonly caches: Caches;
   readonly series: Pick<SeriesRegistry, "register">;
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
   readonly notifications: Notifications;
-  readonly flux: FluxInformers;
+  readonly flux: FluxDeps;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
   /**
@@ -26,6 +26,8 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
    * leadership is lost.
    */
   readonly runTokens: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
+  /** Runs the controller of Receivers, likewise. */
+  readonly runReceivers: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority, likewise. */
   readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
 }
@@ -33,7 +35,7 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
 /** Leads whenever it is elected, until `signal` aborts. Throws LEADERSHIP_LOST. */
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
   const { rest, leaseRest, caches, flux, replica, notifications } = options;
-  const { runTokens, runRotation, log } = options;
+  const { runTokens, runRotation, runReceivers, log } = options;
   const { observer } = notifications;
   const { name, identity, replicas, onLeading } = replica;
   return runLeaderElection({
@@ -56,9 +58,10 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
       try {
         await Promise.all([
           runControllers({ ...options, rest: guarded, observer, hubId, signer }, leading),
-          notifications.deliver((kind) => objectsOf(kind, caches, flux), leading),
+          notifications.deliver((kind) => objectsOf(kind, caches, flux.informers), leading),
           runTokens(guarded, leading),
           runRotation(guarded, leading),
+          runReceivers(guarded, leading),
           runOrphanedAgents(
             { ...options, rest: guarded, clusters: caches.clusters, replicas, replica: name },
             leading,

@@ -4,10 +4,10 @@ import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { createPatterns } from "@flotilla/shared/regex";
-import type { Resolver } from "@flotilla/shared/source/client";
+import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
 import { createBundleController, createBundlePublisher, type Pack } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
-import { bundleKeyOf, type ControllerDeps } from "../cache/index.ts";
+import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
 import {
   clusterStatusWatches,
   createClusterController,
@@ -18,6 +18,7 @@ import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import { createContentController } from "../contentgc/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
+import type { ValidationOptions } from "../helmrelease/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
@@ -28,6 +29,7 @@ import {
   watchSecrets,
 } from "../resolve/index.ts";
 import { createAggregates, isPresenceChange } from "../summary/index.ts";
+import { createFluxControllers } from "./flux-controllers.ts";
 
 export interface RunDeps extends ControllerDeps {
   readonly contents: ContentStore;
@@ -37,8 +39,17 @@ export interface RunDeps extends ControllerDeps {
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
   readonly resolver: Resolver;
   readonly observer?: StatusObserver | undefined;
+  /** Flux's kinds; absent in tests that have none. */
+  readonly flux?: FluxDeps;
   /** For tests, which have to wait until a content is packed. */
   readonly pack?: Pack;
+}
+
+/** What the controllers of Flux's kinds need besides. */
+export interface FluxDeps {
+  readonly informers: FluxInformers;
+  readonly readIndex: ReadIndex;
+  readonly options: ValidationOptions;
 }
 
 export interface Controllers {
@@ -91,15 +102,20 @@ export function createControllers(deps: RunDeps): Controllers {
   // A Bundle that was applied by hand may have the key of a HelmOp that does not manage it.
   const bundleAccess = createChartAccess(deps);
 
+  const flux =
+    deps.flux && createFluxControllers(deps, deps.flux, { aggregates, decided, patterns });
+
   /** A HelmOp has the key of its Bundle. */
   function refreshBundle(key: ObjectKey): void {
     bundleStatuses.refresh(key);
     helmOpStatuses.refresh(key);
+    flux?.refreshBundle(key);
   }
 
   function refreshBundleLater(key: ObjectKey): void {
     bundleStatuses.refreshLater(key);
     helmOpStatuses.refreshLater(key);
+    flux?.refreshBundleLater(key);
   }
 
   return {
@@ -125,6 +141,7 @@ export function createControllers(deps: RunDeps): Controllers {
       createClusterController({ ...deps, aggregates, statuses: clusterStatuses }),
       createTombstoneController(deps),
       createContentController(deps),
+      ...(flux?.all ?? []),
     ],
     start() {
       const stops = [
@@ -165,9 +182,10 @@ export function createControllers(deps: RunDeps): Controllers {
     },
     async flush() {
       await Promise.all(
-        [helmOpStatuses, bundleStatuses, clusterStatuses, groupStatuses].map((publisher) =>
-          publisher.flush(),
-        ),
+        [
+          ...[helmOpStatuses, bundleStatuses, clusterStatuses, groupStatuses],
+          ...(flux?.publishers ?? []),
+        ].map((publisher) => publisher.flush()),
       );
     },
   };

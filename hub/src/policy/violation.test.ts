@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { HelmOp, Policy } from "@flotilla/shared/api";
 import { createPatterns } from "@flotilla/shared/regex";
 import { describe, test } from "vitest";
-import { asHelmOp } from "../bundle/front-end.ts";
+import { asHelmOp } from "../frontend/index.ts";
 import { aBundle, aHelmOp, aPolicy } from "../testing/index.ts";
 import { mergePolicies } from "./merge-policies.ts";
 import { violationOf } from "./violation.ts";

@@ -7,8 +7,8 @@ import {
   parseObjectRef,
   placeOnHub,
 } from "@flotilla/shared/api";
-import type { Informer } from "@flotilla/shared/kube/cache";
-import { refOf } from "@flotilla/shared/kube/objects";
+import { byNamespace, type Informer } from "@flotilla/shared/kube/cache";
+import { type KubeObject, refOf } from "@flotilla/shared/kube/objects";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
 import { clusterKeyOf, referencedObjectsOf } from "../cache/index.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
@@ -36,6 +36,28 @@ export function watchReferences(
     for (const ref of added) objects.watch(...onHub(ref, workspaceOf(after)));
     for (const ref of dropped) objects.unwatch(...onHub(ref, workspaceOf(before)));
   });
+}
+
+/** Namespaces whose objects are watched: those with Clusters or HelmOps. To be called before the informers run. */
+export interface Workspaces {
+  has(namespace: string): boolean;
+  /** Calls the listener with each namespace that may have become a workspace. */
+  onAdd(listener: (namespace: string) => void): void;
+}
+
+export function workspacesOf(
+  informers: readonly Pick<Informer<KubeObject>, "store" | "onChange">[],
+): Workspaces {
+  return {
+    has: (namespace) =>
+      informers.some(({ store }) => store.byIndex(byNamespace, namespace).length > 0),
+    onAdd(listener) {
+      for (const informer of informers)
+        informer.onChange(({ before, after }) => {
+          if (before === undefined) listener(after?.metadata.namespace ?? "");
+        });
+    },
+  };
 }
 
 /** Where the hub has an object that a deployment of a workspace refers to. */

@@ -1,6 +1,7 @@
 /**
  * The referenced Secrets and ConfigMaps of all workspaces. Only namespaces with references are watched, and only referenced
- * objects are kept whole. Every replica has them, because every replica serves agents.
+ * objects are kept whole. Of other namespaces, where HelmReleases may be, objects are read by their names. Every replica has
+ * them, because every replica serves agents.
  */
 import type { ObjectRef } from "@flotilla/proto";
 import { formatObjectRef } from "@flotilla/shared/api";
@@ -8,6 +9,9 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { createKindWatch, type KindWatch } from "./kind-watch.ts";
+import { watchLabelledObjects } from "./labelled-objects.ts";
+import { createNamedObjects } from "./named-objects.ts";
+import type { ProjectSecret } from "./object-entries.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 
 export type WorkspaceListener = (namespace: string, ref: ObjectRef) => void;
@@ -20,6 +24,13 @@ export interface WorkspaceObjects {
   get(namespace: string, ref: ObjectRef): WorkspaceObject;
   /** The same once the object was read. Throws when it cannot be read. */
   known(namespace: string, ref: ObjectRef): Promise<WorkspaceObject>;
+  /**
+   * The state of a watched object that is not older than this call; one read answers all callers of the same time. An object of
+   * a workspace is up to date without. Throws when it cannot be read.
+   */
+  refresh(namespace: string, ref: ObjectRef): Promise<WorkspaceObject>;
+  /** From now on the objects of a namespace are watched if it is a workspace. */
+  workspaceChanged(namespace: string): void;
   /** Returns the function that removes the listener. */
   onChange(listener: WorkspaceListener): () => void;
   /** Runs the watches until `signal` aborts. At most once. */
@@ -28,12 +39,19 @@ export interface WorkspaceObjects {
 
 export interface WorkspaceObjectsDeps {
   readonly rest: KubeRest;
+  /**
+   * Whether a namespace has Clusters or HelmOps. In others an object is read by its name; absent: all are workspaces. Once its
+   * objects are watched, a namespace stays watched while they are referenced.
+   */
+  readonly isWorkspace?: (namespace: string) => boolean;
+  readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 interface Running {
   readonly watch: KindWatch;
+  readonly isByName: boolean;
   readonly ending: AbortController;
   ended: Promise<void>;
 }
@@ -44,9 +62,12 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
   const ending = new Set<Promise<void>>();
   const listeners = new Set<WorkspaceListener>();
   let until: AbortSignal | undefined;
+  const labelled = new Map<ObjectRef["kind"], Promise<void>>();
 
   function open(namespace: string, kind: ObjectRef["kind"]): Running {
-    const watch = createKindWatch({
+    const isByName = deps.isWorkspace?.(namespace) === false;
+    const create = isByName ? createNamedObjects : createKindWatch;
+    const watch = create({
       ...deps,
       kind,
       namespace,
@@ -54,17 +75,49 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
         for (const listener of listeners) listener(namespace, { kind, name });
       },
     });
-    const running = { watch, ending: new AbortController(), ended: Promise.resolve() };
-    if (until !== undefined) start(running, until);
+    const running = { watch, isByName, ending: new AbortController(), ended: Promise.resolve() };
+    watches.set(watchKey(namespace, kind), running);
+    if (until !== undefined) start(running, kind, until);
     return running;
   }
 
-  function start(running: Running, signal: AbortSignal): void {
+  function start(running: Running, kind: ObjectRef["kind"], signal: AbortSignal): void {
+    if (running.isByName && !labelled.has(kind)) labelled.set(kind, watchLabelled(kind, signal));
     running.ended = running.watch.run(AbortSignal.any([signal, running.ending.signal]));
+  }
+
+  /** One watch for all namespaces whose objects are read by name. */
+  function watchLabelled(kind: ObjectRef["kind"], signal: AbortSignal): Promise<void> {
+    const onChange = (namespace: string, name: string): void =>
+      watches.get(watchKey(namespace, kind))?.watch.changed(name);
+    return watchLabelledObjects({ ...deps, kind, onChange }, signal);
+  }
+
+  function close(key: string, running: Running): void {
+    watches.delete(key);
+    running.ending.abort();
+    const ended = running.ended.finally(() => ending.delete(ended));
+    ending.add(ended);
   }
 
   function watchOf(namespace: string, { kind }: ObjectRef): Running | undefined {
     return watches.get(watchKey(namespace, kind));
+  }
+
+  async function read(
+    namespace: string,
+    ref: ObjectRef,
+    how: "known" | "refreshed",
+  ): Promise<WorkspaceObject> {
+    const running = watchOf(namespace, ref);
+    if (running === undefined) return { kind: "unknown" };
+    try {
+      return await running.watch[how](ref.name);
+    } catch (thrown) {
+      // Meanwhile the namespace has become a workspace.
+      if ([undefined, running].includes(watchOf(namespace, ref))) throw thrown;
+      return await read(namespace, ref, "known");
+    }
   }
 
   return {
@@ -74,7 +127,6 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
       counts.set(key, count + 1);
       if (count > 0) return;
       const running = watchOf(namespace, ref) ?? open(namespace, ref.kind);
-      watches.set(watchKey(namespace, ref.kind), running);
       running.watch.watch(ref.name);
     },
     unwatch(namespace, ref) {
@@ -88,14 +140,22 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
       const running = watchOf(namespace, ref);
       running?.watch.unwatch(ref.name);
       if (running === undefined || running.watch.size > 0) return;
-      watches.delete(watchKey(namespace, ref.kind));
-      running.ending.abort();
-      const ended = running.ended.finally(() => ending.delete(ended));
-      ending.add(ended);
+      close(watchKey(namespace, ref.kind), running);
     },
     get: (namespace, ref) => watchOf(namespace, ref)?.watch.get(ref.name) ?? { kind: "unknown" },
-    async known(namespace, ref) {
-      return (await watchOf(namespace, ref)?.watch.known(ref.name)) ?? { kind: "unknown" };
+    known: (namespace, ref) => read(namespace, ref, "known"),
+    refresh: (namespace, ref) => read(namespace, ref, "refreshed"),
+    workspaceChanged(namespace) {
+      if (deps.isWorkspace?.(namespace) !== true) return;
+      for (const kind of ["Secret", "ConfigMap"] as const) {
+        const key = watchKey(namespace, kind);
+        const before = watches.get(key);
+        if (before?.isByName !== true) continue;
+        const names = before.watch.names();
+        close(key, before);
+        const { watch } = open(namespace, kind);
+        for (const name of names) watch.watch(name);
+      }
     },
     onChange(listener) {
       listeners.add(listener);
@@ -103,14 +163,22 @@ export function createWorkspaceObjects(deps: WorkspaceObjectsDeps): WorkspaceObj
     },
     async run(signal) {
       until = signal;
-      for (const running of watches.values()) start(running, signal);
+      for (const [key, running] of watches) start(running, kindOf(key), signal);
       if (!signal.aborted)
         await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-      await Promise.all([...ending, ...[...watches.values()].map(({ ended }) => ended)]);
+      await Promise.all([
+        ...ending,
+        ...labelled.values(),
+        ...[...watches.values()].map(({ ended }) => ended),
+      ]);
     },
   };
 }
 
 function watchKey(namespace: string, kind: ObjectRef["kind"]): string {
   return `${namespace}/${kind}`;
+}
+
+function kindOf(key: string): ObjectRef["kind"] {
+  return key.endsWith("/Secret") ? "Secret" : "ConfigMap";
 }

@@ -14,5 +14,5 @@ export { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 export { bundleReady, summaryReady } from "./ready-condition.ts";
 export { exampleText, releaseConditionTypes } from "./release-conditions.ts";
 export { rollUp } from "./roll-up.ts";
-export { rollUpBundle, rollUpObjects } from "./roll-up-bundle.ts";
+export { rollUpBundle, rollUpObjects, worstDeployments } from "./roll-up-bundle.ts";
 export { countsText, summarize, worstState } from "./summarize.ts";

@@ -1,10 +1,11 @@
 /** Rolls up the deployments of a Bundle for its status and that of its HelmOp. */
-import type {
-  BundleDeployment,
-  BundleStatus,
-  BundleSummary,
-  Cluster,
-  HelmOpStatus,
+import {
+  type BundleDeployment,
+  type BundleStatus,
+  type BundleSummary,
+  bundleStates,
+  type Cluster,
+  type HelmOpStatus,
 } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -57,6 +58,18 @@ export function rollUpBundle(
     offline: listOffline(aggregate, deployments.get, clusterOf),
     conditions: releaseConditions({ aggregate, lookUp: deployments.get, nameOf: clusterKeyOf }),
   };
+}
+
+/** The deployments that need attention most, the worst state first and then by name, at most `count`. */
+export function worstDeployments(
+  { deployments }: Pick<BundleAggregate, "deployments">,
+  store: Pick<Store<BundleDeployment>, "get">,
+  count: number,
+): readonly BundleDeployment[] {
+  const keys: ObjectKey[] = [];
+  for (const state of bundleStates)
+    keys.push(...(deployments.get(state)?.first(count - keys.length) ?? []));
+  return keys.flatMap((key) => store.get(key) ?? []);
 }
 
 export interface ObjectRollUp {

@@ -4,6 +4,7 @@ export {
   type Dependency,
   type DeploymentContent,
   type HealthCheck,
+  type HubValuesSource,
   maxContentBytes,
   type PackedContent,
   packContent,

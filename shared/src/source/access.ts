@@ -31,6 +31,8 @@ export interface RepositoryAccess {
   readonly showsResponses?: boolean;
   /** The OCI registry serves HTTP without TLS. Otherwise HTTP is tried for loopback addresses only. */
   readonly plainHttp?: boolean;
+  /** Of the repositories with the dependencies of a chart in a directory; those that it does not name get no credentials. */
+  readonly dependencies?: readonly DependencyAccess[];
   /** The OCI registry may serve HTTP without TLS: HTTPS is tried first, as with `insecure` of Flux's OCIRepository. */
   readonly plainHttpFallback?: boolean;
   /** The credentials are also sent to other hosts that the index of the repository names. Never from HTTPS to HTTP. */
@@ -39,6 +41,8 @@ export interface RepositoryAccess {
   readonly ssh?: SshAccess;
   /** Of all requests with this access, instead of the proxies in the environment of the program. */
   readonly proxy?: ProxyAccess;
+  /** Of a Git repository: those of the repositories that it includes, in their order. */
+  readonly included?: readonly RepositoryAccess[];
   /** The field that names the Secret, for messages; default: `helmSecretName`. */
   readonly secretField?: string;
 }
@@ -58,6 +62,12 @@ export interface ProxyAccess {
   readonly address: string;
   readonly username?: string;
   readonly password?: string;
+}
+
+export interface DependencyAccess {
+  /** Of a repository, as in Chart.yaml. */
+  readonly url: string;
+  readonly access: AccessSettings;
 }
 
 /** An access without its host. */

@@ -62,6 +62,26 @@ export const chartErrors = defineErrors({
     retryable: true,
     help: "The downloaded archive is not the one that the version was resolved to. The chart was published again under the same version, or a proxy changes it. Fix the index, or publish the chart again.",
   },
+  CHART_NOT_IN_SOURCE: {
+    retryable: false,
+    help: "The path of the chart does not exist in the source at that revision, leads out of it, or is no chart. The message names path and revision. Correct the path, or commit the chart; the next revision is tried at once.",
+  },
+  CHART_VALUES_FILE: {
+    retryable: false,
+    help: "A values file of the chart (`valuesFiles`) does not exist in the source, or is no YAML map. The message names it. Correct it in the source, or set `ignoreMissingValuesFiles`. The next revision is tried at once.",
+  },
+  CHART_DEPENDENCY: {
+    retryable: true,
+    help: "A dependency of a chart from a Git repository or a bucket is neither in its folder charts nor could it be fetched from the repository in Chart.lock or Chart.yaml. The message names it. Run `helm dependency update` and commit Chart.lock, or commit the folder charts.",
+  },
+  CHART_BUILD: {
+    retryable: false,
+    help: "The files in the source do not make a chart that Helm takes: Chart.yaml, .helmignore or a file is invalid, too large, or a symbolic link out of the source. The message names it. The next revision is tried at once.",
+  },
+  SOURCE_IGNORE_INVALID: {
+    retryable: false,
+    help: "spec.ignore and the .sourceignore files of a source have too many patterns. Shorten them.",
+  },
   CHART_CACHE: {
     retryable: true,
     help: "Writing the chart to the cache on disk failed. Usually the disk is full. No partial file is left.",

@@ -3,6 +3,7 @@ export {
   accessKey,
   accessTo,
   basicAuthorization,
+  type DependencyAccess,
   homeAuthorization,
   isHome,
   type ProxyAccess,

@@ -221,7 +221,7 @@ export function describePin(pin: Pin): string {
     case "http":
       return `${pin.version} at ${describeUrl(pin.url)}`;
     case "oci":
-      return `${pin.repository}:${pin.tag}`;
+      return `${pin.repository}${pin.tag.includes(":") ? "@" : ":"}${pin.tag}`;
     case "tarball":
       return describeUrl(pin.url);
     case "git":

@@ -18,6 +18,7 @@ export interface CustomResourceDefinition {
       readonly listKind: string;
       readonly plural: string;
       readonly singular: string;
+      readonly shortNames?: readonly string[];
       readonly categories: readonly string[];
     };
     readonly versions: readonly {
@@ -36,15 +37,17 @@ export function allCrds(): readonly CustomResourceDefinition[] {
   return kinds.map(crdOf);
 }
 
-function crdOf(kind: KindDefinition): CustomResourceDefinition {
-  const { resource } = kind;
+/** The CRD of a kind. */
+export function crdOf(kind: KindDefinition): CustomResourceDefinition {
+  const { resource, shortNames, categories, columns } = kind;
+  const hasStatus = !("fields" in kind) && kind.status !== undefined;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
     metadata: {
       name: `${resource.plural}.${resource.group}`,
       // Deleting a CRD deletes all its objects: uninstalling the chart must not delete the fleet.
-      annotations: { "helm.sh/resource-policy": "keep" },
+      annotations: { "helm.sh/resource-policy": "keep", ...kind.annotations },
     },
     spec: {
       group: resource.group,
@@ -54,15 +57,16 @@ function crdOf(kind: KindDefinition): CustomResourceDefinition {
         listKind: `${resource.kind}List`,
         plural: resource.plural,
         singular: resource.kind.toLowerCase(),
-        categories: ["fleet"],
+        ...(shortNames !== undefined && { shortNames }),
+        categories,
       },
       versions: [
         {
           name: resource.version,
           served: true,
           storage: true,
-          ...("fields" in kind ? {} : { subresources: { status: {} } }),
-          ...(kind.columns.length > 0 && { additionalPrinterColumns: kind.columns }),
+          ...(hasStatus && { subresources: { status: {} } }),
+          ...(columns.length > 0 && { additionalPrinterColumns: columns }),
           schema: { openAPIV3Schema: rootSchema(kind) },
         },
       ],
@@ -82,7 +86,7 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
     const own = structuralSchema(kind.fields);
     return { ...own, description, properties: { ...rootFields, ...own.properties } };
   }
-  const { spec, status, specMayBeAbsent } = kind;
+  const { spec, status, statusDefault, absentSpec } = kind;
   return {
     type: "object",
     description,
@@ -91,14 +95,17 @@ function rootSchema(kind: KindDefinition): StructuralSchema {
       spec: {
         ...structuralSchema(spec),
         description: "The desired state.",
-        ...(specMayBeAbsent && { default: {} }),
+        ...(absentSpec === "empty" && { default: {} }),
       },
-      status: {
-        ...structuralSchema(status),
-        description: "The observed state. Written by the hub.",
-      },
+      ...(status !== undefined && {
+        status: {
+          ...structuralSchema(status),
+          description: "The observed state. Written by the hub.",
+          ...(statusDefault !== undefined && { default: statusDefault }),
+        },
+      }),
     },
-    ...(!specMayBeAbsent && { required: ["spec"] }),
+    ...(absentSpec === "reject" && { required: ["spec"] }),
   };
 }
 

@@ -1,2 +1,2 @@
-export { allCrds, renderCrd } from "./crds.ts";
-export { type KindDefinition, kinds } from "./kinds.ts";
+export { allCrds, type CustomResourceDefinition, crdOf, renderCrd } from "./crds.ts";
+export { column, type KindDefinition, kinds, type PrinterColumn } from "./kinds.ts";

@@ -21,6 +21,7 @@ export interface StructuralSchema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minItems?: number;
   readonly maxItems?: number;
   readonly maxProperties?: number;
   readonly pattern?: string;
@@ -49,8 +50,10 @@ const plainKeys = [
   "format",
   "nullable",
   "enum",
+  "default",
   "minLength",
   "maxLength",
+  "minItems",
   "maxItems",
   "maxProperties",
   "pattern",
@@ -95,7 +98,8 @@ function rewrite(json: JsonSchema): StructuralSchema {
 function objectParts(json: JsonSchema): StructuralSchema {
   const { properties, required, additionalProperties: others } = json;
   const fields = Object.entries(properties ?? {});
-  const isOpen = others !== undefined && others !== false && Object.keys(others).length === 0;
+  // An object whose parser rejects unknown fields keeps them as well: they are for a newer version.
+  const isOpen = others === false || (others !== undefined && Object.keys(others).length === 0);
   const isMap = others !== undefined && others !== false && !isOpen;
   return {
     ...(fields.length > 0 && {

@@ -1,7 +1,7 @@
 /** The reference page of the API, as Markdown. */
 import { type KindDefinition, kinds } from "../crd/index.ts";
 import { apiVersion } from "../index.ts";
-import { type FieldTable, fieldTable, type NamedType } from "./field-table.ts";
+import { type FieldTable, fieldTable, type NamedType, typeLink } from "./field-table.ts";
 
 const preface = `# API reference
 
@@ -15,15 +15,39 @@ are RFC 3339. "When absent" is the meaning of an absent field; it is not written
 `;
 
 export function apiReference(): string {
-  const described = kinds.map((kind) => kindSection(kind));
-  const types = allTypes(described.flatMap((section) => section.types));
-  return [
-    preface,
-    `Kinds: ${kinds.map(({ resource }) => `[${resource.kind}](#${resource.kind.toLowerCase()})`).join(", ")}.\n`,
-    ...described.map((section) => section.text),
+  return referencePage({ preface, kinds });
+}
+
+interface PageSpec {
+  /** The title and the introduction, as Markdown. */
+  readonly preface: string;
+  readonly kinds: readonly KindDefinition[];
+  /** A page of the same folder with types that this one refers to. */
+  readonly linked?: { readonly path: string; readonly kinds: readonly KindDefinition[] };
+}
+
+/** The reference page of these kinds. */
+export function referencePage({ preface: introduction, kinds: listed, linked }: PageSpec): string {
+  const sections = listed.map(kindSection);
+  const isLinked = new Set(
+    linked === undefined ? [] : typesOf(linked.kinds.map(kindSection)).map(({ title }) => title),
+  );
+  const types = typesOf(sections);
+  const own = types.filter(({ title }) => !isLinked.has(title));
+  const page = [
+    introduction,
+    `Kinds: ${listed.map(({ resource }) => `[${resource.kind}](#${resource.kind.toLowerCase()})`).join(", ")}.\n`,
+    ...sections.map((section) => section.text),
     "## Types\n\nTypes that several kinds share.\n",
-    ...types.map(({ title, schema }) => `### ${title}\n\n${tableText(fieldTable(schema))}`),
+    ...own.map(({ title, schema }) => `### ${title}\n\n${tableText(fieldTable(schema))}`),
   ].join("\n");
+  return types
+    .filter(({ title }) => isLinked.has(title))
+    .reduce(
+      (text, { title }) =>
+        text.replaceAll(typeLink(title), typeLink(title).replace("#", `${linked?.path ?? ""}#`)),
+      page,
+    );
 }
 
 interface Section {
@@ -38,7 +62,9 @@ function kindSection(kind: KindDefinition): Section {
       ? [{ heading: "fields", table: fieldTable(kind.fields) }]
       : [
           { heading: "spec", table: fieldTable(kind.spec) },
-          { heading: "status", table: fieldTable(kind.status) },
+          ...(kind.status === undefined
+            ? []
+            : [{ heading: "status", table: fieldTable(kind.status) }]),
         ];
   const shown = columns.map(({ name, jsonPath }) => `${name} (\`${jsonPath}\`)`).join(", ");
   const text = [
@@ -47,6 +73,10 @@ function kindSection(kind: KindDefinition): Section {
     ...parts.map(({ heading, table }) => `### ${resource.kind} ${heading}\n\n${tableText(table)}`),
   ].join("\n");
   return { text, types: parts.flatMap(({ table }) => table.types) };
+}
+
+function typesOf(sections: readonly Section[]): readonly NamedType[] {
+  return allTypes(sections.flatMap(({ types }) => types));
 }
 
 /** These types and those that they refer to, each once, by name. */

@@ -73,6 +73,8 @@ function collectField(field: z.ZodType, path: string, rows: FieldRow[], types: N
 }
 
 function absentText(field: z.ZodType, text: unknown): string {
+  // What the API server writes into the object.
+  if (field instanceof z.ZodDefault) return `\`${String(field.def.defaultValue)}\``;
   if (!(field instanceof z.ZodOptional)) return "required";
   return typeof text === "string" ? text : "";
 }
@@ -90,7 +92,11 @@ function shapeOf(schema: z.ZodType): Shape {
   const meta = schema.meta();
   if (meta?.["x-kubernetes-int-or-string"] === true) return plain("integer or text");
   if (meta?.["format"] === "date-time") return plain("time");
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault
+  )
     return shapeOf(asZod(schema.unwrap()));
   if (schema instanceof z.ZodArray) {
     const element = shapeOf(asZod(schema.element));

@@ -1,1 +1,1 @@
-export { apiReference } from "./api-reference.ts";
+export { apiReference, referencePage } from "./api-reference.ts";

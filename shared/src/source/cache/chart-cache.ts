@@ -53,9 +53,12 @@ export interface ChartCacheOptions {
   readonly downloadTimeoutMs?: number;
 }
 
+/** Of the way in which charts are made: an archive of another one is not used. */
+const buildVersion = 1;
+
 const defaultCacheBytes = 1024 ** 3;
 
-const archiveName = /^sha256-[0-9a-f]{64}-([0-9a-f]{32})\.tgz$/;
+const archiveName = /^sha256-([0-9a-f]{64})-([0-9a-f]{32})\.tgz$/;
 /** Archives of earlier versions, which nothing opens any more. */
 const earlierName = /^sha256-[0-9a-f]{64}\.tgz$/;
 const partName = /^part-/;
@@ -101,6 +104,17 @@ export function createChartCache<P extends Pin>(
     }
     await touch(path);
     return { path, digest, sizeBytes: found.size };
+  }
+
+  /** A chart that an earlier process made: nothing but its name has its digest. */
+  async function findBuilt(origin: string): Promise<ChartFile | undefined> {
+    for (const name of await readdir(dir)) {
+      const [, digest, itsOrigin] = archiveName.exec(name) ?? [];
+      if (digest === undefined || itsOrigin !== origin) continue;
+      const found = await find(`sha256:${digest}`, origin);
+      if (found !== undefined) return found;
+    }
+    return undefined;
   }
 
   async function touch(path: string): Promise<void> {
@@ -160,7 +174,7 @@ export function createChartCache<P extends Pin>(
       const idleMs = now() - found.mtimeMs;
       if (earlierName.test(name) || (partName.test(name) && idleMs > stalePartMs))
         await rm(join(dir, name), { force: true });
-      const origin = archiveName.exec(name)?.[1];
+      const origin = archiveName.exec(name)?.[2];
       if (origin !== undefined)
         files.push({ name, origin, size: found.size, usedMs: found.mtimeMs });
     }
@@ -177,7 +191,9 @@ export function createChartCache<P extends Pin>(
   return {
     async fetch(pin, access, { signal } = {}) {
       // A chart that is made here has the address of its files and how it is made from them.
-      const address = isBuilt(pin) ? canonicalJson(pin) : pinAddress(pin);
+      const address = isBuilt(pin)
+        ? `build ${buildVersion} ${canonicalJson(pin)}`
+        : pinAddress(pin);
       const origin = await origins.nameOf(`${accessKey(access)} ${address}`).catch((thrown) => {
         throw diskError(thrown, pin);
       });
@@ -189,8 +205,11 @@ export function createChartCache<P extends Pin>(
         const file = await fetches.run(
           `${digest ?? ""} ${origin}`,
           async (shared) =>
-            (digest === undefined ? undefined : await find(digest, origin)) ??
-            (await download(pin, access, origin, shared)),
+            (digest === undefined
+              ? isBuilt(pin)
+                ? await findBuilt(origin)
+                : undefined
+              : await find(digest, origin)) ?? (await download(pin, access, origin, shared)),
           signal,
         );
         if (pinned === undefined) digests.set(origin, file.digest);

@@ -2,6 +2,7 @@
 
 import { unreachable } from "../../errors/index.ts";
 import { type Log, silentLog } from "../../log/index.ts";
+import { createPatterns } from "../../regex/index.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
 import { createArchiveSource } from "../archive/index.ts";
 import {
@@ -22,7 +23,13 @@ import type {
   SourceLocation,
   SourceRequest,
 } from "../index.ts";
-import { createOciRegistry, createOciSource, createRegistryAuth } from "../oci/index.ts";
+import {
+  createOciArtifacts,
+  createOciRegistry,
+  createOciSource,
+  createRegistryAuth,
+  type OciArtifacts,
+} from "../oci/index.ts";
 import {
   createConnectionPools,
   createExchanger,
@@ -77,6 +84,7 @@ export type ReadIndex = (
 ) => Promise<IndexSummary>;
 
 export interface SourceClient extends Resolver {
+  readonly artifacts: OciArtifacts;
   readonly readIndex: ReadIndex;
   /** The versions that a source has; undefined for a source without versions. Throws when it does not have the chart. */
   list(
@@ -108,7 +116,8 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
   const reader = createIndexReader({ ...readerLimits, ...options.index });
   const exchange = createExchanger({ pools, userAgent: options.userAgent });
   const auth = createRegistryAuth({ exchange, clock });
-  const oci = createOciSource({ registry: createOciRegistry({ exchange, auth, log }), clock });
+  const registry = createOciRegistry({ exchange, auth, log });
+  const oci = createOciSource({ registry, clock });
   const indexes = createIndexRepository(
     { exchange, reader, clock, log },
     {
@@ -135,6 +144,7 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
   }
 
   return {
+    artifacts: createOciArtifacts({ registry, patterns: createPatterns() }),
     readIndex: (repository, access, options = {}) =>
       indexes.summary({ repository, access, ...options }),
     async list(location, access, options = {}) {

@@ -65,6 +65,23 @@ export function createEgressConnector(
   };
 }
 
+/** The addresses of a host that the policy permits; rejects with EgressDenied when there is none. */
+export async function permittedAddresses(
+  { host, port }: { readonly host: string; readonly port: number },
+  policy: EgressPolicy,
+  resolveAll: ResolveAll = resolveBySystem,
+  subject = "the host",
+): Promise<readonly [LookupAddress, ...LookupAddress[]]> {
+  checkHost(new URL(`http://${host.includes(":") ? `[${host}]` : host}:${port}`), policy, subject);
+  const addresses =
+    isIP(host) === 0
+      ? await new Promise<readonly LookupAddress[]>((resolve, reject) => {
+          resolveAll(host, (error, found) => (error === null ? resolve(found) : reject(error)));
+        })
+      : [{ address: host, family: isIP(host) }];
+  return permitted(addresses, { port, policy, subject });
+}
+
 /** A lookup that gives only the addresses to which the policy permits connections. */
 export function policedLookup(
   port: number,

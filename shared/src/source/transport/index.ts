@@ -6,7 +6,12 @@ export {
 } from "./connection-pools.ts";
 export { fetchByUrl, receiveArchive } from "./download.ts";
 export type { EgressPolicy } from "./egress.ts";
-export { EgressDenied, type ResolveAll } from "./egress-connector.ts";
+export {
+  checkHost,
+  EgressDenied,
+  permittedAddresses,
+  type ResolveAll,
+} from "./egress-connector.ts";
 export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
 export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";

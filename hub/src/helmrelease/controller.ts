@@ -1,0 +1,91 @@
+/** The controller of HelmReleases: what it watches, and how a change maps to keys. */
+import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
+import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache";
+import {
+  type Controller,
+  createController,
+  isSpecChange,
+  ownKey,
+  watch,
+} from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import type { Patterns } from "@flotilla/shared/regex";
+import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
+import type { PinSigner } from "../resolve/index.ts";
+import type { Publisher } from "../status/index.ts";
+import { chartSourceOf } from "./chart.ts";
+import { bundleKeyFor } from "./plan.ts";
+import { helmReleaseReconciler } from "./reconcile.ts";
+import type { ValidationOptions } from "./validate.ts";
+
+export interface HelmReleaseControllerDeps extends ControllerDeps {
+  readonly flux: FluxInformers;
+  readonly statuses: Publisher<HelmReleaseStatus, HelmRelease>;
+  readonly patterns: Patterns;
+  readonly signer: PinSigner;
+  readonly options: ValidationOptions;
+}
+
+/** HelmReleases by the key of their Bundle. */
+const byOwnBundle = defineIndex<HelmRelease>("bundle", (release) => [bundleKeyFor(release)]);
+
+/** HelmReleases by the source of their chart. */
+const byChart = defineIndex<HelmRelease>("chart", (release) => {
+  const ref = chartSourceOf(release);
+  return ref === undefined ? [] : [`${ref.kind}/${keyOf(ref)}`];
+});
+
+export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Controller {
+  const { flux, caches } = deps;
+  const { store } = flux.helmReleases;
+  const using = (kind: string, key: ObjectKey) =>
+    store.byIndex(byChart, `${kind}/${key}`).map(keyOf);
+  const ofBundle = (key: ObjectKey) => releasesOfBundle(flux, key);
+  return createController({
+    name: "helmrelease",
+    workers: 32,
+    reconcile: helmReleaseReconciler({
+      ...deps,
+      bundles: caches.bundles.store,
+      deployments: caches.deployments.store,
+      clusters: caches.clusters.store,
+      policies: caches.policies.store,
+    }),
+    log: deps.log,
+    metrics: deps.metrics,
+    clock: deps.clock,
+    watches: [
+      watch(flux.helmReleases, { predicate: isSpecChange, toKeys: ownKey }),
+      watch(flux.helmCharts, { toKeys: ({ key }) => using("HelmChart", key), replay: false }),
+      watch(flux.ociRepositories, {
+        toKeys: ({ key }) => using("OCIRepository", key),
+        replay: false,
+      }),
+      // Another client changed or deleted it.
+      watch(caches.bundles, {
+        predicate: (change) => change.before !== undefined && isSpecChange(change),
+        toKeys: ({ key }) => ofBundle(key),
+        replay: false,
+      }),
+      // The last of a HelmRelease that is being deleted.
+      watch(caches.deployments, {
+        predicate: ({ after }) => after === undefined,
+        toKeys: ({ before }) => (before === undefined ? [] : ofBundle(bundleKeyOf(before))),
+        replay: false,
+      }),
+      watch(caches.policies, {
+        predicate: isSpecChange,
+        toKeys: ({ key }) => store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf),
+        replay: false,
+      }),
+    ],
+  });
+}
+
+/** The keys of the HelmReleases that a Bundle is made for. */
+export function releasesOfBundle(
+  { helmReleases }: Pick<FluxInformers, "helmReleases">,
+  bundle: ObjectKey,
+): readonly ObjectKey[] {
+  return helmReleases.store.byIndex(byOwnBundle, bundle).map(keyOf);
+}

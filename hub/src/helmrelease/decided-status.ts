@@ -1,0 +1,58 @@
+/** The part of a HelmRelease's status that its reconcile decides. Pure. */
+import {
+  forceRequestAnnotation,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+} from "@flotilla/shared/api/names";
+import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
+import { withFluxCondition } from "../fluxsource/index.ts";
+import { chartKey, chartSourceOf, type ReleaseChart } from "./chart.ts";
+
+export interface Decision {
+  /** Undefined: it can be deployed. */
+  readonly problem?: { readonly reason: string; readonly message: string } | undefined;
+  readonly chart?: ReleaseChart | undefined;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+export function decidedStatus(
+  release: HelmRelease,
+  status: HelmReleaseStatus | undefined,
+  { problem, chart, now }: Decision,
+): HelmReleaseStatus {
+  const { generation = 0 } = release.metadata;
+  const ref = chartSourceOf(release);
+  const { helmChart: _, ...kept } = status ?? {};
+  const accepted =
+    problem === undefined
+      ? ({ status: "True", reason: "Accepted", message: "the chart is resolved" } as const)
+      : ({ status: "False", ...problem } as const);
+  return {
+    ...kept,
+    ...(ref?.isGenerated === true && { helmChart: chartKey(ref) }),
+    ...(chart !== undefined && {
+      lastAttemptedGeneration: generation,
+      lastAttemptedRevision: chart.revision,
+      lastAttemptedRevisionDigest: chart.digest,
+    }),
+    ...handled(release),
+    conditions: withFluxCondition(
+      status?.conditions,
+      { type: "Accepted", ...accepted },
+      { generation, now },
+    ),
+  };
+}
+
+/** Requests by annotation, which each reconcile handles. */
+export function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
+  const valueOf = (name: string) => metadata.annotations?.[name] ?? "";
+  const request = valueOf(reconcileRequestAnnotation);
+  if (request === "") return {};
+  return {
+    lastHandledReconcileAt: request,
+    ...(valueOf(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
+    ...(valueOf(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
+  };
+}

@@ -1,0 +1,3 @@
+export { createHelmReleaseController, releasesOfBundle } from "./controller.ts";
+export { createHelmReleasePublisher } from "./publisher.ts";
+export type { ValidationOptions } from "./validate.ts";

@@ -1,0 +1,63 @@
+/** The options of a HelmRelease as those of a Bundle, with Flux's defaults where they differ from Fleet's. Pure. */
+import type { BundleSpec } from "@flotilla/shared/api";
+import type { HelmReleaseSpec } from "@flotilla/shared/flux";
+
+type Options = Pick<
+  BundleSpec,
+  | "timeout"
+  | "maxHistory"
+  | "install"
+  | "upgrade"
+  | "rollback"
+  | "uninstall"
+  | "test"
+  | "driftDetection"
+  | "postRenderers"
+  | "healthCheckExprs"
+>;
+
+const defaultTimeout = "5m";
+const defaultHistory = 5;
+
+/** Of a failed attempt that no other is to follow. */
+const defaultStrategy = { name: "RemediateOnFailure" } as const;
+
+export function releaseOptions(spec: HelmReleaseSpec): Options {
+  const { install, upgrade, rollback, uninstall, test, driftDetection } = spec;
+  return {
+    timeout: spec.timeout ?? defaultTimeout,
+    maxHistory: spec.maxHistory ?? defaultHistory,
+    install: {
+      disableWaitForJobs: false,
+      disableTakeOwnership: false,
+      serverSideApply: true,
+      strategy: defaultStrategy,
+      remediation: {},
+      ...withoutFields(install, ["createNamespace", "skipCRDs"]),
+      ...(install?.skipCRDs === true && { crds: "Skip" }),
+    },
+    upgrade: {
+      disableWaitForJobs: false,
+      disableTakeOwnership: false,
+      chartNameChangeStrategy: "Reinstall",
+      strategy: defaultStrategy,
+      remediation: {},
+      ...upgrade,
+    },
+    rollback: { disableWaitForJobs: false, ...rollback },
+    uninstall: { disableWait: false, ...uninstall },
+    ...(test !== undefined && { test }),
+    driftDetection: { mode: "disabled", ...driftDetection },
+    ...(spec.postRenderers !== undefined && { postRenderers: spec.postRenderers }),
+    ...(spec.healthCheckExprs !== undefined && { healthCheckExprs: spec.healthCheckExprs }),
+  };
+}
+
+function withoutFields<T extends object, K extends keyof T>(
+  object: T | undefined,
+  names: readonly K[],
+): Partial<Omit<T, K>> {
+  return Object.fromEntries(
+    Object.entries(object ?? {}).filter(([name]) => !names.some((each) => each === name)),
+  ) as Partial<Omit<T, K>>;
+}

@@ -1,0 +1,163 @@
+/** Builds the Bundle of a HelmRelease from the HelmRelease and its chart. Pure. */
+import {
+  apiVersion,
+  type Bundle,
+  type BundleOrigin,
+  type BundleTarget,
+} from "@flotilla/shared/api";
+import {
+  bundleFinalizer,
+  deploymentName,
+  fluxReleaseName,
+  forceRequestAnnotation,
+  frontEndBundleName,
+  helmReleaseLabel,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+  shortReleaseName,
+  targetName,
+} from "@flotilla/shared/api/names";
+import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { isMap } from "@flotilla/shared/values";
+import { chartVersion, ownerLabelsOf, type ReleaseChart } from "./chart.ts";
+import { releaseOptions } from "./options.ts";
+import type { Placement } from "./placement.ts";
+
+/** The name of the Bundle of a HelmRelease. */
+export function bundleNameOf({ metadata }: Pick<HelmRelease, "metadata">): string {
+  return frontEndBundleName("HelmRelease", metadata.name);
+}
+
+export function bundleKeyFor({ metadata }: Pick<HelmRelease, "metadata">): ObjectKey {
+  return `${metadata.namespace}/${bundleNameOf({ metadata })}`;
+}
+
+/** `spec`: that of the HelmRelease, which Flux's schema does not require. */
+export function planBundle(
+  release: HelmRelease,
+  spec: HelmReleaseSpec,
+  { chart, placement }: { readonly chart: ReleaseChart; readonly placement: Placement },
+): Bundle {
+  const { namespace = "", name } = release.metadata;
+  const { repo, chart: chartName, pin } = chart;
+  const version = chartVersion(chart);
+  const { values } = spec;
+  return {
+    apiVersion,
+    kind: "Bundle",
+    metadata: {
+      namespace,
+      name: bundleNameOf(release),
+      labels: { [helmReleaseLabel]: labelValue(name) },
+      ...(spec.suspend !== true && requestAnnotations(release)),
+      finalizers: [bundleFinalizer],
+    },
+    spec: {
+      ...releaseOptions(spec),
+      namespace: spec.targetNamespace ?? namespace,
+      createNamespace: spec.targetNamespace !== undefined && spec.install?.createNamespace === true,
+      commonMetadata: {
+        ...spec.commonMetadata,
+        labels: { ...spec.commonMetadata?.labels, ...ownerLabelsOf(release) },
+      },
+      helm: {
+        ...(repo !== "" && { repo }),
+        ...(chartName !== "" && { chart: chartName }),
+        version,
+        releaseName: releaseNameOf(release, spec),
+        disablePreProcess: true,
+        ...(isMap(values) && { values }),
+      },
+      ...(spec.suspend === true && { suspend: true }),
+      ...dependencies(release, spec, placement),
+      targets: placement.targets.map((target, index) => named(target, index)),
+      helmOpOptions: {
+        pins: [{ repo, chart: chartName, version, pin }],
+        origin: originOf(release, spec, chart, placement),
+      },
+    },
+  };
+}
+
+/** As in Flux. */
+export function releaseNameOf({ metadata }: HelmRelease, spec: HelmReleaseSpec): string {
+  return spec.releaseName === undefined
+    ? fluxReleaseName(metadata.name, spec.targetNamespace)
+    : shortReleaseName(spec.releaseName);
+}
+
+function originOf(
+  { metadata }: HelmRelease,
+  spec: HelmReleaseSpec,
+  { access, included }: ReleaseChart,
+  { clusterNamespace }: Placement,
+): BundleOrigin {
+  const { namespace = "", name } = metadata;
+  const { serviceAccountName, targetNamespace, valuesFrom = [] } = spec;
+  return {
+    kind: "HelmRelease",
+    name,
+    ...(clusterNamespace !== undefined && clusterNamespace !== namespace && { clusterNamespace }),
+    ...(serviceAccountName !== undefined && {
+      serviceAccount: `system:serviceaccount:${namespace}:${serviceAccountName}`,
+    }),
+    access,
+    ...(included !== undefined && included.length > 0 && { included }),
+    ...(valuesFrom.length > 0 && {
+      valuesFrom: valuesFrom.map((each) => ({
+        kind: each.kind,
+        name: `${namespace}/${each.name}`,
+        key: each.valuesKey ?? "values.yaml",
+        ...(each.targetPath !== undefined && { targetPath: each.targetPath }),
+        ...(each.optional === true && { optional: true }),
+        ...(each.literal === true && { literal: true }),
+      })),
+    }),
+    // Flux's own default, which differs from Helm's only then.
+    ...(targetNamespace !== undefined &&
+      targetNamespace !== namespace && { recordsNamespace: namespace }),
+  };
+}
+
+/** The deployments of the other HelmReleases in the same cluster. */
+function dependencies(
+  { metadata }: HelmRelease,
+  { dependsOn = [] }: HelmReleaseSpec,
+  { clusterNamespace }: Placement,
+): Pick<Bundle["spec"], "dependsOn"> {
+  const { namespace = "" } = metadata;
+  const workspace = clusterNamespace ?? namespace;
+  if (dependsOn.length === 0) return {};
+  return {
+    dependsOn: dependsOn.map((each) => {
+      const name = frontEndBundleName("HelmRelease", each.name);
+      return {
+        name: deploymentName({ namespace: each.namespace || namespace, name }, workspace),
+        ...(each.readyExpr !== undefined && { readyExpr: each.readyExpr }),
+      };
+    }),
+  };
+}
+
+/** Requests of users, which stay open while the HelmRelease is suspended. */
+function requestAnnotations({ metadata }: HelmRelease): Pick<Bundle["metadata"], "annotations"> {
+  const annotations = Object.fromEntries(
+    [reconcileRequestAnnotation, forceRequestAnnotation, resetRequestAnnotation].flatMap((name) => {
+      const value = metadata.annotations?.[name] ?? "";
+      return value === "" ? [] : [[name, value]];
+    }),
+  );
+  return Object.keys(annotations).length === 0 ? {} : { annotations };
+}
+
+function named(target: BundleTarget, index: number): BundleTarget {
+  return { ...target, name: target.name || targetName(index) };
+}
+
+/** The longest value of a label. */
+const longestLabel = 63;
+
+function labelValue(name: string): string {
+  return name.length <= longestLabel ? name : frontEndBundleName("HelmRelease", name);
+}

@@ -1,0 +1,73 @@
+/** Publishes the statuses of HelmReleases. */
+import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
+import {
+  type HelmRelease,
+  type HelmReleaseStatus,
+  helmReleases,
+  maxReleaseClusters,
+} from "@flotilla/shared/flux";
+import { refOf } from "@flotilla/shared/kube/objects";
+import { formatTimeMs } from "@flotilla/shared/time";
+import { type ControllerDeps, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
+import { createPublisher, type Publisher } from "../status/index.ts";
+import { type Aggregates, rollUpBundle, worstDeployments } from "../summary/index.ts";
+import { bundleKeyFor } from "./plan.ts";
+import { isBundleOf } from "./reconcile.ts";
+import { releaseCluster } from "./release-cluster.ts";
+import { helmReleaseStatus, isUrgentHelmRelease } from "./status.ts";
+
+export interface HelmReleasePublisherDeps
+  extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
+  readonly flux: Pick<FluxInformers, "helmReleases">;
+  readonly aggregates: Aggregates;
+  /** A Bundle with the status that its reconcile decided. */
+  readonly decided: (bundle: Bundle) => Bundle;
+}
+
+export function createHelmReleasePublisher({
+  rest,
+  caches,
+  flux,
+  aggregates,
+  decided,
+  clock,
+  log,
+}: HelmReleasePublisherDeps): Publisher<HelmReleaseStatus, HelmRelease> {
+  const sources = {
+    aggregates,
+    deployments: caches.deployments.store,
+    clusters: caches.clusters.store,
+  };
+  return createPublisher<HelmReleaseStatus, HelmRelease>({
+    rest,
+    clock,
+    log,
+    resource: helmReleases,
+    store: flux.helmReleases.store,
+    isUrgent: isUrgentHelmRelease,
+    rollUp(release) {
+      const key = bundleKeyFor(release);
+      const found = caches.bundles.store.get(key);
+      const bundle = found === undefined || !isBundleOf(found) ? undefined : decided(found);
+      const { targets, summary } = bundle?.status ?? {};
+      const rolledUp = rollUpBundle(sources, bundle === undefined ? undefined : key, {
+        ...(targets !== undefined && { targets }),
+        ...(summary !== undefined && { summary }),
+      });
+      const deployments = worstDeployments(
+        rolledUp.aggregate,
+        caches.deployments.store,
+        maxReleaseClusters,
+      );
+      return helmReleaseStatus({
+        release,
+        bundle,
+        ...rolledUp,
+        deployments,
+        clusterOf: (deployment: BundleDeployment) =>
+          releaseCluster(deployment, refOf(clusterKeyOf(deployment))),
+        now: formatTimeMs(clock.now()),
+      });
+    },
+  });
+}

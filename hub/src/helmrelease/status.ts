@@ -1,0 +1,200 @@
+/** The status of a HelmRelease: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
+import type { Bundle, BundleDeployment, BundleSummary, Condition } from "@flotilla/shared/api";
+import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
+import {
+  type HelmRelease,
+  type HelmReleaseStatus,
+  maxReleaseClusters,
+  type ReleaseCluster,
+  type ReleaseSnapshot,
+} from "@flotilla/shared/flux";
+import { type FluxCondition, fluxConditions } from "../fluxsource/index.ts";
+import { holds } from "../frontend/index.ts";
+import { isUrgentChange } from "../status/index.ts";
+import { bundleReady, type OfflineClusters } from "../summary/index.ts";
+
+export interface HelmReleaseInputs {
+  /** With the status that its reconcile decided. */
+  readonly release: HelmRelease;
+  /** Its Bundle, with the status that its reconcile decided. */
+  readonly bundle: Bundle | undefined;
+  readonly summary: BundleSummary;
+  readonly offline: OfflineClusters;
+  /** Of its releases in all clusters. */
+  readonly conditions: readonly NewCondition[];
+  /** The deployments that need attention most, at most as many as are shown. */
+  readonly deployments: readonly BundleDeployment[];
+  /** Of a deployment. */
+  readonly clusterOf: (deployment: BundleDeployment) => ReleaseCluster;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+/** Reasons of Accepted=False that only a change by a person can help. */
+const stalledReasons: ReadonlySet<string> = new Set([
+  "AccessDenied",
+  "Invalid",
+  "ValuesError",
+  "PolicyViolation",
+  "NameTaken",
+  "InvalidCELExpression",
+]);
+
+/** Undefined until the HelmRelease was reconciled once. */
+export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus | undefined {
+  const { release, bundle, summary, deployments, clusterOf, now } = inputs;
+  const { status, metadata } = release;
+  const { generation = 0 } = metadata;
+  const accepted = findCondition(status?.conditions, "Accepted");
+  if (status === undefined || accepted === undefined) return status;
+  const [only] = deployments;
+  const isSingle = bundle?.status?.targets === 1 && only !== undefined && deployments.length === 1;
+  const ofRelease = isSingle ? releaseConditionsOf(only) : inputs.conditions.map(toFlux);
+  const ready = readyOf(inputs, accepted, isSingle ? only : undefined);
+  const progress = progressOf(ready, accepted, isSingle ? only : undefined);
+  const desired: readonly FluxCondition[] = [...progress, ready, ...ofRelease, toFlux(accepted)];
+  const isSettled = ready.status === "True" || progress.some(({ type }) => type === "Stalled");
+  return {
+    ...status,
+    ...(isSettled && { observedGeneration: generation }),
+    conditions: fluxConditions(status.conditions, desired, {
+      generation: accepted.observedGeneration ?? generation,
+      now,
+    }),
+    ...(isSingle && singleFields(only, status)),
+    ...(bundle !== undefined && { summary }),
+    clusters: deployments.slice(0, maxReleaseClusters).map(clusterOf),
+  };
+}
+
+export function isUrgentHelmRelease(
+  before: HelmReleaseStatus | undefined,
+  after: HelmReleaseStatus,
+): boolean {
+  if (before?.lastHandledReconcileAt !== after.lastHandledReconcileAt) return true;
+  return ["Accepted", "Ready", "Stalled"].some((type) =>
+    isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
+  );
+}
+
+function readyOf(
+  { release, bundle, summary, offline }: HelmReleaseInputs,
+  accepted: Condition,
+  only: BundleDeployment | undefined,
+): FluxCondition {
+  const { generation = 0 } = release.metadata;
+  const unknown = (message: string): FluxCondition => ({
+    ...{ type: "Ready", status: "Unknown", reason: "Progressing", message },
+  });
+  if (!holds(accepted, { status: "True", reason: undefined, generation }))
+    return accepted.observedGeneration === generation
+      ? {
+          ...{ type: "Ready", status: "False" },
+          reason: accepted.reason ?? "",
+          message: accepted.message ?? "",
+        }
+      : unknown("reading the new spec");
+  const { status, reason, message } = bundleReady(bundle, summary, offline);
+  // Drift is a condition of its own, as in Flux.
+  const isReady = status === "True" || reason === "Modified";
+  const found = only?.status?.conditions ?? [];
+  const remediated = findCondition(found, "Remediated");
+  const tested = findCondition(found, "TestSuccess");
+  const released = findCondition(found, "Released");
+  if (isReady) {
+    const why = tested?.status === "True" ? tested : released;
+    return {
+      ...{ type: "Ready", status: "True" },
+      reason: why?.reason || "ReconciliationSucceeded",
+      message: why?.message || message || "all releases are ready",
+    };
+  }
+  const failed = [remediated, tested?.status === "False" ? tested : undefined, released].find(
+    (each) => each !== undefined && (each.status === "False" || each === remediated),
+  );
+  if (reason === "ErrApplied" || failed !== undefined)
+    return {
+      ...{ type: "Ready", status: "False" },
+      reason: failed?.reason || "ReconcileError",
+      message: failed?.message || message,
+    };
+  if (status === "Unknown" || progressing.has(reason)) {
+    const waiting = findCondition(found, "Ready");
+    const isDependency =
+      waiting?.message?.startsWith("waiting for ") === true && released === undefined;
+    return isDependency
+      ? {
+          ...{ type: "Ready", status: "False", reason: "DependencyNotReady" },
+          message: waiting.message ?? "",
+        }
+      : unknown(waiting?.message || message);
+  }
+  return { type: "Ready", status: "False", reason, message };
+}
+
+/** States that end by themselves. */
+const progressing: ReadonlySet<string> = new Set(["Pending", "WaitApplied", "OutOfSync"]);
+
+function progressOf(
+  ready: FluxCondition,
+  accepted: Condition,
+  only: BundleDeployment | undefined,
+): readonly FluxCondition[] {
+  if (ready.status === "True") return [];
+  const { reason, message } = ready;
+  if (accepted.status === "False")
+    return stalledReasons.has(accepted.reason ?? "")
+      ? [{ type: "Stalled", status: "True", reason, message }]
+      : [{ type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message }];
+  const stalled = findCondition(only?.status?.conditions, "Stalled");
+  if (stalled?.status === "True") return [toFlux(stalled)];
+  return [
+    {
+      ...{ type: "Reconciling", status: "True" },
+      reason: ready.status === "Unknown" ? "Progressing" : "ProgressingWithRetry",
+      message,
+    },
+  ];
+}
+
+const releaseTypes = ["Released", "TestSuccess", "Remediated", "Drifted"];
+
+function releaseConditionsOf({ status }: BundleDeployment): readonly FluxCondition[] {
+  return (status?.conditions ?? []).filter(({ type }) => releaseTypes.includes(type)).map(toFlux);
+}
+
+function toFlux({ type, status, reason, message }: NewCondition): FluxCondition {
+  return { type, status, reason: reason || "Unknown", message: message ?? "" };
+}
+
+/** The fields of Flux's status that describe one release. */
+function singleFields(
+  { status }: BundleDeployment,
+  before: HelmReleaseStatus,
+): Partial<HelmReleaseStatus> {
+  const [, namespace = "", name = ""] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
+  const history = (status?.history ?? []).map((revision): ReleaseSnapshot => {
+    const { digest = "", lastDeployed = "", action, appVersion, testHooks } = revision;
+    return {
+      digest: `flotilla:${digest}`,
+      configDigest: `flotilla:${digest}`,
+      ...{ name, namespace, version: revision.version, status: revision.status ?? "" },
+      chartName: revision.chartName ?? "",
+      chartVersion: revision.chartVersion ?? "",
+      ...(isAction(action) && { action }),
+      ...(appVersion !== undefined && { appVersion }),
+      firstDeployed:
+        before.history?.find((each) => each.name === name)?.firstDeployed || lastDeployed,
+      lastDeployed,
+      ...(testHooks !== undefined && { testHooks }),
+    };
+  });
+  return {
+    ...(history.length > 0 && { history, storageNamespace: namespace }),
+    ...(status?.failures !== undefined && { failures: status.failures }),
+  };
+}
+
+function isAction(text: string | undefined): text is "install" | "upgrade" | "rollback" {
+  return text === "install" || text === "upgrade" || text === "rollback";
+}

@@ -1,0 +1,45 @@
+/**
+ * Referenced objects of one kind in one namespace that is no workspace: each is read by its name when it is first referenced,
+ * and whenever somebody asks for its current state or says that it has changed. No other object of the namespace is read.
+ */
+import type { KindWatch, KindWatchOptions } from "./kind-watch.ts";
+import { resourceOf } from "./kind-watch.ts";
+import { createObjectEntries } from "./object-entries.ts";
+
+export function createNamedObjects(options: KindWatchOptions): KindWatch {
+  const { rest, kind, namespace } = options;
+  const resource = resourceOf(kind);
+  let isRunning = false;
+  const entries = createObjectEntries({
+    ...options,
+    log: options.log.child({ namespace }),
+    isReady: () => isRunning,
+    failure: () => undefined,
+    read: (name) => rest.get(resource, { namespace, name }),
+  });
+  return {
+    get size() {
+      return entries.size;
+    },
+    names: entries.names,
+    watch: entries.watch,
+    unwatch: entries.unwatch,
+    get: entries.get,
+    known: entries.known,
+    async refreshed(name) {
+      await entries.refresh(name);
+      const failure = entries.failureOf(name);
+      if (failure !== undefined) throw failure;
+      return entries.get(name);
+    },
+    changed: (name) => void entries.refresh(name),
+    async run(signal) {
+      isRunning = true;
+      for (const name of entries.names()) void entries.refresh(name);
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      isRunning = false;
+      entries.end();
+    },
+  };
+}

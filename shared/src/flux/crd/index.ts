@@ -1,0 +1,2 @@
+export { fluxCrds } from "./crds.ts";
+export { fluxKinds } from "./kinds.ts";

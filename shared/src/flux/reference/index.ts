@@ -1,0 +1,1 @@
+export { fluxReference } from "./flux-reference.ts";

@@ -1,0 +1,411 @@
+import assert from "node:assert/strict";
+import { access as accessFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, test } from "vitest";
+import { issueTestCertificate } from "../testing/index.ts";
+import { accessToGit, createGitClient, type GitClientOptions } from "./index.ts";
+import {
+  createRepository,
+  type GitHttpServer,
+  startGitHttpServer,
+  type TestRepository,
+} from "./testing/index.ts";
+
+const timeoutMs = 20_000;
+let root: string;
+let temporary: string;
+let app: TestRepository;
+let server: GitHttpServer;
+let first: string;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "git-root-"));
+  temporary = join(root, ".tmp");
+  server = await startGitHttpServer(root);
+  app = await createRepository(root, "app.git");
+  first = await app.commit({
+    "charts/app/Chart.yaml": "name: app\nversion: 1.0.0\n",
+    "charts/other/Chart.yaml": "name: other\nversion: 1.0.0\n",
+    "charts/app/logo.png": "picture",
+    "docs/big.bin": "x".repeat(100_000),
+  });
+  await app.git("tag", "-a", "v1.0.0", "-m", "one");
+  await app.git("push", "-q", "origin", "v1.0.0");
+});
+
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  await rm(root, { recursive: true, force: true });
+});
+
+function client(options: Partial<GitClientOptions> = {}) {
+  return createGitClient({
+    dir: temporary,
+    userAgent: "test",
+    egress: { allowLoopback: true },
+    ...options,
+  });
+}
+
+let checkouts = 0;
+function newDir(): string {
+  checkouts += 1;
+  return join(root, `.out-${checkouts}`);
+}
+
+async function filesIn(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name).slice(dir.length + 1))
+    .sort();
+}
+
+describe("a Git repository over HTTP", () => {
+  test("is resolved by one listing of its references", async () => {
+    const url = server.url("app.git");
+    const access = accessToGit(url);
+    const before = server.seen.length;
+
+    const branch = await client().resolve(url, { branch: "main" }, { access, timeoutMs });
+    const requests = server.seen.slice(before);
+    const tag = await client().resolve(url, { semver: "1.x" }, { access, timeoutMs });
+
+    assert.deepEqual(branch, { revision: `main@sha1:${first}`, commit: first });
+    assert.deepEqual(requests, [
+      "GET /app.git/info/refs?service=git-upload-pack",
+      "POST /app.git/git-upload-pack",
+    ]);
+    assert.equal(tag.revision, `v1.0.0@sha1:${first}`);
+  });
+
+  test("resolves a commit that is there", async () => {
+    const url = server.url("app.git");
+    const access = accessToGit(url);
+    const request = { access, timeoutMs };
+
+    const found = await client().resolve(url, { commit: first }, request);
+
+    assert.equal(found.revision, `sha1:${first}`);
+    await assert.rejects(client().resolve(url, { commit: "a".repeat(40) }, request), {
+      code: "GIT_COMMIT_NOT_FOUND",
+    });
+  });
+
+  test("gives one file of a commit without the others", async () => {
+    const url = server.url("app.git");
+    const request = { access: accessToGit(url), timeoutMs, maxBytes: 1000 };
+    const small = client({ limits: { maxMetadataBytes: 20_000 } });
+
+    const files = await small.readFiles(
+      { url, commit: first, paths: ["charts/app/Chart.yaml", "charts/app"] },
+      request,
+    );
+
+    assert.equal(files.get("charts/app/Chart.yaml")?.toString(), "name: app\nversion: 1.0.0\n");
+    assert.equal(files.get("charts/app"), undefined);
+    await assert.rejects(
+      small.readFiles({ url, commit: first, paths: ["docs/big.bin"] }, request),
+      { code: "GIT_TOO_LARGE" },
+    );
+  });
+
+  test("is checked out without what Flux leaves out, and leaves no temporary files", async () => {
+    const url = server.url("app.git");
+    const dir = newDir();
+
+    await client().checkout({ url, commit: first }, dir, { access: accessToGit(url), timeoutMs });
+
+    assert.deepEqual(await filesIn(dir), [
+      "charts/app/Chart.yaml",
+      "charts/other/Chart.yaml",
+      "docs/big.bin",
+    ]);
+    assert.deepEqual(await readdir(temporary), []);
+  });
+
+  test("is checked out in part, which fetches only that part", async () => {
+    const url = server.url("app.git");
+    const dir = newDir();
+    const tree = { url, commit: first, sparseCheckout: ["charts/app"], ignore: "!*.png" };
+    const request = { access: accessToGit(url), timeoutMs };
+
+    await client({ limits: { maxReceivedBytes: 20_000 } }).checkout(tree, dir, request);
+
+    assert.deepEqual(await filesIn(dir), ["charts/app/Chart.yaml", "charts/app/logo.png"]);
+    await assert.rejects(
+      client().checkout({ ...tree, sparseCheckout: ["gone"] }, newDir(), request),
+      { code: "GIT_PATH_NOT_FOUND" },
+    );
+  });
+
+  test("brings its submodules and includes", async () => {
+    const library = await createRepository(root, "library.git");
+    const libraryCommit = await library.commit({ "lib/values.yaml": "a: 1\n" });
+    const parent = await createRepository(root, "parent.git");
+    await parent.commit({
+      "Chart.yaml": "name: parent\n",
+      ".gitmodules": '[submodule "l"]\n\tpath = vendor/l\n\turl = ../library.git\n',
+    });
+    await parent.git("update-index", "--add", "--cacheinfo", `160000,${libraryCommit},vendor/l`);
+    await parent.git("commit", "-q", "-m", "submodule");
+    await parent.git("push", "-q", "origin", "HEAD:refs/heads/main");
+    const commit = await parent.git("rev-parse", "HEAD");
+    const url = server.url("parent.git");
+    const access = accessToGit(url);
+    const dir = newDir();
+
+    await client().checkout(
+      {
+        url,
+        commit,
+        recurseSubmodules: true,
+        include: [
+          {
+            url: server.url("library.git"),
+            commit: libraryCommit,
+            fromPath: "lib",
+            toPath: "common",
+          },
+        ],
+      },
+      dir,
+      { access: { ...access, included: [accessToGit(server.url("library.git"))] }, timeoutMs },
+    );
+
+    assert.deepEqual(await filesIn(dir), [
+      "Chart.yaml",
+      "common/values.yaml",
+      "vendor/l/lib/values.yaml",
+    ]);
+  });
+
+  test("refuses a link out of the tree where the chart is", async () => {
+    const linked = await createRepository(root, "linked.git");
+    const commit = await linked.commit({
+      "chart/Chart.yaml": "name: x\n",
+      "chart/secret.yaml": "link:/etc/passwd",
+      "chart/inside.yaml": "link:Chart.yaml",
+      "other/x": "link:../../../etc/passwd",
+    });
+    const url = server.url("linked.git");
+    const request = { access: accessToGit(url), timeoutMs };
+    const dir = newDir();
+
+    await assert.rejects(client().checkout({ url, commit, path: "chart" }, newDir(), request), {
+      code: "GIT_CONTENT_INVALID",
+      message: "chart/secret.yaml is a symbolic link out of the repository",
+    });
+    await client().checkout(
+      { url, commit, sparseCheckout: ["other"], path: "chart" },
+      dir,
+      request,
+    );
+    assert.deepEqual(await filesIn(dir), []);
+  });
+
+  test("ignores attributes, hooks and the configuration of the user", async () => {
+    const filtered = await createRepository(root, "filtered.git");
+    const commit = await filtered.commit({
+      ".gitattributes": "*.txt filter=lfs eol=crlf ident export-ignore\n",
+      "a.txt": "line $Id$\n",
+    });
+    const url = server.url("filtered.git");
+    const dir = newDir();
+
+    await client().checkout({ url, commit }, dir, { access: accessToGit(url), timeoutMs });
+
+    assert.equal(await readFile(join(dir, "a.txt"), "utf8"), "line $Id$\n");
+  });
+});
+
+describe("each failure of a Git repository has one clear error:", () => {
+  test("wrong credentials", async () => {
+    await using locked = await startGitHttpServer(root, {
+      authorization: `Basic ${Buffer.from("user:right").toString("base64")}`,
+    });
+    const url = locked.url("app.git");
+    const right = accessToGit(url, { username: "user", password: "right" });
+    const wrong = accessToGit(url, { username: "user", password: "wrong-secret" });
+
+    const found = await client().resolve(url, { branch: "main" }, { access: right, timeoutMs });
+
+    assert.equal(found.commit, first);
+    for (const access of [wrong, accessToGit(url)])
+      await assert.rejects(
+        client().resolve(url, { branch: "main" }, { access, timeoutMs }),
+        (error: Error & { code?: string }) => {
+          assert.equal(error.code, "GIT_UNAUTHORIZED");
+          assert.match(
+            error.message,
+            /^cannot list the references of http:\/\/127.0.0.1:\d+\/app.git: the server denies access/,
+          );
+          assert.doesNotMatch(error.message, /wrong-secret/);
+          return true;
+        },
+      );
+  });
+
+  test("a bearer token is sent", async () => {
+    await using locked = await startGitHttpServer(root, { authorization: "Bearer token-1" });
+    const url = locked.url("app.git");
+    const access = accessToGit(url, { bearerToken: "token-1" });
+
+    const found = await client().resolve(url, { branch: "main" }, { access, timeoutMs });
+
+    assert.equal(found.commit, first);
+  });
+
+  test("a branch and a repository that are gone", async () => {
+    const url = server.url("app.git");
+    const gone = server.url("gone.git");
+
+    await assert.rejects(
+      client().resolve(url, { branch: "gone" }, { access: accessToGit(url), timeoutMs }),
+      { code: "GIT_REFERENCE_NOT_FOUND", message: `${url} has no branch "gone"` },
+    );
+    await assert.rejects(client().resolve(gone, {}, { access: accessToGit(gone), timeoutMs }), {
+      code: "GIT_REPOSITORY_NOT_FOUND",
+    });
+  });
+
+  test("a commit that is gone after a forced push", async () => {
+    const rewritten = await createRepository(root, "rewritten.git");
+    const before = await rewritten.commit({ a: "1" });
+    await rewritten.commit({ a: "2" }, { amend: true });
+    await rewritten.git("-C", rewritten.bareDir, "reflog", "expire", "--expire=now", "--all");
+    await rewritten.git("-C", rewritten.bareDir, "gc", "-q", "--prune=now");
+    const url = server.url("rewritten.git");
+    const request = { access: accessToGit(url), timeoutMs };
+
+    await assert.rejects(client().checkout({ url, commit: before }, newDir(), request), {
+      code: "GIT_COMMIT_NOT_FOUND",
+    });
+  });
+
+  test("more bytes than the limit, from the server and on disk", async () => {
+    const noisy = await createRepository(root, "noisy.git");
+    const commit = await noisy.commit({
+      random: randomText(300_000),
+      zeros: "0".repeat(2_000_000),
+    });
+    const url = server.url("noisy.git");
+    const request = { access: accessToGit(url), timeoutMs };
+
+    await assert.rejects(
+      client({ limits: { maxReceivedBytes: 100_000 } }).checkout(
+        { url, commit },
+        newDir(),
+        request,
+      ),
+      {
+        code: "GIT_TOO_LARGE",
+        message: `cannot fetch commit ${commit} of ${url}: the server sent more than the limit of 100000 bytes`,
+      },
+    );
+    await assert.rejects(
+      client({ limits: { maxBytes: 1024 * 1024 } }).checkout({ url, commit }, newDir(), request),
+      { code: "GIT_TOO_LARGE", message: `the files of ${url} exceed the limit of 1 MiB` },
+    );
+    await assert.rejects(
+      client({ limits: { maxFiles: 1 } }).checkout({ url, commit }, newDir(), request),
+      { code: "GIT_TOO_LARGE" },
+    );
+  });
+
+  test("a server that is slow, and one that is not there", async () => {
+    await using slow = await startGitHttpServer(root, { intercept: () => true });
+    const url = slow.url("app.git");
+    const closed = "http://127.0.0.1:1/app.git";
+
+    await assert.rejects(client().resolve(url, {}, { access: accessToGit(url), timeoutMs: 300 }), {
+      code: "GIT_TIMEOUT",
+      message: `${url} did not answer within 0.3 s`,
+    });
+    await assert.rejects(client().resolve(closed, {}, { access: accessToGit(closed), timeoutMs }), {
+      code: "GIT_UNREACHABLE",
+      message: `cannot list the references of ${closed}: 127.0.0.1:1: connection refused`,
+    });
+  });
+
+  test("an address that the egress policy denies", async () => {
+    const url = server.url("app.git");
+
+    await assert.rejects(
+      client({ egress: {} }).resolve(url, {}, { access: accessToGit(url), timeoutMs }),
+      { code: "EGRESS_DENIED" },
+    );
+  });
+
+  test("a redirect to another host", async () => {
+    await using elsewhere = await startGitHttpServer(root, {
+      intercept: ({ url }, response) => {
+        response.writeHead(302, { location: `${server.origin}${url}` }).end();
+        return true;
+      },
+    });
+    const url = elsewhere.url("app.git");
+    const before = server.seen.length;
+
+    await assert.rejects(client().resolve(url, {}, { access: accessToGit(url), timeoutMs }), {
+      code: "GIT_UNREACHABLE",
+      message: new RegExp(`redirects to another host, ${server.origin.slice(7)}`),
+    });
+    assert.equal(server.seen.length, before);
+  });
+
+  for (const url of ["file:///etc", "ext::sh", "https://a:hunter2@x/y", "git://x/y"])
+    test(`the address ${url}`, async () => {
+      const access = { origin: "https://x" };
+      await assert.rejects(client().resolve(url, {}, { access, timeoutMs }), (error: Error) => {
+        assert.doesNotMatch(error.message, /hunter2/);
+        return "code" in error && error.code === "GIT_URL_INVALID";
+      });
+    });
+});
+
+describe("a Git repository over HTTPS", () => {
+  test("is trusted by the authority of the Secret, which gets the client certificate", async () => {
+    const certificate = await issueTestCertificate();
+    const user = await issueTestCertificate("client");
+    await using secure = await startGitHttpServer(root, { certificate, clientCa: user.caPem });
+    const url = secure.url("app.git");
+    const caPem = certificate.caPem;
+    const access = accessToGit(url, { caPem, clientCertificate: user });
+
+    const found = await client().resolve(url, { branch: "main" }, { access, timeoutMs });
+
+    assert.equal(found.commit, first);
+    await assert.rejects(
+      client().resolve(url, { branch: "main" }, { access: accessToGit(url), timeoutMs }),
+      { code: "GIT_UNREACHABLE", message: /the connection by TLS failed/ },
+    );
+  });
+});
+
+test("an aborted request ends git", async () => {
+  await using slow = await startGitHttpServer(root, { intercept: () => true });
+  const url = slow.url("app.git");
+  const abort = new AbortController();
+  const running = client().resolve(
+    url,
+    {},
+    { access: accessToGit(url), timeoutMs, signal: abort.signal },
+  );
+
+  setTimeout(() => abort.abort(), 200);
+
+  await assert.rejects(running, { name: "AbortError" });
+  await accessFile(temporary);
+});
+
+function randomText(length: number): string {
+  let state = 12_345;
+  let text = "";
+  while (text.length < length) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    text += state.toString(36);
+  }
+  return text;
+}

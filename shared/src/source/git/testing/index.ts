@@ -1,0 +1,4 @@
+export { type GitHttpServer, startGitHttpServer } from "./git-http-server.ts";
+export { createRepository, type TestRepository } from "./git-repository.ts";
+export { requireProgram, runProgram } from "./programs.ts";
+export { type SshServer, startSshServer } from "./ssh-server.ts";

@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { createIgnore, type IgnoreOptions, maxIgnorePatterns } from "./ignore.ts";
+import { type IgnorePattern, matchesPath, parsePattern } from "./pattern.ts";
+
+describe("an ignore rule", () => {
+  const everything = "/*\n!/deploy\n/deploy/**/*.md\n/deploy/**/*.txt";
+  const cases: readonly (readonly [ignore: string, path: string, isIgnored: boolean])[] = [
+    ["", "a", false],
+    ["# a\n\n  \na", "a", true],
+    ["a", "x/y/a", true],
+    ["a", "x/a/y/z", true],
+    ["/a", "x/a", false],
+    ["x/a", "y/x/a", false],
+    ["a/", "a", false],
+    ["a/", "x/a/b", true],
+    ["*.md", "docs/x.md", true],
+    ["*.md", "docs/x.md.txt", false],
+    ["**/b", "a/b", true],
+    ["a/**/b", "a/b", true],
+    ["a/**/b", "a/x/y/b", true],
+    ["a/**", "a/x", true],
+    ["\\#a", "#a", true],
+    ["\\!a", "!a", true],
+    ["a\\ ", "a ", true],
+    ["a  \r", "a", true],
+    ["[a-c]?", "bé", true],
+    ["[!a-c]", "b", false],
+    ["[[:digit:]]", "7", true],
+    ["[", "[", false],
+    [everything, "README.md", true],
+    [everything, "deploy/a/b.yaml", false],
+    [everything, "deploy/a/b.md", true],
+    ["a\n!a/b", "a/b", false],
+    ["*\n!charts/**", "charts/x/Chart.yaml", false],
+    ["*\n!charts/**", "other/x", true],
+  ];
+  for (const [ignore, path, isIgnored] of cases) {
+    it(`${JSON.stringify(ignore)} ${isIgnored ? "leaves out" : "keeps"} ${path}`, () => {
+      assert.equal(createIgnore({ kind: "bucket", ignore }).ignores(path, false), isIgnored);
+    });
+  }
+
+  it("of a directory holds below that directory, and spec.ignore has the last word", () => {
+    const files = [
+      { directory: "", text: "a.txt" },
+      { directory: "x/y", text: "/b.txt\n!a.txt" },
+    ];
+    const rules = createIgnore({ kind: "tree", files, ignore: "!z/a.txt\n/x/y/c.txt" });
+    const paths = ["a.txt", "x/a.txt", "z/a.txt", "x/y/a.txt", "x/y/b.txt", "b.txt", "x/y/c.txt"];
+
+    assert.deepEqual(
+      paths.filter((path) => rules.ignores(path, false)),
+      ["a.txt", "x/a.txt", "x/y/b.txt", "x/y/c.txt"],
+    );
+  });
+
+  const groups: readonly (readonly [options: IgnoreOptions, ignored: readonly string[]])[] = [
+    [{ kind: "tree" }, [".git/config", "a/.gitignore", "x.png", ".github/y", "d/.sops.yaml"]],
+    [
+      { kind: "tree", ignore: "# none" },
+      [".git/config", "a/.gitignore", "x.png", ".github/y", "d/.sops.yaml"],
+    ],
+    [{ kind: "tree", ignore: "b" }, [".git/config", "a/.gitignore"]],
+    [{ kind: "bucket" }, []],
+    [{ kind: "bucket", ignore: "x.png" }, ["x.png"]],
+  ];
+  for (const [options, ignored] of groups) {
+    it(`of Flux itself holds for ${JSON.stringify(options)}`, () => {
+      const paths = [".git/config", "a/.gitignore", "x.png", ".github/y", "d/.sops.yaml"];
+      const rules = createIgnore(options);
+      assert.deepEqual(
+        paths.filter((path) => rules.ignores(path, false)),
+        ignored,
+      );
+    });
+  }
+
+  it("is refused when there are too many", () => {
+    const ignore = "a\n".repeat(maxIgnorePatterns + 1);
+    assert.throws(() => createIgnore({ kind: "bucket", ignore }), /1001 patterns together/);
+  });
+
+  it("is matched in linear time", () => {
+    const rules = createIgnore({
+      kind: "bucket",
+      ignore: `${"*a".repeat(200)}b\n${"**/a/".repeat(100)}b`,
+    });
+    const started = performance.now();
+
+    assert.equal(rules.ignores("a".repeat(5_000), false), false);
+    assert.equal(rules.ignores(`${"a/".repeat(500)}c`, false), false);
+    assert.ok(performance.now() - started < 2_000);
+  });
+});
+
+describe("patterns", () => {
+  let dir = "";
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), "ignore-"));
+    spawnSync("git", ["init", "--quiet", dir]);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  // In Git a set may go on behind a slash, and a slash may be escaped. In Flux and here they may not.
+  const name = fc.stringMatching(/^[ab*?\\!#.\]-]{0,3}[ab*?!#.\]-]$/);
+  const patternText = fc
+    .tuple(
+      fc.constantFrom("", "!", "/", "!/", "**/"),
+      fc.array(
+        fc.oneof(name, fc.constantFrom("a", "b", "**", "*", "[ab]", "[!a]", "[a-]*", "[]b]?")),
+        {
+          minLength: 1,
+          maxLength: 4,
+        },
+      ),
+      fc.constantFrom("", "/", "/**", " ", "\\ "),
+    )
+    .map(([start, names, end]) => start + names.join("/") + end);
+  const pathName = fc.stringMatching(/^[ab!#*[\]-]{1,3}$/);
+  const path = fc.array(pathName, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+
+  it("match what Git matches, where Git looks at them", () => {
+    fc.assert(
+      fc.property(
+        fc.array(patternText, { minLength: 1, maxLength: 3 }),
+        fc.uniqueArray(path, { minLength: 1, maxLength: 30 }),
+        (lines, paths) => {
+          const patterns = lines.flatMap((line) => parsePattern(line) ?? []);
+          assert.deepEqual(
+            paths.filter((one) => ignoredByGit(patterns, one)),
+            checkIgnore(dir, lines, paths),
+          );
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+});
+
+/** Git's own way: from the root down, and nothing below an ignored directory is looked at. */
+function ignoredByGit(patterns: readonly IgnorePattern[], path: string): boolean {
+  const names = path.split("/");
+  return names.some((_, at) => {
+    const prefix = names.slice(0, at + 1);
+    const last = patterns.findLast((one) => matchesPath(one, prefix, at < names.length - 1));
+    return last !== undefined && !last.isNegated;
+  });
+}
+
+function checkIgnore(dir: string, lines: readonly string[], paths: readonly string[]): string[] {
+  const excludes = `core.excludesFile=${join(dir, "excludes")}`;
+  writeFileSync(join(dir, "excludes"), `${lines.join("\n")}\n`);
+  const args = ["-c", excludes, "check-ignore", "--no-index", "-z", "-v", "-n", "--stdin"];
+  const { stdout, stderr } = spawnSync("git", args, { cwd: dir, input: paths.join("\0") });
+  assert.equal(stderr.toString(), "");
+  const fields = stdout.toString().split("\0");
+  return paths.filter((_, at) => {
+    const pattern = fields[at * 4 + 2] ?? "";
+    return pattern !== "" && !pattern.startsWith("!");
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * One line of an ignore file, as Git reads it. Matching takes time in proportion to the pattern and the path, whatever they
+ * are: tenants write both, so no pattern becomes a regular expression.
+ */
+import { type GlobPart, matchesName, parseGlob } from "./glob.ts";
+
+export interface IgnorePattern {
+  /** `!`: the path is not ignored after all. */
+  readonly isNegated: boolean;
+  /** Ends with `/`: matches directories only. */
+  readonly isForDirectories: boolean;
+  /** The names of the directory that has the ignore file, from the root. */
+  readonly domain: readonly string[];
+  /** The names of the path; `**` for any number of directories. */
+  readonly names: readonly (readonly GlobPart[] | "**")[];
+}
+
+/** The pattern of a line; undefined for a blank line, a comment and a pattern that can match nothing. */
+export function parsePattern(
+  line: string,
+  domain: readonly string[] = [],
+): IgnorePattern | undefined {
+  if (line.startsWith("#")) return undefined;
+  let text = withoutTrailingSpaces(line.replace(/\r$/, ""));
+  const isNegated = text.startsWith("!");
+  if (isNegated) text = text.slice(1);
+  const isForDirectories = text.endsWith("/");
+  if (isForDirectories) text = text.slice(0, -1);
+  if (text === "") return undefined;
+
+  const isAnchored = text.includes("/");
+  if (text.startsWith("/")) text = text.slice(1);
+  const names: (readonly GlobPart[] | "**")[] = isAnchored ? [] : ["**"];
+  const parts = text.split("/");
+  for (const [at, name] of parts.entries()) {
+    // A single `**` is a name of its own only beside a slash.
+    if (name === "**" && parts.length > 1) {
+      // `a/**` is everything below `a`, and not `a` itself.
+      if (at === parts.length - 1) names.push("**", [{ kind: "any" }]);
+      else if (names.at(-1) !== "**") names.push("**");
+    } else {
+      const glob = parseGlob(name);
+      if (glob === undefined) return undefined;
+      names.push(glob);
+    }
+  }
+  return { isNegated, isForDirectories, domain, names };
+}
+
+/** Whether a pattern matches exactly this path, given as names from the root. */
+export function matchesPath(
+  pattern: IgnorePattern,
+  path: readonly string[],
+  isDirectory: boolean,
+): boolean {
+  if (pattern.isForDirectories && !isDirectory) return false;
+  const { domain, names } = pattern;
+  if (path.length <= domain.length || domain.some((name, at) => path[at] !== name)) return false;
+
+  let at = domain.length;
+  let next = 0;
+  let retry: { at: number; next: number } | undefined;
+  // As with `*` in one name: only the last `**` has to be tried again with one directory more.
+  while (at < path.length) {
+    const part = names[next];
+    if (part === "**") {
+      next++;
+      retry = { at, next };
+    } else if (part !== undefined && matchesName(part, path[at] ?? "")) {
+      at++;
+      next++;
+    } else if (retry !== undefined) {
+      retry = { at: retry.at + 1, next: retry.next };
+      ({ at, next } = retry);
+    } else return false;
+  }
+  return next === names.length;
+}
+
+/** Spaces at the end of a line do not count, unless a backslash is before them. */
+function withoutTrailingSpaces(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === " " && !isEscaped(line, end - 1)) end--;
+  return line.slice(0, end);
+}
+
+function isEscaped(line: string, at: number): boolean {
+  let backslashes = 0;
+  while (line[at - 1 - backslashes] === "\\") backslashes++;
+  return backslashes % 2 === 1;
+}
