@@ -1,17 +1,14 @@
 /** A fleet with Alerts and Providers, and the two namespaces of the user stories. */
+
+import { hubNamespace } from "@flotilla/shared/api/names";
 import { type Alert, alerts, type Provider, providers } from "@flotilla/shared/flux";
-import {
-  apiVersionOf,
-  type CustomResourceDefinition,
-  customResourceDefinitions,
-  type KubeObject,
-  type Resource,
-  secrets,
-} from "@flotilla/shared/kube/objects";
+import { holderOf } from "@flotilla/shared/kube/leaderelection";
+import { apiVersionOf, leases, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll } from "vitest";
 import type { ChartServer } from "../harness/chart-server.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import type { TestFleet, TestFleetSpec } from "../harness/fleet.ts";
+import type { TestReplica } from "../harness/processes.ts";
 import { createWorkspace, type Workspace } from "../harness/workspace.ts";
 import { type Sink, startSink } from "./sink.ts";
 
@@ -21,6 +18,8 @@ export interface AlertFleet {
   readonly sink: Sink;
   readonly prod: Workspace;
   readonly staging: Workspace;
+  /** The replica that leads. */
+  leader(): Promise<TestReplica>;
   provider(
     namespace: string,
     name: string,
@@ -43,19 +42,18 @@ export async function startAlertFleet(spec: Partial<TestFleetSpec> = {}): Promis
   ]);
   afterAll(() => sink.close());
   const { hub } = fleet;
-  await installDefinitions();
-
-  async function installDefinitions(): Promise<void> {
-    const kinds: readonly Resource<KubeObject>[] = [alerts, providers];
-    for (const kind of kinds)
-      await hub.create(customResourceDefinitions, definitionOf(kind)).catch(() => undefined);
-    for (const kind of kinds) await untilServed(() => hub.list(kind));
-  }
 
   return {
     ...{ fleet, charts, sink },
     prod: createWorkspace(hub, "prod"),
     staging: createWorkspace(hub, "staging"),
+    async leader() {
+      const lease = await hub.reader.get(leases, { namespace: hubNamespace, name: "flotilla-hub" });
+      const holder = holderOf(lease ?? { metadata: { name: "" } }) ?? "";
+      const found = fleet.replicas.find((replica) => holder.startsWith(`${replica.name}_`));
+      if (found === undefined) throw new Error(`no replica leads: ${holder}`);
+      return found;
+    },
     async provider(namespace, name, providerSpec, secret) {
       if (secret !== undefined)
         await hub.create(secrets, {
@@ -81,38 +79,4 @@ export async function startAlertFleet(spec: Partial<TestFleetSpec> = {}): Promis
       });
     },
   };
-}
-
-function definitionOf({
-  group,
-  version,
-  kind,
-  plural,
-}: Resource<KubeObject>): CustomResourceDefinition {
-  const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      names: { kind, plural },
-      scope: "Namespaced",
-      versions: [
-        { name: version, served: true, storage: true, schema: { openAPIV3Schema: schema } },
-      ],
-    },
-  };
-}
-
-async function untilServed(ask: () => Promise<unknown>): Promise<void> {
-  for (let left = 50; ; left -= 1) {
-    try {
-      await ask();
-      return;
-    } catch (thrown) {
-      if (left === 0) throw thrown;
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
 }
