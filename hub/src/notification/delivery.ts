@@ -30,7 +30,7 @@ import { isWrittenProvider, type WrittenProvider } from "./objects.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OutboxEntry } from "./outbox-record.ts";
 import { providerProblem, readyProvider } from "./provider-settings.ts";
-import { takesCommitUpdates } from "./providers/index.ts";
+import { takesCommitUpdates } from "./provider-types.ts";
 import type { SendEvent, SendResult } from "./sender.ts";
 
 export interface DeliveryDeps {
@@ -122,15 +122,16 @@ async function deliverAll(
   const { outbox, clock, metrics } = deps;
   /** Removed, but perhaps not in the store yet. */
   const done = new Set<string>();
-  for (let failures = 0; !signal.aborted; ) {
+  const isEnding = () => signal.aborted;
+  for (let failures = 0; !isEnding(); ) {
     const entry = outbox.entries(provider).find(({ id }) => !done.has(id));
     if (entry === undefined) return;
     const waitMs = bucket.reserve();
     if (waitMs > 0) await waitFor(waitMs);
-    if (signal.aborted) return;
+    if (isEnding()) return;
     const ageMs = clock.now() - Date.parse(entry.event.timestamp);
     const outcome = await attempt(deps, provider, entry, signal);
-    if (signal.aborted && outcome.kind === "failed") return;
+    if (isEnding() && outcome.kind === "failed") return;
     switch (outcome.kind) {
       case "delivered":
       case "skipped":

@@ -9,7 +9,7 @@ import {
   type ProviderSettings,
   providerTypes,
   usesClientCertificate,
-} from "./providers/index.ts";
+} from "./provider-types.ts";
 
 export interface ProviderSecrets {
   /** Of `secretRef`. */

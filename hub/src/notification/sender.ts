@@ -15,7 +15,7 @@ import {
 import { type Clock, delay } from "@flotilla/shared/time";
 import type { FluxEvent } from "./event.ts";
 import type { ReadyProvider } from "./provider-settings.ts";
-import { builderOf, type OutgoingRequest } from "./providers/index.ts";
+import { builderOf, type OutgoingRequest } from "./provider-types.ts";
 
 export type SendResult =
   | { readonly kind: "delivered" }

@@ -5,7 +5,7 @@ import {
   repositoryPath,
   type StatusHost,
 } from "./commit-status.ts";
-import { post } from "./contract.ts";
+import { post } from "./provider-contract.ts";
 
 const githubHost: StatusHost = {
   takesProgress: false,

@@ -1,7 +1,7 @@
 /** pagerduty: an error triggers the incident of the object; anything else resolves it, and is a change event besides. */
-import { type FluxEvent, reasonWords } from "../event.ts";
-import type { BuildDelivery } from "./contract.ts";
-import { post, send, skipped } from "./contract.ts";
+import { type FluxEvent, reasonWords } from "./event.ts";
+import type { BuildDelivery } from "./provider-contract.ts";
+import { post, send, skipped } from "./provider-contract.ts";
 
 export const pagerduty: BuildDelivery = (event, { address, channel }) => {
   if (event.reason === "Progressing") return skipped;

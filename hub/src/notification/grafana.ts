@@ -1,7 +1,7 @@
 /** grafana: an annotation. */
-import { objectName } from "../event.ts";
-import type { BuildDelivery } from "./contract.ts";
-import { basic, post, send } from "./contract.ts";
+import { objectName } from "./event.ts";
+import type { BuildDelivery } from "./provider-contract.ts";
+import { basic, post, send } from "./provider-contract.ts";
 
 export const grafana: BuildDelivery = (event, settings) => {
   const { token, username, password, address } = settings;

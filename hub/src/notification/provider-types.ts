@@ -1,14 +1,14 @@
 /** The types of Providers that are supported; every other one of Flux's is refused by name. */
 import { alertmanager } from "./alertmanager.ts";
-import type { BuildDelivery } from "./contract.ts";
 import { generic, genericHmac } from "./generic.ts";
 import { gitea, github, gitlab } from "./git-hosts.ts";
 import { grafana } from "./grafana.ts";
 import { msteams } from "./msteams.ts";
 import { pagerduty } from "./pagerduty.ts";
+import type { BuildDelivery } from "./provider-contract.ts";
 import { discord, slack } from "./slack.ts";
 
-export type { Delivered, OutgoingRequest, ProviderSettings } from "./contract.ts";
+export type { OutgoingRequest, ProviderSettings } from "./provider-contract.ts";
 
 const builders: Readonly<Record<string, BuildDelivery>> = {
   generic,

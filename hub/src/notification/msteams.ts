@@ -1,7 +1,7 @@
 /** msteams: an Adaptive Card, or a MessageCard for addresses of the connectors that Microsoft retires. */
-import { type FluxEvent, objectName } from "../event.ts";
-import type { BuildDelivery } from "./contract.ts";
-import { post, send, sortedMetadata } from "./contract.ts";
+import { type FluxEvent, objectName } from "./event.ts";
+import type { BuildDelivery } from "./provider-contract.ts";
+import { post, send, sortedMetadata } from "./provider-contract.ts";
 
 export const msteams: BuildDelivery = (event, { address }) =>
   send(post(address, isConnector(address) ? messageCard(event) : adaptiveCard(event)));

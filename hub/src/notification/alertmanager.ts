@@ -1,6 +1,6 @@
 /** alertmanager: one alert that fires, and that Alertmanager resolves after its resolve_timeout. */
-import type { BuildDelivery } from "./contract.ts";
-import { basic, post, send } from "./contract.ts";
+import type { BuildDelivery } from "./provider-contract.ts";
+import { basic, post, send } from "./provider-contract.ts";
 
 /** Go's zero time: Alertmanager sets the end itself. */
 const noTime = "0001-01-01T00:00:00Z";

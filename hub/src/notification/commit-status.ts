@@ -1,7 +1,12 @@
 /** The commit statuses of Git hosts: what github, gitlab and gitea have in common. */
-import { type FluxEvent, reasonWords } from "../event.ts";
-import type { BuildDelivery, Delivered, OutgoingRequest, ProviderSettings } from "./contract.ts";
-import { skipped } from "./contract.ts";
+import { type FluxEvent, reasonWords } from "./event.ts";
+import type {
+  BuildDelivery,
+  Delivered,
+  OutgoingRequest,
+  ProviderSettings,
+} from "./provider-contract.ts";
+import { skipped } from "./provider-contract.ts";
 
 export interface CommitStatus {
   /** Of the commit, 40 hex digits. */

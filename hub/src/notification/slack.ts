@@ -1,7 +1,7 @@
 /** slack and discord, which takes Slack's messages at an address of its own. */
-import { type FluxEvent, objectName } from "../event.ts";
-import type { BuildDelivery, ProviderSettings } from "./contract.ts";
-import { post, send, sortedMetadata } from "./contract.ts";
+import { type FluxEvent, objectName } from "./event.ts";
+import type { BuildDelivery, ProviderSettings } from "./provider-contract.ts";
+import { post, send, sortedMetadata } from "./provider-contract.ts";
 
 /** It answers 200 whatever came of it. */
 const slackApi = "https://slack.com/api/chat.postMessage";

@@ -1,8 +1,8 @@
 /** generic and generic-hmac: the event itself, the second with a signature of the body. */
 import { createHmac } from "node:crypto";
-import type { FluxEvent } from "../event.ts";
-import type { BuildDelivery, OutgoingRequest, ProviderSettings } from "./contract.ts";
-import { post, send } from "./contract.ts";
+import type { FluxEvent } from "./event.ts";
+import type { BuildDelivery, OutgoingRequest, ProviderSettings } from "./provider-contract.ts";
+import { post, send } from "./provider-contract.ts";
 
 export const generic: BuildDelivery = (event, settings) => send(eventRequest(event, settings));
 

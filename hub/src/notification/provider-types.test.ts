@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, test } from "vitest";
-import type { FluxEvent } from "../event.ts";
-import type { ProviderSettings } from "./contract.ts";
-import { builderOf, providerTypes, takesCommitUpdates } from "./index.ts";
+import type { FluxEvent } from "./event.ts";
+import type { ProviderSettings } from "./provider-contract.ts";
+import { builderOf, providerTypes, takesCommitUpdates } from "./provider-types.ts";
 
 const sha = "c".repeat(40);
 

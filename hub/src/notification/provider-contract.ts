@@ -1,5 +1,5 @@
 /** What the provider of each type is: how it says an event over HTTP. */
-import type { FluxEvent } from "../event.ts";
+import type { FluxEvent } from "./event.ts";
 
 /** A Provider with what its Secret holds. Never log it. */
 export interface ProviderSettings {
