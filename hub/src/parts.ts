@@ -13,6 +13,7 @@ import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
+import { createGitParts } from "./gitrepository/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
 import { createNotifications } from "./notification/index.ts";
 import { watchReceiverSecrets } from "./receiver/index.ts";
@@ -58,6 +59,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     ...(proxy !== undefined && { proxy }),
   });
   const recorder = createEventRecorder({ rest, ...reporter });
+  const gitParts = createGitParts({ ...{ userAgent, egress, proxy, clock, log } });
   const notifications = createNotifications({
     ...{ rest, recorder, reporter, egress, proxy, userAgent, metrics, clock, log },
     ...{ alerts: flux.alerts, providers: flux.providers },
@@ -68,7 +70,9 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
   const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
-  const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
+  const objects = createWorkspaceObjects({
+    ...{ rest, isWorkspace: workspaces.has, project: gitParts.project, clock, log },
+  });
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
   watchReceiverSecrets(flux.receivers, objects);
@@ -82,6 +86,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Of Flux's kinds. */
     flux,
     sources,
+    gitParts,
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
     /** Its events are notifications, too. */
@@ -109,7 +114,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     },
     async close(): Promise<void> {
       await Promise.all([
-        ...[sources.close(), notifications.close()],
+        ...[sources.close(), gitParts.close(), notifications.close()],
         ...[connection.close(), leaseConnection.close()],
       ]);
     },

@@ -119,6 +119,8 @@ export async function serve(
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
+            gitParts: parts.gitParts,
+            bucketClient: parts.sources.buckets,
             options: config,
           },
           replica,

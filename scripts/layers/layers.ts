@@ -62,7 +62,8 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
-      ...["helmchart", "helmrelease", "helmrepository"],
+      ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
+      ...["notification", "ocirepository"],
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.

@@ -6,7 +6,7 @@ import { helmOps } from "@flotilla/shared/api";
 import { reconcileRequestAnnotation, workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type Receiver, receivers } from "@flotilla/shared/flux";
-import { customResourceDefinitions, secrets } from "@flotilla/shared/kube/objects";
+import { secrets } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
@@ -14,37 +14,10 @@ import { startFleetForFile } from "../harness/file-fixtures.ts";
 const { fleet, charts } = await startFleetForFile({ clusters: [{}] });
 const { workspace } = fleet;
 const token = "a token of the sender";
-await installReceivers();
 await fleet.hub.create(secrets, {
   metadata: { namespace: workspaceNamespace, name: "sender" },
   stringData: { token },
 });
-
-/** The definition of Receivers while the hub runs: it watches them as soon as they exist. */
-async function installReceivers(): Promise<void> {
-  const { group, version, kind, plural } = receivers;
-  const name = `${plural}.${group}`;
-  if ((await fleet.hub.get(customResourceDefinitions, { name })) !== undefined) return;
-  const open = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  await fleet.hub.create(customResourceDefinitions, {
-    metadata: { name },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { kind, listKind: `${kind}List`, plural, singular: kind.toLowerCase() },
-      versions: [
-        {
-          ...{ name: version, served: true, storage: true, subresources: { status: {} } },
-          schema: { openAPIV3Schema: { ...open, properties: { spec: open, status: open } } },
-        },
-      ],
-    },
-  } as never);
-  await until(async () => {
-    const crd = await fleet.hub.get(customResourceDefinitions, { name });
-    return findCondition(crd?.status?.conditions as never, "Established")?.status === "True";
-  });
-}
 
 /** The first result that is neither undefined nor false. */
 async function until<T>(read: () => Promise<T | undefined | false>): Promise<T> {

@@ -156,6 +156,9 @@ export function createGitRepositoryController(
             return found?.status?.artifact?.digest ?? "none";
           })
           .join(" "),
+      isDamaged: ({ metadata, status }) =>
+        status?.artifact !== undefined &&
+        pinOfArtifact("GitRepository", metadata, status.artifact, signer) === undefined,
       read: (repository, inputs) =>
         read(repository, inputs).catch((thrown: unknown) => {
           throw inputs.signal.aborted && !(thrown instanceof AppError)

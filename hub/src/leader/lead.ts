@@ -10,8 +10,9 @@ import { type Notifications, storeEventsFirst } from "../notification/index.ts";
 import { type Replica, runOrphanedAgents } from "../replica/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { ensureWorkspaces } from "../workspace/index.ts";
+import type { FluxDeps, RunDeps } from "./deps.ts";
 import { objectsOf } from "./objects-of.ts";
-import { type FluxDeps, type RunDeps, runControllers } from "./run-controllers.ts";
+import { runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {
   readonly caches: Caches;
@@ -52,6 +53,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         ensurePinSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
+        options.flux?.informers.refresh(leading),
       ]);
       const signer = createPinSigner(signingKey);
       onLeading(true);

@@ -65,7 +65,7 @@ export function receiverReconciler(deps: ReceiverReconcilerDeps): Reconcile {
         note: ready.message ?? "",
       });
     if (verdict.kind === "invalid") return done();
-    const intervalMs = parseGoDuration(spec.interval ?? "") ?? defaultIntervalMs;
+    const intervalMs = parseGoDuration(spec.interval) ?? defaultIntervalMs;
     return requeueAfter(Math.max(intervalMs, shortestIntervalMs), "interval");
   };
 

@@ -43,7 +43,7 @@ describe("the status of a Receiver", () => {
 
     const path = webhookPath("secret", { namespace: "apps", name: "hook" });
     assert.equal(status?.webhookPath, path);
-    assert.equal(status?.observedGeneration, 2);
+    assert.equal(status.observedGeneration, 2);
     assert.deepEqual(conditions, ["Ready=True Succeeded"]);
     assert.equal(message, `Receiver initialized for path: ${path}`);
   });

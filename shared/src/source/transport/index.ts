@@ -1,4 +1,4 @@
-export { describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
+export { type BodyLimit, describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
 export {
   type ConnectionPools,
   createConnectionPools,
