@@ -56,7 +56,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Pure rules and libraries, without watches.
     [
       ...["authority", "clusterstate", "content", "fleetlease", "frontend", "identity", "policy"],
-      "presence",
+      ...["notification", "presence"],
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
     ],
     // Controllers, each with its watches.

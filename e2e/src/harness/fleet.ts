@@ -18,7 +18,7 @@ import {
   startControlPlane,
 } from "@flotilla/local/control-plane";
 import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
-import { workspaceNamespace } from "@flotilla/shared/api/names";
+import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { assertRightsSuffice, type RightsOptions, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
@@ -101,6 +101,8 @@ export interface TestFleetSpec {
   readonly impersonationNamespaces?: readonly string[];
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
+  /** More flags of the hub. */
+  readonly hubFlags?: readonly string[];
 }
 
 interface OwnedCluster extends TestCluster {
@@ -289,7 +291,7 @@ function createPlanes(
 async function startReplicas(
   context: ProcessContext,
   kubeconfig: string,
-  { replicas: count = 1, proxied = count > 1, hubEnvironment = {} }: TestFleetSpec,
+  { replicas: count = 1, proxied = count > 1, hubEnvironment = {}, hubFlags = [] }: TestFleetSpec,
 ): Promise<{ readonly replicas: readonly TestReplica[]; readonly link: LinkProxy | undefined }> {
   const link = proxied ? await startLinkProxy() : undefined;
   const start = (index: number) =>
@@ -297,6 +299,7 @@ async function startReplicas(
       index,
       kubeconfig,
       environment: hubEnvironment,
+      flags: hubFlags,
       ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
     });
   const first = await start(0);
@@ -308,9 +311,16 @@ async function startReplicas(
 
 /** The registration of each workspace, made once. */
 function createRegistrations(hub: ClusterClient) {
+  async function registration(workspace: string) {
+    // The hub creates these two.
+    if (workspace !== workspaceNamespace && workspace !== localNamespace)
+      await hub.create(namespaces, { metadata: { name: workspace } });
+    return await ensureRegistrationToken(hub, workspace, "tests");
+  }
+
   const registrations = new Map<string, ReturnType<typeof ensureRegistrationToken>>();
   return (workspace: string) => {
-    const made = registrations.get(workspace) ?? ensureRegistrationToken(hub, workspace, "tests");
+    const made = registrations.get(workspace) ?? registration(workspace);
     registrations.set(workspace, made);
     return made;
   };

@@ -46,6 +46,8 @@ export interface ReplicaSpec {
   /** The path of the kubeconfig of the hub's API server. */
   readonly kubeconfig: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** More flags. */
+  readonly flags?: readonly string[];
   /** The address that agents use; default: its own. */
   readonly advertise?: string;
 }
@@ -66,6 +68,7 @@ export async function startReplica(
       environment: { ...environment, ...spec.environment },
       reaper,
       replica: name,
+      ...(spec.flags !== undefined && { flags: spec.flags }),
       ...(advertise !== undefined && { advertise }),
     }),
   );

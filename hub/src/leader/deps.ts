@@ -7,6 +7,7 @@ import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import type { GitParts } from "../gitrepository/index.ts";
 import type { ValidationOptions } from "../helmrelease/index.ts";
+import type { StatusObserver } from "../notification/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 
@@ -17,6 +18,7 @@ export interface RunDeps extends ControllerDeps {
   readonly signer: PinSigner;
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
   readonly resolver: Resolver;
+  readonly observer?: StatusObserver | undefined;
   /** Flux's kinds; absent in tests that have none. */
   readonly flux?: FluxDeps;
   /** For tests, which have to wait until a content is packed. */
