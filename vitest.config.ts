@@ -30,6 +30,7 @@ const onBinaries = [
   "local/src/control-plane/control-plane.test.ts",
   "local/src/images/image-tree.test.ts",
   "local/src/provider/cluster-provider.test.ts",
+  "local/src/registries/bucket-client.test.ts",
   "local/src/registries/publish-chart.test.ts",
 ];
 /** Each file starts a dozen processes and waits much of its time: three keep two cores busy. */

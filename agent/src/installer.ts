@@ -7,11 +7,12 @@ import type { Log } from "@flotilla/shared/log";
 import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
 import { createChartCache } from "@flotilla/shared/source/cache";
 import type { SourceClient } from "@flotilla/shared/source/client";
+import type { GitClient } from "@flotilla/shared/source/git";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { takeOver } from "./action/index.ts";
 import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
-import { type CheckOuts, createFetchArchive } from "./chartbuild/index.ts";
+import { createFetchArchive } from "./chartbuild/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
 import { createDriftTracker } from "./drift/index.ts";
 import { createDeployer, createEngine } from "./engine/index.ts";
@@ -41,8 +42,7 @@ export interface InstallerDeps {
   /** Impersonation is required, with service accounts of these namespaces. */
   readonly impersonationNamespaces?: readonly string[] | undefined;
   readonly charts: SourceClient;
-  /** Fetch the files of charts that are made here. */
-  readonly checkOuts: CheckOuts;
+  readonly git: Pick<GitClient, "checkout">;
   readonly runHelm: RunHelm;
   readonly kustomize: KustomizeProgram;
   /** Of the readers. Helm has its own. */
@@ -122,7 +122,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     {
       fetch: createFetchArchive({
         charts: deps.charts,
-        checkOuts: deps.checkOuts,
+        git: deps.git,
         buildChart: createBuildCharts(readers),
         dir: join(dataDir, "builds"),
       }),

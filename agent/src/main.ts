@@ -81,7 +81,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     rest,
     impersonationNamespaces,
     charts,
-    checkOuts: { git: git.checkout },
+    git,
     helm,
     kustomize,
     connectHub: createHubConnector(),

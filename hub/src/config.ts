@@ -39,15 +39,14 @@ export interface HubConfig {
   readonly egress: EgressPolicy;
   /** The header in which an ingress passes on the address of a webhook's caller; absent: there is none. */
   readonly clientAddressHeader?: string;
+  /** Whether sources, Alerts and Receivers may refer to objects of other namespaces. */
+  readonly crossNamespaceReferences: boolean;
+  /** Whose tokens Receivers of type gcr accept: Google's address. */
+  readonly gcrIssuer: string;
   /** Run although Leases of Fleet's controllers exist, once they have expired. */
   readonly takeOverFromFleet: boolean;
-  /** What HelmReleases and other kinds of Flux may do. */
-  readonly flux: {
-    /** Whether they may refer to objects of other namespaces. */
-    readonly crossNamespaceReferences: boolean;
-    /** Whether a release on the hub's own cluster needs a service account. */
-    readonly requireLocalAccount: boolean;
-  };
+  /** Whether a HelmRelease on the hub's own cluster needs a service account. */
+  readonly requireLocalAccount: boolean;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -57,16 +56,17 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --kubeconfig FILE            of the hub's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME               of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT      where agents connect; default :8443
-  --http-listen HOST:PORT      public HTTP: /hooks/ and /requests/; default :8080
+  --http-listen HOST:PORT      public HTTP: /hook/, /hooks/ and /requests/; default :8080
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
-  --client-address-header H    the header that an ingress before /hooks/ adds the caller's address to
+  --client-address-header H    the header that an ingress before /hook/ and /hooks/ adds the caller's address to
   --advertise HOST:PORT        the address that agents connect to
   --server-name NAME           a name or address that agents reach the hub by; may be repeated
   --egress-loopback POLICY     whether charts may come from this machine: allow or deny; default deny
   --egress-private POLICY      whether charts may come from private networks: allow or deny; default allow
+  --cross-namespace-references sources, Alerts and Receivers may refer to objects of other namespaces
+  --gcr-issuer URL             whose tokens Receivers of type gcr accept; default https://accounts.google.com
   --certificate-lifetime D     of agents' certificates; default 24h
-  --cross-namespace-references POLICY  of Flux's kinds: allow or deny; default deny
-  --local-without-account POLICY       HelmReleases on the hub's own cluster: allow or deny; default deny
+  --local-without-account      HelmReleases on the hub's own cluster need no service account
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
@@ -103,11 +103,10 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     certificateLifetimeMs: lifetimeMs,
     replica: flags.replica ?? hostname(),
     replicaHost: flags["replica-host"],
+    crossNamespaceReferences: flags["cross-namespace-references"],
+    gcrIssuer: flags["gcr-issuer"],
     takeOverFromFleet: flags["take-over-from-fleet"],
-    flux: {
-      crossNamespaceReferences: isAllowed(flags, "cross-namespace-references"),
-      requireLocalAccount: !isAllowed(flags, "local-without-account"),
-    },
+    requireLocalAccount: !flags["local-without-account"],
     logLevel,
     egress: {
       allowLoopback: isAllowed(flags, "egress-loopback"),
@@ -161,8 +160,9 @@ function readFlags(args: readonly string[]) {
         "client-address-header": { type: "string", default: "" },
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
-        "cross-namespace-references": { type: "string", default: "deny" },
-        "local-without-account": { type: "string", default: "deny" },
+        "cross-namespace-references": { type: "boolean", default: false },
+        "local-without-account": { type: "boolean", default: false },
+        "gcr-issuer": { type: "string", default: "https://accounts.google.com" },
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },
         "take-over-from-fleet": { type: "boolean", default: false },

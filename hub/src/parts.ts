@@ -14,6 +14,7 @@ import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
+import { watchReceiverSecrets } from "./receiver/index.ts";
 import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
@@ -64,6 +65,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
+  watchReceiverSecrets(flux.receivers, objects);
 
   return {
     rest,
@@ -88,8 +90,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await Promise.all([
-        ...[runCaches(caches, signal), flux.run(signal)],
-        ...[objects.run(signal), reports.run(signal)],
+        runCaches(caches, signal),
+        flux.run(signal),
+        objects.run(signal),
+        reports.run(signal),
       ]);
     },
     /** Writes what is pending. */

@@ -9,6 +9,7 @@ import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
 import { lead } from "./leader/index.ts";
 import type { Parts } from "./parts.ts";
 import { highestEpoch, runPresenceController } from "./presence/index.ts";
+import { createReceiverController, createReceivers, receiverRoute } from "./receiver/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
 import { requestRoute } from "./requests/index.ts";
@@ -38,7 +39,17 @@ export async function serve(
   const end = AbortSignal.any([signal, ending.signal]);
 
   const keys = createWebhookKeys(parts.rest, log);
-  const webhook = createWebhook({ ...parts, keys, helmOps: helmOps.store });
+  const webhook = createWebhook({ ...parts, keys, store: helmOps.store });
+  const { crossNamespaceReferences: crossNamespace, egress, proxy } = config;
+  const receivers = createReceivers({
+    ...parts,
+    receivers: parts.flux.receivers,
+    crossNamespace,
+    issuer: config.gcrIssuer,
+    userAgent: `flotilla-hub/${buildVersion}`,
+    egress: { ...egress, ownPorts: parts.ownPorts },
+    ...(proxy !== undefined && { proxy }),
+  });
   let answering: Pick<AgentServer, "request"> | undefined;
   let own: Pick<Replica, "addressOf"> | undefined;
   const stores = {
@@ -55,6 +66,7 @@ export async function serve(
         addressOf: (of) => own?.addressOf(of),
         ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
       }),
+      "/hook/": receiverRoute(receivers, { notReady, addressHeader: config.clientAddressHeader }),
       "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
     },
   });
@@ -108,10 +120,14 @@ export async function serve(
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
             artifacts: parts.sources.artifacts,
-            options: config.flux,
+            options: config,
           },
           replica,
           runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),
+          runReceivers: (rest, until) =>
+            createReceiverController({
+              ...{ ...parts, rest, receivers: parts.flux.receivers, crossNamespace },
+            }).run(until),
           runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),
         },
         end,
@@ -126,5 +142,6 @@ export async function serve(
     await parts.flush();
     ending.abort();
     await Promise.allSettled([...running, http.close()]);
+    await receivers.close();
   }
 }

@@ -62,11 +62,12 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
-      ...["helmchart", "helmrelease", "helmrepository", "ocirepository"],
+      ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
+      ...["notification", "ocirepository"],
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "requests", "webhook"],
+    ["agentserver", "dispatch", "enrolment", "receiver", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
     ["serve.ts"],

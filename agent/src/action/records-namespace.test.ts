@@ -7,7 +7,6 @@ import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
-import type { Assignment } from "../assignment/index.ts";
 import { type ReleaseRecord, recordOf, recordSecretName } from "../helm/index.ts";
 import { readRecordsHere } from "../record/testing/index.ts";
 import { createRecordsNamespace, planCopies } from "./records-namespace.ts";
@@ -74,7 +73,7 @@ function setUp(found: readonly Stored[], { knows = false, owner = "" } = {}) {
       .filter(({ metadata }) => metadata.namespace === namespace)
       .map(({ metadata }) => metadata.name.slice("sh.helm.release.v1.".length))
       .toSorted();
-  const assignment = { owner: { name: "web", uid: "1" } } as Assignment;
+  const assignment = { owner: { name: "web", uid: "1" } };
   return {
     rest,
     ran,

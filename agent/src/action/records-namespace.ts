@@ -12,6 +12,7 @@ import {
 } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
+import type { Assignment } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   type ReleaseKey,
@@ -26,9 +27,10 @@ import {
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
-import type { DesiredRelease } from "./tools.ts";
 
-export interface AdoptedRelease extends Pick<DesiredRelease, "assignment" | "content"> {
+export interface AdoptedRelease {
+  readonly assignment: Pick<Assignment, "owner">;
+  readonly content: DeploymentContent;
   /** All requests are made as the deployment's account. */
   readonly client: Pick<ImpersonatedClient, "rest">;
   readonly signal: AbortSignal;

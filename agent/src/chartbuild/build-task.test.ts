@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { type BuildTask, inspectReply, performBuildTask } from "./build-task.ts";
 import { buildLimits } from "./chart-files.ts";
-import { type BuildTask, inspectReply, performBuildTask } from "./index.ts";
 import { packChart } from "./pack-chart.ts";
 import { readChartArchive } from "./read-archive.ts";
 import { readChartDirectory } from "./read-directory.ts";

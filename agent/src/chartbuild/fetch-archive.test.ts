@@ -38,9 +38,16 @@ async function fetcher({ text = chartYaml(), wait = Promise.resolve() } = {}) {
         return { pin: found, problems: [] };
       },
       fetch: () => Promise.reject(new Error("not found")),
+      buckets: {
+        async checkout({ path }, root) {
+          seen.push(`check out ${path}`);
+          await mkdir(join(root, path));
+          await writeFile(join(root, path, "Chart.yaml"), text);
+        },
+      },
     },
-    checkOuts: {
-      async git(_, root) {
+    git: {
+      async checkout(_, root) {
         seen.push(`check out, beside ${await readdir(builds)}`.replace(/-[^-]{6}$/, ""));
         await mkdir(join(root, "shop"));
         await writeFile(join(root, "shop", "Chart.yaml"), text);
@@ -107,10 +114,10 @@ test("a build that takes too long fails", async () => {
   expect(await readdir(builds)).toEqual([]);
 });
 
-test("a source that this agent cannot fetch is refused", async () => {
-  const { fetch } = await fetcher();
+test("a chart of a bucket is made from its objects", async () => {
+  const { fetch, seen } = await fetcher();
   const request = { access, timeoutMs: 10_000, maxBytes: 10_000 };
-  await expect(fetch(bucket, () => Promise.resolve(), request)).rejects.toThrow(
-    "this agent does not fetch charts from a bucket",
-  );
+  const { sizeBytes } = await fetch(bucket, () => Promise.resolve(), request);
+  expect(seen).toEqual(["check out shop"]);
+  expect(sizeBytes).toBeGreaterThan(0);
 });

@@ -8,7 +8,6 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import {
-  type BucketPin,
   type ChartBuild,
   chartErrors,
   type DownloadPin,
@@ -16,41 +15,25 @@ import {
   type FetchArchive,
   type FetchedArchive,
   type FetchRequest,
-  type GitPin,
   isTreePin,
   type Pin,
-  type RepositoryAccess,
   type TreePin,
   type WriteChunk,
 } from "@flotilla/shared/source";
 import { dependencyAccess, dependencyLocation } from "@flotilla/shared/source/chartbuild";
 import type { SourceClient } from "@flotilla/shared/source/client";
+import type { GitClient } from "@flotilla/shared/source/git";
 import type { BuildTask, RemoteDependency } from "./build-task.ts";
 import { downloadFile } from "./download-file.ts";
-
-/** Writes the files of a tree into an empty directory, without links out of it. */
-export type CheckOut<P extends TreePin> = (
-  pin: P,
-  dir: string,
-  request: {
-    readonly access: RepositoryAccess;
-    readonly signal: AbortSignal;
-    readonly timeoutMs: number;
-  },
-) => Promise<void>;
-
-/** A kind that is absent is refused. */
-export interface CheckOuts {
-  readonly git?: CheckOut<GitPin>;
-  readonly bucket?: CheckOut<BucketPin>;
-}
 
 /** Resolves with the dependencies that have to be downloaded; none after `package`. Throws what `performBuildTask` throws. */
 export type BuildCharts = (task: BuildTask, pin: Pin) => Promise<readonly RemoteDependency[]>;
 
 export interface FetchArchiveDeps {
-  readonly charts: Pick<SourceClient, "fetch" | "resolve">;
-  readonly checkOuts: CheckOuts;
+  readonly charts: Pick<SourceClient, "fetch" | "resolve"> & {
+    readonly buckets: Pick<SourceClient["buckets"], "checkout">;
+  };
+  readonly git: Pick<GitClient, "checkout">;
   readonly buildChart: BuildCharts;
   /** A directory of its own. What is left in it from an earlier process is removed. */
   readonly dir: string;
@@ -131,7 +114,7 @@ async function build(
 }
 
 async function fetchSource(
-  { charts, checkOuts }: FetchArchiveDeps,
+  { charts, git }: FetchArchiveDeps,
   pin: TreePin | DownloadPin,
   dir: string,
   request: BuildRequest["request"],
@@ -143,22 +126,9 @@ async function fetchSource(
   }
   const root = join(dir, "source");
   await mkdir(root, { mode: 0o700 });
-  await checkOut(checkOuts, pin, root, request);
+  if (pin.kind === "git") await git.checkout(pin, root, request);
+  else await charts.buckets.checkout(pin, root, request.access, request);
   return { kind: "tree", root, path: pin.path } as const;
-}
-
-async function checkOut(
-  { git, bucket }: CheckOuts,
-  pin: TreePin,
-  root: string,
-  request: BuildRequest["request"],
-): Promise<void> {
-  if (pin.kind === "git" && git !== undefined) return await git(pin, root, request);
-  if (pin.kind === "bucket" && bucket !== undefined) return await bucket(pin, root, request);
-  throw new AppError(
-    chartErrors.CHART_SOURCE_INVALID,
-    `this agent does not fetch charts from a ${pin.kind === "git" ? "Git repository" : "bucket"}`,
-  );
 }
 
 async function downloadDependencies(

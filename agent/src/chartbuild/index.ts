@@ -1,2 +1,2 @@
 export { buildTask, inspectReply, performBuildTask } from "./build-task.ts";
-export { type BuildCharts, type CheckOuts, createFetchArchive } from "./fetch-archive.ts";
+export { type BuildCharts, createFetchArchive } from "./fetch-archive.ts";

@@ -16,6 +16,8 @@ export interface DeploymentSpec {
   readonly pin?: Pin;
   readonly values?: Readonly<Record<string, unknown>>;
   readonly valuesFrom?: DeploymentContent["valuesFrom"];
+  readonly hubValues?: DeploymentContent["hubValues"];
+  readonly recordsNamespace?: string;
   readonly downstreamResources?: DeploymentContent["copies"];
   readonly dependsOn?: DeploymentContent["dependsOn"];
   readonly helm?: Partial<DeploymentContent["helm"]>;
@@ -50,6 +52,10 @@ export async function assignmentOf(spec: DeploymentSpec): Promise<AssignmentRequ
     namespace: spec.namespace ?? name,
     ...(values !== undefined && { values }),
     ...(spec.valuesFrom !== undefined && { valuesFrom: spec.valuesFrom }),
+    ...(spec.hubValues !== undefined && { format: 2, hubValues: spec.hubValues }),
+    ...(spec.recordsNamespace !== undefined && {
+      ...{ format: 2, recordsNamespace: spec.recordsNamespace },
+    }),
     ...(spec.downstreamResources !== undefined && { copies: spec.downstreamResources }),
     ...(spec.dependsOn !== undefined && { dependsOn: spec.dependsOn }),
     ...(spec.ignoredConditions !== undefined && { ignoredConditions: spec.ignoredConditions }),

@@ -123,10 +123,10 @@ test("an archive is installed with its values files and the version of the pin",
 
   assert.equal(phase, "deployed", message);
   assert.equal(await listed("from-archive"), "redis-7.1.0+3");
-  const { data } = await client.get(configMaps, {
+  const config = await client.get(configMaps, {
     ...{ namespace: "from-archive", name: "from-archive-config" },
   });
-  assert.deepEqual(data, { version: "7.1.0+3", greeting: "hello" });
+  assert.deepEqual(config?.data, { version: "7.1.0+3", greeting: "hello" });
 });
 
 test("a chart of a Git repository is installed with its dependencies and values files", async () => {
@@ -139,10 +139,10 @@ test("a chart of a Git repository is installed with its dependencies and values 
 
   assert.equal(phase, "deployed", message);
   assert.equal(await listed("from-git"), `shop-${pin.version}`);
-  const { data } = await client.get(configMaps, {
+  const config = await client.get(configMaps, {
     ...{ namespace: "from-git", name: "from-git-config" },
   });
-  assert.equal(data?.["version"], "7.1.0");
+  assert.equal(config?.data?.["version"], "7.1.0");
 });
 
 test.each<[string, Partial<GitPin>, RegExp]>([
@@ -219,8 +219,8 @@ async function buildFrom(root: string, target: string): Promise<void> {
   const fetch = createFetchArchive({
     charts: sources,
     dir: join(root, "builds"),
-    checkOuts: {
-      git: async (_, to) => void (await run("cp", ["-r", join(root, "charts"), to])),
+    git: {
+      checkout: async (_, to) => void (await run("cp", ["-r", join(root, "charts"), to])),
     },
     async buildChart(task) {
       const value = await performBuildTask(task);

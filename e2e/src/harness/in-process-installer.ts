@@ -75,7 +75,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
     rest,
     impersonationNamespaces: spec.impersonationNamespaces,
     charts,
-    checkOuts: { git: git.checkout },
+    git,
     runHelm: (run) => {
       if (run.args[0] !== "template") {
         helmRuns.push(run.args);

@@ -1,7 +1,5 @@
 export { type AccessFields, secretNames, sourceAccess } from "./access.ts";
 export { type FluxCondition, fluxConditions, withFluxCondition } from "./conditions.ts";
-export { createObjectUses, type ObjectUses, type UsedObject } from "./object-uses.ts";
-export { retryDelayMs, type SourceSchedule } from "./schedule.ts";
 export {
   createSourceController,
   type ReadSecret,
@@ -10,7 +8,7 @@ export {
   type SourceInputs,
   type SourceKind,
 } from "./source-controller.ts";
-export { SourceError, type SourceErrorOptions, sourceErrorOf } from "./source-error.ts";
+export { SourceError, type SourceErrorOptions } from "./source-error.ts";
 export {
   isUsable,
   type SourceArtifact,
@@ -19,4 +17,4 @@ export {
   type SourceStatus,
 } from "./source-status.ts";
 export { timeoutOf } from "./timeout.ts";
-export { publicKeysOf, unsupported, type Verification, verifySignature } from "./verification.ts";
+export { verifySignature } from "./verification.ts";

@@ -8,6 +8,7 @@ export type FailureCondition =
   | "BuildFailed"
   | "StorageOperationFailed"
   | "IncludeUnavailable"
+  /** False then, unlike the others. */
   | "SourceVerified";
 
 export interface SourceErrorOptions {

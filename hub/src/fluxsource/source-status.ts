@@ -84,20 +84,19 @@ export function failed(
       : `${error.message}; retrying at ${retryAt.replace(/\.\d+Z$/, "Z")}`;
   const stored = findCondition(status?.conditions, "ArtifactInStorage");
   const verified = findCondition(status?.conditions, "SourceVerified");
+  const verification: readonly FluxCondition[] = isUnverified
+    ? [{ type: "SourceVerified", status: "False", reason: "VerificationError", message }]
+    : verified === undefined
+      ? []
+      : [kept(verified)];
   const desired: readonly FluxCondition[] = [
     stalls
       ? { type: "Stalled", status: "True", reason, message }
       : { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
     { type: "Ready", status: "False", reason, message },
-    ...(condition === "SourceVerified"
-      ? []
-      : [{ type: condition, status: "True" as const, reason, message }]),
+    { type: condition, status: condition === "SourceVerified" ? "False" : "True", reason, message },
     ...(status?.artifact !== undefined && stored !== undefined ? [kept(stored)] : []),
-    ...(isUnverified
-      ? [{ type: "SourceVerified", status: "False" as const, reason: "VerificationError", message }]
-      : verified === undefined
-        ? []
-        : [kept(verified)]),
+    ...(condition === "SourceVerified" ? [] : verification),
   ];
   return {
     ...status,

@@ -47,12 +47,12 @@ export function decidedStatus(
 
 /** Requests by annotation, which each reconcile handles. */
 export function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
-  const valueOf = (name: string) => metadata.annotations?.[name] ?? "";
-  const request = valueOf(reconcileRequestAnnotation);
+  const requestIn = (name: string) => metadata.annotations?.[name] ?? "";
+  const request = requestIn(reconcileRequestAnnotation);
   if (request === "") return {};
   return {
     lastHandledReconcileAt: request,
-    ...(valueOf(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
-    ...(valueOf(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
+    ...(requestIn(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
+    ...(requestIn(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
   };
 }

@@ -12,7 +12,7 @@ import {
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
 import { createOciRepositoryController } from "../ocirepository/index.ts";
 import type { Aggregates } from "../summary/index.ts";
-import type { FluxDeps, RunDeps } from "./run-controllers.ts";
+import type { FluxDeps, RunDeps } from "./deps.ts";
 
 export interface FluxControllers {
   readonly all: readonly Controller[];

@@ -9,7 +9,8 @@ import type { SeriesRegistry } from "../metrics/index.ts";
 import { type Replica, runOrphanedAgents } from "../replica/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { ensureWorkspaces } from "../workspace/index.ts";
-import { type RunDeps, runControllers } from "./run-controllers.ts";
+import type { RunDeps } from "./deps.ts";
+import { runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {
   readonly caches: Caches;
@@ -22,13 +23,15 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
    * leadership is lost.
    */
   readonly runTokens: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
+  /** Runs the controller of Receivers, likewise. */
+  readonly runReceivers: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority, likewise. */
   readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
 }
 
 /** Leads whenever it is elected, until `signal` aborts. Throws LEADERSHIP_LOST. */
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
-  const { rest, leaseRest, caches, replica, runTokens, runRotation, log } = options;
+  const { rest, leaseRest, caches, replica, runTokens, runRotation, runReceivers, log } = options;
   const { name, identity, replicas, onLeading } = replica;
   return runLeaderElection({
     rest: leaseRest,
@@ -44,6 +47,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         ensurePinSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
+        options.flux?.informers.refresh(leading),
       ]);
       const signer = createPinSigner(signingKey);
       onLeading(true);
@@ -52,6 +56,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
           runControllers({ ...options, rest: guarded, hubId, signer }, leading),
           runTokens(guarded, leading),
           runRotation(guarded, leading),
+          runReceivers(guarded, leading),
           runOrphanedAgents(
             { ...options, rest: guarded, clusters: caches.clusters, replicas, replica: name },
             leading,

@@ -1,3 +1,4 @@
+export type { ProjectSecret } from "./object-entries.ts";
 export { planReferencedObject, planReferencedObjects, type ReferencedPlan } from "./plan.ts";
 export {
   changedReferences,

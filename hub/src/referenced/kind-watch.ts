@@ -7,7 +7,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { configMaps, keyOf, type Resource, refOf, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { createObjectEntries, type ObjectEntries } from "./object-entries.ts";
+import { createObjectEntries, type ObjectEntries, type ProjectSecret } from "./object-entries.ts";
 import {
   type StoredObject,
   type WorkspaceObject,
@@ -21,6 +21,7 @@ export interface KindWatchOptions {
   readonly namespace: string;
   /** Called with the name of an object whose observed state has changed. */
   readonly onChange: (name: string) => void;
+  readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -4,7 +4,7 @@ import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { dropBulk } from "@flotilla/shared/kube/cache";
 import type { Log } from "@flotilla/shared/log";
-import { packReferencedObject } from "@flotilla/shared/referenced";
+import { packReferencedObject, type ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import {
   isOwnObject,
@@ -12,6 +12,14 @@ import {
   type StoredObject,
   type WorkspaceObject,
 } from "./workspace-object.ts";
+
+/**
+ * What agents get of a Secret instead of the Secret itself, and when to make it again. Never rejects. The hub itself reads the
+ * Secret as it is.
+ */
+export type ProjectSecret = (
+  object: ReferencedObjectData,
+) => Promise<{ readonly object: ReferencedObjectData; readonly renewInMs?: number }>;
 
 export interface ObjectEntriesDeps {
   readonly kind: ObjectRefKind;
@@ -24,6 +32,8 @@ export interface ObjectEntriesDeps {
   readonly isReady: () => boolean;
   /** Why nothing can be read now. */
   readonly failure: () => AppError | undefined;
+  /** Default: agents get Secrets as they are. */
+  readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -81,7 +91,11 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     try {
       while (entry.isDirty && entries.get(name) === entry) {
         entry.isDirty = false;
-        settle(name, entry, await read(name));
+        const { known, renewInMs } = await read(name);
+        settle(name, entry, known);
+        entry.timer?.cancel();
+        if (renewInMs !== undefined && entries.get(name) === entry)
+          entry.timer = clock.setTimeout(() => void refresh(name), renewInMs);
       }
     } catch (thrown) {
       entry.failures += 1;
@@ -98,17 +112,24 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     }
   }
 
-  async function read(name: string): Promise<WorkspaceObject> {
+  async function read(
+    name: string,
+  ): Promise<{ readonly known: WorkspaceObject; readonly renewInMs?: number | undefined }> {
     const found = await deps.read(name);
-    if (found === undefined) return { kind: "absent" };
+    if (found === undefined) return { known: { kind: "absent" } };
     if (isOwnObject(found)) {
       log.warn({ kind, name }, "a deployment refers to an object of the hub, which is never sent");
-      return { kind: "absent" };
+      return { known: { kind: "absent" } };
     }
     const object = referencedObjectOf(dropBulk(found));
-    const packed = await packReferencedObject(object);
+    const sent =
+      kind === "Secret" && deps.project !== undefined ? await deps.project(object) : { object };
+    const packed = await packReferencedObject(sent.object);
     const { resourceVersion = "" } = found.metadata;
-    return { kind: "present", digest: packed.digest, resourceVersion, packed, object };
+    return {
+      known: { kind: "present", digest: packed.digest, resourceVersion, packed, object },
+      renewInMs: sent.renewInMs,
+    };
   }
 
   function settle(name: string, entry: Entry, known: WorkspaceObject): void {

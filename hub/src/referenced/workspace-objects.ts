@@ -11,6 +11,7 @@ import type { Clock } from "@flotilla/shared/time";
 import { createKindWatch, type KindWatch } from "./kind-watch.ts";
 import { watchLabelledObjects } from "./labelled-objects.ts";
 import { createNamedObjects } from "./named-objects.ts";
+import type { ProjectSecret } from "./object-entries.ts";
 import type { WorkspaceObject } from "./workspace-object.ts";
 
 export type WorkspaceListener = (namespace: string, ref: ObjectRef) => void;
@@ -43,6 +44,7 @@ export interface WorkspaceObjectsDeps {
    * objects are watched, a namespace stays watched while they are referenced.
    */
   readonly isWorkspace?: (namespace: string) => boolean;
+  readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -14,7 +14,7 @@ import {
   type OpenedRequest,
   requestErrors,
 } from "../dispatch/index.ts";
-import { clientAddress } from "../webhook/index.ts";
+import { clientAddress } from "../receiver/index.ts";
 import { authenticate, authorize } from "./access.ts";
 import { type FindDeps, type FoundDeployment, findDeployment } from "./find-deployment.ts";
 import { forward, forwardedHeader } from "./forward.ts";

@@ -1,5 +1,5 @@
 /** Authentication of webhook calls by their key. Pure. */
-import { createHash, createHmac, timingSafeEqual } from "node:crypto";
+import { isEqualInTime, isSigned } from "../receiver/index.ts";
 
 export interface Credentials {
   readonly authorization?: string | undefined;
@@ -16,14 +16,12 @@ export function isAuthentic(
   { authorization, signature }: Credentials,
   body: Uint8Array,
 ): boolean {
-  const expected = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
-  const isSigned = isEqual(signature?.toLowerCase() ?? "", expected);
-  return key !== "" && (isSigned || isPresented(key, authorization));
+  return isSigned(signature ?? "", key, body) || isPresented(key, authorization);
 }
 
 /** Whether the header has the key itself, so that the body need not be read to know it. In constant time. */
 export function isPresented(key: string, authorization: string | undefined): boolean {
-  const isRight = isEqual(keyIn(authorization ?? ""), key);
+  const isRight = isEqualInTime(keyIn(authorization ?? ""), key);
   return key !== "" && isRight;
 }
 
@@ -33,10 +31,4 @@ function keyIn(authorization: string): string {
   if (scheme.toLowerCase() === "bearer") return rest.trim();
   const pair = Buffer.from(rest, "base64").toString();
   return pair.slice(pair.indexOf(":") + 1);
-}
-
-/** Digests have one length, whatever the texts have. */
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((text) => createHash("sha256").update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
 }

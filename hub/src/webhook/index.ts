@@ -1,4 +1,3 @@
-export { clientAddress } from "./client-address.ts";
 export { createWebhookKeys } from "./keys.ts";
 export { webhookRoute } from "./route.ts";
 export { createWebhook } from "./webhook.ts";

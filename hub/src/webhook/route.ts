@@ -1,12 +1,12 @@
 /** The HTTP route of webhooks: limits, and the parsing of a request. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clientAddress } from "./client-address.ts";
+import { clientAddress, readBody, retryHeaders } from "../receiver/index.ts";
 import type { Webhook } from "./webhook.ts";
 
 const path = /^\/hooks\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/;
-const maxBodyBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 /** For the whole body. */
-const bodyTimeoutMs = 10_000;
+const timeoutMs = 10_000;
 
 export interface WebhookRouteOptions {
   /** The reason why calls are rejected now. */
@@ -43,38 +43,11 @@ export function webhookRoute(webhook: Webhook, { notReady, addressHeader }: Webh
       // The body is not read: the connection closes with the answer.
       return answer(status, text, { connection: "close", ...retryHeaders(status) });
     }
-    const body = await readBody(request).finally(admission.release);
+    const body = await readBody(request, { maxBytes, timeoutMs }).finally(admission.release);
     // The rest is not read: the connection closes with the answer.
     if (body === undefined)
       return answer(413, "the body is larger than 256 KiB\n", { connection: "close" });
     const { status, text } = await webhook.answer({ secret, body, authorization, signature });
     answer(status, text, retryHeaders(status));
   };
-}
-
-function retryHeaders(status: number): Record<string, string> {
-  if (status === 429) return { "retry-after": "1" };
-  return status === 503 ? { "retry-after": "5" } : {};
-}
-
-/** Undefined when it is too large. A slow request is destroyed. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBodyBytes) return undefined;
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  const tooSlow = setTimeout(() => request.destroy(), bodyTimeoutMs);
-  try {
-    // A destroyed request could not be answered.
-    const incoming: AsyncIterable<Uint8Array> = request.iterator({ destroyOnReturn: false });
-    for await (const chunk of incoming) {
-      size += chunk.byteLength;
-      if (size > maxBodyBytes) return undefined;
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(tooSlow);
-  }
 }

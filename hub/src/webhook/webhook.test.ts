@@ -55,7 +55,7 @@ async function serve(t: TestContext, secret: Secret = hook()) {
   });
   while (!rest.reads.some((read) => read.startsWith("list secrets"))) await nextTurn();
   await nextTurn();
-  const webhook = createWebhook({ rest, keys, helmOps: store, clock, log: silentLog() });
+  const webhook = createWebhook({ rest, keys, store, clock, log: silentLog() });
   const server = await startHttpServer({
     listen: { host: "127.0.0.1", port: 0 },
     routes: { "/hooks/": webhookRoute(webhook, { notReady: () => ready.why }) },

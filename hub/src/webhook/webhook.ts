@@ -9,25 +9,26 @@
  * a time.
  */
 
-import type { HelmOp } from "@flotilla/shared/api";
+import { type HelmOp, helmOps } from "@flotilla/shared/api";
+import { pollRequestAnnotation } from "@flotilla/shared/api/names";
 import { createLruCache } from "@flotilla/shared/cache";
 import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import type { ObjectRef } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import { createReconcileRequests } from "../receiver/index.ts";
 import { type Credentials, isAuthentic, isPresented } from "./authenticate.ts";
 import type { WebhookKeys } from "./keys.ts";
 import { matchHelmOps } from "./match-helm-ops.ts";
 import { readPush } from "./payload.ts";
-import { createPollRequests } from "./request-polls.ts";
 
 export interface WebhookDeps {
   readonly rest: KubeRest;
   readonly keys: Pick<WebhookKeys, "known" | "current">;
-  readonly helmOps: Store<HelmOp>;
+  readonly store: Store<HelmOp>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -73,11 +74,11 @@ const unverified = { capacity: 128, keepMs: 500 };
 const rejected: WebhookAnswer = { status: 401, text: "the key or the signature is not accepted\n" };
 const limited: WebhookAnswer = { status: 429, text: "too many calls, try again later\n" };
 
-export function createWebhook({ rest, keys, helmOps, clock, log }: WebhookDeps): Webhook {
+export function createWebhook({ rest, keys, store, clock, log }: WebhookDeps): Webhook {
   const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
   const deliveries = createLruCache<true>(keptDeliveries);
   const unread = createFairPool(clock, unverified);
-  const requestPolls = createPollRequests({ rest, clock });
+  const requestPolls = createReconcileRequests({ rest, clock, annotation: pollRequestAnnotation });
 
   async function poll({ secret, body }: WebhookCall): Promise<WebhookAnswer> {
     const push = readPush(Buffer.from(body).toString());
@@ -92,9 +93,9 @@ export function createWebhook({ rest, keys, helmOps, clock, log }: WebhookDeps):
         : undefined;
     if (delivery !== undefined && deliveries.get(delivery) === true)
       return { status: 202, text: "this delivery was handled before\n" };
-    const here = helmOps.list().filter(({ metadata }) => metadata.namespace === secret.namespace);
+    const here = store.list().filter(({ metadata }) => metadata.namespace === secret.namespace);
     const named = matchHelmOps(push, here);
-    await requestPolls(named);
+    await requestPolls(named.map((helmOp) => ({ resource: helmOps, key: keyOf(helmOp) })));
     // Only now: a failed delivery may be repeated.
     if (delivery !== undefined) deliveries.set(delivery, true);
     log.info({ ...secret, push: push.kind, helmOps: named.length }, "handled a webhook call");

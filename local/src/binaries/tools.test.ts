@@ -66,6 +66,7 @@ test("downloads have the paths of the publishers", () => {
       "distribution/distribution/releases/download/v3.1.2/registry_3.1.2_linux_arm64.tar.gz.sha256",
       "registry",
     ],
+    [undefined, undefined, undefined],
   ]);
 });
 

@@ -17,6 +17,7 @@ export const toolNames = [
   "kustomize",
   "kwok",
   "registry",
+  "versitygw",
 ] as const;
 export type ToolName = (typeof toolNames)[number];
 
@@ -66,6 +67,7 @@ const helmVersion = "v4.3.1";
 const kustomizeVersion = "v5.8.1";
 const kwokVersion = "v0.8.0";
 const registryVersion = "v3.1.2";
+const versitygwVersion = "v1.8.0";
 
 export const tools: Readonly<Record<ToolName, Tool>> = {
   etcd: {
@@ -183,6 +185,23 @@ export const tools: Readonly<Record<ToolName, Tool>> = {
       package: "github.com/distribution/distribution/v3/cmd/registry",
       ldflags: [],
       expectedSeconds: 43,
+    },
+  },
+  // The S3 server of tests; a local fleet has none.
+  versitygw: {
+    name: "versitygw",
+    version: versitygwVersion,
+    versionArguments: ["--version"],
+    versionPattern: /^Version\s*: v(\d+\.\d+\.\d+)$/m,
+    accept: "major",
+    // Releases of versitygw have no checksum file of each download.
+    download: () => undefined,
+    build: {
+      dir: moduleDir("versitygw"),
+      module: "github.com/versity/versitygw",
+      package: "github.com/versity/versitygw/cmd/versitygw",
+      ldflags: [`-X main.Version=${versitygwVersion}`],
+      expectedSeconds: 60,
     },
   },
 };

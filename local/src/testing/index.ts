@@ -1,4 +1,5 @@
 export {
+  startTestBucketServer,
   startTestChartRepository,
   startTestControlPlane,
   startTestRegistry,

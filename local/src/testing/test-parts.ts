@@ -9,7 +9,14 @@ import { ensureBinaries } from "../binaries/index.ts";
 import type { ControlPlaneSpec } from "../control-plane/control-plane.ts";
 import { type ControlPlane, controlPlaneTools, startControlPlane } from "../control-plane/index.ts";
 import { startReaper } from "../process/index.ts";
-import { type Registry, startChartRepository, startRegistry } from "../registries/index.ts";
+import {
+  type BucketServer,
+  type BucketServerSpec,
+  type Registry,
+  startBucketServer,
+  startChartRepository,
+  startRegistry,
+} from "../registries/index.ts";
 import type { ChartRepository, ChartRepositorySpec } from "../registries/start-chart-repository.ts";
 import type { RegistrySpec } from "../registries/start-registry.ts";
 
@@ -74,6 +81,22 @@ export async function startTestRegistry(
     reaper,
   });
   return registry;
+}
+
+/** Starts an S3 server that ends with the test. */
+export async function startTestBucketServer(
+  scope: TestScope,
+  spec: Partial<BucketServerSpec> = {},
+): Promise<BucketServer> {
+  const reaper = startReaper();
+  let server: BucketServer | undefined;
+  const dir = await dirFor(scope, spec.dir, async () => {
+    await server?.stop();
+    await reaper.release();
+  });
+  const binary = spec.binary ?? (await ensureBinaries(["versitygw"])).versitygw;
+  server = await startBucketServer({ ...spec, dir, binary, reaper });
+  return server;
 }
 
 /** Starts an HTTP chart repository that ends with the test. */

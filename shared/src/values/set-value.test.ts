@@ -9,6 +9,11 @@ function result(values: Values, path: string, text: string, literal = false): Va
   return set.kind === "set" ? set.values : set.problem;
 }
 
+function problem(path: string, text: string): string {
+  const set = setValue({}, path, text);
+  return set.kind === "set" ? "" : set.problem;
+}
+
 describe("a value at a path", () => {
   const cases: readonly (readonly [what: string, path: string, text: string, values: Values])[] = [
     ["is set in a map", "a.b", "x", { a: { b: "x" } }],
@@ -103,12 +108,12 @@ describe("a path or value that Helm rejects", () => {
   test("a text that makes lists of millions of items", () => {
     const text = Array.from({ length: 100 }, (_, index) => `n${index}[65000]=1`).join(",");
 
-    assert.match(String(result({}, "a", `1,${text}`)), /lists with more than 1000000 items$/);
+    assert.match(problem("a", `1,${text}`), /lists with more than 1000000 items$/);
   });
 
   test("a text that makes very many lists in each other", () => {
     const text = `1,b${"[0]".repeat(100_000)}=1`;
 
-    assert.match(String(result({}, "a", text)), /more than 100 lists in each other$/);
+    assert.match(problem("a", text), /more than 100 lists in each other$/);
   });
 });

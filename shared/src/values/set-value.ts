@@ -7,12 +7,12 @@ import { rawNumber } from "../json/index.ts";
 import type { Values } from "./merge-values.ts";
 import { type MutableMap, toMutable, toValues } from "./mutable-values.ts";
 
-export type SetValueResult =
+type SetValueResult =
   | { readonly kind: "set"; readonly values: Values }
   /** A sentence for people, without anything of the text. */
   | { readonly kind: "invalid"; readonly problem: string };
 
-export interface SetValueOptions {
+interface SetValueOptions {
   /** As `--set-literal`: the whole text is one string. */
   readonly literal?: boolean | undefined;
 }

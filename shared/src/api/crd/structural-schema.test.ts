@@ -52,9 +52,14 @@ const cases: readonly (readonly [what: string, schema: z.ZodType, structural: St
       },
     ],
     [
-      "an object without unknown fields",
+      "an object whose parser rejects unknown fields, which are kept for a newer version",
       z.strictObject({ a: z.string() }),
-      { type: "object", properties: { a: { type: "string" } }, required: ["a"] },
+      {
+        type: "object",
+        properties: { a: { type: "string" } },
+        required: ["a"],
+        "x-kubernetes-preserve-unknown-fields": true,
+      },
     ],
     [
       "a union of objects, as one object with the fields of all",

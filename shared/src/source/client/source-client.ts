@@ -5,6 +5,7 @@ import { type Log, silentLog } from "../../log/index.ts";
 import { createPatterns } from "../../regex/index.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
 import { createArchiveSource } from "../archive/index.ts";
+import { type BucketClient, type BucketLimits, createBucketClient } from "../bucket/index.ts";
 import {
   createHttpSource,
   createIndexReader,
@@ -60,6 +61,7 @@ export interface SourceClientOptions {
   /** What the program may use; indexes get a part of it. Default: enough for large ones. */
   readonly memoryBytes?: number;
   readonly clock?: Clock;
+  readonly bucketLimits?: BucketLimits;
 }
 
 export interface ResolveOptions extends Freshness {
@@ -93,6 +95,7 @@ export interface SourceClient extends Resolver {
     options?: ResolveOptions,
   ): Promise<Listing | undefined>;
   readonly fetch: FetchArchive<DownloadPin>;
+  readonly buckets: BucketClient;
   close(): Promise<void>;
 }
 
@@ -145,6 +148,7 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
 
   return {
     artifacts: createOciArtifacts({ registry, patterns: createPatterns() }),
+    buckets: createBucketClient({ exchange, clock, limits: options.bucketLimits }),
     readIndex: (repository, access, options = {}) =>
       indexes.summary({ repository, access, ...options }),
     async list(location, access, options = {}) {

@@ -98,17 +98,17 @@ describe("a Git repository over HTTP", () => {
     const request = { access: accessToGit(url), timeoutMs, maxBytes: 1000 };
     const small = client({ limits: { maxMetadataBytes: 20_000 } });
 
-    const file = await small.readFile(
-      { url, commit: first, path: "charts/app/Chart.yaml" },
+    const files = await small.readFiles(
+      { url, commit: first, paths: ["charts/app/Chart.yaml", "charts/app"] },
       request,
     );
-    const missing = await small.readFile({ url, commit: first, path: "charts/app" }, request);
 
-    assert.equal(file?.toString(), "name: app\nversion: 1.0.0\n");
-    assert.equal(missing, undefined);
-    await assert.rejects(small.readFile({ url, commit: first, path: "docs/big.bin" }, request), {
-      code: "GIT_TOO_LARGE",
-    });
+    assert.equal(files.get("charts/app/Chart.yaml")?.toString(), "name: app\nversion: 1.0.0\n");
+    assert.equal(files.get("charts/app"), undefined);
+    await assert.rejects(
+      small.readFiles({ url, commit: first, paths: ["docs/big.bin"] }, request),
+      { code: "GIT_TOO_LARGE" },
+    );
   });
 
   test("is checked out without what Flux leaves out, and leaves no temporary files", async () => {

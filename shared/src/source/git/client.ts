@@ -69,11 +69,11 @@ export interface GitRequest {
 export interface GitClient {
   /** The commit that a reference means now. Throws GIT_REFERENCE_NOT_FOUND. */
   resolve(url: string, ref: GitReference, request: GitRequest): Promise<ResolvedReference>;
-  /** A file of a commit; undefined when the commit has no such file. `path`: from the root. */
-  readFile(
-    at: { readonly url: string; readonly commit: string; readonly path: string },
+  /** Files of a commit, without all others; undefined where it has no such file. `paths`: from the root. */
+  readFiles<P extends string>(
+    at: { readonly url: string; readonly commit: string; readonly paths: readonly P[] },
     request: GitRequest & { readonly maxBytes: number },
-  ): Promise<Buffer | undefined>;
+  ): Promise<ReadonlyMap<P, Buffer | undefined>>;
   /** Writes the files of a commit into `dir`, which is created. */
   checkout(tree: CheckoutTree, dir: string, request: GitRequest): Promise<void>;
   /** Resolves to who signed; throws GIT_SIGNATURE_INVALID. */
@@ -168,11 +168,21 @@ export function createGitClient(options: GitClientOptions): GitClient {
         const { stdout } = await session.git("list the references", args);
         return selectReference(parseRemoteRefs(stdout.toString()), ref, session.remote.description);
       }),
-    readFile: ({ url, commit, path }, request) =>
+    readFiles: <P extends string>(
+      {
+        url,
+        commit,
+        paths,
+      }: { readonly url: string; readonly commit: string; readonly paths: readonly P[] },
+      request: GitRequest & { readonly maxBytes: number },
+    ) =>
       within(url, request, async (signal) => {
         await using session = await metadataSession(url, request, signal);
         await fetchCommit(session, commit, "blob:none");
-        return await readBlob(session, commit, cleanPath(path), request.maxBytes);
+        const files = new Map<P, Buffer | undefined>();
+        for (const path of paths)
+          files.set(path, await readBlob(session, commit, cleanPath(path), request.maxBytes));
+        return files;
       }),
     checkout: (tree, dir, request) =>
       within(tree.url, request, (signal) =>

@@ -1,4 +1,4 @@
-export { describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
+export { type BodyLimit, describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
 export { createConnectionPools, type ProxySettings } from "./connection-pools.ts";
 export { fetchByUrl, receiveArchive } from "./download.ts";
 export type { EgressPolicy } from "./egress.ts";

@@ -1,0 +1,168 @@
+/** Charts of GitRepositories: their Chart.yaml is read at the commit of the artifact. Agents make the archive. */
+import { posix } from "node:path";
+import type { GitRepository } from "@flotilla/shared/flux";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { describeUrl, type GitPin, isTreePin, pinnedVersion } from "@flotilla/shared/source";
+import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
+import { isUsable, type ReadSecret, SourceError } from "../fluxsource/index.ts";
+import { type ChartFromSource, pinOfArtifact } from "../helmchart/index.ts";
+import type { PinSigner } from "../resolve/index.ts";
+import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
+import { builtVersion, invalidChart, parseChart } from "./chart-version.ts";
+import { gitFailure } from "./git-failure.ts";
+import type { MintToken } from "./github-app.ts";
+import { treeDigest } from "./tree.ts";
+
+export interface GitChartDeps {
+  readonly store: Pick<Store<GitRepository>, "get">;
+  readonly git: Pick<GitClient, "readFiles">;
+  readonly mint: MintToken;
+  readonly signer: Pick<PinSigner, "isSigned">;
+}
+
+const maxFileBytes = 5 * 1024 * 1024;
+
+export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
+  const { store, git, mint, signer } = deps;
+
+  function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
+    return (spec?.include ?? []).map(({ repository: { name } }) =>
+      store.get(keyOf({ namespace: metadata.namespace ?? "", name })),
+    );
+  }
+
+  /** Reads files of the tree, each from the repository that it comes from. */
+  async function readFiles(
+    repository: GitRepository,
+    pin: GitPin,
+    paths: readonly string[],
+    inputs: { readonly secret: ReadSecret; readonly signal: AbortSignal },
+  ): Promise<ReadonlyMap<string, Buffer | undefined>> {
+    const included = includedOf(repository);
+    const files = new Map<string, Buffer | undefined>();
+    const places = paths.map((path) => ({ path, place: placeOf(pin, path) }));
+    for (const at of new Set(places.map(({ place }) => place.include))) {
+      const source = at === undefined ? repository : included[at];
+      const tree = at === undefined ? pin : pin.include?.[at];
+      if (source === undefined || tree === undefined) continue;
+      const here = places.filter(({ place }) => place.include === at);
+      const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
+      const found = await git.readFiles(
+        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+        {
+          access,
+          signal: inputs.signal,
+          timeoutMs: timeoutMsOf(repository),
+          maxBytes: maxFileBytes,
+        },
+      );
+      for (const { path, place } of here) files.set(path, found.get(place.path));
+    }
+    return files;
+  }
+
+  return {
+    find: (key) => store.get(key),
+    secretsOf: (repository) => {
+      const all = [repository, ...includedOf(repository)];
+      return [...new Set(all.flatMap((each) => (each === undefined ? [] : accessSecrets(each))))];
+    },
+    revisionOf: (repository) => {
+      const { artifact } = repository.status ?? {};
+      return isUsable(repository) && artifact !== undefined
+        ? `${artifact.revision} ${artifact.digest}`
+        : undefined;
+    },
+    addressOf: ({ spec }) => spec?.url ?? "",
+    isPolled: () => false,
+    async resolve(repository, { chart, spec, secret, signal }) {
+      const tree = pinOfArtifact(
+        "GitRepository",
+        repository.metadata,
+        repository.status?.artifact,
+        signer,
+      );
+      if (tree?.kind !== "git")
+        throw new SourceError(
+          "NoSourceArtifact",
+          `the artifact of the GitRepository ${repository.metadata.name} is not from this hub; continuing as soon as it is reconciled`,
+        );
+      try {
+        const path = chartPath(spec.chart);
+        const chartFile = posix.join(path, "Chart.yaml");
+        const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
+        const wanted = valuesFiles.map((file) => ({ file, path: valuesPath(file) }));
+        const paths = [...new Set([chartFile, ...wanted.map((each) => each.path)])];
+        const files = await readFiles(repository, tree, paths, { secret, signal });
+        const text = files.get(chartFile);
+        if (text === undefined)
+          throw invalidChart(
+            `commit ${tree.commit} of ${describeUrl(tree.url)} has no ${chartFile}: spec.chart is the path of a chart's directory`,
+          );
+        const { name, version } = parseChart(text.toString(), chartFile);
+        const present = wanted.filter((each) => files.get(each.path) !== undefined);
+        const missing = wanted.find((each) => files.get(each.path) === undefined);
+        if (missing !== undefined && ignoreMissingValuesFiles !== true)
+          throw new SourceError(
+            "ValuesFilesError",
+            `commit ${tree.commit} of ${describeUrl(tree.url)} has no values file ${missing.file}`,
+            { condition: "BuildFailed", stalls: true },
+          );
+        const pin: GitPin = {
+          ...tree,
+          version: builtVersion(version, tree.commit, chart, spec),
+          path,
+          build: { ...(present.length > 0 && { valuesFiles: present.map(({ path: at }) => at) }) },
+        };
+        const url = describeUrl(tree.url);
+        const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
+        // An equal version is not made again until the HelmChart itself changes, as in Flux.
+        const isSame =
+          before !== undefined &&
+          isTreePin(before) &&
+          pinnedVersion(before) === pin.version &&
+          chart.status?.observedChartName === name &&
+          chart.status?.observedGeneration === chart.metadata.generation;
+        const result = isSame ? before : pin;
+        return {
+          name,
+          pin: result,
+          digest: treeDigest(result),
+          url,
+          ...(ignoreMissingValuesFiles === true && {
+            valuesFiles: present.map(({ file }) => file),
+          }),
+        };
+      } catch (thrown) {
+        throw gitFailure(thrown);
+      }
+    },
+  };
+}
+
+/** Which repository a path of the whole tree comes from, and where it is there; the last include wins. Pure. */
+export function placeOf(
+  pin: Pick<GitPin, "include">,
+  path: string,
+): { readonly include: number | undefined; readonly path: string } {
+  const includes = pin.include ?? [];
+  const at = includes.findLastIndex(({ toPath }) => {
+    const to = cleanPath(toPath);
+    return to === "" || path === to || path.startsWith(`${to}/`);
+  });
+  const include = includes[at];
+  if (include === undefined) return { include: undefined, path };
+  const rest = path.slice(cleanPath(include.toPath).length);
+  return { include: at, path: cleanPath(`${include.fromPath}/${rest}`) };
+}
+
+function chartPath(path: string): string {
+  const clean = cleanPath(path);
+  return clean === "" ? "." : clean;
+}
+
+/** From the root of the repository. */
+function valuesPath(path: string): string {
+  return cleanPath(path);
+}

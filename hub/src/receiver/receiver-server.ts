@@ -1,0 +1,194 @@
+/**
+ * The webhooks of Receivers, which every replica answers. A call is accepted by what its type of sender proves; it requests
+ * reconciles of the objects that its Receiver names, and does nothing else. The token of an accepted call is compared with its
+ * Secret once more, so that one that was replaced is invalid at once. Answers have no body, as in Flux: it would be read by
+ * whoever calls.
+ */
+import { createFairPool, createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
+import { defineIndex, type Store } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import {
+  type Authentication,
+  authenticate,
+  mayBeAuthentic,
+  type WebhookRequest,
+} from "./authenticate.ts";
+import { type Filters, stepsOfCall } from "./filters.ts";
+import type { VerifyGoogle } from "./google-token.ts";
+import type { ReadResources } from "./read-resources.ts";
+import { hasSpec, type Receiver } from "./receiver.ts";
+import { isReceiverType, type ReceiverType } from "./receiver-type.ts";
+import { type Payload, payloadOf } from "./request-payload.ts";
+import type { RequestReconciles } from "./request-reconciles.ts";
+import { selectTargets } from "./targets.ts";
+import type { ReceiverSecret, ReceiverSecrets } from "./tokens.ts";
+import { isPathOf, pathDigest } from "./webhook-path.ts";
+
+export interface ReceiverServerDeps {
+  readonly filters: Filters;
+  readonly readResources: ReadResources;
+  readonly receivers: Pick<Store<FluxReceiver>, "byIndex">;
+  readonly secrets: ReceiverSecrets;
+  readonly verifyGoogle: VerifyGoogle;
+  readonly requestReconciles: RequestReconciles;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A call before its body is read. */
+export interface ReceiverCaller {
+  /** The whole URI of the request. */
+  readonly path: string;
+  readonly header: WebhookRequest["header"];
+  /** The address of the sender. */
+  readonly from: string;
+  /** Ends the call, to make room for others. */
+  readonly evict: () => void;
+}
+
+export type ReceiverAdmission =
+  | { readonly kind: "answered"; readonly status: number }
+  | {
+      readonly kind: "admitted";
+      /** To be called when the body was read. */
+      readonly release: () => void;
+      /** Returns the status of the response. Never rejects. */
+      readonly answer: (body: Uint8Array) => Promise<number>;
+    };
+
+export interface ReceiverServer {
+  admit(caller: ReceiverCaller): Promise<ReceiverAdmission>;
+}
+
+/** Of a Receiver, by callers that were accepted. */
+const callsPerSecond = 10;
+const callsAtOnce = 50;
+/** Bodies that are being read; 96 MiB at worst. */
+const unread = { capacity: 32, keepMs: 500 };
+
+const byPath = defineIndex("webhookPath", ({ status }: FluxReceiver) =>
+  status?.webhookPath ? [pathDigest(status.webhookPath)] : [],
+);
+
+export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
+  const {
+    receivers,
+    secrets,
+    filters,
+    readResources,
+    verifyGoogle,
+    requestReconciles,
+    clock,
+    log,
+  } = deps;
+  const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
+  const pool = createFairPool(clock, unread);
+
+  function rejected(receiver: Receiver, why: string): number {
+    log.warn({ receiver: keyOf(receiver), why }, "rejected a call of a Receiver");
+    return 400;
+  }
+
+  function failed(receiver: Receiver, thrown: unknown): number {
+    log.warn(
+      { receiver: keyOf(receiver), err: AppError.from(thrown) },
+      "cannot handle a call of a Receiver",
+    );
+    return 500;
+  }
+
+  /** What can be decided by the headers. */
+  async function checkHeaders(
+    { spec }: Receiver,
+    type: ReceiverType,
+    { secret, header }: { readonly secret: ReceiverSecret } & Pick<ReceiverCaller, "header">,
+  ): Promise<Authentication> {
+    if (type === "gcr") return await verifyGoogle(header("authorization"), secret);
+    const expected = { type, token: secret.token, events: spec.events ?? [] };
+    return mayBeAuthentic(expected, header)
+      ? { kind: "accepted" }
+      : { kind: "rejected", why: "the header with the token or the signature is missing or wrong" };
+  }
+
+  async function answer(
+    receiver: Receiver,
+    {
+      type,
+      secret,
+      path,
+    }: { readonly type: ReceiverType; readonly secret: ReceiverSecret; readonly path: string },
+    request: WebhookRequest,
+  ): Promise<number> {
+    const { spec } = receiver;
+    if (type !== "gcr") {
+      const expected = { type, token: secret.token, events: spec.events ?? [] };
+      const verdict = authenticate(expected, request);
+      if (verdict.kind === "rejected") return rejected(receiver, verdict.why);
+    }
+    const isFiltered =
+      (spec.resourceFilter ?? "") !== "" || spec.resources.some(({ filter = "" }) => filter !== "");
+    const payload: Payload =
+      isFiltered || type === "gcr" ? payloadOf(type, request) : { kind: "payload", value: {} };
+    if (payload.kind === "invalid")
+      return type === "gcr"
+        ? rejected(receiver, payload.why)
+        : failed(receiver, new Error(payload.why));
+    if (!limit.take(keyOf(receiver))) return 429;
+    const current = await secrets.current(receiver);
+    if (current === undefined || !isPathOf(path, current.token, receiver.metadata)) return 404;
+    const { targets, errors } = selectTargets(receiver, await readResources(receiver), {
+      req: payload.value,
+      filters,
+      allowance: { steps: stepsOfCall },
+    });
+    await requestReconciles(targets);
+    const fields = { receiver: keyOf(receiver), type, targets: targets.length };
+    if (errors.length === 0) log.info(fields, "handled a call of a Receiver");
+    else
+      log.warn({ ...fields, errors }, "a call of a Receiver cannot trigger all of its resources");
+    return errors.length === 0 ? 200 : 500;
+  }
+
+  return {
+    async admit({ path, header, from, evict }) {
+      const [receiver] = receivers.byIndex(byPath, pathDigest(path));
+      if (receiver === undefined || !hasSpec(receiver)) return answered(404);
+      const { type } = receiver.spec;
+      if (receiver.spec.suspend === true || !isReady(receiver) || !isReceiverType(type))
+        return answered(503);
+      try {
+        const secret = await secrets.known(receiver);
+        if (secret === undefined || !isPathOf(path, secret.token, receiver.metadata))
+          return answered(404);
+        const verdict = await checkHeaders(receiver, type, { secret, header });
+        if (verdict.kind === "rejected") return answered(rejected(receiver, verdict.why));
+        const release = pool.admit(from, evict);
+        if (release === undefined) return answered(429);
+        return {
+          kind: "admitted",
+          release,
+          answer: (body) =>
+            answer(receiver, { type, secret, path }, { header, body }).catch((thrown: unknown) =>
+              failed(receiver, thrown),
+            ),
+        };
+      } catch (thrown) {
+        return answered(failed(receiver, thrown));
+      }
+    },
+  };
+}
+
+function isReady({ status, metadata }: Receiver): boolean {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  return !isDeleted && findCondition(status?.conditions, "Ready")?.status === "True";
+}
+
+function answered(status: number): ReceiverAdmission {
+  return { kind: "answered", status };
+}

@@ -1,0 +1,11 @@
+/** Receivers, as the hub reads them. */
+import type { Receiver as FluxReceiver, ReceiverSpec } from "@flotilla/shared/flux";
+
+/** One with a spec: Flux's schema does not require one, and a Receiver without it has nothing to do. */
+export interface Receiver extends FluxReceiver {
+  readonly spec: ReceiverSpec;
+}
+
+export function hasSpec(receiver: FluxReceiver): receiver is Receiver {
+  return receiver.spec !== undefined;
+}

@@ -1,0 +1,69 @@
+/** Writes the objects of a bucket to a directory. */
+import { type FileHandle, mkdir, open as openFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AppError } from "../../errors/index.ts";
+import type { Exchange } from "../transport/index.ts";
+import { bucketErrors } from "./errors.ts";
+import type { BucketObject } from "./listing.ts";
+import { passRaw } from "./read-raw.ts";
+
+export interface WriteOptions {
+  readonly concurrency: number;
+  readonly open: (object: BucketObject, signal: AbortSignal) => Promise<Exchange>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Writes each object to its path below `dir`, several at a time. The first failure ends the others. */
+export async function writeObjects(
+  paths: ReadonlyMap<string, BucketObject>,
+  dir: string,
+  { concurrency, open, signal }: WriteOptions,
+): Promise<void> {
+  const ending = new AbortController();
+  const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
+  const left = paths.entries();
+  let first: { readonly thrown: unknown } | undefined;
+
+  async function work(): Promise<void> {
+    for (const [path, object] of left) {
+      if (first !== undefined) return;
+      try {
+        await write(join(dir, path), object, await open(object, either));
+      } catch (thrown) {
+        first ??= { thrown };
+        ending.abort(new Error("another object could not be read"));
+        return;
+      }
+    }
+  }
+
+  await Promise.all(Array.from({ length: concurrency }, work));
+  if (first !== undefined) throw first.thrown;
+}
+
+async function write(file: string, object: BucketObject, response: Exchange): Promise<void> {
+  let handle: FileHandle | undefined;
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    // Never through a link, and never over a file.
+    handle = await openFile(file, "wx", 0o600);
+  } catch (thrown) {
+    response.body.destroy();
+    throw thrown;
+  }
+  try {
+    let size = 0;
+    const limit = { maxBytes: object.sizeBytes, tooLarge: bucketErrors.BUCKET_CHANGED };
+    await passRaw(response, limit, async (chunk) => {
+      size += chunk.length;
+      await handle.writeFile(chunk);
+    });
+    if (size !== object.sizeBytes)
+      throw new AppError(
+        bucketErrors.BUCKET_CHANGED,
+        `${response.request}: the object has ${size} bytes, the list of the bucket says ${object.sizeBytes}`,
+      );
+  } finally {
+    await handle.close();
+  }
+}

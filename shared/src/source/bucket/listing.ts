@@ -1,0 +1,62 @@
+/** A page of a list of objects (ListObjectsV2), and the digest of the objects. Pure. */
+import { createHash } from "node:crypto";
+import { childText, parseXml, type XmlElement } from "./xml.ts";
+
+export interface BucketObject {
+  readonly key: string;
+  /** Without quotes. */
+  readonly etag: string;
+  readonly sizeBytes: number;
+}
+
+export interface ListPage {
+  readonly objects: readonly BucketObject[];
+  /** Of the next page. */
+  readonly continuation: string | undefined;
+}
+
+/** Throws an Error when the text is no list. */
+export function parsePage(text: string): ListPage {
+  const root = parseXml(text);
+  if (root.name !== "ListBucketResult")
+    throw new Error("the response is no list of a bucket: the endpoint may not be S3");
+  const isEncoded = childText(root, "EncodingType")?.toLowerCase() === "url";
+  const objects = root.children
+    .filter(({ name }) => name === "Contents")
+    .map((element) => objectOf(element, isEncoded));
+  const isCut = childText(root, "IsTruncated")?.trim() === "true";
+  const continuation = childText(root, "NextContinuationToken");
+  if (isCut && (continuation ?? "") === "")
+    throw new Error("the list of the bucket is cut off and does not say how to go on");
+  return { objects, continuation: isCut ? continuation : undefined };
+}
+
+function objectOf(element: XmlElement, isEncoded: boolean): BucketObject {
+  const key = childText(element, "Key") ?? "";
+  const etag = (childText(element, "ETag") ?? "").trim().replace(/^"|"$/g, "");
+  const sizeBytes = Number(childText(element, "Size") ?? Number.NaN);
+  if (key === "" || etag === "" || !Number.isSafeInteger(sizeBytes) || sizeBytes < 0)
+    throw new Error("an object in the list of the bucket has no key, no ETag or no size");
+  return { key: isEncoded ? decoded(key) : key, etag, sizeBytes };
+}
+
+/** Keys are encoded as forms are, so that those with control characters can be in XML. */
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key.replaceAll("+", " "));
+  } catch {
+    throw new Error("a key in the list of the bucket is not encoded as the list says");
+  }
+}
+
+/** Flux's revision of a bucket. */
+export function objectsDigest(objects: readonly BucketObject[]): string {
+  const hash = createHash("sha256");
+  for (const { key, etag } of objects.toSorted(byKey)) hash.update(`${key} ${etag}\n`);
+  return `sha256:${hash.digest("hex")}`;
+}
+
+/** In the order of bytes. */
+export function byKey(a: BucketObject, b: BucketObject): number {
+  return Buffer.compare(Buffer.from(a.key), Buffer.from(b.key));
+}

@@ -1,0 +1,34 @@
+/** Reads bodies as they are stored: an object that was stored compressed stays so. */
+import { AppError } from "../../errors/index.ts";
+import { type BodyLimit, describeBytes, type Exchange } from "../transport/index.ts";
+
+export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Uint8Array> {
+  const chunks: Buffer[] = [];
+  await passRaw(response, limit, (chunk) => {
+    chunks.push(chunk);
+  });
+  return Buffer.concat(chunks);
+}
+
+/** Passes the body on while it arrives. An AppError of `take` is thrown unchanged. */
+export async function passRaw(
+  response: Exchange,
+  { maxBytes, tooLarge }: BodyLimit,
+  take: (chunk: Buffer) => void | Promise<void>,
+): Promise<void> {
+  let size = 0;
+  try {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > maxBytes)
+        throw new AppError(
+          tooLarge,
+          `${response.request}: the response is larger than ${describeBytes(maxBytes)}`,
+        );
+      await take(chunk);
+    }
+  } catch (thrown) {
+    response.body.destroy();
+    throw response.failure(thrown);
+  }
+}

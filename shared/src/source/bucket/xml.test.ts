@@ -1,0 +1,54 @@
+import assert from "node:assert/strict";
+import { describe, it } from "vitest";
+import { childText, parseXml } from "./xml.ts";
+
+describe("XML", () => {
+  it("is read with its text, entities and empty elements", () => {
+    const root = parseXml(
+      '<?xml version="1.0"?>\n<!-- c --><A xmlns="http://x/"><K>a&amp;b &#x41;&#66;</K><E/><C><![CDATA[<&>]]></C></A>\n',
+    );
+
+    assert.equal(root.name, "A");
+    assert.deepEqual(
+      root.children.map(({ name, text }) => [name, text]),
+      [
+        ["K", "a&b AB"],
+        ["E", ""],
+        ["C", "<&>"],
+      ],
+    );
+    assert.equal(childText(root, "none"), undefined);
+  });
+
+  const broken = [
+    "",
+    "text",
+    "<a>",
+    "<a></b>",
+    "</a>",
+    "<a/><b/>",
+    "<a>&nbsp;</a>",
+    "<a>&amp</a>",
+    "<a>&#x110000;</a>",
+    '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',
+    "<a>".repeat(50),
+    "<html><p>login<br></html>",
+  ];
+  for (const text of broken) {
+    it(`is refused when it is ${JSON.stringify(text).slice(0, 40)}`, () => {
+      assert.throws(() => parseXml(text), /^Error: not valid XML/);
+    });
+  }
+
+  it("is read in linear time", () => {
+    const started = performance.now();
+    for (const text of [
+      "<".repeat(200_000),
+      `<a${" ".repeat(200_000)}`,
+      `<${"a".repeat(200_000)}`,
+      "<!--".repeat(50_000),
+    ])
+      assert.throws(() => parseXml(text));
+    assert.ok(performance.now() - started < 1_000);
+  });
+});

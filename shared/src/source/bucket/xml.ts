@@ -1,0 +1,89 @@
+/**
+ * The part of XML that S3 responds with: elements, text, entities. Anything that could make it large or refer to something
+ * else (document types, entities of its own) is refused.
+ */
+
+export interface XmlElement {
+  readonly name: string;
+  /** Its own text, without that of its children. */
+  readonly text: string;
+  readonly children: readonly XmlElement[];
+}
+
+interface OpenElement {
+  readonly name: string;
+  text: string;
+  readonly children: XmlElement[];
+}
+
+const maxDepth = 16;
+const entities: Readonly<Record<string, string>> = {
+  amp: "&",
+  apos: "'",
+  gt: ">",
+  lt: "<",
+  quot: '"',
+};
+
+/** The root element. Throws an Error that says where it is not valid. */
+export function parseXml(text: string): XmlElement {
+  const root: OpenElement = { name: "", text: "", children: [] };
+  const open: OpenElement[] = [root];
+  let at = text.startsWith("\ufeff") ? 1 : 0;
+
+  function upTo(end: string, from: number): string {
+    const found = text.indexOf(end, from);
+    if (found === -1) throw invalid(`at ${at}`);
+    at = found + end.length;
+    return text.slice(from, found);
+  }
+
+  while (at < text.length) {
+    const current = open.at(-1) ?? root;
+    if (text[at] !== "<") {
+      const end = text.indexOf("<", at);
+      const plain = text.slice(at, end === -1 ? undefined : end);
+      current.text += unescapeText(plain);
+      at += plain.length;
+    } else if (text.startsWith("<!--", at)) upTo("-->", at + 4);
+    else if (text.startsWith("<?", at)) upTo("?>", at + 2);
+    else if (text.startsWith("<![CDATA[", at)) current.text += upTo("]]>", at + 9);
+    else if (text.startsWith("</", at)) {
+      const name = upTo(">", at + 2).trimEnd();
+      if (current === root || current.name !== name) throw invalid(`at ${at}: </${name}>`);
+      open.pop();
+    } else {
+      const tag = upTo(">", at + 1);
+      const name = /^[^\s<>/!?"'=&]+/.exec(tag)?.[0];
+      if (name === undefined || tag.includes("<")) throw invalid(`at ${at}`);
+      const element: OpenElement = { name, text: "", children: [] };
+      current.children.push(element);
+      if (!tag.endsWith("/") && open.push(element) > maxDepth) throw invalid("it is too deep");
+    }
+  }
+  const [first, second] = root.children;
+  if (open.length > 1) throw invalid(`<${open.at(-1)?.name}> does not end`);
+  if (first === undefined || second !== undefined) throw invalid("it has not one element");
+  return first;
+}
+
+/** The text of the first child of that name. */
+export function childText(element: XmlElement, name: string): string | undefined {
+  return element.children.find((child) => child.name === name)?.text;
+}
+
+function unescapeText(text: string): string {
+  if (!text.includes("&")) return text;
+  return text.replace(/&([^;&]*);?/g, (all, name: string) => {
+    const code = /^#(?:x([0-9a-f]{1,6})|(\d{1,7}))$/i.exec(name);
+    const point = Number.parseInt(code?.[1] ?? code?.[2] ?? "", code?.[1] === undefined ? 10 : 16);
+    const character =
+      code !== null && point <= 0x10ffff ? String.fromCodePoint(point) : entities[name];
+    if (character === undefined || !all.endsWith(";")) throw invalid("it has an unknown entity");
+    return character;
+  });
+}
+
+function invalid(why: string): Error {
+  return new Error(`not valid XML: ${why}`);
+}
