@@ -63,7 +63,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
       ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
-      ...["notification", "ocirepository"],
+      "ocirepository",
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.

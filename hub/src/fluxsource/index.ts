@@ -17,4 +17,4 @@ export {
   type SourceStatus,
 } from "./source-status.ts";
 export { timeoutOf } from "./timeout.ts";
-export { publicKeysOf, unsupported, type Verification, verifySignature } from "./verification.ts";
+export { verifySignature } from "./verification.ts";

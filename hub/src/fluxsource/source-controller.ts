@@ -196,7 +196,7 @@ export function createSourceController<T extends SourceObject>(
   }
 
   function publish(object: T, status: SourceStatus): void {
-    statuses.publish(object, status as Status<T>);
+    statuses.publish(object, status);
   }
 
   const controller = createController({

@@ -94,7 +94,7 @@ export function createGitRepositoryController(
         observedRecurseSubmodules: recurseSubmodules === true ? true : undefined,
         observedInclude: include,
         observedSparseCheckout: sparseCheckout,
-        sourceVerificationMode: verify === undefined ? undefined : (verify.mode ?? "HEAD"),
+        sourceVerificationMode: verify?.mode,
         includedArtifacts:
           included.length === 0
             ? undefined
@@ -122,7 +122,7 @@ export function createGitRepositoryController(
         `there is no Secret ${name} with the keys of spec.verify in the namespace of the GitRepository`,
         { condition: "SourceVerified" },
       );
-    const mode: SignatureMode = spec.verify.mode ?? "HEAD";
+    const mode: SignatureMode = spec.verify.mode;
     const texts = Object.entries(textsOf(keys)).flatMap(([key, text]) =>
       text === undefined ? [] : [[key, text] as const],
     );

@@ -53,7 +53,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
         ensurePinSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
-        options.flux?.informers.refresh(leading),
+        options.flux.informers.refresh(leading),
       ]);
       const signer = createPinSigner(signingKey);
       onLeading(true);

@@ -26,7 +26,7 @@ describe("the pin of an artifact", () => {
 
   test("is a sentence for an artifact that is not a chart", () =>
     assert.match(
-      String(chartPinOf(repository, { digest }, { annotations: {}, layer })),
+      JSON.stringify(chartPinOf(repository, { digest }, { annotations: {}, layer })),
       /not a Helm chart/,
     ));
 

@@ -8,7 +8,6 @@ export {
   chartVersionOf,
   formatRevision,
   type OciRevision,
-  parseRevision,
 } from "./oci-reference.ts";
 export { createOciSource } from "./oci-source.ts";
 export { createOciRegistry } from "./registry.ts";
