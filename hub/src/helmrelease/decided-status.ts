@@ -46,13 +46,13 @@ export function decidedStatus(
 }
 
 /** Requests by annotation, which each reconcile handles. */
-export function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
-  const valueOf = (name: string) => metadata.annotations?.[name] ?? "";
-  const request = valueOf(reconcileRequestAnnotation);
+function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
+  const annotation = (name: string) => metadata.annotations?.[name] ?? "";
+  const request = annotation(reconcileRequestAnnotation);
   if (request === "") return {};
   return {
     lastHandledReconcileAt: request,
-    ...(valueOf(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
-    ...(valueOf(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
+    ...(annotation(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
+    ...(annotation(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
   };
 }
