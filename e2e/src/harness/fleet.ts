@@ -101,8 +101,10 @@ export interface TestFleetSpec {
   readonly impersonationNamespaces?: readonly string[];
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
-  /** More flags of the hub. */
-  readonly hubFlags?: readonly string[];
+  /** More flags of the next hub that is started. */
+  readonly hubFlags?: () => readonly string[];
+  /** The hub's own cluster, on which workloads run then, is enrolled as `fleet-local/local`, after the others. */
+  readonly local?: boolean;
 }
 
 interface OwnedCluster extends TestCluster {
@@ -110,6 +112,9 @@ interface OwnedCluster extends TestCluster {
 }
 
 const connectTimeoutMs = 60_000;
+
+/** The name of the hub's own cluster. */
+const localCluster = "local";
 
 interface FleetPlane {
   readonly plane: PlaneAccess & { stop(): Promise<void> };
@@ -135,10 +140,21 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   const planes = createPlanes(dir, binaries, reaper);
   const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
   const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
-  const [hub, ...members] = await Promise.all([
-    obtain("hub", "hub"),
+  const [hub, ...others] = await Promise.all([
+    obtain("hub", spec.local === true ? "cluster" : "hub"),
     ...names.map((name) => obtain(name, "cluster")),
   ]);
+  const members = [
+    ...others.map((member, index) => ({
+      ...member,
+      name: names[index] ?? "",
+      workspace: spec.workspaces?.[index] ?? workspaceNamespace,
+      labels: spec.clusters[index] ?? {},
+    })),
+    ...(spec.local === true
+      ? [{ ...hub, name: localCluster, workspace: localNamespace, labels: {} }]
+      : []),
+  ];
   let ownHubPlane = hub.own;
   function requireOwnHubPlane(): ControlPlane {
     if (ownHubPlane === undefined) throw new Error("the fleet has no planes of its own");
@@ -154,17 +170,15 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   if (first === undefined) throw new Error("the fleet has no replica of the hub");
   const register = createRegistrations(hub.client);
   const clusters = await Promise.all(
-    members.map(async ({ plane, client }, index): Promise<OwnedCluster> => {
-      const name = names[index] ?? "";
-      const workspace = spec.workspaces?.[index] ?? workspaceNamespace;
+    members.map(async ({ plane, client, name, workspace, labels }): Promise<OwnedCluster> => {
       await createBootstrapSecret(client, await register(workspace), {
         clusterName: name,
-        labels: spec.clusters[index] ?? {},
+        labels,
       });
       const kubeconfig = await grantAgent(spec, { dir, helm, plane, client });
       const args = agentArgs(spec);
       const agent = await startAgentProcess(context, { name, kubeconfig, helm, args });
-      const others: AgentProcess[] = [];
+      const more: AgentProcess[] = [];
       await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
       return {
         name,
@@ -181,11 +195,11 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
             helm,
             args,
           });
-          others.push(other);
+          more.push(other);
           return other;
         },
         stopAll: async () => {
-          await Promise.all([agent, ...others].map((each) => each.stop()));
+          await Promise.all([agent, ...more].map((each) => each.stop()));
         },
       };
     }),
@@ -217,7 +231,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await Promise.all(
         clusters.map(async (cluster) => {
           await cluster.stopAll();
-          await cluster.client.close();
+          if (cluster.client !== hub.client) await cluster.client.close();
         }),
       );
       await Promise.all(replicas.map((replica) => replica.stop()));
@@ -230,7 +244,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       await link?.close();
       await hub.client.close();
       await Promise.all(
-        [ownHubPlane ?? hub.plane, ...members.map(({ plane }) => plane)].map((each) => each.stop()),
+        [ownHubPlane ?? hub.plane, ...others.map(({ plane }) => plane)].map((each) => each.stop()),
       );
       await reaper.release();
       await rm(dir, { recursive: true, force: true });
@@ -291,7 +305,7 @@ function createPlanes(
 async function startReplicas(
   context: ProcessContext,
   kubeconfig: string,
-  { replicas: count = 1, proxied = count > 1, hubEnvironment = {}, hubFlags = [] }: TestFleetSpec,
+  { replicas: count = 1, proxied = count > 1, hubEnvironment = {}, hubFlags }: TestFleetSpec,
 ): Promise<{ readonly replicas: readonly TestReplica[]; readonly link: LinkProxy | undefined }> {
   const link = proxied ? await startLinkProxy() : undefined;
   const start = (index: number) =>
@@ -299,7 +313,7 @@ async function startReplicas(
       index,
       kubeconfig,
       environment: hubEnvironment,
-      flags: hubFlags,
+      ...(hubFlags !== undefined && { flags: hubFlags }),
       ...(link !== undefined && { advertise: `127.0.0.1:${link.port}` }),
     });
   const first = await start(0);

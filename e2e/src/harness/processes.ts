@@ -46,15 +46,15 @@ export interface ReplicaSpec {
   /** The path of the kubeconfig of the hub's API server. */
   readonly kubeconfig: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** More flags. */
-  readonly flags?: readonly string[];
   /** The address that agents use; default: its own. */
   readonly advertise?: string;
+  /** More flags of the next process. */
+  readonly flags?: () => readonly string[];
 }
 
 export async function startReplica(
   { dir, environment, reaper, entryFiles }: ProcessContext,
-  { index, kubeconfig, advertise, ...spec }: ReplicaSpec,
+  { index, kubeconfig, advertise, flags, environment: more }: ReplicaSpec,
 ): Promise<TestReplica> {
   const name = `hub-${index}`;
   const ports = await chooseHubPorts();
@@ -65,11 +65,11 @@ export async function startReplica(
       kubeconfig,
       ports,
       logFile,
-      environment: { ...environment, ...spec.environment },
+      environment: { ...environment, ...more },
       reaper,
       replica: name,
-      ...(spec.flags !== undefined && { flags: spec.flags }),
       ...(advertise !== undefined && { advertise }),
+      flags: flags?.() ?? [],
     }),
   );
   return { name, ports, logFile, ...restartable };

@@ -7,7 +7,7 @@ import { test } from "vitest";
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import { startAlertFleet } from "./alert-fleet.ts";
 
-const alertFleet = await startAlertFleet({ hubFlags: ["--cross-namespace-references"] });
+const alertFleet = await startAlertFleet({ hubFlags: () => ["--cross-namespace-references"] });
 const { fleet, charts, sink, prod, staging } = alertFleet;
 const [first] = fleet.clusters;
 assert.ok(first !== undefined);

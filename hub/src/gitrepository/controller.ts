@@ -99,7 +99,7 @@ export function createGitRepositoryController(
           included.length === 0
             ? undefined
             : included.flatMap((each) => each.repository.status?.artifact ?? []),
-      } as NonNullable<SourceResult["fields"]>,
+      },
     };
   }
 

@@ -76,7 +76,9 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
       inputsOf(chart) {
         const found = find(chart);
         if (found?.source === undefined) return "no source";
-        return `${found.source.metadata.uid} ${found.charts.revisionOf(found.source) ?? "no artifact"}`;
+        const { charts, source } = found;
+        // The same index at another address has its charts there.
+        return `${source.metadata.uid} ${charts.addressOf(source)} ${charts.revisionOf(source) ?? "no artifact"}`;
       },
       isDamaged: ({ metadata, status }) =>
         status?.artifact !== undefined &&

@@ -46,13 +46,13 @@ export function decidedStatus(
 }
 
 /** Requests by annotation, which each reconcile handles. */
-export function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
-  const requestIn = (name: string) => metadata.annotations?.[name] ?? "";
-  const request = requestIn(reconcileRequestAnnotation);
+function handled({ metadata }: HelmRelease): Partial<HelmReleaseStatus> {
+  const annotation = (name: string) => metadata.annotations?.[name] ?? "";
+  const request = annotation(reconcileRequestAnnotation);
   if (request === "") return {};
   return {
     lastHandledReconcileAt: request,
-    ...(requestIn(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
-    ...(requestIn(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
+    ...(annotation(forceRequestAnnotation) === request && { lastHandledForceAt: request }),
+    ...(annotation(resetRequestAnnotation) === request && { lastHandledResetAt: request }),
   };
 }

@@ -8,7 +8,7 @@ import type { FluxInformers } from "../cache/index.ts";
 import { isUsable, type SourceObject } from "../fluxsource/index.ts";
 import { pinOfArtifact } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
-import { type ChartSourceRef, chartSourceOf, type ReleaseChart } from "./chart.ts";
+import { type ChartSourceRef, chartSourceOf, isGeneratedFor, type ReleaseChart } from "./chart.ts";
 
 export interface FindChartDeps {
   readonly flux: FluxInformers;
@@ -17,14 +17,29 @@ export interface FindChartDeps {
 
 /** Why there is no chart, with Flux's reason. */
 export interface NoChart {
-  readonly reason: "SourceNotReady" | "ArtifactFailed";
+  readonly reason: "SourceNotReady" | "NameTaken";
   readonly message: string;
 }
 
 export function findChart(deps: FindChartDeps, release: HelmRelease): ReleaseChart | NoChart {
   const ref = chartSourceOf(release);
   if (ref === undefined) return notReady("the HelmRelease names no chart");
-  return ref.kind === "HelmChart" ? chartOf(deps, ref) : repositoryOf(deps, ref);
+  const taken = ref.isGenerated ? chartNameTaken(deps, ref, release) : undefined;
+  return taken ?? (ref.kind === "HelmChart" ? chartOf(deps, ref) : repositoryOf(deps, ref));
+}
+
+/** The HelmChart of that name was made by somebody else, or for another HelmRelease whose names join to the same. */
+function chartNameTaken(
+  { flux }: FindChartDeps,
+  ref: ChartSourceRef,
+  release: HelmRelease,
+): NoChart | undefined {
+  const chart = flux.helmCharts.store.get(keyOf(ref));
+  if (chart === undefined || isGeneratedFor(chart, release)) return undefined;
+  return {
+    reason: "NameTaken",
+    message: `a HelmChart ${keyOf(ref)} exists already that was not made for this HelmRelease; delete that HelmChart, refer to it with spec.chartRef, or create the HelmRelease under another name`,
+  };
 }
 
 function chartOf({ flux, signer }: FindChartDeps, ref: ChartSourceRef): ReleaseChart | NoChart {
@@ -71,8 +86,10 @@ function pinOf(
   const { artifact } = source.status ?? {};
   const pin = pinOfArtifact(kind, source.metadata, artifact, signer);
   if (pin !== undefined) return { problem, pin };
-  const why = artifact?.metadata?.["flotilla.dev/chart-problem"];
-  return { problem: why === undefined ? problem : `${what} has no chart: ${why}` };
+  const why =
+    artifact?.metadata?.["flotilla.dev/chart-problem"] ??
+    "its status was not written by this hub, which reads the source again";
+  return { problem: `${what} has no chart: ${why}` };
 }
 
 /** How agents access a source: its address, and the Secrets in its namespace. Undefined: it does not exist. */

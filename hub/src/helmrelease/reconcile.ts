@@ -37,7 +37,7 @@ import { mergePolicies, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
-import { decidedStatus, handled } from "./decided-status.ts";
+import { decidedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { placementOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
@@ -82,17 +82,17 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
   };
 
   async function update(release: HelmRelease, signal: AbortSignal): Promise<Result> {
-    const status = statuses.current(release);
-    if (release.spec?.suspend === true && status?.conditions === undefined) return done();
+    if (release.spec?.suspend === true) {
+      await suspendBundle(release, signal);
+      return done();
+    }
     const invalid = validate(release, deps.options) ?? nameTaken(release);
     if (invalid !== undefined) return reject(release, invalid);
     const placement = placementOf(release);
     if (placement instanceof AppError || release.spec === undefined) return done();
-    if (release.spec.suspend !== true) await keepChart(release, signal);
+    await keepChart(release, signal);
     const chart = findChart(deps, release);
     if ("reason" in chart) {
-      // A suspended release keeps what it has.
-      if (release.spec.suspend === true) return await suspendBundle(release, signal);
       publish(release, { problem: chart });
       return done();
     }
@@ -158,17 +158,17 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     deps.bundles.wrote(await rest.replace(bundles, next, { signal }));
   }
 
-  /** Its chart is not resolved while it is suspended: only the Bundle says that it is. */
-  async function suspendBundle(release: HelmRelease, signal: AbortSignal): Promise<Result> {
+  /**
+   * Whether it is suspended is all that the Bundle gets of a HelmRelease that is not reconciled, however the rest of it has
+   * changed. Its requests stay open until it is resumed.
+   */
+  async function suspendBundle(release: HelmRelease, signal: AbortSignal): Promise<void> {
     const bundle = deps.bundles.get(bundleKeyFor(release));
     const isSuspended = release.spec?.suspend === true;
-    if (bundle !== undefined && (bundle.spec.suspend === true) !== isSuspended) {
-      const spec = { ...bundle.spec, suspend: isSuspended };
-      deps.bundles.wrote(await rest.replace(bundles, { ...bundle, spec }, { signal }));
-    }
-    const status = statuses.current(release);
-    if (status !== undefined) statuses.publish(release, { ...status, ...handled(release) });
-    return done();
+    if (bundle === undefined || !isBundleOf(bundle)) return;
+    if ((bundle.spec.suspend === true) === isSuspended) return;
+    const spec = { ...bundle.spec, suspend: isSuspended };
+    deps.bundles.wrote(await rest.replace(bundles, { ...bundle, spec }, { signal }));
   }
 
   /** Creates, changes and deletes the HelmChart that is generated from `spec.chart`. */

@@ -46,7 +46,9 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const { status, metadata } = release;
   const { generation = 0 } = metadata;
   const accepted = findCondition(status?.conditions, "Accepted");
-  if (status === undefined || accepted === undefined) return status;
+  // While it is suspended nothing is reported, as in Flux.
+  const isKept = release.spec?.suspend === true && metadata.deletionTimestamp === undefined;
+  if (status === undefined || accepted === undefined || isKept) return status;
   const [only] = deployments;
   const isSingle = bundle?.status?.targets === 1 && only !== undefined && deployments.length === 1;
   const ofRelease = isSingle ? releaseConditionsOf(only) : inputs.conditions.map(toFlux);

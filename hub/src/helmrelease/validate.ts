@@ -3,6 +3,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import { isMap } from "@flotilla/shared/values";
 import { hubErrors } from "../errors/index.ts";
+import { reservedFormProblem } from "../frontend/index.ts";
 import { isLocal, placementOf } from "./placement.ts";
 
 export interface ValidationOptions {
@@ -23,7 +24,8 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
     storageProblem(release, spec) ??
     waitProblem(spec) ??
     postRenderProblem(spec) ??
-    valuesProblem(spec);
+    valuesProblem(spec) ??
+    reservedFormProblem({ targets: placement.targets });
   if (problem !== undefined) return invalid(problem);
   if (isLocal(release, placement) && options.requireLocalAccount && !spec.serviceAccountName)
     return new AppError(

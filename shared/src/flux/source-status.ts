@@ -36,8 +36,6 @@ export const artifactSchema = fields(
   "Artifact",
 );
 
-export type Artifact = Typed<typeof artifactSchema>;
-
 const pollingSchema = resolutionSchema
   .extend({
     lastAttemptTime: timestamp(
@@ -45,9 +43,6 @@ const pollingSchema = resolutionSchema
     ).optional(),
   })
   .meta({ title: "SourcePolling" });
-
-/** The schedule of requests to a source, so that a new leader continues where the last one stopped. */
-export type SourcePolling = Typed<typeof pollingSchema>;
 
 export const sourceStatusFields = {
   observedGeneration: integer("The `metadata.generation` that the status is for."),
