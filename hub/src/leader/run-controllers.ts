@@ -35,7 +35,7 @@ export interface RunDeps extends ControllerDeps {
   /** Identifies the hub. */
   readonly hubId: string;
   readonly signer: PinSigner;
-  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "refresh" | "onChange">;
   readonly resolver: Resolver;
   /** Flux's kinds; absent in tests that have none. */
   readonly flux?: FluxDeps;
