@@ -5,12 +5,14 @@ import {
   reconcileRequestAnnotation,
   resetRequestAnnotation,
 } from "@flotilla/shared/api/names";
+import { helmRepositories } from "@flotilla/shared/flux";
 import { configMaps, namespaces, secrets, serviceAccounts } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
+import { startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
 import { chartArchive, configChart, deploymentChart } from "../harness/chart-archive.ts";
 import { roleBindings } from "../harness/rbac.ts";
 import { installedConfig, releaseHistory, releaseRecords } from "../harness/releases.ts";
-import { currentCondition, messageOf } from "../harness/wait.ts";
+import { currentCondition, messageOf, waitForObject } from "../harness/wait.ts";
 import { chartOf, startReleaseFleet } from "./release-fleet.ts";
 
 let flags: readonly string[] = ["--local-without-account"];
@@ -250,7 +252,12 @@ test("sources: each failure is one condition that names what was asked, and the 
     },
   });
   const ref = (name: string) => ({ namespace: "team", name });
-  await releases.createRepository(ref("locked"), { secretRef: { name: "login" } });
+  await using locked = await startAuthenticatedCharts({ username: "a", password: "right" });
+  locked.publish(await configChart("app", "1.0.0"));
+  await releases.createRepository(ref("locked"), {
+    url: locked.origin,
+    secretRef: { name: "login" },
+  });
   await releases.createRepository(ref("gone"), { url: "http://127.0.0.1:1/charts" });
   await releases.create(ref("no-secret"), chart("locked"));
   await releases.create(ref("no-repository"), chart("absent"));
@@ -271,15 +278,25 @@ test("sources: each failure is one condition that names what was asked, and the 
 
   await hub.create(secrets, {
     metadata: ref("login"),
-    stringData: { username: "a", password: "b" },
+    stringData: { username: "a", password: "wrong-never-shown" },
+  });
+  const rejected = await waitForObject(
+    hub,
+    helmRepositories,
+    ref("locked"),
+    "rejected",
+    (repository) => /401/.test(messageOf(repository, "Ready")),
+  );
+  assert.ok(!JSON.stringify(rejected).includes("never-shown"));
+  await hub.patch(secrets, ref("login"), {
+    type: "merge",
+    body: { stringData: { password: "right" } },
   });
   await releases.createRepository(ref("absent"));
   charts.publish(await configChart("app", "9.1.0"));
   await releases.requestRepository(ref("charts"));
 
-  await releases
-    .ready(ref("no-secret"), "1.0.0")
-    .catch(() => releases.ready(ref("no-secret"), "9.1.0"));
+  await releases.ready(ref("no-secret"), "1.0.0");
   await releases.ready(ref("no-version"), "9.1.0");
   await releases.waitFor(
     ref("no-repository"),

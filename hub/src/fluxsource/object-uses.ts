@@ -25,7 +25,7 @@ export interface ObjectUses {
 }
 
 export function createObjectUses(
-  objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">,
+  objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "refresh" | "onChange">,
 ): ObjectUses {
   const used = new Map<ObjectKey, readonly UsedObject[]>();
   const users = new Map<string, Set<ObjectKey>>();
@@ -56,7 +56,8 @@ export function createObjectUses(
       replace(key, distinct);
       return await Promise.all(
         next.map(async ({ namespace, ref }) => {
-          const found = await objects.known(namespace, ref);
+          // Of a namespace that is not watched, what is known may be old.
+          const found = await objects.refresh(namespace, ref);
           return found.kind === "present"
             ? { data: found.object, resourceVersion: found.resourceVersion }
             : { data: undefined, resourceVersion: "" };

@@ -69,7 +69,7 @@ export interface SourceKind<T extends SourceObject> {
 }
 
 export interface SourceControllerDeps extends Omit<ControllerDeps, "caches"> {
-  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "refresh" | "onChange">;
   readonly hubId: string;
 }
 

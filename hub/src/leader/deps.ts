@@ -16,7 +16,7 @@ export interface RunDeps extends ControllerDeps {
   /** Identifies the hub. */
   readonly hubId: string;
   readonly signer: PinSigner;
-  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "onChange">;
+  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "refresh" | "onChange">;
   readonly resolver: Resolver;
   readonly observer?: StatusObserver | undefined;
   /** Flux's kinds; absent in tests that have none. */

@@ -94,6 +94,7 @@ test(`${many} agents that disconnect at once cause a few status writes for all t
       watch: () => undefined,
       unwatch: () => undefined,
       known: () => Promise.resolve({ kind: "absent" }),
+      refresh: () => Promise.resolve({ kind: "absent" }),
       onChange: () => () => undefined,
     },
   }).start();

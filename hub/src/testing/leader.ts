@@ -24,6 +24,7 @@ import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/t
 import { Registry } from "prom-client";
 import { createContentStore } from "../content/index.ts";
 import { createControllers } from "../leader/run-controllers.ts";
+import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 import type { WorkspaceListener } from "../referenced/workspace-objects.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { createTestCaches } from "./test-caches.ts";
@@ -61,6 +62,25 @@ export function createTestLeader(resolver: Resolver): TestLeader {
   let lastVersion = 0;
   let running = start();
 
+  function readSecret(namespace: string, ref: ObjectRef): Promise<WorkspaceObject> {
+    const found = secretsOf.get(placeOf(namespace, ref));
+    if (found === undefined) return Promise.resolve({ kind: "absent" });
+    const data = Object.fromEntries(
+      Object.entries(found.data).map(([name, text]) => [
+        name,
+        Buffer.from(text).toString("base64"),
+      ]),
+    );
+    const digest = String(found.version);
+    return Promise.resolve({
+      kind: "present",
+      digest,
+      resourceVersion: digest,
+      packed: { digest, bytes: new Uint8Array() },
+      object: { data },
+    });
+  }
+
   function start() {
     const ending = new AbortController();
     const log = silentLog();
@@ -91,24 +111,8 @@ export function createTestLeader(resolver: Resolver): TestLeader {
       objects: {
         watch: () => undefined,
         unwatch: () => undefined,
-        known(namespace, ref) {
-          const found = secretsOf.get(placeOf(namespace, ref));
-          if (found === undefined) return Promise.resolve({ kind: "absent" });
-          const data = Object.fromEntries(
-            Object.entries(found.data).map(([name, text]) => [
-              name,
-              Buffer.from(text).toString("base64"),
-            ]),
-          );
-          const digest = String(found.version);
-          return Promise.resolve({
-            kind: "present",
-            digest,
-            resourceVersion: digest,
-            packed: { digest, bytes: new Uint8Array() },
-            object: { data },
-          });
-        },
+        known: readSecret,
+        refresh: readSecret,
         onChange(listener) {
           listeners.add(listener);
           return () => void listeners.delete(listener);

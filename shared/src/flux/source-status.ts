@@ -1,13 +1,6 @@
 /** What the statuses of all sources have in common. */
 import { z } from "zod";
-import {
-  described,
-  fields,
-  integer,
-  plainText,
-  resolutionSchema,
-  type Typed,
-} from "../api/index.ts";
+import { described, fields, integer, plainText, resolutionSchema } from "../api/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { lastHandledReconcileAt, string, stringMap, timestamp } from "./field.ts";
 

@@ -1,0 +1,159 @@
+import assert from "node:assert/strict";
+import type { HelmReleaseSpec } from "@flotilla/shared/flux";
+import { test } from "vitest";
+import { aHelmRelease, webChart } from "./testing/index.ts";
+import { type ValidationOptions, validate } from "./validate.ts";
+
+const open: ValidationOptions = { crossNamespaceReferences: true, requireLocalAccount: false };
+const strict: ValidationOptions = { crossNamespaceReferences: false, requireLocalAccount: true };
+const account = { serviceAccountName: "deployer" };
+const elsewhere: HelmReleaseSpec["chart"] = {
+  spec: {
+    ...webChart.spec,
+    sourceRef: { kind: "HelmRepository", name: "charts", namespace: "infra" },
+  },
+};
+const ofRegistry = { kind: "OCIRepository", name: "web" } as const;
+
+type Row = readonly [
+  what: string,
+  spec: Partial<HelmReleaseSpec>,
+  options: ValidationOptions,
+  code: string,
+  message: RegExp,
+];
+
+const refused: readonly Row[] = [
+  ["no chart", { chart: undefined }, open, "HELMRELEASE_INVALID", /exactly one of spec\.chart/],
+  [
+    "two charts",
+    { chart: webChart, chartRef: ofRegistry },
+    open,
+    "HELMRELEASE_INVALID",
+    /exactly one of spec\.chart/,
+  ],
+  [
+    "an ExternalArtifact",
+    { chartRef: { kind: "ExternalArtifact", name: "web" } },
+    open,
+    "HELMRELEASE_INVALID",
+    /ExternalArtifact is not supported/,
+  ],
+  [
+    "another namespace for the records",
+    { storageNamespace: "flux-system" },
+    open,
+    "HELMRELEASE_INVALID",
+    /the namespace of the release, apps: remove storageNamespace/,
+  ],
+  [
+    "its own namespace for the records of a release elsewhere",
+    { storageNamespace: "apps", targetNamespace: "shop" },
+    open,
+    "HELMRELEASE_INVALID",
+    /the namespace of the release, shop/,
+  ],
+  [
+    "the legacy strategy of waiting",
+    { waitStrategy: { name: "legacy" } },
+    open,
+    "HELMRELEASE_INVALID",
+    /legacy is not supported/,
+  ],
+  [
+    "values that are a list",
+    { values: ["a"] as unknown },
+    open,
+    "HELMRELEASE_INVALID",
+    /spec\.values is not a map/,
+  ],
+  [
+    "hooks that are not changed",
+    { postRenderStrategy: "nohooks" } as Partial<HelmReleaseSpec>,
+    open,
+    "HELMRELEASE_INVALID",
+    /spec\.postRenderStrategy/,
+  ],
+  [
+    "a kubeConfig of another Secret",
+    { kubeConfig: { secretRef: { name: "mine" } } },
+    open,
+    "HELMRELEASE_INVALID",
+    /CLUSTER-kubeconfig/,
+  ],
+  [
+    "an account of any namespace in a target",
+    { targets: [{ clusterName: "a", serviceAccount: "system:serviceaccount:kube-system:admin" }] },
+    open,
+    "HELMRELEASE_INVALID",
+    /^spec\.targets\[0\]\.serviceAccount is system:/,
+  ],
+  [
+    "a Secret of another namespace in a target",
+    {
+      targets: [
+        { clusterName: "a", downstreamResources: [{ kind: "Secret", name: "kube-system/key" }] },
+      ],
+    },
+    open,
+    "HELMRELEASE_INVALID",
+    /downstreamResources\[0\]\.name is kube-system\/key/,
+  ],
+  [
+    "no account on the hub's own cluster",
+    {},
+    strict,
+    "ACCESS_DENIED",
+    /set it to an account of namespace apps.*flux\.requireLocalServiceAccount/,
+  ],
+  [
+    "a source of another namespace",
+    { ...account, chart: elsewhere },
+    strict,
+    "ACCESS_DENIED",
+    /^HelmRepository infra\/charts is in another namespace.*flux\.crossNamespaceReferences/,
+  ],
+  [
+    "a chartRef to another namespace",
+    { ...account, chartRef: { ...ofRegistry, namespace: "infra" } },
+    strict,
+    "ACCESS_DENIED",
+    /^OCIRepository infra\/web is in another namespace/,
+  ],
+];
+
+test.each(refused)("%s is refused", (_, spec, options, code, message) => {
+  const error = validate(aHelmRelease(spec), options);
+  assert.equal(error?.code, code);
+  assert.match(error.message, message);
+});
+
+const accepted: readonly (readonly [string, Partial<HelmReleaseSpec>, ValidationOptions])[] = [
+  ["an account on the hub's own cluster", account, strict],
+  ["targets without an account", { targets: [{ clusterSelector: {} }] }, strict],
+  ["no account where none is required", {}, open],
+  ["a source of another namespace where that is allowed", { chart: elsewhere }, open],
+  [
+    "a source of its own namespace that it names",
+    { ...account, chartRef: { ...ofRegistry, namespace: "apps" } },
+    strict,
+  ],
+  ["the namespace of the release for the records", { storageNamespace: "apps" }, open],
+  [
+    "that of a target namespace for the records",
+    { storageNamespace: "shop", targetNamespace: "shop" },
+    open,
+  ],
+  ["the default strategy of waiting", { waitStrategy: { name: "poller" } }, open],
+  ["dependencies of other namespaces", { dependsOn: [{ name: "a", namespace: "b" }] }, open],
+  ["values", { values: { a: 1 } }, open],
+];
+
+test.each(accepted)("%s can be deployed", (_, spec, options) => {
+  assert.equal(validate(aHelmRelease(spec), options), undefined);
+});
+
+test("a HelmRelease without a spec is refused", () => {
+  const { spec: _, ...release } = aHelmRelease();
+  assert.match(validate(release, open)?.message ?? "", /has no spec/);
+});
