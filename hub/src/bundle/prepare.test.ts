@@ -169,7 +169,7 @@ describe("a Bundle that was applied by hand", () => {
       assert.ok(prepared.kind === "notAccepted");
       assert.match(
         prepared.accepted.message,
-        /^spec\.helmOpOptions\.origin is for Bundles that the hub itself makes/,
+        /^spec\.helmOpOptions\.origin is set, which only the hub may write/,
       );
     }
     assert.deepEqual(requestedVersions, []);

@@ -5,7 +5,6 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import type { Bundle, ChartPin } from "@flotilla/shared/api";
 import { canonicalJson } from "@flotilla/shared/json";
-import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 
 export interface PinSigner {
   /** The HMAC of any data of the hub. */
@@ -17,16 +16,20 @@ export interface PinSigner {
   pinsOf(bundle: Bundle): readonly ChartPin[] | undefined;
 }
 
-type Signed = Pick<NonNullable<Bundle["spec"]["helmOpOptions"]>, "pins" | "origin">;
-
 export function createPinSigner(key: Uint8Array): PinSigner {
   // Made once: from the bytes it costs as much as the signature.
   const secret = createSecretKey(key);
 
-  /** For one Bundle alone: pins that were signed in one namespace are invalid in another. */
-  function signatureOf({ namespace, name }: ObjectMeta, { pins, origin }: Signed): Buffer {
-    const signed = [namespace, name, pins ?? [], ...(origin === undefined ? [] : [origin])];
-    return macOf(signed);
+  /**
+   * For one Bundle alone: pins that were signed in one namespace are invalid in another. With an origin the whole spec is signed:
+   * with other values or targets nobody else may use what the origin allows.
+   */
+  function signatureOf({ metadata, spec }: Bundle): Buffer {
+    const { namespace, name } = metadata;
+    const { pinSignature: _, ...options } = spec.helmOpOptions ?? {};
+    const signed = [namespace, name, options.pins ?? []];
+    if (options.origin === undefined) return macOf(signed);
+    return macOf([...signed, { ...spec, helmOpOptions: options }]);
   }
 
   function macOf(data: unknown): Buffer {
@@ -42,13 +45,14 @@ export function createPinSigner(key: Uint8Array): PinSigner {
     signed(bundle) {
       const { pins = [] } = bundle.spec.helmOpOptions ?? {};
       const options = { ...bundle.spec.helmOpOptions, pins };
-      const pinSignature = signatureOf(bundle.metadata, options).toString("base64");
+      const unsigned = { ...bundle, spec: { ...bundle.spec, helmOpOptions: options } };
+      const pinSignature = signatureOf(unsigned).toString("base64");
       const helmOpOptions = { ...options, pinSignature };
       return { ...bundle, spec: { ...bundle.spec, helmOpOptions } };
     },
-    pinsOf({ metadata, spec }) {
-      const { pins = [], pinSignature = "" } = spec.helmOpOptions ?? {};
-      const expected = signatureOf(metadata, spec.helmOpOptions ?? {});
+    pinsOf(bundle) {
+      const { pins = [], pinSignature = "" } = bundle.spec.helmOpOptions ?? {};
+      const expected = signatureOf(bundle);
       const given = Buffer.from(pinSignature, "base64");
       return given.length === expected.length && timingSafeEqual(given, expected)
         ? pins

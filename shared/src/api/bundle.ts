@@ -102,7 +102,7 @@ const helmOpOptionsSchema = fields({
     "The archive that each chart reference of the HelmOp was resolved to.",
   ),
   pinSignature: plainText(
-    "The hub's HMAC signature of the pins and the origin; without a valid one both are ignored.",
+    "The hub's HMAC signature of the pins, and of the whole spec if there is an origin; without a valid one they are ignored.",
   ),
   origin: described(
     bundleOriginSchema.optional(),
