@@ -13,7 +13,9 @@ import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
+import { createGitParts } from "./gitrepository/index.ts";
 import { createSeriesRegistry } from "./metrics/index.ts";
+import { createNotifications } from "./notification/index.ts";
 import { watchReceiverSecrets } from "./receiver/index.ts";
 import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
 
@@ -50,19 +52,27 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const flux = createFluxCaches(rest, log);
   const { proxy } = config;
   const ownPorts: number[] = [];
+  const egress = { ...config.egress, ownPorts };
   const sources = createSourceClient({
-    userAgent,
-    egress: { ...config.egress, ownPorts },
+    ...{ userAgent, egress },
     memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
-  const events = createEventRecorder({ rest, ...reporter });
+  const recorder = createEventRecorder({ rest, ...reporter });
+  const gitParts = createGitParts({ ...{ userAgent, egress, proxy, clock, log } });
+  const notifications = createNotifications({
+    ...{ rest, recorder, reporter, egress, proxy, userAgent, metrics, clock, log },
+    ...{ alerts: flux.alerts, providers: flux.providers },
+    crossNamespace: config.crossNamespaceReferences,
+  });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
   const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
-  const objects = createWorkspaceObjects({ rest, isWorkspace: workspaces.has, clock, log });
+  const objects = createWorkspaceObjects({
+    ...{ rest, isWorkspace: workspaces.has, project: gitParts.project, clock, log },
+  });
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
   watchReceiverSecrets(flux.receivers, objects);
@@ -76,9 +86,12 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Of Flux's kinds. */
     flux,
     sources,
+    gitParts,
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
-    events,
+    /** Its events are notifications, too. */
+    events: notifications.events,
+    notifications,
     reports,
     contents,
     objects,
@@ -90,19 +103,20 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     /** Runs caches and watches until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await Promise.all([
-        runCaches(caches, signal),
-        flux.run(signal),
-        objects.run(signal),
-        reports.run(signal),
+        ...[runCaches(caches, signal), flux.run(signal), notifications.run(signal)],
+        ...[objects.run(signal), reports.run(signal)],
       ]);
     },
     /** Writes what is pending. */
     async flush(): Promise<void> {
       await reports.flush();
-      await Promise.all([events.flush(), fleetEvents.flush()]);
+      await Promise.all([recorder.flush(), fleetEvents.flush(), notifications.flush()]);
     },
     async close(): Promise<void> {
-      await Promise.all([sources.close(), connection.close(), leaseConnection.close()]);
+      await Promise.all([
+        ...[sources.close(), gitParts.close(), notifications.close()],
+        ...[connection.close(), leaseConnection.close()],
+      ]);
     },
   };
 }

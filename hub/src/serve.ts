@@ -119,7 +119,10 @@ export async function serve(
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
+            gitParts: parts.gitParts,
+            bucketClient: parts.sources.buckets,
             options: config,
+            artifacts: parts.sources.artifacts,
           },
           replica,
           runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),

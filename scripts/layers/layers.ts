@@ -56,13 +56,14 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     // Pure rules and libraries, without watches.
     [
       ...["authority", "clusterstate", "content", "fleetlease", "frontend", "identity", "policy"],
-      "presence",
+      ...["notification", "presence"],
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
     ],
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
-      ...["helmchart", "helmrelease", "helmrepository"],
+      ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
+      "ocirepository",
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.

@@ -32,10 +32,10 @@ async function fetcher({ text = chartYaml(), wait = Promise.resolve() } = {}) {
   const fetch = createFetchArchive({
     dir: builds,
     charts: {
-      async resolve(location, version, { password }) {
+      resolve(location, version, { password }) {
         seen.push(`resolve ${JSON.stringify(location)} ${version} with ${password}`);
         const found: DownloadPin = { kind: "tarball", url: "https://charts.example.com/x.tgz" };
-        return { pin: found, problems: [] };
+        return Promise.resolve({ pin: found, problems: [] });
       },
       fetch: () => Promise.reject(new Error("not found")),
       buckets: {
@@ -48,7 +48,7 @@ async function fetcher({ text = chartYaml(), wait = Promise.resolve() } = {}) {
     },
     git: {
       async checkout(_, root) {
-        seen.push(`check out, beside ${await readdir(builds)}`.replace(/-[^-]{6}$/, ""));
+        seen.push(`check out, beside ${(await readdir(builds)).join()}`.replace(/-[^-]{6}$/, ""));
         await mkdir(join(root, "shop"));
         await writeFile(join(root, "shop", "Chart.yaml"), text);
         await wait;

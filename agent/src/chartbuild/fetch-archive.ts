@@ -137,29 +137,35 @@ async function downloadDependencies(
   dir: string,
   request: BuildRequest["request"],
 ) {
-  const downloaded: (RemoteDependency & { readonly file: string })[] = [];
-  for (let at = 0; at < missing.length; at += batchSize)
-    downloaded.push(
-      ...(await Promise.all(
-        missing.slice(at, at + batchSize).map(async (dependency, index) => {
-          const file = join(dir, `dependency-${at + index}.tgz`);
-          const access = dependencyAccess(dependency, request.access);
-          try {
-            const location = dependencyLocation(dependency);
-            const { pin } = await charts.resolve(location, dependency.version, access, request);
-            const maxBytes = Math.min(maxChartBytes, request.maxBytes);
-            await downloadFile(charts.fetch, pin, file, { ...request, access, maxBytes });
-          } catch (thrown) {
-            throw new AppError(
-              chartErrors.CHART_DEPENDENCY,
-              `dependency ${JSON.stringify(dependency.name)}: ${messageOf(thrown)}`,
-              { cause: thrown },
-            );
-          }
-          return { ...dependency, file };
-        }),
-      )),
+  async function download(dependency: RemoteDependency, file: string) {
+    const access = dependencyAccess(dependency, request.access);
+    try {
+      const location = dependencyLocation(dependency);
+      const { pin } = await charts.resolve(location, dependency.version, access, request);
+      const maxBytes = Math.min(maxChartBytes, request.maxBytes);
+      await downloadFile(charts.fetch, pin, file, { ...request, access, maxBytes });
+    } catch (thrown) {
+      throw new AppError(
+        chartErrors.CHART_DEPENDENCY,
+        `dependency ${JSON.stringify(dependency.name)}: ${messageOf(thrown)}`,
+        { cause: thrown },
+      );
+    }
+    return { ...dependency, file };
+  }
+
+  const downloaded: Awaited<ReturnType<typeof download>>[] = [];
+  for (let at = 0; at < missing.length; at += batchSize) {
+    const batch = missing.slice(at, at + batchSize);
+    const results = await Promise.allSettled(
+      batch.map((each, index) => download(each, join(dir, `dependency-${at + index}.tgz`))),
     );
+    // After a failure, too, none of them writes any more when the directory is removed.
+    for (const result of results) {
+      if (result.status === "rejected") throw result.reason;
+      downloaded.push(result.value);
+    }
+  }
   return downloaded;
 }
 

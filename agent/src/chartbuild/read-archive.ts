@@ -26,7 +26,7 @@ export async function readChartArchive(
     async function read(): Promise<void> {
       const chunks: Uint8Array[] = [];
       try {
-        if (type !== "directory") count.add(size ?? 0);
+        if (type !== "directory") count.add(size);
         for await (const chunk of stream as AsyncIterable<Uint8Array>) chunks.push(chunk);
         if (type === "directory") return;
         const path = pathInArchive(name, what);

@@ -63,7 +63,7 @@ export function describeRest(
     "What is left to remove, in any order:",
     "  in each cluster   helm uninstall flotilla-agent --namespace flotilla-agent && kubectl delete namespace flotilla-agent",
     "  on the hub        helm uninstall flotilla --namespace flotilla-system",
-    "                    helm uninstall flotilla-crds --namespace flotilla-system && flotilla crds | kubectl delete -f -",
+    "                    helm uninstall flotilla-crds flotilla-flux-crds --namespace flotilla-system --ignore-not-found && flotilla crds | kubectl delete -f -",
     "                    kubectl delete namespace flotilla-system",
     "Workspaces (fleet-default, fleet-local and yours) stay, with the Secrets that you created in them.",
   ];

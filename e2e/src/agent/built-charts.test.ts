@@ -6,13 +6,14 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { createFetchArchive, inspectReply, performBuildTask } from "@flotilla/agent/chartbuild";
 import { ensureBinaries } from "@flotilla/local/binaries";
-import { testDir } from "@flotilla/local/testing";
+import { startTestBucketServer, testDir } from "@flotilla/local/testing";
 import type { DeploymentState } from "@flotilla/proto";
 import { configMaps } from "@flotilla/shared/kube/objects";
-import type { ChartBuild, GitPin, Pin } from "@flotilla/shared/source";
-import { createSourceClient } from "@flotilla/shared/source/client";
+import type { ChartBuild, FetchArchive, GitPin, Pin } from "@flotilla/shared/source";
+import { createSourceClient, type SourceClient } from "@flotilla/shared/source/client";
+import type { GitClient } from "@flotilla/shared/source/git";
 import { createRepository, startGitHttpServer } from "@flotilla/shared/source/git/testing";
-import { afterAll, test } from "vitest";
+import { afterAll, onTestFinished, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -145,6 +146,33 @@ test("a chart of a Git repository is installed with its dependencies and values 
   assert.equal(config?.data?.["version"], "7.1.0");
 });
 
+test("a chart of a bucket is installed with its values files", async () => {
+  const server = await startTestBucketServer({ onTestFinished });
+  await server.createBucket("charts");
+  for (const [path, text] of Object.entries(shop)) await server.put("charts", path, text);
+  const { endpoint, keys } = server;
+  const location = { endpoint, bucketName: "charts", insecure: true };
+  const sources = createSourceClient({ userAgent: "flotilla-test" });
+  onTestFinished(() => sources.close());
+  const access = { origin: "", username: keys.accessKey, password: keys.secretKey };
+  const { digest } = await sources.buckets.list(location, access, { timeoutMs: 60_000 });
+  const pin: Pin = {
+    ...{ kind: "bucket", version: `1.0.0+${digest.slice(7, 19)}.2`, ...location, digest },
+    ...{ path: "charts/shop", build: { valuesFiles: ["environments/prod.yaml"] } },
+  };
+  const chunks: Buffer[] = [];
+  const fetch = fetchArchive(join(dir, "bucket-builds"), sources);
+  await fetch(pin, collectInto(chunks), {
+    ...{ access, timeoutMs: 60_000, maxBytes: 10_000_000 },
+  });
+  const archive = join(dir, "bucket.tgz");
+  await writeFile(archive, Buffer.concat(chunks));
+
+  await runHelm("install", "from-bucket", archive, "--create-namespace", "-n", "from-bucket");
+  assert.equal(await listed("from-bucket"), `shop-${pin.version}`);
+  assert.match(await runHelm("get", "values", "--all", "from-bucket", "-n", "from-bucket"), /prod/);
+});
+
 test.each<[string, Partial<GitPin>, RegExp]>([
   [
     "path",
@@ -162,7 +190,7 @@ test.each<[string, Partial<GitPin>, RegExp]>([
   const { phase, message } = await deploy(`wrong-${name}`, { ...pin, ...wrong });
 
   assert.equal(phase, "failed");
-  assert.match(message ?? "", expected);
+  assert.match(message, expected);
 });
 
 test.each<[string, Files, boolean]>([
@@ -216,16 +244,8 @@ test.each<[string, Files, boolean]>([
 
 async function buildFrom(root: string, target: string): Promise<void> {
   const sources = createSourceClient({ userAgent: "flotilla-test" });
-  const fetch = createFetchArchive({
-    charts: sources,
-    dir: join(root, "builds"),
-    git: {
-      checkout: async (_, to) => void (await run("cp", ["-r", join(root, "charts"), to])),
-    },
-    async buildChart(task) {
-      const value = await performBuildTask(task);
-      return task.step === "inspect" ? inspectReply.parse(value).dependencies : [];
-    },
+  const fetch = fetchArchive(join(root, "builds"), sources, async (_, to) => {
+    await run("cp", ["-r", join(root, "charts"), to]);
   });
   const pin: GitPin = {
     ...{ kind: "git", version: "1.0.0+1", url: git.origin, commit: "0".repeat(40) },
@@ -233,7 +253,28 @@ async function buildFrom(root: string, target: string): Promise<void> {
   };
   const chunks: Buffer[] = [];
   const request = { access: { origin: git.origin }, timeoutMs: 60_000, maxBytes: 10_000_000 };
-  await fetch(pin, async (chunk) => void chunks.push(chunk), request);
+  await fetch(pin, collectInto(chunks), request);
   await writeFile(target, Buffer.concat(chunks));
   await sources.close();
+}
+
+function fetchArchive(
+  builds: string,
+  sources: SourceClient,
+  checkout: GitClient["checkout"] = () => Promise.reject(new Error("not of Git")),
+): FetchArchive {
+  return createFetchArchive({
+    ...{ charts: sources, git: { checkout }, dir: builds },
+    async buildChart(task) {
+      const value = await performBuildTask(task);
+      return task.step === "inspect" ? inspectReply.parse(value).dependencies : [];
+    },
+  });
+}
+
+function collectInto(chunks: Buffer[]): (chunk: Buffer) => Promise<void> {
+  return (chunk) => {
+    chunks.push(chunk);
+    return Promise.resolve();
+  };
 }

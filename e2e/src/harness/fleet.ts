@@ -325,9 +325,16 @@ async function startReplicas(
 
 /** The registration of each workspace, made once. */
 function createRegistrations(hub: ClusterClient) {
+  async function registration(workspace: string) {
+    // The hub creates these two.
+    if (workspace !== workspaceNamespace && workspace !== localNamespace)
+      await hub.create(namespaces, { metadata: { name: workspace } });
+    return await ensureRegistrationToken(hub, workspace, "tests");
+  }
+
   const registrations = new Map<string, ReturnType<typeof ensureRegistrationToken>>();
   return (workspace: string) => {
-    const made = registrations.get(workspace) ?? ensureRegistrationToken(hub, workspace, "tests");
+    const made = registrations.get(workspace) ?? registration(workspace);
     registrations.set(workspace, made);
     return made;
   };

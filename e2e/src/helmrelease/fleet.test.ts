@@ -80,7 +80,7 @@ test("with targets it is deployed to those clusters of its workspace, and its st
       ["cluster-2", "Ready", "1.0.0", 1],
     ],
   );
-  assert.equal(status?.history, undefined, "the history of a release is that of one cluster");
+  assert.equal(status.history, undefined, "the history of a release is that of one cluster");
 });
 
 test("the annotation has the targets where the CRD has no such field, and a kubeConfig may name a Cluster", async () => {

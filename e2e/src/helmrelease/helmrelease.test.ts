@@ -25,21 +25,21 @@ test("one without targets is installed on the hub's own cluster under its own na
   assert.equal((await installedConfig(local.client, "first", "apps"))?.data?.["greeting"], "hi");
   assert.equal((await releaseRecords(local.client, "apps", "first")).length, 1);
   assert.equal(status?.observedGeneration, 1);
-  assert.equal(status?.helmChart, "apps/apps-first");
-  assert.equal(status?.storageNamespace, "apps");
-  assert.equal(status?.lastAttemptedRevision, "1.0.0");
+  assert.equal(status.helmChart, "apps/apps-first");
+  assert.equal(status.storageNamespace, "apps");
+  assert.equal(status.lastAttemptedRevision, "1.0.0");
   assert.deepEqual(
-    status?.clusters?.map(({ namespace, name, version }) => ({ namespace, name, version })),
+    status.clusters?.map(({ namespace, name, version }) => ({ namespace, name, version })),
     [{ namespace: "fleet-local", name: "local", version: "1.0.0" }],
   );
-  const [newest, ...older] = status?.history ?? [];
+  const [newest, ...older] = status.history ?? [];
   assert.deepEqual(older, []);
   assert.deepEqual(
     [newest?.name, newest?.namespace, newest?.version, newest?.status, newest?.chartName],
     ["first", "apps", 1, "deployed", "app"],
   );
   assert.deepEqual(
-    status?.conditions?.map(({ type, status: value, reason }) => `${type}=${value} ${reason}`),
+    status.conditions?.map(({ type, status: value, reason }) => `${type}=${value} ${reason}`),
     ["Ready=True InstallSucceeded", "Accepted=True Accepted", "Released=True InstallSucceeded"],
   );
 });
@@ -103,7 +103,7 @@ test("its values come from ConfigMaps and Secrets of its namespace, in Flux's or
   );
   const { status } = await releases.ready(ref, "1.0.0");
   assert.equal(status?.history?.[0]?.version, 4);
-  assert.equal(status?.history?.[0]?.action, "upgrade");
+  assert.equal(status.history[0].action, "upgrade");
   assert.equal(
     currentCondition(await releases.ready(ref, "1.0.0"), "Ready")?.reason,
     "UpgradeSucceeded",

@@ -18,11 +18,6 @@ export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boo
 /** The first thing that is wrong, and what to change; undefined when the Bundle can be deployed. */
 export function validateBundle(bundle: Bundle): AppError | undefined {
   const { spec } = bundle;
-  if (spec.helmOpOptions?.origin !== undefined)
-    return new AppError(
-      hubErrors.BUNDLE_NOT_DEPLOYABLE,
-      "spec.helmOpOptions.origin is for Bundles that the hub itself makes: remove it",
-    );
   const hasFiles = (spec.resources ?? []).length > 0 || Boolean(spec.contentsId);
   const hasChart = Boolean(spec.helm?.chart) || Boolean(spec.helm?.repo);
   if (hasFiles || !hasChart) {
@@ -34,11 +29,6 @@ export function validateBundle(bundle: Bundle): AppError | undefined {
       `${what}: name a chart with spec.helm.repo and spec.helm.chart${hasFiles ? ", and leave the files out" : ""}`,
     );
   }
-  if (spec.helmOpOptions?.origin !== undefined)
-    return new AppError(
-      hubErrors.BUNDLE_NOT_DEPLOYABLE,
-      "spec.helmOpOptions.origin is set, which only the hub may write: it decides as whom and with which Secrets agents act; remove it, or apply a HelmRelease instead of this Bundle",
-    );
   return helmOpFrontEnd.validate(asHelmOp(bundle));
 }
 

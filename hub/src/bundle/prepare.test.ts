@@ -144,7 +144,7 @@ describe("a Bundle that was applied by hand", () => {
     assert.deepEqual(after(bundle, await prepare(bundle)).status?.pins, pins);
   });
 
-  test("is not accepted with an origin, even one that the hub has signed", async () => {
+  test("is not accepted with an origin that the hub has not signed for it", async () => {
     const { prepare, requestedVersions } = createPreparer({ answers: ["1.2.9"] });
     const origin = {
       kind: "HelmRelease",
@@ -153,16 +153,23 @@ describe("a Bundle that was applied by hand", () => {
       serviceAccount: "system:serviceaccount:kube-system:admin",
     } as const;
 
+    const forged = ({ spec, ...bundle }: Bundle): Bundle => ({
+      ...bundle,
+      spec: { ...spec, helmOpOptions: { ...spec.helmOpOptions, origin } },
+    });
+    const signed = signer.signed(direct({ helmOpOptions: { origin, pins } }));
+
     for (const bundle of [
       direct({ helmOpOptions: { origin } }),
-      signer.signed(direct({ helmOpOptions: { origin, pins } })),
+      forged(signer.signed(direct({ helmOpOptions: { pins } }))),
+      { ...signed, metadata: { ...signed.metadata, name: "other" } },
     ]) {
       const prepared = await prepare(bundle);
 
       assert.ok(prepared.kind === "notAccepted");
       assert.match(
         prepared.accepted.message,
-        /^spec\.helmOpOptions\.origin is set, which only the hub may write/,
+        /^spec\.helmOpOptions\.origin is for Bundles that the hub itself makes/,
       );
     }
     assert.deepEqual(requestedVersions, []);

@@ -4,6 +4,7 @@ import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import type { ControllerDeps } from "../cache/index.ts";
+import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle } from "../summary/index.ts";
 import { bundleStatus, isUrgentBundle } from "./status.ts";
@@ -11,12 +12,14 @@ import { bundleStatus, isUrgentBundle } from "./status.ts";
 export interface BundlePublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
   readonly aggregates: Aggregates;
+  readonly observer?: StatusObserver | undefined;
 }
 
 export function createBundlePublisher({
   rest,
   caches,
   aggregates,
+  observer,
   clock,
   log,
 }: BundlePublisherDeps): Publisher<BundleStatus, Bundle> {
@@ -32,6 +35,7 @@ export function createBundlePublisher({
     resource: bundles,
     store: caches.bundles.store,
     isUrgent: isUrgentBundle,
+    beforeWrite: observer?.bundle,
     rollUp: (bundle) =>
       bundleStatus({
         bundle,

@@ -1,7 +1,7 @@
 /** The status of a Bundle: what its reconcile decided, with what is rolled up from its BundleDeployments. Pure. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, BundleStatus, BundleSummary } from "@flotilla/shared/api";
-import { findCondition, setConditions } from "@flotilla/shared/conditions";
+import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
 import { isUrgentChange } from "../status/index.ts";
 import {
   type Aggregate,
@@ -9,6 +9,7 @@ import {
   countsText,
   type OfflineClusters,
   offlineFields,
+  releaseConditionTypes,
   worstState,
 } from "../summary/index.ts";
 
@@ -18,6 +19,8 @@ export interface BundleInputs {
   readonly summary: BundleSummary;
   readonly aggregate: Aggregate;
   readonly offline: OfflineClusters;
+  /** Of its releases. */
+  readonly conditions: readonly NewCondition[];
   /** RFC 3339. */
   readonly now: string;
 }
@@ -28,6 +31,7 @@ export function bundleStatus({
   summary,
   aggregate,
   offline,
+  conditions,
   now,
 }: BundleInputs): BundleStatus | undefined {
   if (bundle.status === undefined) return undefined;
@@ -40,8 +44,11 @@ export function bundleStatus({
     ...kept,
     conditions: setConditions(
       kept.conditions ?? [],
-      [{ type: "Ready", ...ready, observedGeneration }],
+      [{ type: "Ready", ...ready }, ...conditions].map((each) => ({ ...each, observedGeneration })),
       now,
+    ).filter(
+      ({ type }) =>
+        !releaseConditionTypes.includes(type) || conditions.some((each) => each.type === type),
     ),
     summary,
     ...offlineFields(offline),

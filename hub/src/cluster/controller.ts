@@ -27,12 +27,14 @@ import {
   hasNamespace,
   isBeingEmptied,
 } from "../clusterstate/index.ts";
+import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, isPresenceChange, summarize } from "../summary/index.ts";
 import { clusterReconciler } from "./reconcile.ts";
 import { clusterStatus, isUrgentCluster, managedElsewhereStatus } from "./status.ts";
 
 export interface ClusterControllerDeps extends ControllerDeps {
+  readonly observer?: StatusObserver | undefined;
   readonly aggregates: Pick<Aggregates, "ofCluster">;
   readonly statuses: Pick<Publisher<ClusterStatus, Cluster>, "refresh">;
 }
@@ -92,6 +94,7 @@ export function createClusterPublisher({
   rest,
   caches,
   aggregates,
+  observer,
   clock,
   log,
 }: Omit<ClusterControllerDeps, "statuses">): Publisher<ClusterStatus, Cluster> {
@@ -108,6 +111,7 @@ export function createClusterPublisher({
     resource: clusterResource,
     store: clusters.store,
     isUrgent: isUrgentCluster,
+    beforeWrite: observer?.cluster,
     rollUp(cluster) {
       const now = formatTimeMs(clock.now());
       if (isManagedElsewhere(cluster)) return managedElsewhereStatus(cluster, now);

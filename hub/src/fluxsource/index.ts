@@ -1,21 +1,17 @@
-export { type AccessFields, secretNames, sourceAccess } from "./access.ts";
+export { secretNames, sourceAccess } from "./access.ts";
 export { type FluxCondition, fluxConditions, withFluxCondition } from "./conditions.ts";
-export { createObjectUses, type ObjectUses, type UsedObject } from "./object-uses.ts";
-export { retryDelayMs, type SourceSchedule } from "./schedule.ts";
 export {
   createSourceController,
   type ReadSecret,
   type SourceController,
   type SourceControllerDeps,
-  type SourceInputs,
-  type SourceKind,
 } from "./source-controller.ts";
-export { SourceError, type SourceErrorOptions, sourceErrorOf } from "./source-error.ts";
+export { SourceError } from "./source-error.ts";
 export {
   isUsable,
   type SourceArtifact,
   type SourceObject,
   type SourceResult,
-  type SourceStatus,
 } from "./source-status.ts";
 export { timeoutOf } from "./timeout.ts";
+export { verifySignature } from "./verification.ts";

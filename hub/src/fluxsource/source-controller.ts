@@ -97,7 +97,7 @@ export function createSourceController<T extends SourceObject>(
     resource: kind.resource,
     store: source.store,
     isUrgent: isUrgentSource,
-    rollUp: (object) => object.status as Status<T> | undefined,
+    rollUp: ({ status }) => status,
   });
 
   const reconcile: Reconcile = async (key, context) => {
@@ -133,7 +133,7 @@ export function createSourceController<T extends SourceObject>(
     );
     const versions = secrets.map(({ resourceVersion }) => resourceVersion);
     const inputs = [...versions, kind.inputsOf?.(object) ?? ""].filter(Boolean).join(" ");
-    const status = statuses.current(object) as SourceStatus | undefined;
+    const status: SourceStatus | undefined = statuses.current(object);
     const observed: SourceObject = { ...object, ...(status !== undefined && { status }) };
     const nowMs = clock.now();
     const schedule = scheduleOf(observed, { nowMs, inputs });
@@ -196,7 +196,7 @@ export function createSourceController<T extends SourceObject>(
   }
 
   function publish(object: T, status: SourceStatus): void {
-    statuses.publish(object, status as Status<T>);
+    statuses.publish(object, status);
   }
 
   const controller = createController({

@@ -16,6 +16,8 @@ export interface SourceErrorOptions {
   readonly condition?: FailureCondition;
   /** Nothing but a change of the object or of what it refers to can help, so it is not retried. */
   readonly stalls?: boolean;
+  /** Its signature is missing or not trusted, which the condition SourceVerified shows besides. */
+  readonly isUnverified?: boolean;
   /** The earliest time of a retry, from now. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -27,6 +29,7 @@ export class SourceError extends Error {
   readonly reason: string;
   readonly condition: FailureCondition;
   readonly stalls: boolean;
+  readonly isUnverified: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: string, message: string, options: SourceErrorOptions = {}) {
@@ -34,6 +37,7 @@ export class SourceError extends Error {
     this.reason = reason;
     this.condition = options.condition ?? "FetchFailed";
     this.stalls = options.stalls ?? false;
+    this.isUnverified = options.isUnverified ?? false;
     this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -89,15 +89,29 @@ export function failed(
       ? { type: "Stalled", status: "True", reason, message }
       : { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
     { type: "Ready", status: "False", reason, message },
-    { type: condition, status: condition === "SourceVerified" ? "False" : "True", reason, message },
+    ...(condition === "SourceVerified"
+      ? []
+      : [{ type: condition, status: "True" as const, reason, message }]),
     ...(status?.artifact !== undefined && stored !== undefined ? [kept(stored)] : []),
-    ...(verified === undefined || condition === "SourceVerified" ? [] : [kept(verified)]),
+    ...verifiedOf(error, message, verified),
   ];
   return {
     ...status,
     ...(stalls && { observedGeneration: generation }),
     conditions: fluxConditions(status?.conditions, desired, { generation, now }),
   };
+}
+
+/** What is known of the signature: that it is invalid, or what was known before. */
+function verifiedOf(
+  { condition, reason, isUnverified }: SourceError,
+  message: string,
+  before: Condition | undefined,
+): readonly FluxCondition[] {
+  const type = "SourceVerified";
+  if (condition === type) return [{ type, status: "False", reason, message }];
+  if (isUnverified) return [{ type, status: "False", reason: "VerificationError", message }];
+  return before === undefined ? [] : [kept(before)];
 }
 
 /** Before a source is read for the first time, or for a new generation. */

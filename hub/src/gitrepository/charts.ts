@@ -123,7 +123,7 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
           isTreePin(before) &&
           pinnedVersion(before) === pin.version &&
           chart.status?.observedChartName === name &&
-          chart.status?.observedGeneration === chart.metadata.generation;
+          chart.status.observedGeneration === chart.metadata.generation;
         const result = isSame ? before : pin;
         return {
           name,

@@ -94,12 +94,12 @@ export function createGitRepositoryController(
         observedRecurseSubmodules: recurseSubmodules === true ? true : undefined,
         observedInclude: include,
         observedSparseCheckout: sparseCheckout,
-        sourceVerificationMode: verify === undefined ? undefined : (verify.mode ?? "HEAD"),
+        sourceVerificationMode: verify?.mode,
         includedArtifacts:
           included.length === 0
             ? undefined
             : included.flatMap((each) => each.repository.status?.artifact ?? []),
-      } as NonNullable<SourceResult["fields"]>,
+      },
     };
   }
 
@@ -122,7 +122,7 @@ export function createGitRepositoryController(
         `there is no Secret ${name} with the keys of spec.verify in the namespace of the GitRepository`,
         { condition: "SourceVerified" },
       );
-    const mode: SignatureMode = spec.verify.mode ?? "HEAD";
+    const mode: SignatureMode = spec.verify.mode;
     const texts = Object.entries(textsOf(keys)).flatMap(([key, text]) =>
       text === undefined ? [] : [[key, text] as const],
     );
@@ -156,6 +156,9 @@ export function createGitRepositoryController(
             return found?.status?.artifact?.digest ?? "none";
           })
           .join(" "),
+      isDamaged: ({ metadata, status }) =>
+        status?.artifact !== undefined &&
+        pinOfArtifact("GitRepository", metadata, status.artifact, signer) === undefined,
       read: (repository, inputs) =>
         read(repository, inputs).catch((thrown: unknown) => {
           throw inputs.signal.aborted && !(thrown instanceof AppError)

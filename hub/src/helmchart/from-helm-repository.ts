@@ -11,11 +11,20 @@ import {
   type DownloadPin,
   describeUrl,
   pinAddress,
+  type RepositoryAccess,
 } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
-import { isUsable, SourceError, secretNames, timeoutOf } from "../fluxsource/index.ts";
+import type { OciArtifacts } from "@flotilla/shared/source/oci";
+import {
+  type FluxCondition,
+  isUsable,
+  SourceError,
+  secretNames,
+  timeoutOf,
+  verifySignature,
+} from "../fluxsource/index.ts";
 import { chartLocation, helmRepositoryAccess, isRegistry } from "../helmrepository/index.ts";
-import type { ChartFromSource } from "./chart-source.ts";
+import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
 
 /** Only another index or another reference to a chart can help. */
 const invalidReferences: ReadonlySet<string> = new Set([
@@ -28,6 +37,7 @@ const invalidReferences: ReadonlySet<string> = new Set([
 export function chartsOfHelmRepositories(deps: {
   readonly store: Pick<Store<HelmRepository>, "get">;
   readonly resolver: Resolver;
+  readonly artifacts: Pick<OciArtifacts, "isSigned">;
 }): ChartFromSource<HelmRepository> {
   return {
     find: (key) => deps.store.get(key),
@@ -64,7 +74,9 @@ export function chartsOfHelmRepositories(deps: {
         );
       });
       const built = withValuesFiles(chart, spec, pin);
+      const conditions = await verifyChart(deps.artifacts, pin, access, { spec, secret, signal });
       return {
+        ...(conditions !== undefined && { conditions }),
         name: spec.chart,
         pin: built,
         digest: archiveDigest(pin) ?? digestOf(pin),
@@ -72,6 +84,28 @@ export function chartsOfHelmRepositories(deps: {
       };
     },
   };
+}
+
+async function verifyChart(
+  artifacts: Pick<OciArtifacts, "isSigned">,
+  pin: DownloadPin,
+  access: RepositoryAccess,
+  { spec, secret, signal }: Pick<ChartRequest, "spec" | "secret" | "signal">,
+): Promise<readonly FluxCondition[] | undefined> {
+  if (spec.verify === undefined) return undefined;
+  const failure = { reason: "ChartVerificationError", condition: "BuildFailed" } as const;
+  if (pin.kind !== "oci")
+    throw new SourceError(
+      failure.reason,
+      "spec.verify is for charts in registries: use a HelmRepository with an address of oci://",
+      { condition: failure.condition, stalls: true, isUnverified: true },
+    );
+  const { repository, manifestDigest: digest, version } = pin;
+  const condition = await verifySignature(spec.verify, {
+    ...{ artifacts, query: { repository, access, signal }, digest, secret, failure },
+    what: `version ${version}`,
+  });
+  return [condition];
 }
 
 /** Of an archive that the index has no digest for: what is known of it. */

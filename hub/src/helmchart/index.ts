@@ -1,4 +1,5 @@
 export { pinMetadata, pinOfArtifact } from "./artifact.ts";
-export type { ChartFromSource, ChartRequest, ResolvedChart } from "./chart-source.ts";
-export { type ChartSources, createHelmChartController } from "./controller.ts";
+export type { ChartFromSource } from "./chart-source.ts";
+export { createHelmChartController } from "./controller.ts";
+export { chartsOfBuckets } from "./from-bucket.ts";
 export { chartsOfHelmRepositories } from "./from-helm-repository.ts";

@@ -4,6 +4,7 @@ import { type Bundle, type HelmOp, type HelmOpStatus, helmOps } from "@flotilla/
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
+import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
 import { helmOpFrontEnd } from "./front-end.ts";
@@ -14,6 +15,7 @@ export interface HelmOpPublisherDeps
   readonly aggregates: Aggregates;
   /** A Bundle with the status that its reconcile decided. */
   readonly decided: (bundle: Bundle) => Bundle;
+  readonly observer?: StatusObserver | undefined;
 }
 
 export function createHelmOpPublisher({
@@ -21,6 +23,7 @@ export function createHelmOpPublisher({
   caches,
   aggregates,
   decided,
+  observer,
   clock,
   log,
 }: HelmOpPublisherDeps): Publisher<HelmOpStatus, HelmOp> {
@@ -36,6 +39,7 @@ export function createHelmOpPublisher({
     resource: helmOps,
     store: caches.helmOps.store,
     isUrgent: isUrgentHelmOp,
+    beforeWrite: observer?.release,
     rollUp(helmOp) {
       const key = keyOf(helmOp);
       const found = caches.bundles.store.get(key);

@@ -83,10 +83,13 @@ function pinOf(
   const ready = findCondition(source.status?.conditions, "Ready");
   const problem = `${what} is not ready: ${ready?.message ?? "it was not reconciled yet"}`;
   if (!isUsable(source)) return { problem };
-  const pin = pinOfArtifact(kind, source.metadata, source.status?.artifact, signer);
-  return pin === undefined
-    ? { problem: `the status of ${what} was not written by this hub, which reads the source again` }
-    : { problem, pin };
+  const { artifact } = source.status ?? {};
+  const pin = pinOfArtifact(kind, source.metadata, artifact, signer);
+  if (pin !== undefined) return { problem, pin };
+  const why =
+    artifact?.metadata?.["flotilla.dev/chart-problem"] ??
+    "its status was not written by this hub, which reads the source again";
+  return { problem: `${what} has no chart: ${why}` };
 }
 
 /** How agents access a source: its address, and the Secrets in its namespace. Undefined: it does not exist. */

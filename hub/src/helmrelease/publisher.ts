@@ -9,6 +9,7 @@ import {
 import { refOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
+import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, worstDeployments } from "../summary/index.ts";
 import { bundleKeyFor } from "./plan.ts";
@@ -22,6 +23,7 @@ export interface HelmReleasePublisherDeps
   readonly aggregates: Aggregates;
   /** A Bundle with the status that its reconcile decided. */
   readonly decided: (bundle: Bundle) => Bundle;
+  readonly observer?: StatusObserver | undefined;
 }
 
 export function createHelmReleasePublisher({
@@ -30,6 +32,7 @@ export function createHelmReleasePublisher({
   flux,
   aggregates,
   decided,
+  observer,
   clock,
   log,
 }: HelmReleasePublisherDeps): Publisher<HelmReleaseStatus, HelmRelease> {
@@ -45,6 +48,8 @@ export function createHelmReleasePublisher({
     resource: helmReleases,
     store: flux.helmReleases.store,
     isUrgent: isUrgentHelmRelease,
+    beforeWrite: (release, next) =>
+      observer?.release({ ...release, ...withVersion(release.status) }, withVersion(next).status),
     rollUp(release) {
       const key = bundleKeyFor(release);
       const found = caches.bundles.store.get(key);
@@ -70,4 +75,14 @@ export function createHelmReleasePublisher({
       });
     },
   });
+}
+
+/** As the other front ends have it. */
+function withVersion<S extends HelmReleaseStatus | undefined>(status: S) {
+  return {
+    status: {
+      ...status,
+      version: status?.lastAttemptedRevision ?? status?.history?.[0]?.chartVersion,
+    },
+  };
 }

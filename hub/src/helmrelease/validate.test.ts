@@ -62,7 +62,7 @@ const refused: readonly Row[] = [
   ],
   [
     "values that are a list",
-    { values: ["a"] as unknown as HelmReleaseSpec["values"] },
+    { values: ["a"] as unknown },
     open,
     "HELMRELEASE_INVALID",
     /spec\.values is not a map/,

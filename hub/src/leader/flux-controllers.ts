@@ -3,15 +3,22 @@ import type { Bundle } from "@flotilla/shared/api";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
-import { chartsOfHelmRepositories, createHelmChartController } from "../helmchart/index.ts";
+import { createBucketController, createBucketListings } from "../bucket/index.ts";
+import { chartsOfGitRepositories, createGitRepositoryController } from "../gitrepository/index.ts";
+import {
+  chartsOfBuckets,
+  chartsOfHelmRepositories,
+  createHelmChartController,
+} from "../helmchart/index.ts";
 import {
   createHelmReleaseController,
   createHelmReleasePublisher,
   releasesOfBundle,
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
+import { createOciRepositoryController } from "../ocirepository/index.ts";
 import type { Aggregates } from "../summary/index.ts";
-import type { FluxDeps, RunDeps } from "./run-controllers.ts";
+import type { FluxDeps, RunDeps } from "./deps.ts";
 
 export interface FluxControllers {
   readonly all: readonly Controller[];
@@ -29,11 +36,15 @@ export interface FluxParts {
 
 export function createFluxControllers(
   deps: RunDeps,
-  { informers: flux, readIndex, options }: FluxDeps,
+  { informers: flux, readIndex, gitParts, bucketClient, artifacts, options }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
+  const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });
+  const ociRepositories = createOciRepositoryController({ ...deps, flux, artifacts });
+  const listings = createBucketListings(bucketClient);
+  const buckets = createBucketController({ ...deps, flux, listings });
   const helmCharts = createHelmChartController({
     ...deps,
     flux,
@@ -41,13 +52,26 @@ export function createFluxControllers(
       HelmRepository: chartsOfHelmRepositories({
         store: flux.helmRepositories.store,
         resolver: deps.resolver,
+        artifacts,
+      }),
+      GitRepository: chartsOfGitRepositories({
+        ...gitParts,
+        store: flux.gitRepositories.store,
+        signer: deps.signer,
+      }),
+      Bucket: chartsOfBuckets({
+        store: flux.buckets.store,
+        client: bucketClient,
+        listings,
+        signer: deps.signer,
       }),
     },
   });
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
+  const sources = [helmRepositories, ociRepositories, gitRepositories, buckets, helmCharts];
   return {
-    all: [helmRepositories.controller, helmCharts.controller, helmReleases],
-    publishers: [helmRepositories.statuses, helmCharts.statuses, statuses],
+    all: [...sources.map(({ controller }) => controller), helmReleases],
+    publishers: [...sources.map((source) => source.statuses), statuses],
     refreshBundle(key) {
       for (const release of releasesOfBundle(flux, key)) statuses.refresh(release);
     },

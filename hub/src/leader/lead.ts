@@ -6,15 +6,20 @@ import { ensurePinSigningKey } from "../authority/index.ts";
 import { type Caches, refreshCaches } from "../cache/index.ts";
 import { readHubId } from "../identity/index.ts";
 import type { SeriesRegistry } from "../metrics/index.ts";
+import { type Notifications, storeEventsFirst } from "../notification/index.ts";
 import { type Replica, runOrphanedAgents } from "../replica/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { ensureWorkspaces } from "../workspace/index.ts";
-import { type RunDeps, runControllers } from "./run-controllers.ts";
+import type { FluxDeps, RunDeps } from "./deps.ts";
+import { objectsOf } from "./objects-of.ts";
+import { runControllers } from "./run-controllers.ts";
 
 export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"> {
   readonly caches: Caches;
   readonly series: Pick<SeriesRegistry, "register">;
   readonly replica: Pick<Replica, "name" | "identity" | "replicas" | "onLeading">;
+  readonly notifications: Notifications;
+  readonly flux: FluxDeps;
   /** With connections of its own: a renewal of the Lease must not wait behind other requests. */
   readonly leaseRest: KubeRest;
   /**
@@ -30,7 +35,9 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
 
 /** Leads whenever it is elected, until `signal` aborts. Throws LEADERSHIP_LOST. */
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
-  const { rest, leaseRest, caches, replica, runTokens, runRotation, runReceivers, log } = options;
+  const { rest, leaseRest, caches, flux, replica, notifications } = options;
+  const { runTokens, runRotation, runReceivers, log } = options;
+  const { observer } = notifications;
   const { name, identity, replicas, onLeading } = replica;
   return runLeaderElection({
     rest: leaseRest,
@@ -40,18 +47,20 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
     log,
     signal,
     onStartedLeading: async (leading, leadership) => {
-      const guarded = fenceWrites(rest, leadership);
+      const guarded = storeEventsFirst(fenceWrites(rest, leadership), notifications);
       const [hubId, signingKey] = await Promise.all([
         readHubId(guarded),
         ensurePinSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
+        options.flux.informers.refresh(leading),
       ]);
       const signer = createPinSigner(signingKey);
       onLeading(true);
       try {
         await Promise.all([
-          runControllers({ ...options, rest: guarded, hubId, signer }, leading),
+          runControllers({ ...options, rest: guarded, observer, hubId, signer }, leading),
+          notifications.deliver((kind) => objectsOf(kind, caches, flux.informers), leading),
           runTokens(guarded, leading),
           runRotation(guarded, leading),
           runReceivers(guarded, leading),

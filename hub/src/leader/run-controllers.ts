@@ -1,13 +1,13 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
+
 import type { Bundle } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { createPatterns } from "@flotilla/shared/regex";
-import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
-import { createBundleController, createBundlePublisher, type Pack } from "../bundle/index.ts";
+import { createBundleController, createBundlePublisher } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
-import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
+import { bundleKeyOf } from "../cache/index.ts";
 import {
   clusterStatusWatches,
   createClusterController,
@@ -15,40 +15,13 @@ import {
 } from "../cluster/index.ts";
 import { createClusterGroupPublisher } from "../clustergroup/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
-import type { ContentStore } from "../content/index.ts";
 import { createContentController } from "../contentgc/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
-import type { ValidationOptions } from "../helmrelease/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
-import type { WorkspaceObjects } from "../referenced/index.ts";
-import {
-  createChartAccess,
-  createChartResolver,
-  type PinSigner,
-  watchSecrets,
-} from "../resolve/index.ts";
+import { createChartAccess, createChartResolver, watchSecrets } from "../resolve/index.ts";
 import { createAggregates, isPresenceChange } from "../summary/index.ts";
+import type { RunDeps } from "./deps.ts";
 import { createFluxControllers } from "./flux-controllers.ts";
-
-export interface RunDeps extends ControllerDeps {
-  readonly contents: ContentStore;
-  /** Identifies the hub. */
-  readonly hubId: string;
-  readonly signer: PinSigner;
-  readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "known" | "refresh" | "onChange">;
-  readonly resolver: Resolver;
-  /** Flux's kinds; absent in tests that have none. */
-  readonly flux?: FluxDeps;
-  /** For tests, which have to wait until a content is packed. */
-  readonly pack?: Pack;
-}
-
-/** What the controllers of Flux's kinds need besides. */
-export interface FluxDeps {
-  readonly informers: FluxInformers;
-  readonly readIndex: ReadIndex;
-  readonly options: ValidationOptions;
-}
 
 export interface Controllers {
   readonly all: readonly Controller[];

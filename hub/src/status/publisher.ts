@@ -35,6 +35,11 @@ export interface PublisherOptions<S, T extends WithStatus<S>> {
    */
   readonly rollUp: (object: T) => S | undefined;
   readonly isUrgent: (before: S | undefined, after: S) => boolean;
+  /**
+   * Called before a write, with the object as it is on the API server, and again when the write is repeated, also by another
+   * process.
+   */
+  readonly beforeWrite?: ((object: T, next: S) => void) | undefined;
   /** Called after a write, and when there was nothing to write. */
   readonly onSettled?: (key: ObjectKey) => void;
   readonly clock: Clock;
@@ -130,6 +135,7 @@ export function createPublisher<S, T extends WithStatus<S>>(
     for (let attempt = 1; ; attempt += 1) {
       const next = changedStatus(object);
       if (object === undefined || next === undefined) return;
+      options.beforeWrite?.(object, next);
       try {
         const desired = { ...object, status: next };
         store.wrote(await rest.replace(resource, desired, { subresource: "status" }));

@@ -12,7 +12,7 @@ export { idOf } from "./object-states.ts";
 export { cutText, modifiedText, objectText } from "./object-text.ts";
 export { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 export { bundleReady, summaryReady } from "./ready-condition.ts";
-export { releaseConditionTypes } from "./release-conditions.ts";
+export { exampleText, releaseConditionTypes } from "./release-conditions.ts";
 export { rollUp } from "./roll-up.ts";
 export { rollUpBundle, rollUpObjects, worstDeployments } from "./roll-up-bundle.ts";
 export { countsText, summarize, worstState } from "./summarize.ts";

@@ -57,7 +57,18 @@ function sumOf(
   if (keys === undefined || deployment === undefined || example === undefined) return undefined;
   const message = cutText(`${nameOf(deployment)}: ${example.message ?? ""}`, messageChars);
   const count = `${keys.size} of ${aggregate.total} clusters`;
-  return { type, status, reason: example.reason ?? "", message: `${count}; ${message}` };
+  return {
+    ...{ type, status, reason: example.reason ?? "" },
+    message: `${count}${exampleSeparator}${message}`,
+  };
+}
+
+const exampleSeparator = "; ";
+
+/** The part of a message above that is of one cluster, without the count. */
+export function exampleText(message: string): string {
+  const at = message.indexOf(exampleSeparator);
+  return at < 0 ? message : message.slice(at + exampleSeparator.length);
 }
 
 function keyOf(type: string, status: string): string {

@@ -33,9 +33,6 @@ const hubValuesSchema = fields({
   literal: plainFlag("Whether the value is put there as it is, without parsing."),
 });
 
-/** A key of an object of the hub with values. */
-export type HubValues = Typed<typeof hubValuesSchema>;
-
 export const bundleOriginSchema = fields({
   kind: described(z.enum(["HelmRelease"]), "The kind of the object that the Bundle was made for."),
   name: described(z.string(), "The object's name, in the Bundle's namespace."),

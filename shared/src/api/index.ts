@@ -22,7 +22,6 @@ export {
 } from "./bundle-deployment-options.ts";
 export {
   type BundleOrigin,
-  type HubValues,
   type SourceAccess,
   sourceAccessSchema,
 } from "./bundle-origin.ts";

@@ -16,4 +16,4 @@ export {
   type TokenBucket,
 } from "./token-bucket.ts";
 export { untilAborted } from "./until-aborted.ts";
-export { createWaker } from "./waker.ts";
+export { createWaker, type Waker } from "./waker.ts";

@@ -29,8 +29,6 @@ const receiverTypes = [
   "cdevents",
 ] as const;
 
-export type ReceiverType = (typeof receiverTypes)[number];
-
 const oidcProviderSchema = fields(
   {
     issuerURL: described(string({ pattern: /^https?:\/\// }), "The issuer of the tokens."),

@@ -1,13 +1,6 @@
 /** What the statuses of all sources have in common. */
 import { z } from "zod";
-import {
-  described,
-  fields,
-  integer,
-  plainText,
-  resolutionSchema,
-  type Typed,
-} from "../api/index.ts";
+import { described, fields, integer, plainText, resolutionSchema } from "../api/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { lastHandledReconcileAt, string, stringMap, timestamp } from "./field.ts";
 
@@ -36,8 +29,6 @@ export const artifactSchema = fields(
   "Artifact",
 );
 
-export type Artifact = Typed<typeof artifactSchema>;
-
 const pollingSchema = resolutionSchema
   .extend({
     lastAttemptTime: timestamp(
@@ -45,9 +36,6 @@ const pollingSchema = resolutionSchema
     ).optional(),
   })
   .meta({ title: "SourcePolling" });
-
-/** The schedule of requests to a source, so that a new leader continues where the last one stopped. */
-export type SourcePolling = Typed<typeof pollingSchema>;
 
 export const sourceStatusFields = {
   observedGeneration: integer("The `metadata.generation` that the status is for."),

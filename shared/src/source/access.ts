@@ -18,6 +18,8 @@ export interface RepositoryAccess {
   readonly identityToken?: string;
   /** Certificate authorities that are trusted in addition to the system's. */
   readonly caPem?: string;
+  /** Only `caPem` is trusted, not the system's authorities. */
+  readonly trustsOnlyCa?: boolean;
   /** Sent to the host of the repository only. */
   readonly clientCertificate?: { readonly certPem: string; readonly keyPem: string };
   /** Verify no certificate on the way to the charts of this repository, as with Helm's flag. */

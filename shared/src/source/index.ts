@@ -3,13 +3,11 @@ export {
   accessKey,
   accessTo,
   basicAuthorization,
-  type DependencyAccess,
   homeAuthorization,
   isHome,
   type ProxyAccess,
   type RepositoryAccess,
   registryHost,
-  type SshAccess,
   withoutSecrets,
 } from "./access.ts";
 export { describeUrl, isLoopback, joinAddress, mayHoldSecret } from "./address.ts";

@@ -1,3 +1,3 @@
-export { type Constraint, parseConstraint, satisfies } from "./constraint.ts";
+export { parseConstraint, satisfies } from "./constraint.ts";
 export { isStaticVersion, selectVersion } from "./select.ts";
 export { compareVersions, parseVersion } from "./version.ts";

@@ -17,6 +17,11 @@ export interface EventNote {
   readonly action: string;
   /** For people. */
   readonly note: string;
+  /**
+   * More of the event, for notifications alone: keys with the API group of the object as prefix, such as
+   * `fleet.cattle.io/revision`.
+   */
+  readonly metadata?: Readonly<Record<string, string>>;
 }
 
 export interface EventRecorder {

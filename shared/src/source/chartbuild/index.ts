@@ -1,5 +1,4 @@
 export {
-  type ChartLock,
   type ChartMetadata,
   parseChartLock,
   parseChartMetadata,

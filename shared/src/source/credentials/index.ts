@@ -3,5 +3,4 @@ export {
   accessFromSourceSecrets,
   type SourceAccessOptions,
   type SourceKind,
-  type SourceSecrets,
 } from "./source-secrets.ts";

@@ -136,7 +136,7 @@ function secured(socket: Socket, servername: string, timeoutMs: number): Promise
       () => secure.destroy(new Error("the proxy did not complete the TLS handshake")),
       timeoutMs,
     );
-    secure.once("error", (error) => {
+    secure.once("error", (error: Error) => {
       clearTimeout(timer);
       reject(error);
     });

@@ -1,5 +1,5 @@
 export { accessToGit, createGitClient, type GitClient, type GitClientOptions } from "./client.ts";
 export { gitErrors } from "./errors.ts";
-export type { GitReference, ResolvedReference } from "./reference.ts";
+export type { ResolvedReference } from "./reference.ts";
 export { cleanPath } from "./tree.ts";
 export type { SignatureKeys, SignatureMode } from "./verify.ts";

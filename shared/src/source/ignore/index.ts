@@ -1,8 +1,5 @@
 export {
   createIgnore,
-  type Ignore,
   type IgnoreFile,
-  type IgnoreOptions,
   ignoreFileName,
-  maxIgnorePatterns,
 } from "./ignore.ts";

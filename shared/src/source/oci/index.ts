@@ -7,9 +7,7 @@ export {
 export {
   chartVersionOf,
   formatRevision,
-  type OciReference,
   type OciRevision,
-  parseRevision,
 } from "./oci-reference.ts";
 export { createOciSource } from "./oci-source.ts";
 export { createOciRegistry } from "./registry.ts";

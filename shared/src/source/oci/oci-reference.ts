@@ -30,12 +30,6 @@ export function formatRevision({ digest, tag }: OciRevision): string {
   return tag === undefined ? digest : `${tag}@${digest}`;
 }
 
-/** Undefined for a text that is no revision of an OCIRepository. */
-export function parseRevision(text: string): OciRevision | undefined {
-  const [, tag, digest] = /^(?:([^@]+)@)?(sha256:[0-9a-f]{64})$/.exec(text) ?? [];
-  return digest === undefined ? undefined : { digest, ...(tag !== undefined && { tag }) };
-}
-
 export interface TagQuery {
   readonly semver: string;
   readonly semverFilter?: string | undefined;

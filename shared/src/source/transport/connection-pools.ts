@@ -41,6 +41,7 @@ export interface ConnectionPools {
 
 interface TlsIdentity {
   readonly caPem: string | undefined;
+  readonly trustsOnlyCa: boolean;
   readonly insecure: boolean;
   readonly certPem: string | undefined;
   readonly keyPem: string | undefined;
@@ -88,6 +89,7 @@ function tlsIdentity(access: RepositoryAccess, url: URL, isRedirected: boolean):
   const certificate = isSent ? access.clientCertificate : undefined;
   return {
     caPem: access.caPem,
+    trustsOnlyCa: access.trustsOnlyCa === true,
     insecure: access.insecureSkipVerify === true,
     certPem: certificate?.certPem,
     keyPem: certificate?.keyPem,
@@ -124,7 +126,9 @@ function secureContextOf(identity: TlsIdentity): SecureContext | undefined {
     return createSecureContext({
       ...(identity.caPem === undefined
         ? {}
-        : { ca: [...getCACertificates("default"), identity.caPem] }),
+        : {
+            ca: [...(identity.trustsOnlyCa ? [] : getCACertificates("default")), identity.caPem],
+          }),
       ...(identity.certPem === undefined ? {} : { cert: identity.certPem, key: identity.keyPem }),
     });
   } catch {

@@ -1,5 +1,9 @@
 export { type BodyLimit, describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
-export { createConnectionPools, type ProxySettings } from "./connection-pools.ts";
+export {
+  type ConnectionPools,
+  createConnectionPools,
+  type ProxySettings,
+} from "./connection-pools.ts";
 export { fetchByUrl, receiveArchive } from "./download.ts";
 export type { EgressPolicy } from "./egress.ts";
 export {
@@ -11,5 +15,5 @@ export {
 export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
 export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
-export { responseError } from "./response-error.ts";
+export { parseRetryAfter, responseError } from "./response-error.ts";
 export { createSharedRequests } from "./shared-requests.ts";

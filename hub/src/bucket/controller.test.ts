@@ -1,0 +1,267 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { findCondition } from "@flotilla/shared/conditions";
+import {
+  type Bucket,
+  buckets,
+  type GitRepository,
+  type HelmChart,
+  type HelmRepository,
+  helmCharts,
+} from "@flotilla/shared/flux";
+import { createInformer } from "@flotilla/shared/kube/cache";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { silentLog } from "@flotilla/shared/log";
+import { type BucketClient, objectsDigest } from "@flotilla/shared/source/bucket";
+import { createTestClient, send, startTestServer } from "@flotilla/shared/source/testing";
+import { systemClock } from "@flotilla/shared/time";
+import { Registry } from "prom-client";
+import { type TestContext, test } from "vitest";
+import { chartsOfBuckets, createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
+import { createWorkspaceObjects } from "../referenced/index.ts";
+import { createPinSigner } from "../resolve/index.ts";
+import { createWatchedStore } from "../testing/index.ts";
+import { createBucketController } from "./controller.ts";
+import { createBucketListings } from "./listings.ts";
+
+const namespace = "apps";
+const signer = createPinSigner(Buffer.from("a key"));
+
+type Files = Map<string, string | Uint8Array>;
+
+/** The part of S3 that a hub asks for. */
+async function startBucket(t: TestContext, files: Files) {
+  const etag = (content: string | Uint8Array) => Buffer.from(content).toString("hex").slice(0, 64);
+  const server = await startTestServer(({ path }, response) => {
+    const url = new URL(path, "http://s3");
+    if (url.searchParams.has("list-type")) {
+      const contents = [...files].map(
+        ([key, content]) =>
+          `<Contents><Key>${key}</Key><ETag>${etag(content)}</ETag><Size>${content.length}</Size></Contents>`,
+      );
+      return send(response, 200, `<ListBucketResult>${contents.join("")}</ListBucketResult>`);
+    }
+    const content = files.get(decodeURIComponent(url.pathname).replace("/box/", ""));
+    if (content === undefined) return send(response, 404, "<Error><Code>NoSuchKey</Code></Error>");
+    return send(response, 200, content, { etag: `"${etag(content)}"` });
+  });
+  t.onTestFinished(() => server[Symbol.asyncDispose]());
+  return server;
+}
+
+async function setUp(t: TestContext, files: Files) {
+  const server = await startBucket(t, files);
+  const sources = createTestClient();
+  const client: BucketClient = sources.buckets;
+  const rest = createMemoryApiServer();
+  const log = silentLog();
+  const clock = systemClock;
+  const informer = createInformer<Bucket>({ rest, resource: buckets, log });
+  const charts = createInformer<HelmChart>({ rest, resource: helmCharts, log });
+  const objects = createWorkspaceObjects({ rest, clock, log });
+  const events: string[] = [];
+  const deps = {
+    ...{ rest, clock, log, objects, signer, hubId: "hub", metrics: new Registry() },
+    events: {
+      record: (_: unknown, { type, reason }: { readonly type: string; readonly reason: string }) =>
+        void events.push(`${type} ${reason}`),
+      flush: () => Promise.resolve(),
+    },
+    flux: {
+      buckets: informer,
+      helmCharts: charts,
+      helmRepositories: createWatchedStore<HelmRepository>() as never,
+      gitRepositories: createWatchedStore<GitRepository>() as never,
+    },
+  };
+  const listings = createBucketListings(client);
+  const controller = createBucketController({ ...deps, listings });
+  const made = createHelmChartController({
+    ...deps,
+    sources: { Bucket: chartsOfBuckets({ store: informer.store, client, listings, signer }) },
+  });
+  const stop = new AbortController();
+  const running = [informer, charts, objects].map((each) => each.run(stop.signal));
+  await Promise.all([informer.synced, charts.synced]);
+  running.push(controller.controller.run(stop.signal), made.controller.run(stop.signal));
+  t.onTestFinished(async () => {
+    stop.abort();
+    await Promise.allSettled(running);
+    await sources.close();
+  });
+
+  async function until<T>(read: () => T | undefined): Promise<T> {
+    for (let attempt = 0; attempt < 400; attempt++) {
+      const found = read();
+      if (found !== undefined) return found;
+      await delay(25);
+    }
+    throw new Error(
+      `not reached: ${JSON.stringify([...rest.all(buckets), ...rest.all(helmCharts)])}`,
+    );
+  }
+  const pinOf = (name: string) => {
+    const chart = rest.peek(helmCharts, { namespace, name });
+    if (chart === undefined) return undefined;
+    const pin = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
+    return pin?.kind === "bucket" ? pin : undefined;
+  };
+  const conditionOf = (type: string) =>
+    findCondition(rest.peek(buckets, { namespace, name: "box" })?.status?.conditions, type);
+  function request(value: string): void {
+    const known = rest.peek(buckets, { namespace, name: "box" });
+    assert.ok(known);
+    rest.put(buckets, {
+      ...known,
+      metadata: { ...known.metadata, annotations: { "reconcile.fluxcd.io/requestedAt": value } },
+    });
+  }
+  return { server, rest, events, until, pinOf, conditionOf, request };
+}
+
+function bucketAt(endpoint: string, spec: Partial<NonNullable<Bucket["spec"]>> = {}): Bucket {
+  return {
+    metadata: { name: "box", namespace, uid: "u-1", generation: 1 },
+    spec: {
+      ...{ provider: "generic", endpoint, bucketName: "box", insecure: true },
+      ...{ interval: "1h", timeout: "20s", ...spec },
+    },
+  };
+}
+
+function chartOf(name: string, spec: Partial<NonNullable<HelmChart["spec"]>>): HelmChart {
+  return {
+    metadata: { name, namespace, uid: `u-${name}`, generation: 1 },
+    spec: {
+      ...{ chart: "./charts/app", version: "*", interval: "1h" },
+      ...{ sourceRef: { kind: "Bucket", name: "box" }, reconcileStrategy: "ChartVersion", ...spec },
+    },
+  };
+}
+
+/** A packaged chart, with Chart.yaml as its only file. */
+function packaged(text: string): Uint8Array {
+  const header = Buffer.alloc(512);
+  header.write("app/Chart.yaml", 0);
+  header.write(text.length.toString(8).padStart(11, "0"), 124);
+  return gzipSync(Buffer.concat([header, Buffer.from(text.padEnd(512, "\0")), Buffer.alloc(1024)]));
+}
+
+test("a Bucket becomes Ready with its digest, and its charts are pinned to their own objects", async (t) => {
+  const files: Files = new Map<string, string | Uint8Array>([
+    ["charts/app/Chart.yaml", "name: app\nversion: 1.0.0\n"],
+    ["charts/app/values.yaml", "a: 0\n"],
+    ["app.tgz", packaged("name: app\nversion: 2.0.0\n")],
+    ["prod.yaml", "a: 1\n"],
+  ]);
+  const { server, rest, events, until, pinOf, conditionOf, request } = await setUp(t, files);
+  rest.put(helmCharts, chartOf("plain", {}));
+  rest.put(helmCharts, chartOf("each", { reconcileStrategy: "Revision" }));
+  rest.put(helmCharts, chartOf("archive", { chart: "app.tgz" }));
+  const valuesFiles = ["./prod.yaml", "none.yaml"];
+  rest.put(helmCharts, chartOf("values", { valuesFiles, ignoreMissingValuesFiles: true }));
+  rest.put(buckets, bucketAt(server.host));
+
+  const pins = await until(() => {
+    const all = ["plain", "each", "archive", "values"].flatMap((name) => pinOf(name) ?? []);
+    return all.length === 4 ? all : undefined;
+  });
+  const status = rest.peek(buckets, { namespace, name: "box" })?.status;
+  const revision = status?.artifact?.revision ?? "";
+  assert.equal(conditionOf("Ready")?.status, "True");
+  assert.equal(status?.artifact?.url, `http://${server.host}/box`);
+  assert.deepEqual(
+    pins.map(({ version, prefix, path }) => [version, prefix, path]),
+    [
+      ["1.0.0", "charts/app/", "charts/app"],
+      [`1.0.0+${revision.slice(7, 19)}`, "charts/app/", "charts/app"],
+      ["2.0.0", "app.tgz", "app.tgz"],
+      ["1.0.0+1", undefined, "charts/app"],
+    ],
+  );
+  assert.equal(pins[3]?.digest, revision);
+  assert.deepEqual(pins[3].build, { valuesFiles: ["prod.yaml"] });
+  const before = pins[0];
+
+  files.set("other.txt", "x");
+  files.set("charts/app/values.yaml", "a: 2\n");
+  request("1");
+  await until(() => (pinOf("each")?.version === pins[1]?.version ? undefined : true));
+  await until(() =>
+    rest.peek(helmCharts, { namespace, name: "plain" })?.status?.observedSourceArtifactRevision ===
+    revision
+      ? undefined
+      : true,
+  );
+  assert.deepEqual(pinOf("plain"), before, "the version was not raised");
+
+  files.set("charts/app/Chart.yaml", "name: app\nversion: 1.1.0\n");
+  request("2");
+  const raised = await until(() =>
+    pinOf("plain")?.version === "1.1.0" ? pinOf("plain") : undefined,
+  );
+  const own = [...files].filter(([key]) => key.startsWith("charts/app/"));
+  assert.equal(
+    raised.digest,
+    objectsDigest(
+      own.map(([key, content]) => ({
+        ...{ key, sizeBytes: content.length },
+        etag: Buffer.from(content).toString("hex").slice(0, 64),
+      })),
+    ),
+  );
+  assert.ok(events.includes("Normal NewArtifact"));
+});
+
+const refused: readonly (readonly [
+  spec: Partial<NonNullable<Bucket["spec"]>>,
+  reason: string,
+  message: RegExp,
+])[] = [
+  [{ provider: "azure" }, "InvalidProviderConfiguration", /spec.provider azure of a Bucket is not/],
+  [{ provider: "aws" }, "InvalidProviderConfiguration", /aws without spec.secretRef/],
+  [{ provider: "gcp" }, "InvalidProviderConfiguration", /gcp without spec.secretRef/],
+  [{ sts: { provider: "ldap", endpoint: "https://h" } }, "InvalidSTSConfiguration", /spec.sts/],
+  [{ provider: "aws", serviceAccountName: "x" }, "FeatureGateDisabled", /serviceAccountName/],
+];
+for (const [spec, reason, message] of refused) {
+  test(`a Bucket with ${JSON.stringify(spec)} is stalled, and says what to use instead`, async (t) => {
+    const { server, rest, until, conditionOf } = await setUp(t, new Map());
+    rest.put(buckets, bucketAt(server.host, spec));
+
+    const stalled = await until(() => conditionOf("Stalled"));
+    assert.equal(stalled.reason, reason);
+    assert.match(stalled.message ?? "", message);
+    assert.deepEqual(server.paths(), []);
+  });
+}
+
+test("a Bucket that cannot be read says why, and is read again", async (t) => {
+  const { rest, events, until, conditionOf } = await setUp(t, new Map());
+  rest.put(buckets, bucketAt("127.0.0.1:1"));
+
+  const failed = await until(() => conditionOf("FetchFailed"));
+  assert.equal(failed.reason, "BucketOperationFailed");
+  assert.match(failed.message ?? "", /GET http:\/\/127.0.0.1:1\/box.*retrying at/);
+  assert.ok(events.includes("Warning BucketOperationFailed"));
+});
+
+test("a chart that its Bucket does not have is stalled until another revision", async (t) => {
+  const files: Files = new Map([["a", "a"]]);
+  const { server, rest, until } = await setUp(t, files);
+  rest.put(buckets, bucketAt(server.host));
+  rest.put(helmCharts, chartOf("none", {}));
+  rest.put(helmCharts, chartOf("out", { chart: "../x" }));
+
+  for (const [name, message] of [
+    ["none", /neither a Chart.yaml/],
+    ["out", /climbs out/],
+  ] as const) {
+    const stalled = await until(() =>
+      findCondition(rest.peek(helmCharts, { namespace, name })?.status?.conditions, "Stalled"),
+    );
+    assert.equal(stalled.reason, "InvalidChartReference");
+    assert.match(stalled.message ?? "", message);
+  }
+});

@@ -1,0 +1,87 @@
+/** Chart.yaml of a chart in a tree of files, and the version that the chart gets. */
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import type { HelmChart, HelmChartSpec } from "@flotilla/shared/flux";
+import { parseHelmYaml } from "@flotilla/shared/yaml";
+import { SourceError } from "../fluxsource/index.ts";
+
+const unpack = promisify(gunzip);
+const blockBytes = 512;
+
+/** A packaged chart, unpacked. Flux's limit of a package is 10 MiB. */
+const maxUnpackedBytes = 64 * 1024 * 1024;
+
+export interface ChartFile {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** Throws a SourceError when it has no name or no version. `where`: of the chart, for messages. */
+export function parseChartFile(text: string, where: string): ChartFile {
+  const parsed = readYaml(text);
+  const { name, version } = (
+    typeof parsed === "object" && parsed !== null ? parsed : {}
+  ) as Readonly<Record<string, unknown>>;
+  if (typeof name !== "string" || !/^[a-zA-Z0-9._-]+$/.test(name))
+    throw invalidChart(where, "its Chart.yaml has no valid name");
+  if (typeof version !== "string" || !/^v?\d+(?:\.\d+){0,2}(?:[-+][0-9A-Za-z.+-]+)?$/.test(version))
+    throw invalidChart(where, "its Chart.yaml has no valid version");
+  return { name, version };
+}
+
+/** Chart.yaml of a packaged chart. Throws a SourceError when it has none. */
+export async function chartFileOfArchive(bytes: Uint8Array, where: string): Promise<string> {
+  const tar = await unpack(bytes, { maxOutputLength: maxUnpackedBytes }).catch(() => {
+    throw invalidChart(where, "it is no packaged chart (.tgz), or larger than 64 MiB unpacked");
+  });
+  for (let at = 0; at + blockBytes <= tar.length; ) {
+    const name = textAt(tar, at, 100);
+    const size = Number.parseInt(textAt(tar, at + 124, 12).trim() || "0", 8);
+    if (!Number.isSafeInteger(size) || size < 0) break;
+    const start = at + blockBytes;
+    if (/^(?:\.\/)?[^/]+\/Chart\.yaml$/.test(name))
+      return tar.toString("utf8", start, Math.min(start + size, tar.length));
+    at = start + Math.ceil(size / blockBytes) * blockBytes;
+  }
+  throw invalidChart(where, "it has no Chart.yaml");
+}
+
+/** The version of a chart of a tree, as in Flux. `revision`: hex, of the tree. */
+export function treeChartVersion(
+  { metadata, spec }: Pick<HelmChart, "metadata" | "spec">,
+  version: string,
+  revision: string,
+): string {
+  const parts = [
+    ...(spec?.reconcileStrategy === "Revision" ? [revision.slice(0, 12)] : []),
+    ...(hasOwnValuesFiles(spec) ? [String(metadata.generation ?? 0)] : []),
+  ];
+  return parts.length === 0 ? version : `${version.replace(/\+.*/, "")}+${parts.join(".")}`;
+}
+
+function hasOwnValuesFiles(spec: HelmChartSpec | undefined): boolean {
+  const files = spec?.valuesFiles ?? [];
+  return files.length > 1 || (files.length === 1 && files[0] !== "values.yaml");
+}
+
+/** Nothing but another revision or another path can help. */
+export function invalidChart(where: string, why: string): SourceError {
+  return new SourceError("InvalidChartReference", `the chart at ${where} cannot be used: ${why}`, {
+    stalls: true,
+  });
+}
+
+function readYaml(text: string): unknown {
+  try {
+    return parseHelmYaml(text, { name: "Chart.yaml" });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A field of a tar header, up to its first NUL. */
+function textAt(tar: Buffer, at: number, length: number): string {
+  const text = tar.toString("utf8", at, at + length);
+  const end = text.indexOf("\0");
+  return end === -1 ? text : text.slice(0, end);
+}

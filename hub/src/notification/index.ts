@@ -1,0 +1,3 @@
+export { createNotifications, type Notifications } from "./notifications.ts";
+export type { StatusObserver } from "./observer.ts";
+export { storeEventsFirst } from "./stored-first.ts";

@@ -1,0 +1,26 @@
+/** The kinds whose events Alerts select: Flux's that this hub has, and those of the fleet. */
+import { apiVersion as fleetApiVersion } from "@flotilla/shared/api";
+
+const [fleetGroup = ""] = fleetApiVersion.split("/");
+const sourceGroup = "source.toolkit.fluxcd.io";
+const helmGroup = "helm.toolkit.fluxcd.io";
+
+const groupOfKind: Readonly<Record<string, string>> = {
+  HelmOp: fleetGroup,
+  Bundle: fleetGroup,
+  Cluster: fleetGroup,
+  HelmRelease: helmGroup,
+  HelmChart: sourceGroup,
+  HelmRepository: sourceGroup,
+  OCIRepository: sourceGroup,
+  GitRepository: sourceGroup,
+  Bucket: sourceGroup,
+};
+
+export const notifiedKinds: readonly string[] = Object.keys(groupOfKind);
+
+/** Whether events of a kind are ever sent: not those of Policies, tokens or the Alerts themselves. */
+export function isNotified(apiVersion: string, kind: string): boolean {
+  const [group = ""] = apiVersion.split("/");
+  return groupOfKind[kind] === group;
+}

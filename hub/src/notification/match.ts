@@ -1,0 +1,133 @@
+/** Which Alerts an event is for, and with which metadata. Pure; the rules are Flux's. */
+import type { EventSource } from "@flotilla/shared/flux";
+import type { Patterns } from "@flotilla/shared/regex";
+import type { FluxEvent, ObservedEvent } from "./event.ts";
+import type { WrittenAlert } from "./objects.ts";
+
+export interface MatchRules {
+  /** Whether Alerts may name objects of other namespaces. */
+  readonly crossNamespace: boolean;
+  readonly patterns: Pick<Patterns, "find">;
+}
+
+/** What is wrong with an Alert, for an Event on it. */
+export interface Remark {
+  readonly reason: "InvalidConfig" | "MetadataAppendFailed";
+  readonly note: string;
+}
+
+export type Matched =
+  | { readonly kind: "no"; readonly remarks: readonly Remark[] }
+  /** The event as it is sent. */
+  | { readonly kind: "yes"; readonly event: FluxEvent; readonly remarks: readonly Remark[] };
+
+/** `remarks`: regular expressions that cannot be used, and metadata that is set twice. */
+export function matchAlert(
+  alert: WrittenAlert,
+  observed: ObservedEvent,
+  rules: MatchRules,
+): Matched {
+  const { spec, metadata } = alert;
+  const { event } = observed;
+  if (spec.suspend === true || metadata.deletionTimestamp !== undefined) return no();
+  if (spec.eventSeverity === "error" && event.severity !== "error") return no();
+  const isSelected = spec.eventSources.some((source) =>
+    selects(source, metadata.namespace ?? "", observed, rules),
+  );
+  if (!isSelected) return no();
+  const included = anyMatches(spec.inclusionList ?? [], event.message, rules);
+  const excluded = anyMatches(spec.exclusionList ?? [], event.message, rules);
+  const remarks = [...included.remarks, ...excluded.remarks];
+  const hasInclusions = (spec.inclusionList ?? []).length > 0;
+  if ((hasInclusions && !included.isMatch) || excluded.isMatch) return no(remarks);
+  const merged = mergeMetadata(alert, observed);
+  const { metadata: _, ...rest } = event;
+  const hasMetadata = Object.keys(merged.metadata).length > 0;
+  return {
+    kind: "yes",
+    event: { ...rest, ...(hasMetadata && { metadata: merged.metadata }) },
+    remarks: [...remarks, ...merged.remarks],
+  };
+}
+
+/** Whether a source of an Alert in `namespace` selects an object. */
+export function selects(
+  source: EventSource,
+  namespace: string,
+  { event: { involvedObject }, labels }: Pick<ObservedEvent, "event" | "labels">,
+  { crossNamespace }: Pick<MatchRules, "crossNamespace">,
+): boolean {
+  const from = source.namespace || namespace;
+  if (isForbidden(source, namespace, { crossNamespace })) return false;
+  return (
+    source.kind === involvedObject.kind &&
+    (source.name === "*" || source.name === involvedObject.name) &&
+    (from === "*" || from === involvedObject.namespace) &&
+    Object.entries(source.matchLabels ?? {}).every(([key, value]) => labels[key] === value)
+  );
+}
+
+/** Whether it names another namespace, and that is not allowed. */
+export function isForbidden(
+  source: EventSource,
+  namespace: string,
+  { crossNamespace }: Pick<MatchRules, "crossNamespace">,
+): boolean {
+  const from = source.namespace || namespace;
+  return !crossNamespace && from !== namespace;
+}
+
+/**
+ * What a later one sets replaces what an earlier one set: annotations of the object, the Alert's eventMetadata, its summary, the
+ * controller.
+ */
+function mergeMetadata(
+  { spec }: WrittenAlert,
+  { event, annotated }: ObservedEvent,
+): { readonly metadata: Readonly<Record<string, string>>; readonly remarks: readonly Remark[] } {
+  const layers = [
+    ["the annotations of the object", annotated],
+    ["spec.eventMetadata", spec.eventMetadata ?? {}],
+    ["spec.summary", spec.summary ? { summary: spec.summary } : {}],
+    ["the controller", event.metadata ?? {}],
+  ] as const;
+  const setBy = new Map<string, string[]>();
+  const metadata: Record<string, string> = {};
+  for (const [where, entries] of layers)
+    for (const [key, value] of Object.entries(entries)) {
+      metadata[key] = value;
+      setBy.set(key, [...(setBy.get(key) ?? []), where]);
+    }
+  const remarks = [...setBy]
+    .filter(([, where]) => where.length > 1)
+    .map(([key, where]): Remark => {
+      const note = `metadata key ${key} is set by ${where.join(" and ")}; ${where.at(-1)} takes precedence`;
+      return { reason: "MetadataAppendFailed", note };
+    });
+  return { metadata, remarks };
+}
+
+function anyMatches(
+  expressions: readonly string[],
+  text: string,
+  { patterns }: MatchRules,
+): { readonly isMatch: boolean; readonly remarks: readonly Remark[] } {
+  const remarks: Remark[] = [];
+  for (const expression of expressions) {
+    const match = patterns.find(expression, text, unlimited);
+    if (match.kind === "yes") return { isMatch: true, remarks };
+    if (match.kind === "unusable")
+      remarks.push({
+        reason: "InvalidConfig",
+        note: `the regular expression ${expression} is ignored: ${match.why}`,
+      });
+  }
+  return { isMatch: false, remarks };
+}
+
+/** Each expression has its own limits, and an Alert has few. */
+const unlimited = { compiling: () => undefined, matching: () => undefined };
+
+function no(remarks: readonly Remark[] = []): Matched {
+  return { kind: "no", remarks };
+}

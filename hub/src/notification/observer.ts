@@ -1,0 +1,39 @@
+/** The events of statuses: what controllers call before they write one. */
+import type { Bundle, BundleStatus, Cluster, ClusterStatus } from "@flotilla/shared/api";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
+import type { Notifier } from "./notifier.ts";
+import { clusterEvents, type ReleaseStatus, releaseEvents } from "./status-events.ts";
+
+/**
+ * Each is called with the object as the API server has it and its next status. When the write is repeated, also by the next
+ * leader, the events are the same: none is lost with a process.
+ */
+export interface StatusObserver {
+  /** Of a front end: a HelmOp, a HelmRelease. */
+  release(object: KubeObject & { readonly status?: ReleaseStatus }, next: ReleaseStatus): void;
+  bundle(bundle: Bundle, next: BundleStatus): void;
+  cluster(cluster: Cluster, next: ClusterStatus): void;
+}
+
+export function createStatusObserver(deps: {
+  readonly events: Pick<EventRecorder, "record">;
+  readonly notifier: Pick<Notifier, "notify">;
+}): StatusObserver {
+  const { events, notifier } = deps;
+  return {
+    release(object, next) {
+      for (const note of releaseEvents(object, object.status, next)) events.record(object, note);
+    },
+    bundle(bundle, next) {
+      // Only a front end writes pins, and its object has the Kubernetes Events.
+      const isOfFrontEnd = (bundle.spec.helmOpOptions?.pins ?? []).length > 0;
+      for (const note of releaseEvents(bundle, bundle.status, next))
+        if (isOfFrontEnd) notifier.notify(bundle, note);
+        else events.record(bundle, note);
+    },
+    cluster(cluster, next) {
+      for (const note of clusterEvents(cluster, cluster.status, next)) events.record(cluster, note);
+    },
+  };
+}

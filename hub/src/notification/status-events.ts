@@ -1,0 +1,214 @@
+/**
+ * Events about releases, drift and connections, each decided by comparing the status that the API server has with the next one.
+ * One for each change of an object, however many clusters have it. Pure.
+ */
+import {
+  type BundleSummary,
+  type Cluster,
+  type ClusterStatus,
+  type Condition,
+  apiVersion as fleetApiVersion,
+} from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { EventNote } from "@flotilla/shared/kube/events";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
+import { cutText, exampleText } from "../summary/index.ts";
+
+/** The part of a status that HelmOps, HelmReleases and Bundles share. */
+export interface ReleaseStatus {
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly summary?: BundleSummary | undefined;
+  /** Of the chart. */
+  readonly version?: string | undefined;
+}
+
+const action = "ReconcileRelease";
+const messageChars = 900;
+const mostNamed = 5;
+
+export function releaseEvents(
+  object: KubeObject,
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): readonly EventNote[] {
+  const failure = failureEvent(before, after);
+  const events = [
+    failure,
+    failure === undefined ? testEvent(before, after) : undefined,
+    remediationEvent(before, after),
+    successEvent(before, after),
+    driftEvent(before, after),
+  ].flatMap((event) => event ?? []);
+  return events.map((event) => ({
+    ...event,
+    note: cutText(event.note, messageChars),
+    metadata: metadataOf(object, after, event.type === "Warning"),
+  }));
+}
+
+export function clusterEvents(
+  cluster: Cluster,
+  before: ClusterStatus | undefined,
+  after: ClusterStatus,
+): readonly EventNote[] {
+  const [was, is] = [
+    findCondition(before?.conditions, "Ready"),
+    findCondition(after.conditions, "Ready"),
+  ];
+  if (was === undefined || is === undefined || was.reason === is.reason) return [];
+  const metadata = { [`${fleetApiVersion.split("/")[0]}/cluster`]: keyOf(cluster) };
+  if (is.reason === "Offline")
+    return [
+      {
+        ...{ type: "Warning", reason: "ClusterOffline", action: "Connect" },
+        ...{ note: is.message ?? "", metadata },
+      },
+    ];
+  const wasAway = was.reason === "Offline" || was.reason === "WaitCheckIn";
+  const isAway = is.reason === "WaitCheckIn" || is.reason === "ManagedElsewhere";
+  if (!wasAway || isAway) return [];
+  const summary = after.display?.readyBundles ?? "";
+  const note = `the agent is connected${summary === "" ? "" : `; ${summary} deployments are ready`}`;
+  return [{ ...{ type: "Normal", reason: "ClusterOnline", action: "Connect" }, note, metadata }];
+}
+
+/** With the first failure, and again with ten, a hundred and a thousand clusters that fail. */
+function failureEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const [had, has] = [before?.summary?.errApplied ?? 0, after.summary?.errApplied ?? 0];
+  if (has === 0) return undefined;
+  const released = conditionOf(after, "Released");
+  const isFailed = released?.status === "False";
+  const earlier = conditionOf(before, "Released");
+  const isOther =
+    isFailed &&
+    (earlier?.status !== "False" ||
+      earlier.reason !== released.reason ||
+      before?.version !== after.version);
+  if (magnitude(has) <= magnitude(had) && !isOther) return undefined;
+  const isTest = conditionOf(after, "TestSuccess")?.status === "False";
+  const reason = isFailed
+    ? (released.reason ?? "")
+    : isTest
+      ? "TestFailed"
+      : "ReconciliationFailed";
+  return { type: "Warning", reason, action, note: failureText(after.summary ?? {}) };
+}
+
+/** `2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome; fleet-default/oslo: helm upgrade …`. */
+function failureText(summary: Partial<BundleSummary>): string {
+  const { errApplied = 0, desiredReady = 0 } = summary;
+  const failed = failedClusters(summary);
+  const names = failed.slice(0, mostNamed).map(({ name }) => name);
+  const more = errApplied > names.length ? `, and ${errApplied - names.length} more` : "";
+  const [first] = failed;
+  const example = first?.message ? `; ${first.name}: ${first.message}` : "";
+  return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example}`;
+}
+
+function testEvent(before: ReleaseStatus | undefined, after: ReleaseStatus): EventNote | undefined {
+  const tested = conditionOf(after, "TestSuccess");
+  const earlier = conditionOf(before, "TestSuccess");
+  if (tested === undefined || tested.status === "Unknown") return undefined;
+  const isSame = earlier?.status === tested.status && exampleOf(earlier) === exampleOf(tested);
+  if (isSame) return undefined;
+  const type = tested.status === "False" ? "Warning" : "Normal";
+  return { type, reason: tested.reason ?? "", action, note: tested.message ?? "" };
+}
+
+function remediationEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const remediated = conditionOf(after, "Remediated");
+  const earlier = conditionOf(before, "Remediated");
+  if (remediated === undefined) return undefined;
+  const isSame =
+    earlier?.status === remediated.status &&
+    earlier.reason === remediated.reason &&
+    before?.version === after.version;
+  if (isSame) return undefined;
+  const type = remediated.status === "False" ? "Warning" : "Normal";
+  return { type, reason: remediated.reason ?? "", action, note: remediated.message ?? "" };
+}
+
+/** Once all clusters that are connected have it. */
+function successEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const success = successOf(after);
+  if (success === undefined || success === successOf(before)) return undefined;
+  const { reason = "" } = conditionOf(after, "Released") ?? {};
+  const hadFailed = (before?.summary?.errApplied ?? 0) > 0;
+  // Otherwise it would be the same event as the first success of the same release.
+  const note = hadFailed ? `recovered from a failure; ${success}` : success;
+  return { type: "Normal", reason, action, note };
+}
+
+/** What is released in all clusters; undefined while that is not so. */
+function successOf(status: ReleaseStatus | undefined): string | undefined {
+  const released = conditionOf(status, "Released");
+  const { errApplied = 0, waitApplied = 0, pending = 0, outOfSync = 0 } = status?.summary ?? {};
+  const isSettled = errApplied + waitApplied + pending + outOfSync === 0;
+  return released?.status === "True" && isSettled ? released.message : undefined;
+}
+
+function driftEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const drifted = conditionOf(after, "Drifted");
+  const earlier = conditionOf(before, "Drifted");
+  const { reason = "", message = "" } = drifted ?? {};
+  const type = driftTypes[reason];
+  if (type === undefined) return undefined;
+  const isSame = earlier?.reason === reason && exampleOf(earlier) === exampleOf(drifted);
+  return isSame ? undefined : { type, reason, action, note: message };
+}
+
+const driftTypes: Readonly<Record<string, EventNote["type"]>> = {
+  DriftDetected: "Warning",
+  DriftCorrectionFailed: "Warning",
+  DriftCorrected: "Normal",
+};
+
+function metadataOf(
+  { apiVersion = "" }: KubeObject,
+  { version, summary }: ReleaseStatus,
+  isFailure: boolean,
+): Readonly<Record<string, string>> {
+  const [group = ""] = apiVersion.split("/");
+  const clusters = failedClusters(summary ?? {})
+    .slice(0, mostNamed)
+    .map(({ name }) => name);
+  return {
+    ...(version && { [`${group}/revision`]: version }),
+    ...(isFailure && clusters.length > 0 && { [`${group}/cluster`]: clusters.join(", ") }),
+    ...(summary !== undefined && {
+      [`${group}/clusters`]: `${summary.ready} of ${summary.desiredReady} ready`,
+    }),
+  };
+}
+
+/** Those that failed; else those that have drift. */
+function failedClusters({ nonReadyResources }: Partial<BundleSummary>) {
+  const named = nonReadyResources ?? [];
+  const failed = named.filter(({ bundleState }) => bundleState === "ErrApplied");
+  return failed.length > 0 ? failed : named.filter(({ bundleState }) => bundleState === "Modified");
+}
+
+function conditionOf(status: ReleaseStatus | undefined, type: string): Condition | undefined {
+  return findCondition(status?.conditions, type);
+}
+
+/** Without the number of clusters, which may change a thousand times. */
+function exampleOf(condition: Condition | undefined): string {
+  return exampleText(condition?.message ?? "");
+}
+
+function magnitude(count: number): number {
+  return String(count).length * Number(count > 0);
+}

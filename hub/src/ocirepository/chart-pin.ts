@@ -1,0 +1,27 @@
+/** The pin of the chart in an artifact of an OCIRepository. Pure. */
+import { AppError } from "@flotilla/shared/errors";
+import type { OciPin } from "@flotilla/shared/source";
+import { chartVersionOf, type OciArtifact, type OciRevision } from "@flotilla/shared/source/oci";
+
+/** Or why the artifact cannot be installed, which is no failure of the OCIRepository. */
+export function chartPinOf(
+  repository: string,
+  revision: OciRevision,
+  { chart, layer }: OciArtifact,
+): OciPin | string {
+  if (chart === undefined)
+    return "the artifact is not a Helm chart: push it with `helm push`, so that its manifest has the chart's metadata";
+  const version = chartVersionOf(chart.version, revision);
+  if (version instanceof AppError) return version.message;
+  return {
+    kind: "oci",
+    version,
+    repository,
+    tag: revision.tag ?? revision.digest,
+    manifestDigest: revision.digest,
+    layerDigest: layer.digest,
+    layerSizeBytes: layer.sizeBytes,
+    // The agent writes the version into Chart.yaml, as Flux does.
+    build: {},
+  };
+}

@@ -1,0 +1,1 @@
+export { createOciRepositoryController } from "./controller.ts";
