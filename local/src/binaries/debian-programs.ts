@@ -107,7 +107,7 @@ async function install(
       [...common, "install", "--yes", "--no-install-recommends", ...packages],
       env,
     );
-    return done ?? update;
+    return done === undefined ? update : [update ?? [], done].flat().join("\n");
   } finally {
     if (isOurs) await rm(servicePolicy, { force: true });
   }

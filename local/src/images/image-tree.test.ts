@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, describe, test } from "vitest";
@@ -38,6 +38,28 @@ async function runIn(tree: string, ...command: readonly string[]): Promise<strin
   const root = process.getuid?.() === 0 ? [] : ["unshare", "--user", "--map-root-user"];
   const [program = "", ...args] = [...root, "chroot", tree, ...command];
   return (await run(program, args)).stdout;
+}
+
+/** Fails when a program of the client of Git, or a library of it, is missing in a tree. */
+async function checkGitPrograms(tree: string): Promise<void> {
+  // git opens it. A container gets the device from its runtime.
+  const device = join(tree, "dev/null");
+  await writeFile(device, "");
+  try {
+    assert.match(await runIn(tree, "/usr/bin/git", "version"), /^git version 2\./);
+    await assert.rejects(
+      runIn(tree, "/usr/bin/git", "ls-remote", "https://127.0.0.1:1/app.git"),
+      /unable to access .*: Failed to connect to 127\.0\.0\.1/,
+    );
+    assert.match(await runIn(tree, "/usr/bin/ssh", "-F", "none", "-G", "git@host"), /^user git$/m);
+    await assert.rejects(
+      runIn(tree, "/usr/bin/ssh-keygen", "-l", "-f", "/none"),
+      /\/none: No such file or directory/,
+    );
+    assert.match(await runIn(tree, "/usr/bin/gpgv", "--version"), /^gpgv \(GnuPG\) 2\./);
+  } finally {
+    await rm(device);
+  }
 }
 
 async function digestOf(tree: string): Promise<string> {
@@ -85,6 +107,10 @@ describe("the file tree of the agent's image", async () => {
     assert.match(await readFile(join(tree, "var/lib/dpkg/status.d/libc6"), "utf8"), /^Version: /m);
   });
 
+  test("has git, ssh and gpgv, which need no other file", async () => {
+    await checkGitPrograms(tree);
+  });
+
   test("has the certificate authorities that Helm trusts", async () => {
     const bundle = await readFile(join(tree, "etc/ssl/certs/ca-certificates.crt"), "utf8");
 
@@ -109,4 +135,5 @@ test("the file tree of the hub's image runs the hub", async (t) => {
   const usage = await runIn(tree, "/usr/bin/node", "/opt/flotilla/bin/flotilla-hub.js", "--help");
 
   assert.match(usage, /^Usage: flotilla-hub \[flags\]\n/);
+  await checkGitPrograms(tree);
 });
