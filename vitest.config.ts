@@ -25,13 +25,18 @@ const isolated = [
   "shared/src/source/http/index-size.test.ts",
 ];
 
-/** Start etcd, kube-apiserver, a registry or Helm: found or built once, before the first of them. */
+/** Start etcd, kube-apiserver, a registry, Helm, git or sshd: found, built or installed once, before the first of them. */
 const onBinaries = [
+  "hub/src/gitrepository/controller.test.ts",
   "local/src/control-plane/control-plane.test.ts",
   "local/src/images/image-tree.test.ts",
   "local/src/provider/cluster-provider.test.ts",
   "local/src/registries/bucket-client.test.ts",
   "local/src/registries/publish-chart.test.ts",
+  "shared/src/source/git/client.test.ts",
+  "shared/src/source/git/ssh.test.ts",
+  "shared/src/source/git/verify.test.ts",
+  "shared/src/source/ignore/ignore.test.ts",
 ];
 /** Each file starts a dozen processes and waits much of its time: three keep two cores busy. */
 const clusterWorkers = 3;

@@ -1,3 +1,4 @@
+export { ensureDebianPrograms } from "./debian-programs.ts";
 export { downloadClient } from "./download.ts";
 export { ensureBinaries, toolNames } from "./ensure-binaries.ts";
 export { plainProgress } from "./plain-progress.ts";

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createRepository, startGitHttpServer } from "@flotilla/shared/source/git/testing";
 import { afterAll, describe, test } from "vitest";
 import { downloadClient, ensureBinaries, publisherBases } from "../binaries/index.ts";
 import { readLocalConfig } from "../config.ts";
@@ -38,6 +40,48 @@ async function runIn(tree: string, ...command: readonly string[]): Promise<strin
   const root = process.getuid?.() === 0 ? [] : ["unshare", "--user", "--map-root-user"];
   const [program = "", ...args] = [...root, "chroot", tree, ...command];
   return (await run(program, args)).stdout;
+}
+
+/** Fails when a program of the client of Git, or a library of it, is missing in a tree. */
+async function checkGitPrograms(tree: string): Promise<void> {
+  // git opens them. A container gets the devices from its runtime.
+  const devices = { "dev/null": Buffer.alloc(0), "dev/urandom": randomBytes(64 * 1024) };
+  for (const [path, bytes] of Object.entries(devices)) await writeFile(join(tree, path), bytes);
+  try {
+    assert.match(await runIn(tree, "/usr/bin/git", "version"), /^git version 2\./);
+    await assert.rejects(
+      runIn(tree, "/usr/bin/git", "ls-remote", "https://127.0.0.1:1/app.git"),
+      /unable to access .*: Failed to connect to 127\.0\.0\.1/,
+    );
+    await checkFetch(tree);
+    assert.match(await runIn(tree, "/usr/bin/ssh", "-F", "none", "-G", "git@host"), /^user git$/m);
+    await assert.rejects(
+      runIn(tree, "/usr/bin/ssh-keygen", "-l", "-f", "/none"),
+      /\/none: No such file or directory/,
+    );
+    assert.match(await runIn(tree, "/usr/bin/gpgv", "--version"), /^gpgv \(GnuPG\) 2\./);
+  } finally {
+    for (const path of Object.keys(devices)) await rm(join(tree, path));
+  }
+}
+
+/** Fails when git of the tree needs more than its files to fetch a commit from a real server. */
+async function checkFetch(tree: string): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), "image-git-"));
+  await using server = await startGitHttpServer(root);
+  const repository = await createRepository(root, "app.git");
+  const commit = await repository.commit({ "Chart.yaml": "name: app\n" });
+  const inTree = "/tmp/app.git";
+  const git = (...args: readonly string[]): Promise<string> =>
+    runIn(tree, "/usr/bin/git", "-C", inTree, ...args);
+  try {
+    await runIn(tree, "/usr/bin/git", "init", "--bare", "--quiet", "--template=", inTree);
+    await git("fetch", "--quiet", "--depth=1", server.url("app.git"), commit);
+    assert.equal(await git("cat-file", "blob", `${commit}:Chart.yaml`), "name: app\n");
+  } finally {
+    await rm(join(tree, inTree), { recursive: true, force: true });
+    await rm(root, { recursive: true, force: true });
+  }
 }
 
 async function digestOf(tree: string): Promise<string> {
@@ -85,6 +129,10 @@ describe("the file tree of the agent's image", async () => {
     assert.match(await readFile(join(tree, "var/lib/dpkg/status.d/libc6"), "utf8"), /^Version: /m);
   });
 
+  test("has git, ssh and gpgv, which need no other file", async () => {
+    await checkGitPrograms(tree);
+  });
+
   test("has the certificate authorities that Helm trusts", async () => {
     const bundle = await readFile(join(tree, "etc/ssl/certs/ca-certificates.crt"), "utf8");
 
@@ -109,4 +157,5 @@ test("the file tree of the hub's image runs the hub", async (t) => {
   const usage = await runIn(tree, "/usr/bin/node", "/opt/flotilla/bin/flotilla-hub.js", "--help");
 
   assert.match(usage, /^Usage: flotilla-hub \[flags\]\n/);
+  await checkGitPrograms(tree);
 });

@@ -1,5 +1,6 @@
 /**
- * The file tree of an image: the bundled program, Node, Helm and kustomize for the agent, and the files of Debian that these need. The same
+ * The file tree of an image: the bundled program, Node, Helm and kustomize for the agent, and the files of Debian: git, ssh and
+ * gpgv for Git repositories, and what all of these need. The same
  * inputs give the same bytes: names are sorted, times and owners are fixed when the image is built.
  */
 import { execFile } from "node:child_process";
