@@ -167,8 +167,11 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const isSuspended = release.spec?.suspend === true;
     if (bundle === undefined || !isBundleOf(bundle)) return;
     if ((bundle.spec.suspend === true) === isSuspended) return;
-    const spec = { ...bundle.spec, suspend: isSuspended };
-    deps.bundles.wrote(await rest.replace(bundles, { ...bundle, spec }, { signal }));
+    // What somebody else has changed in it does not get a signature.
+    const isOurs = deps.signer.pinsOf(bundle) !== undefined;
+    const changed = { ...bundle, spec: { ...bundle.spec, suspend: isSuspended } };
+    const next = isOurs ? deps.signer.signed(changed) : changed;
+    deps.bundles.wrote(await rest.replace(bundles, next, { signal }));
   }
 
   /** Creates, changes and deletes the HelmChart that is generated from `spec.chart`. */
