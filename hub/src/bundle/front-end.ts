@@ -29,6 +29,11 @@ export function validateBundle(bundle: Bundle): AppError | undefined {
       `${what}: name a chart with spec.helm.repo and spec.helm.chart${hasFiles ? ", and leave the files out" : ""}`,
     );
   }
+  if (spec.helmOpOptions?.origin !== undefined)
+    return new AppError(
+      hubErrors.BUNDLE_NOT_DEPLOYABLE,
+      "spec.helmOpOptions.origin is set, which only the hub may write: it decides as whom and with which Secrets agents act; remove it, or apply a HelmRelease instead of this Bundle",
+    );
   return helmOpFrontEnd.validate(asHelmOp(bundle));
 }
 
