@@ -93,14 +93,21 @@ describe("a tenant's HelmOp", () => {
       metadata: hidden,
       stringData: { password: "of another workspace" },
     });
-    for (const [index, name] of ["hidden", "fleet-local/hidden"].entries()) {
+    const reasons = [
+      [
+        "hidden",
+        /the hub has no Secret fleet-default\/hidden, which downstreamResources references/s,
+      ],
+      [
+        "fleet-local/hidden",
+        /downstreamResources\[0\]\.name is fleet-local\/hidden; set the name/s,
+      ],
+    ] as const;
+    for (const [index, [name, reason]] of reasons.entries()) {
       await tenants.create(`receiver-${index}`, {
         downstreamResources: [{ kind: "Secret", name }],
       });
-      await workspace.waitForMessage(
-        `receiver-${index}`,
-        /the hub has no Secret fleet-default\/.*hidden, which downstreamResources references/s,
-      );
+      await workspace.waitForMessage(`receiver-${index}`, reason);
     }
 
     assert.equal(
