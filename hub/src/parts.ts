@@ -1,5 +1,5 @@
 /** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
-import { hubNamespace } from "@flotilla/shared/api/names";
+import { hubNamespace, rancherNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { connectKube, type GrantOf, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createEventRecorder } from "@flotilla/shared/kube/events";
@@ -70,8 +70,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
   const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
+  const isWorkspace = (namespace: string) =>
+    namespace === rancherNamespace || workspaces.has(namespace);
   const objects = createWorkspaceObjects({
-    ...{ rest, isWorkspace: workspaces.has, project: gitParts.project, clock, log },
+    ...{ rest, isWorkspace, project: gitParts.project, clock, log },
   });
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);

@@ -4,6 +4,7 @@
  */
 import type { ObjectRef } from "@flotilla/proto";
 import type { HelmOp } from "@flotilla/shared/api";
+import { rancherNamespace } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden } from "@flotilla/shared/kube/client";
 import type { Watch } from "@flotilla/shared/kube/controller";
@@ -68,7 +69,6 @@ interface CaBundle {
 }
 
 /** The Secrets with the CA certificates that Rancher trusts, as in Fleet. */
-const rancherNamespace = "cattle-system";
 const rancherAuthorities = [
   { secret: "tls-ca", key: "cacerts.pem" },
   { secret: "tls-ca-additional", key: "ca-additional.pem" },

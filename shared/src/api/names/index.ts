@@ -40,6 +40,7 @@ export {
   managedLabel,
   maxReleaseNameLength,
   pollRequestAnnotation,
+  rancherNamespace,
   reconcileRequestAnnotation,
   registrationSecretType,
   registrationTokenAnnotation,

@@ -96,6 +96,8 @@ export const workspaceNamespace = "fleet-default";
 export const localNamespace = "fleet-local";
 /** The namespace of the hub. */
 export const hubNamespace = "flotilla-system";
+/** The namespace of Rancher, with the certificate authorities that it trusts. */
+export const rancherNamespace = "cattle-system";
 /** The namespace of Fleet's controllers, in Rancher and without it. */
 export const fleetNamespace = "cattle-fleet-system";
 /**
