@@ -45,6 +45,8 @@ export interface HubConfig {
   readonly gcrIssuer: string;
   /** Run although Leases of Fleet's controllers exist, once they have expired. */
   readonly takeOverFromFleet: boolean;
+  /** Reconcile Flux's kinds although Leases of Flux's controllers exist. */
+  readonly takeOverFromFlux: boolean;
   /** Whether a HelmRelease on the hub's own cluster needs a service account. */
   readonly requireLocalAccount: boolean;
   /** For chart repositories; absent: none. */
@@ -67,6 +69,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --gcr-issuer URL             whose tokens Receivers of type gcr accept; default https://accounts.google.com
   --certificate-lifetime D     of agents' certificates; default 24h
   --local-without-account      HelmReleases on the hub's own cluster need no service account
+  --take-over-from-flux        reconcile Flux's kinds where its controllers have run, and run no more
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
@@ -106,6 +109,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     crossNamespaceReferences: flags["cross-namespace-references"],
     gcrIssuer: flags["gcr-issuer"],
     takeOverFromFleet: flags["take-over-from-fleet"],
+    takeOverFromFlux: flags["take-over-from-flux"],
     requireLocalAccount: !flags["local-without-account"],
     logLevel,
     egress: {
@@ -166,6 +170,7 @@ function readFlags(args: readonly string[]) {
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },
         "take-over-from-fleet": { type: "boolean", default: false },
+        "take-over-from-flux": { type: "boolean", default: false },
         "log-level": { type: "string", default: "info" },
       },
     }).values;

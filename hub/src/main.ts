@@ -31,10 +31,13 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   try {
     await fleet.opened(signal);
     if (signal.aborted) return;
-    const end = AbortSignal.any([signal, fleet.closed]);
+    const end = AbortSignal.any([signal, fleet.closed, parts.flux.closed]);
     await serve({ config, parts, notReady, setNotReady: (next) => (why = next) }, end).finally(
       // The next process waits for the end of Fleet: the caches of this one would be stale by then.
-      () => fleet.closed.throwIfAborted(),
+      () => {
+        fleet.closed.throwIfAborted();
+        parts.flux.closed.throwIfAborted();
+      },
     );
   } finally {
     await parts.flush();

@@ -49,7 +49,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
-  const flux = createFluxCaches(rest, log);
+  const flux = createFluxCaches(rest, log, { takeOver: config.takeOverFromFlux });
   const { proxy } = config;
   const ownPorts: number[] = [];
   const egress = { ...config.egress, ownPorts };

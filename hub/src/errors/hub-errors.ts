@@ -22,6 +22,10 @@ export const hubErrors = defineErrors({
     retryable: true,
     help: "Fleet's controllers run in the hub's cluster and use the same objects, so the hub serves nothing and writes nothing. It exits if it was running, and waits when it starts again. Uninstall Fleet or scale its controllers to 0, then have the hub take over: docs/migrate.md.",
   },
+  FLUX_RUNNING: {
+    retryable: true,
+    help: "Flux's controllers were started in the hub's cluster while the hub reconciled their kinds, so the process ends. The next one leaves HelmReleases, sources, Alerts and Receivers as they are, and reconciles everything else. To have the hub reconcile them, uninstall Flux's controllers, and delete their Leases or set takeOverFromFlux: docs/flux.md.",
+  },
   PIN_MISSING: {
     retryable: false,
     help: "A Bundle names a chart version that was never resolved to an address and a digest. Reconcile its HelmOp.",

@@ -25,6 +25,7 @@ export {
   fleetLeaseNames,
   fleetNamespace,
   fluxFinalizer,
+  fluxLeaseNames,
   fluxReleaseName,
   forceRequestAnnotation,
   frontEndBundleName,

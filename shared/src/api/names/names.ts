@@ -111,6 +111,12 @@ export const fleetLeaseNames: readonly string[] = [
   "fleet-gitops-leader-election-shard",
   "fleet-helmops-leader-election-shard",
 ];
+/** The Leases of Flux's controllers, in whatever namespace they run. */
+export const fluxLeaseNames: readonly string[] = [
+  "helm-controller-leader-election",
+  "source-controller-leader-election",
+  "notification-controller-leader-election",
+];
 /** The namespace of the agent in its cluster. */
 export const agentNamespace = "flotilla-agent";
 /** The ServiceAccount of the agent, in its namespace, as its chart names it. */

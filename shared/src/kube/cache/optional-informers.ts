@@ -17,6 +17,10 @@ export interface OptionalInformers {
   add<T extends KubeObject>(resource: Resource<T>, inner: Informer<T>): Informer<T>;
   /** Watches the definitions, and runs the informers of those that exist, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
+  /** Decides again which informers run: `isAllowed` may have another answer. */
+  update(): void;
+  /** Whether any informer runs. */
+  isRunning(): boolean;
 }
 
 interface Optional {
@@ -27,10 +31,18 @@ interface Optional {
   running?: AbortController | undefined;
 }
 
-export function createOptionalInformers(deps: {
+export interface OptionalInformersDeps {
   readonly rest: KubeRest;
   readonly log: Log;
-}): OptionalInformers {
+  /** While it is false no informer is started, as if there were no definitions. */
+  readonly isAllowed?: () => boolean;
+}
+
+export function createOptionalInformers({
+  isAllowed = () => true,
+  ...deps
+}: OptionalInformersDeps): OptionalInformers {
+  let until: AbortSignal | undefined;
   const definitions = createInformer<KubeObject>({
     ...deps,
     resource: metadataOf(customResourceDefinitions),
@@ -41,8 +53,17 @@ export function createOptionalInformers(deps: {
   const optional = new Map<string, Optional>();
   const ended = new Set<Promise<void>>();
 
+  function updateAll(): void {
+    if (until === undefined || until.aborted) return;
+    for (const each of optional.values()) update(each, until);
+  }
+
   function update(each: Optional, signal: AbortSignal): void {
     const exists = definitions.store.get(each.name) !== undefined;
+    if (exists && !isAllowed() && each.running === undefined) {
+      each.settle();
+      return;
+    }
     if (exists && each.running === undefined) {
       const running = new AbortController();
       each.running = running;
@@ -85,9 +106,12 @@ export function createOptionalInformers(deps: {
       });
       const watching = definitions.run(signal);
       await definitions.synced.catch(() => undefined);
-      if (!signal.aborted) for (const each of optional.values()) update(each, signal);
+      until = signal;
+      updateAll();
       await watching;
       await Promise.all(ended);
     },
+    update: updateAll,
+    isRunning: () => [...optional.values()].some(({ running }) => running !== undefined),
   };
 }
