@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
 import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
+import { helmReleaseInstalls } from "./helm-releases.ts";
 import { besideHostileCharts } from "./hostile.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
 import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
@@ -37,6 +38,7 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["hostile", besideHostileCharts],
   ["waiting", besideWaitingReleases],
   ["drift", drifting],
+  ["releases", helmReleaseInstalls],
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";
