@@ -13,6 +13,7 @@ import { builtVersion, invalidChart, parseChart } from "./chart-version.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
 import { treeDigest } from "./tree.ts";
+import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
@@ -24,7 +25,8 @@ export interface GitChartDeps {
 const maxFileBytes = 5 * 1024 * 1024;
 
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
-  const { store, git, mint, signer } = deps;
+  const { store, mint, signer } = deps;
+  const treeFiles = createTreeFiles(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -48,8 +50,10 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       if (source === undefined || tree === undefined) continue;
       const here = places.filter(({ place }) => place.include === at);
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
-      const found = await git.readFiles(
-        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+      const { uid = "" } = source.metadata;
+      const found = await treeFiles.read(
+        { uid, url: tree.url, commit: tree.commit },
+        here.map(({ place }) => place.path),
         {
           access,
           signal: inputs.signal,
