@@ -22,6 +22,7 @@ import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
 import { treeDigest } from "./tree.ts";
+import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
@@ -31,7 +32,8 @@ export interface GitChartDeps {
 }
 
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
-  const { store, git, mint, signer } = deps;
+  const { store, mint, signer } = deps;
+  const treeFiles = createTreeFiles(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -55,8 +57,10 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       if (source === undefined || tree === undefined) continue;
       const here = places.filter(({ place }) => place.include === at);
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
-      const found = await git.readFiles(
-        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+      const { uid = "" } = source.metadata;
+      const found = await treeFiles.read(
+        { uid, url: tree.url, commit: tree.commit },
+        here.map(({ place }) => place.path),
         {
           access,
           signal: inputs.signal,
