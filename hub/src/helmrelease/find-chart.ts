@@ -51,8 +51,7 @@ function chartOf({ flux, signer }: FindChartDeps, ref: ChartSourceRef): ReleaseC
   const key = keyOf({ namespace: ref.namespace, name });
   const access = accessOf(flux, kind, ref.namespace, name);
   if (access === undefined) return notReady(`there is no ${kind} ${key}`);
-  const { revision, digest } = chart.status?.artifact ?? { revision: "", digest: "" };
-  const found = { pin, access, revision, digest };
+  const found = { pin, access };
   const included = kind === "GitRepository" ? includedOf(flux, ref.namespace, name) : undefined;
   return pin.kind === "oci"
     ? { ...found, repo: pin.repository, chart: "" }
@@ -68,9 +67,8 @@ function repositoryOf(
   if ("reason" in pin) return pin;
   const access = accessOf(flux, "OCIRepository", ref.namespace, ref.name);
   if (access === undefined) return notReady(`OCIRepository '${keyOf(ref)}' has no spec`);
-  const { revision, digest } = repository?.status?.artifact ?? { revision: "", digest: "" };
   const repo = pin.kind === "oci" ? pin.repository : (access.url ?? "");
-  return { repo, chart: "", pin, access, revision, digest };
+  return { repo, chart: "", pin, access };
 }
 
 function pinOf(
