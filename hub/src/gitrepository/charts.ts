@@ -6,7 +6,12 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { describeUrl, type GitPin, isTreePin, pinnedVersion } from "@flotilla/shared/source";
 import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
 import { isUsable, type ReadSecret, SourceError } from "../fluxsource/index.ts";
-import { type ChartFromSource, pinOfArtifact } from "../helmchart/index.ts";
+import {
+  type ChartFromSource,
+  keptDependencies,
+  pinOfArtifact,
+  repositoriesOf,
+} from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
 import { builtVersion, invalidChart, parseChart } from "./chart-version.ts";
@@ -93,7 +98,9 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const chartFile = posix.join(path, "Chart.yaml");
         const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
         const wanted = valuesFiles.map((file) => ({ file, path: valuesPath(file) }));
-        const paths = [...new Set([chartFile, ...wanted.map((each) => each.path)])];
+        const requirementsFile = posix.join(path, "requirements.yaml");
+        const valuesPaths = wanted.map((each) => each.path);
+        const paths = [...new Set([chartFile, requirementsFile, ...valuesPaths])];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const text = files.get(chartFile);
         if (text === undefined)
@@ -125,9 +132,12 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
           chart.status?.observedChartName === name &&
           chart.status.observedGeneration === chart.metadata.generation;
         const result = isSame ? before : pin;
+        const requirements = files.get(requirementsFile)?.toString();
+        const repositories = repositoriesOf(text.toString(), requirements);
         return {
           name,
           pin: result,
+          dependencies: isSame ? keptDependencies(chart, repositories, signer) : repositories,
           digest: treeDigest(result),
           url,
           ...(ignoreMissingValuesFiles === true && {

@@ -27,6 +27,7 @@ import {
   treeChartVersion,
 } from "./chart-file.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
+import { keptDependencies, repositoriesOf } from "./dependencies.ts";
 
 /** Flux's limits of a packaged chart and of a file in it. */
 const maxArchiveBytes = 10 * 1024 * 1024;
@@ -51,21 +52,23 @@ export function chartsOfBuckets(deps: {
     const found = findChart(listing, path);
     if (found === undefined)
       throw invalidChart(where, "there is neither a Chart.yaml below it nor an object of this key");
-    const bytes = await deps.client.readObject(
-      location,
-      {
-        ...{ key: found.key, etag: found.etag },
-        maxBytes: found.isArchive ? maxArchiveBytes : maxChartFileBytes,
-      },
-      access,
-      { signal, timeoutMs: requestTimeoutMs },
-    );
-    if (bytes === undefined)
-      throw new SourceError("NoSourceArtifact", `object ${found.key} of ${where} is gone`);
+    async function read({ key, etag }: BucketObject, maxBytes: number): Promise<Uint8Array> {
+      const bytes = await deps.client.readObject(location, { key, etag, maxBytes }, access, {
+        ...{ signal, timeoutMs: requestTimeoutMs },
+      });
+      if (bytes !== undefined) return bytes;
+      throw new SourceError("NoSourceArtifact", `object ${key} of ${where} is gone`);
+    }
+    const bytes = await read(found, found.isArchive ? maxArchiveBytes : maxChartFileBytes);
     const text = found.isArchive
       ? await chartFileOfArchive(bytes, where)
       : Buffer.from(bytes).toString("utf8");
     const { name, version } = parseChartFile(text, where);
+    const required = found.isArchive ? undefined : requirementsOf(listing, path);
+    const requirements = required && (await read(required, maxChartFileBytes));
+    const repositories = found.isArchive
+      ? []
+      : repositoriesOf(text, requirements && Buffer.from(requirements).toString("utf8"));
     const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
     const present = presentFiles(listing, valuesFiles, ignoreMissingValuesFiles === true);
     const hex = revision.slice("sha256:".length);
@@ -91,6 +94,7 @@ export function chartsOfBuckets(deps: {
       pin: result,
       digest: result.digest,
       url: bucketAddress(location),
+      dependencies: isSame ? keptDependencies(chart, repositories, deps.signer) : repositories,
       ...(ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
   }
@@ -126,9 +130,12 @@ function isBelow(directory: string, file: string): boolean {
   return directory === "." || pathOf(file).startsWith(`${directory}/`);
 }
 
-interface FoundChart {
+interface BucketObject {
   readonly key: string;
   readonly etag: string;
+}
+
+interface FoundChart extends BucketObject {
   readonly isArchive: boolean;
 }
 
@@ -137,6 +144,12 @@ function findChart({ objects }: BucketListing, path: string): FoundChart | undef
   const file = path === "." ? "Chart.yaml" : `${path}/Chart.yaml`;
   const found = objects.find(({ key }) => key === path || key === file);
   return found && { key: found.key, etag: found.etag, isArchive: found.key === path };
+}
+
+/** Where a chart of `apiVersion: v1` has its dependencies. */
+function requirementsOf({ objects }: BucketListing, path: string): BucketObject | undefined {
+  const key = path === "." ? "requirements.yaml" : `${path}/requirements.yaml`;
+  return objects.find((each) => each.key === key);
 }
 
 function presentFiles(

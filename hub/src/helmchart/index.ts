@@ -1,5 +1,7 @@
 export {
   type ChartProblem,
+  chartArtifact,
+  dependenciesOfArtifact,
   pinMetadata,
   pinOfArtifact,
   problemMetadata,
@@ -7,5 +9,6 @@ export {
 } from "./artifact.ts";
 export type { ChartFromSource } from "./chart-source.ts";
 export { createHelmChartController } from "./controller.ts";
+export { keptDependencies, repositoriesOf } from "./dependencies.ts";
 export { chartsOfBuckets } from "./from-bucket.ts";
 export { chartsOfHelmRepositories } from "./from-helm-repository.ts";

@@ -30,11 +30,11 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { byBundle, clusterKeyOf } from "../cache/index.ts";
+import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import { asHelmOp } from "../frontend/index.ts";
 import { releaseMetadata } from "../notification/index.ts";
-import { mergePolicies, violationOf } from "../policy/index.ts";
+import { type MergedPolicy, mergePolicies, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
@@ -47,6 +47,7 @@ import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
 export interface HelmReleaseDeps extends FindChartDeps {
+  readonly flux: FindChartDeps["flux"] & Pick<FluxInformers, "helmReleases" | "helmCharts">;
   readonly rest: KubeRest;
   readonly bundles: Store<Bundle>;
   readonly deployments: Store<BundleDeployment>;
@@ -104,7 +105,7 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const policy = mergePolicies(
       [...new Set(namespaces)].flatMap((each) => deps.policies.byIndex(byNamespace, each)),
     );
-    const violation = violationOf(policy, asHelmOp(bundle), deps.patterns);
+    const violation = firstViolation(policy, bundle);
     if (violation !== undefined) return reject(release, violation);
     await writeBundle(bundle, signal);
     publish(release, { chart });
@@ -120,6 +121,22 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       release,
       decidedStatus(release, statuses.current(release), { ...decision, now }),
     );
+  }
+
+  /** Every source that it is made from has a Secret to judge. */
+  function firstViolation(policy: MergedPolicy, bundle: Bundle): AppError | undefined {
+    const { included = [], dependencies = [] } = bundle.spec.helmOpOptions?.origin ?? {};
+    const helmOp = asHelmOp(bundle);
+    const others = [...included, ...dependencies].flatMap(({ secret }) => secret ?? []);
+    return [
+      helmOp,
+      ...others.map((secret) => ({
+        ...helmOp,
+        spec: { ...helmOp.spec, helmSecretName: refOf(secret).name },
+      })),
+    ]
+      .map((each) => violationOf(policy, each, deps.patterns))
+      .find((violation) => violation !== undefined);
   }
 
   function reject(release: HelmRelease, error: AppError): Result {
