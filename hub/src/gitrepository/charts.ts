@@ -11,10 +11,12 @@ import {
   chartFileOfArchive,
   invalidChart,
   keepMadeChart,
+  keptDependencies,
   maxArchiveBytes,
   parseChartFile,
   pinOfArtifact,
   presentValuesFiles,
+  repositoriesOf,
   treeChartVersion,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -103,7 +105,14 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const path = chartPath(spec.chart);
         const chartFile = posix.join(path, "Chart.yaml");
         const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-        const paths = [...new Set([chartFile, path, ...valuesFiles.map(cleanPath)])];
+        const requirementsFile = posix.join(path, "requirements.yaml");
+        const paths = [
+          ...new Set([
+            ...(path === "." ? [] : [path]),
+            ...[chartFile, requirementsFile],
+            ...valuesFiles.map(cleanPath),
+          ]),
+        ];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
         const where = `${path} of ${commit}`;
@@ -133,9 +142,16 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
         const result = keepMadeChart(chart, earlier, { name, pin });
+        // A packaged chart has its dependencies in it.
+        const repositories =
+          archive === undefined
+            ? repositoriesOf(text, files.get(requirementsFile)?.toString())
+            : [];
         return {
           name,
           pin: result,
+          dependencies:
+            result === pin ? repositories : keptDependencies(chart, repositories, signer),
           digest: treeDigest(result),
           url,
           ...(ignoreMissingValuesFiles === true && {
