@@ -36,6 +36,7 @@ import {
   type SourceResult,
   type SourceStatus,
   succeeded,
+  suspended,
 } from "./source-status.ts";
 
 /** Reads a Secret of the object's namespace that `secretsOf` has named; undefined: it does not exist. */
@@ -140,7 +141,8 @@ export function createSourceController<T extends SourceObject>(
     const handled =
       schedule.request === undefined ? {} : { lastHandledReconcileAt: schedule.request };
     if (object.spec?.suspend === true) {
-      if (schedule.request !== undefined) publish(object, { ...status, ...handled });
+      const next = { ...suspended(observed, status), ...handled };
+      if (Object.keys(next).length > 0) publish(object, next);
       return done();
     }
     if (!schedule.isDue && kind.isDamaged?.(object) !== true)
@@ -222,10 +224,11 @@ function requeueAt(time: string | undefined, nowMs: number): Result {
     : requeueAfter(Math.max(0, Date.parse(time) - nowMs), "interval");
 }
 
-/** What others wait for: another artifact, another result. */
+/** What others wait for: another artifact, another result, an observed generation. */
 function isUrgentSource(before: SourceStatus | undefined, after: SourceStatus): boolean {
   if (
     before?.artifact?.revision !== after.artifact?.revision ||
+    before?.observedGeneration !== after.observedGeneration ||
     before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
     (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0)
   )
