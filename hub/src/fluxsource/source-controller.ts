@@ -61,6 +61,8 @@ export interface SourceKind<T extends SourceObject> {
   readonly secretsOf: (object: T) => readonly string[];
   /** Identifies what else it is read with, such as the revision of another source. */
   readonly inputsOf?: (object: T) => string;
+  /** Whether the source that it is made from is being read: until then what it has stays as it is. */
+  readonly isWaiting?: (object: T) => boolean;
   /** Whether what its status has cannot be used, because somebody else has written it. */
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
@@ -145,10 +147,12 @@ export function createSourceController<T extends SourceObject>(
       if (Object.keys(next).length > 0) publish(object, next);
       return done();
     }
+    const isRead = status?.polling?.observedGeneration === object.metadata.generation;
+    if (isRead && schedule.request === undefined && kind.isWaiting?.(object) === true)
+      return done();
     if (!schedule.isDue && kind.isDamaged?.(object) !== true)
       return requeueAt(status?.polling?.nextAttemptTime, nowMs);
-    if (status?.polling?.observedGeneration !== object.metadata.generation)
-      publish(object, progressing(observed, status, formatTimeMs(nowMs)));
+    if (!isRead) publish(object, progressing(observed, status, formatTimeMs(nowMs)));
     const secret: ReadSecret = (name) => secrets[names.indexOf(name)]?.data;
     const result = await context.withoutWorker(() =>
       kind.read(object, { secret, signal: context.signal }).catch((thrown: unknown) => {
@@ -177,6 +181,7 @@ export function createSourceController<T extends SourceObject>(
   /** Once for each new revision, for each failure, and for a recovery. */
   function record(object: T, before: SourceStatus | undefined, result: SourceResult | SourceError) {
     if (result instanceof Error) {
+      if (result.isTrace) return;
       events.record(object, {
         type: "Warning",
         reason: result.reason,
