@@ -17,7 +17,7 @@ import {
   requestTimeoutMs,
   secretsOfBucket,
 } from "../bucket/index.ts";
-import { isUsable, SourceError, timeoutOf } from "../fluxsource/index.ts";
+import { isUsable, noSourceArtifact, timeoutOf } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { pinOfArtifact } from "./artifact.ts";
 import {
@@ -58,8 +58,7 @@ export function chartsOfBuckets(deps: {
       access,
       { signal, timeoutMs: requestTimeoutMs },
     );
-    if (bytes === undefined)
-      throw new SourceError("NoSourceArtifact", `object ${found.key} of ${where} is gone`);
+    if (bytes === undefined) throw noSourceArtifact(`object ${found.key} of ${where} is gone`);
     const text = found.isArchive
       ? await chartFileOfArchive(bytes, where)
       : Buffer.from(bytes).toString("utf8");
