@@ -5,16 +5,18 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { describeUrl, type GitPin } from "@flotilla/shared/source";
 import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
-import { isUsable, noSourceArtifact, type ReadSecret, SourceError } from "../fluxsource/index.ts";
+import { isUsable, noSourceArtifact, type ReadSecret } from "../fluxsource/index.ts";
 import {
   type ChartFromSource,
   chartFileOfArchive,
   invalidChart,
   keepMadeChart,
+  keptDependencies,
   maxArchiveBytes,
   parseChartFile,
   pinOfArtifact,
   presentValuesFiles,
+  repositoriesOf,
   treeChartVersion,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -98,7 +100,9 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const path = chartPath(spec.chart);
         const chartFile = posix.join(path, "Chart.yaml");
         const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-        const paths = [...new Set([chartFile, path, ...valuesFiles.map(cleanPath)])];
+        const requirementsFile = posix.join(path, "requirements.yaml");
+        const valuesPaths = valuesFiles.map(cleanPath);
+        const paths = [...new Set([chartFile, requirementsFile, path, ...valuesPaths])];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
         const where = `${path} of ${commit}`;
@@ -128,9 +132,13 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
         const result = keepMadeChart(chart, earlier, { name, pin });
+        const requirements = files.get(requirementsFile)?.toString();
+        const repositories = archive === undefined ? repositoriesOf(text, requirements) : [];
         return {
           name,
           pin: result,
+          dependencies:
+            result === earlier ? keptDependencies(chart, repositories, signer) : repositories,
           digest: treeDigest(result),
           url,
           ...(ignoreMissingValuesFiles === true && {
