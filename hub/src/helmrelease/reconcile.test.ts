@@ -6,7 +6,6 @@ import {
   type HelmReleaseSpec,
   helmCharts,
   helmReleases,
-  helmRepositories,
 } from "@flotilla/shared/flux";
 import type { Pin } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
@@ -48,10 +47,7 @@ async function deployed(
   release?: HelmRelease,
 ): Promise<TestReleases> {
   const releases = createTestReleases();
-  releases.rest.put(helmRepositories, {
-    metadata: { namespace, name: "charts", uid: "uid-charts", generation: 1 },
-    spec: { url: "https://charts.example.com", provider: "generic" },
-  });
+  releases.putHelmRepository();
   releases.rest.put(helmReleases, release ?? aHelmRelease(spec));
   await releases.reconcile();
   releases.resolveChart();
@@ -170,10 +166,7 @@ describe("a HelmRelease that is created", () => {
         ...policy,
         metadata: { ...policy.metadata, namespace: where },
       });
-      releases.rest.put(helmRepositories, {
-        metadata: { namespace, name: "charts", uid: "uid-charts", generation: 1 },
-        spec: { url: "https://charts.example.com", provider: "generic" },
-      });
+      releases.putHelmRepository();
       releases.rest.put(helmReleases, aHelmRelease());
       await releases.reconcile();
       releases.resolveChart();

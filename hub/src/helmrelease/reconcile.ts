@@ -62,6 +62,9 @@ export interface HelmReleaseDeps extends FindChartDeps {
   readonly options: ValidationOptions;
 }
 
+/** Whether the clusters are still connected that uninstall a release; the last of its deployments reconciles it at once. */
+const uninstallCheckMs = 30_000;
+
 /** Flux's reasons of errors of the hub. */
 const reasons: ReadonlyMap<string, string> = new Map([
   [hubErrors.ACCESS_DENIED.code, "AccessDenied"],
@@ -221,10 +224,14 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const isWaiting = remaining.some(
       (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
     );
-    if (isWaiting && release.spec?.suspend !== true) return done();
+    if (isWaiting && release.spec?.suspend !== true)
+      return requeueAfter(uninstallCheckMs, "a cluster that uninstalls it may disconnect");
     recordUninstall(release, remaining);
     const chart = chartSourceOf(release);
-    if (chart?.isGenerated === true) await deleteChart(keyOf(chart), release, signal);
+    const earlier = statuses.current(release)?.helmChart;
+    const own = chart?.isGenerated === true ? keyOf(chart) : undefined;
+    for (const each of new Set([own, earlier]))
+      if (each !== undefined) await deleteChart(each, release, signal);
     await removeFinalizer(finalizerOptions(signal), release);
     return done();
   }

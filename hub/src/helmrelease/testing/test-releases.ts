@@ -62,6 +62,8 @@ export interface TestReleases {
   accepted(name?: string): string;
   chart(key?: string): HelmChart | undefined;
   bundle(name?: string): Bundle | undefined;
+  /** The HelmRepository `apps/charts`. */
+  putHelmRepository(): void;
   /** The HelmChart is resolved to this pin, as by its controller. */
   resolveChart(pin?: Pin, name?: string): void;
   /** The OCIRepository `apps/web`, with this pin. */
@@ -149,6 +151,11 @@ export function createTestReleases(options: ValidationOptions = everything): Tes
     },
     chart: (name = "apps-web") => rest.peek(helmCharts, { namespace, name }),
     bundle: (name = "helmrelease-web") => rest.peek(bundles, { namespace, name }),
+    putHelmRepository: () =>
+      void rest.put(helmRepositories, {
+        metadata: { namespace, name: "charts", uid: "uid-charts", generation: 1 },
+        spec: { url: "https://charts.example.com", provider: "generic" },
+      }),
     resolveChart(pin = httpPin("1.2.9"), name = "apps-web") {
       const chart = rest.peek(helmCharts, { namespace, name });
       if (chart === undefined) throw new Error(`there is no HelmChart ${name}`);
