@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { helmCharts, helmReleases, helmRepositories } from "@flotilla/shared/flux";
 import { type Lease, leases, namespaces } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
@@ -19,7 +19,6 @@ charts.publish(await configChart("app", "1.0.0"));
 await releases.createNamespace("apps");
 await hub.create(namespaces, { metadata: { name: "flux-system" } });
 const fluxLease = { namespace: "flux-system", name: "helm-controller-leader-election" };
-afterAll(() => hub.delete(leases, fluxLease));
 
 /** As helm-controller has it, which renews it while it runs. */
 async function createFluxLease(): Promise<void> {
