@@ -23,14 +23,12 @@ import { pinOfArtifact } from "./artifact.ts";
 import {
   chartFileOfArchive,
   invalidChart,
+  maxArchiveBytes,
+  maxChartFileBytes,
   parseChartFile,
-  treeChartVersion,
 } from "./chart-file.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
-
-/** Flux's limits of a packaged chart and of a file in it. */
-const maxArchiveBytes = 10 * 1024 * 1024;
-const maxChartFileBytes = 5 * 1024 * 1024;
+import { keepMadeChart, presentValuesFiles, treeChartVersion } from "./tree-chart.ts";
 
 export function chartsOfBuckets(deps: {
   readonly store: Pick<Store<Bucket>, "get">;
@@ -66,8 +64,12 @@ export function chartsOfBuckets(deps: {
       ? await chartFileOfArchive(bytes, where)
       : Buffer.from(bytes).toString("utf8");
     const { name, version } = parseChartFile(text, where);
-    const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-    const present = presentFiles(listing, valuesFiles, ignoreMissingValuesFiles === true);
+    const keys = new Set(listing.objects.map(({ key }) => key));
+    const present = presentValuesFiles(
+      spec,
+      (file) => keys.has(pathOf(file)),
+      `bucket ${bucketAddress(location)} (${revision})`,
+    );
     const hex = revision.slice("sha256:".length);
     const needsOthers = present.some((file) => !isBelow(path, file)) || /file:/.test(text);
     const pin: BucketPin = {
@@ -79,19 +81,14 @@ export function chartsOfBuckets(deps: {
       build: { ...(present.length > 0 && { valuesFiles: present.map(pathOf) }) },
     };
     const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, deps.signer);
-    // An equal version is not made again until the HelmChart itself changes, as in Flux.
-    const isSame =
-      before?.kind === "bucket" &&
-      before.version === pin.version &&
-      chart.status?.observedChartName === name &&
-      chart.status.observedGeneration === chart.metadata.generation;
-    const result = isSame ? before : pin;
+    const earlier = before?.kind === "bucket" ? before : undefined;
+    const result = keepMadeChart(chart, earlier, { name, pin });
     return {
       name,
       pin: result,
       digest: result.digest,
       url: bucketAddress(location),
-      ...(ignoreMissingValuesFiles === true && { valuesFiles: present }),
+      ...(spec.ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
   }
 
@@ -137,22 +134,6 @@ function findChart({ objects }: BucketListing, path: string): FoundChart | undef
   const file = path === "." ? "Chart.yaml" : `${path}/Chart.yaml`;
   const found = objects.find(({ key }) => key === path || key === file);
   return found && { key: found.key, etag: found.etag, isArchive: found.key === path };
-}
-
-function presentFiles(
-  { objects }: BucketListing,
-  files: readonly string[],
-  isMissingIgnored: boolean,
-): readonly string[] {
-  const keys = new Set(objects.map(({ key }) => key));
-  const missing = files.filter((file) => !keys.has(pathOf(file)));
-  if (missing[0] !== undefined && !isMissingIgnored)
-    throw new SourceError(
-      "ValuesFilesError",
-      `values file ${missing[0]} is not in the bucket: spec.valuesFiles has paths from its root`,
-      { condition: "BuildFailed", stalls: true },
-    );
-  return files.filter((file) => !missing.includes(file));
 }
 
 /** From the root of the bucket, without `.`; `.` is the root itself. */
