@@ -70,7 +70,7 @@ export interface DeployerDeps
     "stored" | "crds" | "applyChartCrds" | "uninstall" | "downstream" | "guard" | "inventory"
   > {
   readonly inventory: Inventory;
-  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
+  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isGone" | "isRequired">;
   readonly drift: Tools["drift"];
   readonly inputs: InputCollector;
   readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
