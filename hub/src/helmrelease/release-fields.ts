@@ -43,8 +43,8 @@ export function withReleaseFields(
 function releaseOf({ status }: BundleDeployment, bundle: Pick<Bundle, "spec"> | undefined) {
   const [, namespace, name] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
   if (namespace !== undefined && name !== undefined) return { namespace, name };
-  const { namespace: desired = "", helm } = bundle?.spec ?? {};
-  return { namespace: desired, name: helm?.releaseName ?? "" };
+  const { namespace: desired, helm } = bundle?.spec ?? {};
+  return { namespace: desired ?? "", name: helm?.releaseName ?? "" };
 }
 
 function snapshotOf(
