@@ -227,6 +227,18 @@ test("the end: one that was never installed, and one whose release is gone, are 
   for (const name of ["never", "gone"]) await releases.delete(refOf(name));
 });
 
+test("the end: a cluster that is offline is not waited for, and uninstalls when it returns", async () => {
+  await create("away");
+  await ready("away", 1);
+  await local.stopAgent();
+
+  await releases.delete(refOf("away"));
+  assert.ok(await installedConfig(client, "away", "apps"));
+
+  await local.startAgent();
+  await waitUntilGone(client, configMaps, refOf("away-config"));
+});
+
 test("the end: without its service account nothing is uninstalled, and nothing hangs, also with the whole namespace", async () => {
   await releases.createNamespace("tenant");
   const account = { namespace: "tenant", name: "deployer" };

@@ -2,7 +2,7 @@
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 
 /**
- * A ConfigMap `<release>-config` with the version and the greeting. With `reject` the API server rejects an object of it, with `pod`
+ * A ConfigMap `<release>-config` with the version and the greeting. With `fail` it is not rendered, with `reject` the API server rejects an object of it, with `pod`
  * it has a pod that no node fits, with `web` a Deployment whose selector has the label that it names, and with `tests: fail` one of
  * its two tests fails.
  */
@@ -10,9 +10,10 @@ export function sampleChart(version: string, name = "sample"): Promise<ChartArch
   return chartArchive({
     name,
     version,
-    values: 'greeting: hello\nreject: false\npod: false\nweb: ""\ntests: pass\n',
+    values: 'greeting: hello\nfail: false\nreject: false\npod: false\nweb: ""\ntests: pass\n',
     templates: {
-      "config.yaml": `apiVersion: v1
+      "config.yaml": `{{- if .Values.fail }}{{ fail "these values are refused" }}{{ end }}
+apiVersion: v1
 kind: ConfigMap
 metadata: {name: "{{ .Release.Name }}-config"}
 data: {version: {{ .Chart.Version | quote }}, greeting: {{ .Values.greeting | quote }}}

@@ -269,6 +269,24 @@ test("failed: with RetryOnFailure an installation is retried as an upgrade after
   await releases.ready(refOf("retried"), "1.0.0");
 });
 
+test("failed: a failure before Helm has written a record is no attempt that counts, and is retried", async () => {
+  const name = "unrendered";
+  await create(name, { values: { fail: true }, install: { remediation: { retries: 0 } } });
+
+  const failing = await releases.waitForCondition(
+    refOf(name),
+    "Reconciling",
+    "True",
+    "ProgressingWithRetry",
+    /these values are refused/,
+  );
+
+  assert.equal(currentCondition(failing, "Ready")?.status, "False");
+  assert.equal(currentCondition(failing, "Stalled"), undefined);
+  assert.equal(failing.status?.failures ?? 0, 0);
+  assert.deepEqual(await recordsOf(name), []);
+});
+
 test("failed: an upgrade without an earlier revision is stalled with MissingRollbackTarget", async () => {
   const strategy = { name: "RetryOnFailure", retryInterval: "100ms" } as const;
   await create("targetless", {
