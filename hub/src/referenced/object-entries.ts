@@ -34,6 +34,8 @@ export interface ObjectEntriesDeps {
   readonly failure: () => AppError | undefined;
   /** Default: agents get Secrets as they are. */
   readonly project?: ProjectSecret | undefined;
+  /** After this long an object is read again; absent: only when it has changed. */
+  readonly rereadInMs?: (object: StoredObject | undefined) => number | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -116,7 +118,8 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     name: string,
   ): Promise<{ readonly known: WorkspaceObject; readonly renewInMs?: number | undefined }> {
     const found = await deps.read(name);
-    if (found === undefined) return { known: { kind: "absent" } };
+    const rereadInMs = deps.rereadInMs?.(found);
+    if (found === undefined) return { known: { kind: "absent" }, renewInMs: rereadInMs };
     if (isOwnObject(found)) {
       log.warn({ kind, name }, "a deployment refers to an object of the hub, which is never sent");
       return { known: { kind: "absent" } };
@@ -128,7 +131,7 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     const { resourceVersion = "" } = found.metadata;
     return {
       known: { kind: "present", digest: packed.digest, resourceVersion, packed, object },
-      renewInMs: sent.renewInMs,
+      renewInMs: soonest(sent.renewInMs, rereadInMs),
     };
   }
 
@@ -185,6 +188,10 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
       }
     },
   };
+}
+
+function soonest(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 function newEntry(): Entry {
