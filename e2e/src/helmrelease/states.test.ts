@@ -11,8 +11,8 @@ import { chartOf } from "./release-fleet.ts";
 import { startSampleFleet } from "./sample-fleet.ts";
 
 const releases = await startSampleFleet();
-const { archive, client, conditionsOf, greetingOf, helm, install, readyAt, recordsOf, refOf } =
-  releases;
+const { archive, client, conditionsOf, greetingOf, helm, hub } = releases;
+const { install, readyAt, recordsOf, refOf } = releases;
 
 test("absent: a release that somebody has uninstalled is installed again", async () => {
   await install("absent");
@@ -99,6 +99,23 @@ test("out of sync: another version, other values, post-renderers and common meta
     [newest?.chartVersion, newest?.status, newest?.action, earlier[0]?.version],
     ["1.1.0", "deployed", "upgrade", 4],
   );
+});
+
+test("out of sync: values of an object without the label are read again on request", async () => {
+  const name = "requested";
+  await hub.create(configMaps, {
+    metadata: refOf("unlabelled"),
+    data: { "values.yaml": "greeting: first\n" },
+  });
+  await install(name, { valuesFrom: [{ kind: "ConfigMap", name: "unlabelled" }] });
+  await readyAt(name, 1);
+  const body = { data: { "values.yaml": "greeting: second\n" } };
+  await hub.patch(configMaps, refOf("unlabelled"), { type: "merge", body });
+
+  await releases.annotate(refOf(name), { [reconcileRequestAnnotation]: "again" });
+
+  await readyAt(name, 2);
+  assert.equal(await greetingOf(name), "second");
 });
 
 test("untested: the tests that filters select run after an installation and an upgrade, and are in the history", async () => {
