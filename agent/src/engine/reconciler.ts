@@ -31,6 +31,7 @@ import {
   retryDelayMs,
   retryMessage,
   stopFailures,
+  untilRepeatedMs,
 } from "./progress.ts";
 import type { Statuses } from "./statuses.ts";
 
@@ -252,6 +253,9 @@ async function withdraw(
   const { assignments, deployer, statuses, dependencies, withdrawn, outbox, clock, log } = deps;
   const { owner, deploymentId } = assignment;
   const { name } = owner;
+  const isUninstall = passKind(assignment) === "uninstall";
+  const waitMs = isUninstall ? untilRepeatedMs(own, deploymentId, clock.now()) : 0;
+  if (waitMs > 0) return requeueAfter(waitMs, "failed");
   own.result = { kind: "withdrawing", message: "" };
   deps.drift.suspend(name);
   try {

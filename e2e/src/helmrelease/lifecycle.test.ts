@@ -183,12 +183,10 @@ test("the end: a pre-delete hook that fails is repeated until it succeeds", asyn
 
   await hub.delete(helmReleases, refOf(name));
   await releases.waitFor(refOf(name), "not uninstalled, naming the hook", ({ status }) =>
-    /parting/.test(JSON.stringify([status?.conditions, status?.clusters])),
+    /Hook pre-delete/.test(JSON.stringify([status?.conditions, status?.clusters])),
   );
   assert.ok(await installedConfig(client, name, "apps"));
-  await releases.patch(refOf(name), {
-    uninstall: { disableHooks: true, deletionPropagation: "background" },
-  });
+  await client.create(namespaces, { metadata: { name: "hooks" } });
 
   await waitUntilGone(hub, helmReleases, refOf(name));
   assert.equal(await installedConfig(client, name, "apps"), undefined);
