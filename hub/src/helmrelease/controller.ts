@@ -44,6 +44,12 @@ const byDeletion = defineIndex<HelmRelease>("deletion", ({ metadata }) =>
 
 const deleting = "deleting";
 
+/** HelmReleases by the namespace of their HelmChart, whose HelmRepositories its dependencies are accessed with. */
+const byChartNamespace = defineIndex<HelmRelease>("chartNamespace", (release) => {
+  const ref = chartSourceOf(release);
+  return ref?.kind === "HelmChart" ? [ref.namespace] : [];
+});
+
 export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Controller {
   const { flux, caches } = deps;
   const { store } = flux.helmReleases;
@@ -72,6 +78,11 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
       watch(flux.helmCharts, { toKeys: ({ key }) => using("HelmChart", key), replay: false }),
       watch(flux.ociRepositories, {
         toKeys: ({ key }) => using("OCIRepository", key),
+        replay: false,
+      }),
+      watch(flux.helmRepositories, {
+        predicate: isSpecChange,
+        toKeys: ({ key }) => store.byIndex(byChartNamespace, refOf(key).namespace ?? "").map(keyOf),
         replay: false,
       }),
       // Another client changed or deleted it.
