@@ -3,21 +3,28 @@ import { posix } from "node:path";
 import type { GitRepository } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { describeUrl, type GitPin, isTreePin, pinnedVersion } from "@flotilla/shared/source";
+import { describeUrl, type GitPin } from "@flotilla/shared/source";
 import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
 import { isUsable, type ReadSecret, SourceError } from "../fluxsource/index.ts";
 import {
   type ChartFromSource,
+  chartFileOfArchive,
+  invalidChart,
+  keepMadeChart,
   keptDependencies,
+  maxArchiveBytes,
+  parseChartFile,
   pinOfArtifact,
+  presentValuesFiles,
   repositoriesOf,
+  treeChartVersion,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
-import { builtVersion, invalidChart, parseChart } from "./chart-version.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
 import { treeDigest } from "./tree.ts";
+import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
@@ -26,10 +33,9 @@ export interface GitChartDeps {
   readonly signer: Pick<PinSigner, "isSigned">;
 }
 
-const maxFileBytes = 5 * 1024 * 1024;
-
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
-  const { store, git, mint, signer } = deps;
+  const { store, mint, signer } = deps;
+  const treeFiles = createTreeFiles(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -53,13 +59,15 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       if (source === undefined || tree === undefined) continue;
       const here = places.filter(({ place }) => place.include === at);
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
-      const found = await git.readFiles(
-        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+      const { uid = "" } = source.metadata;
+      const found = await treeFiles.read(
+        { uid, url: tree.url, commit: tree.commit },
+        here.map(({ place }) => place.path),
         {
           access,
           signal: inputs.signal,
           timeoutMs: timeoutMsOf(repository),
-          maxBytes: maxFileBytes,
+          maxBytes: maxArchiveBytes,
         },
       );
       for (const { path, place } of here) files.set(path, found.get(place.path));
@@ -97,51 +105,57 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const path = chartPath(spec.chart);
         const chartFile = posix.join(path, "Chart.yaml");
         const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-        const wanted = valuesFiles.map((file) => ({ file, path: valuesPath(file) }));
         const requirementsFile = posix.join(path, "requirements.yaml");
-        const valuesPaths = wanted.map((each) => each.path);
-        const paths = [...new Set([chartFile, requirementsFile, ...valuesPaths])];
+        const paths = [
+          ...new Set([
+            ...(path === "." ? [] : [path]),
+            ...[chartFile, requirementsFile],
+            ...valuesFiles.map(cleanPath),
+          ]),
+        ];
         const files = await readFiles(repository, tree, paths, { secret, signal });
-        const text = files.get(chartFile);
+        const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
+        const where = `${path} of ${commit}`;
+        const archive = files.get(path);
+        const text =
+          archive === undefined
+            ? files.get(chartFile)?.toString()
+            : await chartFileOfArchive(archive, where);
         if (text === undefined)
           throw invalidChart(
-            `commit ${tree.commit} of ${describeUrl(tree.url)} has no ${chartFile}: spec.chart is the path of a chart's directory`,
+            where,
+            "there is neither a Chart.yaml below it nor a packaged chart: spec.chart is a path from the root of the repository",
           );
-        const { name, version } = parseChart(text.toString(), chartFile);
-        const present = wanted.filter((each) => files.get(each.path) !== undefined);
-        const missing = wanted.find((each) => files.get(each.path) === undefined);
-        if (missing !== undefined && ignoreMissingValuesFiles !== true)
-          throw new SourceError(
-            "ValuesFilesError",
-            `commit ${tree.commit} of ${describeUrl(tree.url)} has no values file ${missing.file}`,
-            { condition: "BuildFailed", stalls: true },
-          );
+        const { name, version } = parseChartFile(text, where);
+        const present = presentValuesFiles(
+          spec,
+          (file) => files.get(cleanPath(file)) !== undefined,
+          commit,
+        );
         const pin: GitPin = {
           ...tree,
-          version: builtVersion(version, tree.commit, chart, spec),
+          version: treeChartVersion(chart, version, tree.commit),
           path,
-          build: { ...(present.length > 0 && { valuesFiles: present.map(({ path: at }) => at) }) },
+          build: { ...(present.length > 0 && { valuesFiles: present.map(cleanPath) }) },
         };
         const url = describeUrl(tree.url);
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
-        // An equal version is not made again until the HelmChart itself changes, as in Flux.
-        const isSame =
-          before !== undefined &&
-          isTreePin(before) &&
-          pinnedVersion(before) === pin.version &&
-          chart.status?.observedChartName === name &&
-          chart.status.observedGeneration === chart.metadata.generation;
-        const result = isSame ? before : pin;
-        const requirements = files.get(requirementsFile)?.toString();
-        const repositories = repositoriesOf(text.toString(), requirements);
+        const earlier = before?.kind === "git" ? before : undefined;
+        const result = keepMadeChart(chart, earlier, { name, pin });
+        // A packaged chart has its dependencies in it.
+        const repositories =
+          archive === undefined
+            ? repositoriesOf(text, files.get(requirementsFile)?.toString())
+            : [];
         return {
           name,
           pin: result,
-          dependencies: isSame ? keptDependencies(chart, repositories, signer) : repositories,
+          dependencies:
+            result === pin ? repositories : keptDependencies(chart, repositories, signer),
           digest: treeDigest(result),
           url,
           ...(ignoreMissingValuesFiles === true && {
-            valuesFiles: present.map(({ file }) => file),
+            valuesFiles: present,
           }),
         };
       } catch (thrown) {
@@ -170,9 +184,4 @@ export function placeOf(
 function chartPath(path: string): string {
   const clean = cleanPath(path);
   return clean === "" ? "." : clean;
-}
-
-/** From the root of the repository. */
-function valuesPath(path: string): string {
-  return cleanPath(path);
 }

@@ -23,15 +23,13 @@ import { pinOfArtifact } from "./artifact.ts";
 import {
   chartFileOfArchive,
   invalidChart,
+  maxArchiveBytes,
+  maxChartFileBytes,
   parseChartFile,
-  treeChartVersion,
 } from "./chart-file.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
 import { keptDependencies, repositoriesOf } from "./dependencies.ts";
-
-/** Flux's limits of a packaged chart and of a file in it. */
-const maxArchiveBytes = 10 * 1024 * 1024;
-const maxChartFileBytes = 5 * 1024 * 1024;
+import { keepMadeChart, presentValuesFiles, treeChartVersion } from "./tree-chart.ts";
 
 export function chartsOfBuckets(deps: {
   readonly store: Pick<Store<Bucket>, "get">;
@@ -66,11 +64,16 @@ export function chartsOfBuckets(deps: {
     const { name, version } = parseChartFile(text, where);
     const required = found.isArchive ? undefined : requirementsOf(listing, path);
     const requirements = required && (await read(required, maxChartFileBytes));
+    // A packaged chart has its dependencies in it.
     const repositories = found.isArchive
       ? []
       : repositoriesOf(text, requirements && Buffer.from(requirements).toString("utf8"));
-    const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-    const present = presentFiles(listing, valuesFiles, ignoreMissingValuesFiles === true);
+    const keys = new Set(listing.objects.map(({ key }) => key));
+    const present = presentValuesFiles(
+      spec,
+      (file) => keys.has(pathOf(file)),
+      `bucket ${bucketAddress(location)} (${revision})`,
+    );
     const hex = revision.slice("sha256:".length);
     const needsOthers = present.some((file) => !isBelow(path, file)) || /file:/.test(text);
     const pin: BucketPin = {
@@ -82,20 +85,16 @@ export function chartsOfBuckets(deps: {
       build: { ...(present.length > 0 && { valuesFiles: present.map(pathOf) }) },
     };
     const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, deps.signer);
-    // An equal version is not made again until the HelmChart itself changes, as in Flux.
-    const isSame =
-      before?.kind === "bucket" &&
-      before.version === pin.version &&
-      chart.status?.observedChartName === name &&
-      chart.status.observedGeneration === chart.metadata.generation;
-    const result = isSame ? before : pin;
+    const earlier = before?.kind === "bucket" ? before : undefined;
+    const result = keepMadeChart(chart, earlier, { name, pin });
     return {
       name,
       pin: result,
       digest: result.digest,
       url: bucketAddress(location),
-      dependencies: isSame ? keptDependencies(chart, repositories, deps.signer) : repositories,
-      ...(ignoreMissingValuesFiles === true && { valuesFiles: present }),
+      dependencies:
+        result === pin ? repositories : keptDependencies(chart, repositories, deps.signer),
+      ...(spec.ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
   }
 
@@ -150,22 +149,6 @@ function findChart({ objects }: BucketListing, path: string): FoundChart | undef
 function requirementsOf({ objects }: BucketListing, path: string): BucketObject | undefined {
   const key = path === "." ? "requirements.yaml" : `${path}/requirements.yaml`;
   return objects.find((each) => each.key === key);
-}
-
-function presentFiles(
-  { objects }: BucketListing,
-  files: readonly string[],
-  isMissingIgnored: boolean,
-): readonly string[] {
-  const keys = new Set(objects.map(({ key }) => key));
-  const missing = files.filter((file) => !keys.has(pathOf(file)));
-  if (missing[0] !== undefined && !isMissingIgnored)
-    throw new SourceError(
-      "ValuesFilesError",
-      `values file ${missing[0]} is not in the bucket: spec.valuesFiles has paths from its root`,
-      { condition: "BuildFailed", stalls: true },
-    );
-  return files.filter((file) => !missing.includes(file));
 }
 
 /** From the root of the bucket, without `.`; `.` is the root itself. */

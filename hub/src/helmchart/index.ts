@@ -7,8 +7,10 @@ export {
   problemMetadata,
   problemOfArtifact,
 } from "./artifact.ts";
+export { chartFileOfArchive, invalidChart, maxArchiveBytes, parseChartFile } from "./chart-file.ts";
 export type { ChartFromSource } from "./chart-source.ts";
 export { createHelmChartController } from "./controller.ts";
 export { keptDependencies, repositoriesOf } from "./dependencies.ts";
 export { chartsOfBuckets } from "./from-bucket.ts";
 export { chartsOfHelmRepositories } from "./from-helm-repository.ts";
+export { keepMadeChart, presentValuesFiles, treeChartVersion } from "./tree-chart.ts";

@@ -1,5 +1,4 @@
 /** HelmRelease to Bundle: validates, keeps the generated HelmChart, and keeps the Bundle as planned. */
-import { isDeepStrictEqual } from "node:util";
 import {
   type Bundle,
   type BundleDeployment,
@@ -32,7 +31,7 @@ import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { asHelmOp } from "../frontend/index.ts";
+import { asHelmOp, bundleNameTaken, writeBundle } from "../frontend/index.ts";
 import { releaseMetadata } from "../notification/index.ts";
 import { type MergedPolicy, mergePolicies, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -107,7 +106,7 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     );
     const violation = firstViolation(policy, bundle);
     if (violation !== undefined) return reject(release, violation);
-    await writeBundle(bundle, signal);
+    await writeBundle(deps, deps.signer.signed(bundle), signal);
     publish(release, { chart });
     return done();
   }
@@ -148,34 +147,9 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
   /** Another Bundle of this name is left alone. */
   function nameTaken(release: HelmRelease): AppError | undefined {
     const bundle = deps.bundles.get(bundleKeyFor(release));
-    if (bundle === undefined || isBundleOf(bundle)) return undefined;
-    const { namespace, name } = bundle.metadata;
-    return new AppError(
-      hubErrors.BUNDLE_NAME_TAKEN,
-      `a Bundle ${namespace}/${name} exists already that was not made for this HelmRelease; delete that Bundle, or create the HelmRelease under another name`,
-    );
-  }
-
-  async function writeBundle(planned: Bundle, signal: AbortSignal): Promise<void> {
-    const desired = deps.signer.signed(planned);
-    const current = deps.bundles.get(keyOf(desired));
-    if (current === undefined) {
-      deps.bundles.wrote(await rest.create(bundles, desired, { signal }));
-      return;
-    }
-    if (current.metadata.deletionTimestamp !== undefined) return;
-    const { labels = {} } = desired.metadata;
-    // Others may have annotations of their own on it.
-    const annotations = { ...current.metadata.annotations, ...desired.metadata.annotations };
-    if (
-      isDeepStrictEqual(current.spec, desired.spec) &&
-      isDeepStrictEqual(current.metadata.labels, labels) &&
-      isDeepStrictEqual(current.metadata.annotations ?? {}, annotations)
-    )
-      return;
-    const metadata = { ...current.metadata, labels, annotations };
-    const next = { ...current, metadata, spec: desired.spec };
-    deps.bundles.wrote(await rest.replace(bundles, next, { signal }));
+    return bundle === undefined || isBundleOf(bundle)
+      ? undefined
+      : bundleNameTaken(bundle, "HelmRelease");
   }
 
   /**

@@ -106,9 +106,12 @@ export function isUrgentHelmRelease(
   after: HelmReleaseStatus,
 ): boolean {
   if (before?.lastHandledReconcileAt !== after.lastHandledReconcileAt) return true;
-  return ["Accepted", "Ready", "Stalled"].some((type) =>
-    isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
-  );
+  return ["Accepted", "Ready", "Stalled"].some((type) => {
+    const next = findCondition(after.conditions, type);
+    // Mostly it is ready within a second: one write less for each new HelmRelease.
+    if (next?.reason === "SourceNotReady") return false;
+    return isUrgentChange(findCondition(before?.conditions, type), next);
+  });
 }
 
 function readyOf(
