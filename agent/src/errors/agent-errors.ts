@@ -144,7 +144,7 @@ export const agentErrors = defineErrors({
   },
   REFERENCED_OBJECT_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
+    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp or HelmRelease, or change that; the agent continues at once. What is installed stays as it is.",
   },
   INVALID_CEL_EXPRESSION: {
     retryable: false,

@@ -58,3 +58,5 @@ export function deploymentMessage(deployment: BundleDeployment): string {
 /** The reason of Deployed when the pinned chart could not be fetched, so that the source is read again. */
 
 export const chartNotFetched = "ChartNotFetched";
+/** The same when its values cannot be made, from what they reference. */
+export const valuesError = "ValuesError";
