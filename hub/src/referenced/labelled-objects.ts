@@ -5,20 +5,13 @@
 import type { ObjectRefKind } from "@flotilla/proto";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import { type KubeObject, metadataOf, refOf } from "@flotilla/shared/kube/objects";
+import { metadataOf, refOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { resourceOf } from "./kind-watch.ts";
 import { withoutContent } from "./workspace-object.ts";
 
-const label = { name: "reconcile.fluxcd.io/watch", value: "Enabled" } as const;
-
-export const watchedLabel = `${label.name}=${label.value}`;
-
-/** Whether each change of the object is observed. */
-export function isLabelled(object: Pick<KubeObject, "metadata"> | undefined): boolean {
-  return object?.metadata.labels?.[label.name] === label.value;
-}
+export const watchedLabel = "reconcile.fluxcd.io/watch=Enabled";
 
 export interface LabelledObjectsDeps {
   readonly rest: KubeRest;

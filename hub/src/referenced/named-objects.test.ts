@@ -21,11 +21,10 @@ const watched = { "reconcile.fluxcd.io/watch": "Enabled" };
 function setUp(t: TestContext) {
   const rest = createMemoryApiServer();
   const workspaces = new Set(["fleet-default"]);
-  const clock = createFakeClock();
   const objects = createWorkspaceObjects({
     rest,
     isWorkspace: (each) => workspaces.has(each),
-    clock,
+    clock: createFakeClock(),
     log: silentLog(),
   });
   const stop = new AbortController();
@@ -37,7 +36,6 @@ function setUp(t: TestContext) {
   return {
     rest,
     objects,
-    clock,
     workspaces,
     reads: () => rest.reads.filter((read) => read.includes(`secrets ${namespace}`)),
     /** Resolves with the object of the next change. */
@@ -112,45 +110,6 @@ describe("objects of a namespace that is no workspace", () => {
 
     assert.equal(await password(), "YQ==");
     assert.equal(reads().length, 1);
-  });
-
-  test("are read again after ten minutes without the label, whether they exist or not", async (t) => {
-    const { rest, objects, clock, changed, password } = setUp(t);
-    rest.put(secrets, secret("YQ=="));
-    objects.watch(namespace, login);
-    assert.equal(await password(), "YQ==");
-
-    rest.put(secrets, secret("Yg=="));
-    const second = changed();
-    await clock.advance(10 * 60_000);
-    await second;
-    assert.equal(await password(), "Yg==");
-
-    rest.remove(secrets, { namespace, name: "login" });
-    const third = changed();
-    await clock.advance(10 * 60_000);
-    await third;
-    assert.equal(await password(), "absent");
-
-    rest.put(secrets, secret("Yw=="));
-    const fourth = changed();
-    await clock.advance(10 * 60_000);
-    await fourth;
-    assert.equal(await password(), "Yw==");
-  });
-
-  test("are not read again from time to time with the label", async (t) => {
-    const { rest, objects, clock, reads, changed } = setUp(t);
-    rest.put(secrets, secret("YQ==", watched));
-    const first = changed();
-    objects.watch(namespace, login);
-    await first;
-    await objects.refresh(namespace, login);
-    const before = reads().length;
-
-    await clock.advance(60 * 60_000);
-
-    assert.equal(reads().length, before);
   });
 
   test("are read at once for each change with the label, a deletion included", async (t) => {

@@ -1,15 +1,10 @@
 /**
  * Referenced objects of one kind in one namespace that is no workspace: each is read by its name when it is first referenced,
- * and whenever somebody asks for its current state or says that it has changed; without the label that makes it watched also from
- * time to time. No other object of the namespace is read.
+ * and whenever somebody asks for its current state or says that it has changed. No other object of the namespace is read.
  */
 import type { KindWatch, KindWatchOptions } from "./kind-watch.ts";
 import { resourceOf } from "./kind-watch.ts";
-import { isLabelled } from "./labelled-objects.ts";
 import { createObjectEntries } from "./object-entries.ts";
-
-/** Between two reads of an object that is not watched. */
-const rereadMs = 10 * 60_000;
 
 export function createNamedObjects(options: KindWatchOptions): KindWatch {
   const { rest, kind, namespace } = options;
@@ -21,7 +16,6 @@ export function createNamedObjects(options: KindWatchOptions): KindWatch {
     isReady: () => isRunning,
     failure: () => undefined,
     read: (name) => rest.get(resource, { namespace, name }),
-    rereadInMs: (object) => (isLabelled(object) ? undefined : rereadMs),
   });
   return {
     get size() {

@@ -34,8 +34,6 @@ export interface ObjectEntriesDeps {
   readonly failure: () => AppError | undefined;
   /** Default: agents get Secrets as they are. */
   readonly project?: ProjectSecret | undefined;
-  /** After this long an object is read again; absent: only when it has changed. */
-  readonly rereadInMs?: (object: StoredObject | undefined) => number | undefined;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -118,8 +116,7 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     name: string,
   ): Promise<{ readonly known: WorkspaceObject; readonly renewInMs?: number | undefined }> {
     const found = await deps.read(name);
-    const rereadInMs = deps.rereadInMs?.(found);
-    if (found === undefined) return { known: { kind: "absent" }, renewInMs: rereadInMs };
+    if (found === undefined) return { known: { kind: "absent" } };
     if (isOwnObject(found)) {
       log.warn({ kind, name }, "a deployment refers to an object of the hub, which is never sent");
       return { known: { kind: "absent" } };
@@ -131,7 +128,7 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     const { resourceVersion = "" } = found.metadata;
     return {
       known: { kind: "present", digest: packed.digest, resourceVersion, packed, object },
-      renewInMs: soonest(sent.renewInMs, rereadInMs),
+      renewInMs: sent.renewInMs,
     };
   }
 
@@ -188,10 +185,6 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
       }
     },
   };
-}
-
-function soonest(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 function newEntry(): Entry {

@@ -51,7 +51,7 @@ describe("the references of a BundleDeployment", () => {
     });
   }
 
-  test("are watched in the workspace of its cluster, once for each reference, and read again on request", () => {
+  test("are watched in the workspace of its cluster, once for each reference", () => {
     let notify: (change: Change<BundleDeployment>) => void = () => undefined;
     const calls: string[] = [];
     watchReferences(
@@ -64,24 +64,15 @@ describe("the references of a BundleDeployment", () => {
       {
         watch: (namespace, ref) => void calls.push(`+ ${namespace} ${formatObjectRef(ref)}`),
         unwatch: (namespace, ref) => void calls.push(`- ${namespace} ${formatObjectRef(ref)}`),
-        refresh: (namespace, ref) => {
-          calls.push(`? ${namespace} ${formatObjectRef(ref)}`);
-          return Promise.reject(new Error("it cannot be read now"));
-        },
       },
     );
-    const requested = (requestedAt: string) =>
-      aDeployment("paris", { spec: { referencedObjects: ["Secret/a"], requestedAt } });
 
     notify({ key: "1", after: naming("Secret/a") });
-    notify({ key: "2", after: requested("one") });
-    notify({ key: "1", before: naming("Secret/a"), after: requested("one") });
-    notify({ key: "1", before: requested("one"), after: requested("one") });
-    notify({ key: "1", before: requested("one"), after: naming("Secret/a") });
+    notify({ key: "2", after: naming("Secret/a") });
     notify({ key: "1", before: naming("Secret/a") });
 
     const line = `${workspace} Secret/a`;
-    assert.deepEqual(calls, [`+ ${line}`, `+ ${line}`, `? ${line}`, `- ${line}`]);
+    assert.deepEqual(calls, [`+ ${line}`, `+ ${line}`, `- ${line}`]);
   });
 });
 

@@ -26,32 +26,15 @@ export function changedReferences(
   return { added: without(is, was), dropped: without(was, is) };
 }
 
-/** The references that are to be read again, because a user has requested a reconcile. */
-export function requestedReferences(
-  before: BundleDeployment | undefined,
-  after: BundleDeployment | undefined,
-): readonly ObjectRef[] {
-  if (before === undefined || after?.spec.requestedAt === undefined) return [];
-  if (before.spec.requestedAt === after.spec.requestedAt) return [];
-  return referencedObjectsOf(after).flatMap((key) => parseObjectRef(key) ?? []);
-}
-
-/**
- * Keeps every referenced object watched, and those that are not watched up to date with requests. To be called before the informer
- * runs; returns the function that stops it.
- */
+/** Keeps every referenced object watched. To be called before the informer runs; returns the function that stops it. */
 export function watchReferences(
   deployments: Pick<Informer<BundleDeployment>, "onChange">,
-  objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "refresh">,
+  objects: Pick<WorkspaceObjects, "watch" | "unwatch">,
 ): () => void {
   return deployments.onChange(({ before, after }) => {
     const { added, dropped } = changedReferences(before, after);
     for (const ref of added) objects.watch(...onHub(ref, workspaceOf(after)));
     for (const ref of dropped) objects.unwatch(...onHub(ref, workspaceOf(before)));
-    for (const ref of requestedReferences(before, after)) {
-      // A failure is logged, and the object read again, where it is kept.
-      objects.refresh(...onHub(ref, workspaceOf(after))).catch(() => undefined);
-    }
   });
 }
 
