@@ -29,7 +29,7 @@ const releases = await startSampleFleet(
   await defining("1.0.0"),
   await defining("2.0.0"),
 );
-const { client, hub, install, readyAt, recordsOf, refOf } = releases;
+const { client, greetingOf, hub, install, readyAt, recordsOf, refOf } = releases;
 
 const replicaSets: Resource<KubeObject> = {
   ...{ group: "apps", version: "v1", kind: "ReplicaSet", plural: "replicasets", namespaced: true },
@@ -194,6 +194,28 @@ test("force: an upgrade replaces objects, without server-side apply, and so remo
   const dataOf = async (name: string) => (await installedConfig(client, name, "apps"))?.data;
   assert.equal((await dataOf("patched"))?.["extra"], "theirs");
   assert.deepEqual(await dataOf("forced"), { version: "1.0.0", greeting: "again" });
+});
+
+test("serverSideApply: by default an upgrade takes back the fields that others have changed", async () => {
+  for (const [name, serverSideApply] of [
+    ["auto", "auto"],
+    ["enabled", "enabled"],
+    ["disabled", "disabled"],
+  ] as const) {
+    await install(name, { upgrade: { serverSideApply } });
+    await readyAt(name, 1);
+    await client.patch(
+      configMaps,
+      refOf(`${name}-config`),
+      { type: "merge", body: { data: { greeting: "theirs" } } },
+      { fieldManager: "somebody" },
+    );
+
+    await releases.patch(refOf(name), { values: { greeting: "ours" } });
+
+    await readyAt(name, 2);
+    assert.equal(await greetingOf(name), "ours", name);
+  }
 });
 
 test("maxHistory: five revisions are kept by default", async () => {
