@@ -88,11 +88,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
       try {
         if (await acceptRequest(deps, assignment, own)) failure = undefined;
+        if (kind === "observe") return await observe(deps, assignment, own, signal);
         if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
           await deps.inventory.setFailedAttempts(name, undefined);
           delete own.startsOver;
         }
-        if (kind === "observe") return await observe(deps, assignment, own, signal);
         return await deploy(deps, assignment, own, {
           signal,
           superseded: superseded.signal,
@@ -127,11 +127,20 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       if (pass !== undefined) pass.isStale = true;
     },
     assignmentChanged(name) {
+      // It may be resumed before the next pass.
+      if (assignments.get(name)?.paused === true) startOver(statuses.get(name));
       const pass = passes.get(name);
       if (pass !== undefined && !isCurrent(pass.assignment, assignments.get(name)))
         pass.superseded.abort();
     },
   };
+}
+
+/** As in Flux, what is resumed is tried again, as often as its retries say. */
+function startOver(own: Progress | undefined): void {
+  if (own === undefined) return;
+  delete own.failure;
+  own.startsOver = true;
 }
 
 /** Returns whether a user has made a new request. Each one is handled once, also if the agent ends meanwhile. */
@@ -240,6 +249,7 @@ async function observe(
     else statuses.setInstalled(assignment, found, { warning: await warningOf(deps, assignment) });
   }
   drift.suspend(assignment.owner.name);
+  startOver(own);
   statuses.report(assignment.owner.name);
   return done();
 }

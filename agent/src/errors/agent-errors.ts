@@ -72,7 +72,7 @@ export const agentErrors = defineErrors({
   },
   RETRIES_EXCEEDED: {
     retryable: false,
-    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
+    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, when it is suspended and resumed, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
   },
   ROLLBACK_TARGET_MISSING: {
     retryable: false,

@@ -1,13 +1,15 @@
 /** What follows a failed installation, upgrade or test of a HelmRelease: strategies and remediation. All tests share a fleet. */
 import assert from "node:assert/strict";
+import { bundleDeployments } from "@flotilla/shared/api";
+import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 import { test } from "vitest";
 import { waitForRevision } from "../harness/releases.ts";
-import { currentCondition } from "../harness/wait.ts";
+import { currentCondition, waitForObject } from "../harness/wait.ts";
 import { startSampleFleet } from "./sample-fleet.ts";
 
 const releases = await startSampleFleet();
-const { client, conditionsOf, greetingOf, install, readyAt, recordsOf, refOf } = releases;
+const { client, conditionsOf, greetingOf, hub, install, readyAt, recordsOf, refOf } = releases;
 
 const remediated: Partial<HelmReleaseSpec> = {
   upgrade: { remediation: { remediateLastFailure: true } },
@@ -138,4 +140,24 @@ test("failed: an upgrade without an earlier revision is stalled with MissingRoll
     "MissingRollbackTarget",
     /no earlier revision to roll back to/,
   );
+});
+
+test("failed: without retries left it is tried again when it is suspended and resumed, as the users of Flux do", async () => {
+  const name = "resumed";
+  await install(name, { values: { reject: true } });
+  await releases.waitForCondition(refOf(name), "Stalled", "True", "RetriesExceeded");
+  assert.deepEqual(await recordsOf(name), ["1 failed"]);
+
+  await releases.patch(refOf(name), { suspend: true });
+  await waitForObject(
+    hub,
+    bundleDeployments,
+    { namespace: clusterNamespaceName("fleet-local", "local"), name: "apps.helmrelease-resumed" },
+    "suspended",
+    ({ spec }) => spec.suspend === true,
+  );
+  await releases.patch(refOf(name), { suspend: false });
+
+  await waitForRevision(client, name, 2, "failed", "apps");
+  await releases.waitForCondition(refOf(name), "Stalled", "True", "RetriesExceeded");
 });
