@@ -5,7 +5,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { describeUrl, type GitPin } from "@flotilla/shared/source";
 import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
-import { isUsable, type ReadSecret, SourceError } from "../fluxsource/index.ts";
+import { isUsable, noSourceArtifact, type ReadSecret } from "../fluxsource/index.ts";
 import {
   type ChartFromSource,
   chartFileOfArchive,
@@ -97,8 +97,7 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         signer,
       );
       if (tree?.kind !== "git")
-        throw new SourceError(
-          "NoSourceArtifact",
+        throw noSourceArtifact(
           `the artifact of the GitRepository ${repository.metadata.name} is not from this hub; continuing as soon as it is reconciled`,
         );
       try {
