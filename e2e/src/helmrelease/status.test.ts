@@ -127,6 +127,7 @@ test("ChartMutateError: the tag of an OCIRepository is another version than Char
     "ChartMutateError",
     /^OCIRepository 'apps\/oci' has no chart to install: artifact revision 2.0.0 does not match chart version 1.0.0$/,
   );
+  assert.equal((await eventOf(refOf("oci"), "ChartMutateError")).type, "Warning");
 
   await hub.patch(ociRepositories, refOf("oci"), {
     type: "merge",
@@ -233,6 +234,7 @@ test("ValuesError: an object of valuesFrom is deleted; its label has it read at 
     /^ConfigMap apps\/required of the hub, which valuesFrom references, was deleted; the release stays as it is/,
   );
   assert.equal(await greetingOf("settled"), "required");
+  assert.equal((await eventOf(refOf("settled"), "ValuesError")).type, "Warning");
 
   await settings("required", "again");
   await waitForGreeting("settled", "again");
