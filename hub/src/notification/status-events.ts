@@ -35,7 +35,8 @@ export function releaseEvents(
   after: ReleaseStatus,
 ): readonly EventNote[] {
   const isDeleted = object.metadata.deletionTimestamp !== undefined;
-  const blocked = object.kind === "HelmRelease" ? blockedEvent(before, after) : undefined;
+  const blocked =
+    object.kind === "HelmRelease" ? blockedEvent(before, after) : rejectionEvent(before, after);
   const failure = blocked === undefined ? failureEvent(before, after) : undefined;
   const events = (
     isDeleted
@@ -82,7 +83,7 @@ export function clusterEvents(
   return [{ ...{ type: "Normal", reason: "ClusterOnline", action: "Connect" }, note, metadata }];
 }
 
-/** Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. */
+/** Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have Events of their own. */
 const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
   AccessDenied: "Warning",
   ArtifactFailed: "Warning",
@@ -91,7 +92,6 @@ const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
   Invalid: "Warning",
   InvalidCELExpression: "Warning",
   NameTaken: "Warning",
-  PolicyViolation: "Warning",
   ValuesError: "Warning",
 };
 
@@ -109,8 +109,27 @@ function blockedEvent(
   };
   const isSame =
     conditionOf(before, "Ready")?.reason === reason && rejection(before) === rejection(after);
-  return isSame ? undefined : { type, reason, action, note: message };
+  return isSame ? undefined : { type, reason, action, note: withoutRetryTime(message) };
 }
+
+/** When the spec of another object is rejected, or is rejected for another reason than before. */
+function rejectionEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const accepted = conditionOf(after, "Accepted");
+  const { status, reason = "", message = "" } = accepted ?? {};
+  if (status !== "False" || !rejections.has(reason)) return undefined;
+  const earlier = conditionOf(before, "Accepted");
+  const isSame =
+    earlier?.status === status && earlier.reason === reason && earlier.message === message;
+  return isSame ? undefined : { type: "Warning", reason, action, note: message };
+}
+
+/** Reasons of Accepted=False. Sources that are not ready and violations of a Policy have Events of their own. */
+const rejections: ReadonlySet<string> = new Set([
+  ...["AccessDenied", "Invalid", "InvalidCELExpression", "NameTaken", "ValuesError"],
+]);
 
 /** With the first failure, and again with ten, a hundred and a thousand clusters that fail. */
 function failureEvent(
@@ -129,23 +148,37 @@ function failureEvent(
       before?.version !== after.version);
   if (magnitude(has) <= magnitude(had) && !isOther) return undefined;
   const isTest = conditionOf(after, "TestSuccess")?.status === "False";
-  const reason = isFailed
-    ? (released.reason ?? "")
-    : isTest
-      ? "TestFailed"
-      : "ReconciliationFailed";
-  return { type: "Warning", reason, action, note: failureText(after.summary ?? {}) };
+  const reason = isFailed ? (released.reason ?? "") : isTest ? "TestFailed" : stalledReason(after);
+  return {
+    ...{ type: "Warning", reason, action },
+    note: failureText(after.summary ?? {}, isFailed ? released : undefined),
+  };
 }
 
-/** `2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome; fleet-default/oslo: helm upgrade …`. */
-function failureText(summary: Partial<BundleSummary>): string {
+/** Of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */
+function stalledReason(status: ReleaseStatus): string {
+  const stalled = conditionOf(status, "Stalled");
+  return (stalled?.status === "True" && stalled.reason) || "ReconciliationFailed";
+}
+
+/**
+ * `2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome; fleet-default/oslo: helm upgrade …`. The same for each attempt
+ * that fails in the same way: by this text a repeated event is recognised.
+ */
+function failureText(summary: Partial<BundleSummary>, released: Condition | undefined): string {
   const { errApplied = 0, desiredReady = 0 } = summary;
   const failed = failedClusters(summary);
   const names = failed.slice(0, mostNamed).map(({ name }) => name);
   const more = errApplied > names.length ? `, and ${errApplied - names.length} more` : "";
   const [first] = failed;
-  const example = first?.message ? `; ${first.name}: ${first.message}` : "";
-  return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example}`;
+  const why = first?.message ? `${first.name}: ${withoutRetryTime(first.message)}` : "";
+  const example = exampleOf(released) || why;
+  return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example === "" ? "" : `; ${example}`}`;
+}
+
+/** Without the time of the next attempt, which may be cut. */
+function withoutRetryTime(message: string): string {
+  return message.replace(/; retrying at [\d:.TZ-]*$/, "");
 }
 
 /** Of an object that is being deleted. */
