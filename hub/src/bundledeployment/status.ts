@@ -16,6 +16,7 @@ import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { chartErrors } from "@flotilla/shared/source";
 import { isUrgentChange } from "../status/index.ts";
 import {
+  artifactFailed,
   chartNotFetched,
   modifiedText,
   objectText,
@@ -25,10 +26,15 @@ import {
 import { deployedObjects, thatFit, withoutObjects } from "./deployed-objects.ts";
 import { driftHistory } from "./drift-history.ts";
 
-/** Reasons of failures by their code; Flux has the same for values. */
+/** Reasons of failures by their code; Flux has the same for charts that cannot be made, and for values. */
 const failureReasons: ReadonlyMap<string, string> = new Map([
   [chartErrors.CHART_DOWNLOAD.code, chartNotFetched],
   [chartErrors.CHART_DIGEST_MISMATCH.code, chartNotFetched],
+  [chartErrors.CHART_NOT_IN_SOURCE.code, artifactFailed],
+  [chartErrors.CHART_VALUES_FILE.code, artifactFailed],
+  [chartErrors.CHART_DEPENDENCY.code, artifactFailed],
+  [chartErrors.CHART_BUILD.code, artifactFailed],
+  ["CHART_UNREADABLE", artifactFailed],
   ["VALUES_SOURCE_MISSING", valuesError],
   ["VALUES_SOURCE_INVALID", valuesError],
   ["VALUES_TEMPLATE_FAILED", valuesError],

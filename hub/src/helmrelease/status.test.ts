@@ -108,6 +108,22 @@ const rows: readonly (readonly [what: string, Given[], boolean, readonly string[
     ["Stalled=True ValuesError", "Ready=False ValuesError"],
   ],
   [
+    "without the dependency of its chart",
+    [{ type: "Deployed", status: "False", reason: "ArtifactFailed", message: "dependency" }],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ArtifactFailed"],
+  ],
+  [
+    "locked by another client",
+    [
+      released("True", "UpgradeSucceeded"),
+      { type: "Deployed", status: "False", reason: "Error", message: "locked" },
+      { type: "Stalled", status: "True", reason: "PendingRelease", message: "locked" },
+    ],
+    false,
+    ["Stalled=True PendingRelease", "Ready=False PendingRelease"],
+  ],
+  [
     "without its chart",
     [{ type: "Deployed", status: "False", reason: "ChartNotFetched", message: "HTTP 500" }],
     false,

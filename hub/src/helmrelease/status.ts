@@ -11,6 +11,7 @@ import { type FluxCondition, fluxConditions } from "../fluxsource/index.ts";
 import { holds } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
 import {
+  artifactFailed,
   bundleReady,
   chartNotFetched,
   type OfflineClusters,
@@ -194,6 +195,7 @@ function unpreparedOf(
 /** Flux's reasons, by those of the condition Deployed. */
 const unpreparedReasons: ReadonlyMap<string, string> = new Map([
   [chartNotFetched, "ArtifactFailed"],
+  [artifactFailed, "ArtifactFailed"],
   [valuesError, "ValuesError"],
 ]);
 
@@ -202,6 +204,7 @@ const stalledInputs: ReadonlySet<string> = new Set([
   "ValuesError",
   "AccessDenied",
   "InvalidCELExpression",
+  "PendingRelease",
 ]);
 
 /** States that end by themselves. */
