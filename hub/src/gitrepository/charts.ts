@@ -4,7 +4,7 @@ import type { GitRepository } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { describeUrl, type GitPin } from "@flotilla/shared/source";
-import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
+import type { GitClient } from "@flotilla/shared/source/git";
 import { isUsable, noSourceArtifact, type ReadSecret } from "../fluxsource/index.ts";
 import {
   type ChartFromSource,
@@ -19,6 +19,7 @@ import {
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
+import { chartPaths, isCheckedOut, placeOf } from "./chart-paths.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
 import { treeDigest } from "./tree.ts";
@@ -55,11 +56,13 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       const source = at === undefined ? repository : included[at];
       const tree = at === undefined ? pin : pin.include?.[at];
       if (source === undefined || tree === undefined) continue;
-      const here = places.filter(({ place }) => place.include === at);
+      const here = places.filter(
+        ({ place }) => place.include === at && isCheckedOut(tree, place.path),
+      );
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
       const { uid = "" } = source.metadata;
       const found = await treeFiles.read(
-        { uid, url: tree.url, commit: tree.commit },
+        { uid, ...tree },
         here.map(({ place }) => place.path),
         {
           access,
@@ -99,12 +102,11 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
           `the artifact of the GitRepository ${repository.metadata.name} is not from this hub; continuing as soon as it is reconciled`,
         );
       try {
-        const path = chartPath(spec.chart);
-        const chartFile = posix.join(path, "Chart.yaml");
-        const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-        const paths = [...new Set([chartFile, path, ...valuesFiles.map(cleanPath)])];
-        const files = await readFiles(repository, tree, paths, { secret, signal });
         const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
+        const { chart: path, valuesFiles } = chartPaths(spec, commit);
+        const chartFile = posix.join(path, "Chart.yaml");
+        const paths = [...new Set([chartFile, path, ...valuesFiles.values()])];
+        const files = await readFiles(repository, tree, paths, { secret, signal });
         const where = `${path} of ${commit}`;
         const archive = files.get(path);
         const text =
@@ -119,14 +121,18 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const { name, version } = parseChartFile(text, where);
         const present = presentValuesFiles(
           spec,
-          (file) => files.get(cleanPath(file)) !== undefined,
+          (file) => files.get(valuesFiles.get(file) ?? "") !== undefined,
           commit,
         );
         const pin: GitPin = {
           ...tree,
           version: treeChartVersion(chart, version, tree.commit),
           path,
-          build: { ...(present.length > 0 && { valuesFiles: present.map(cleanPath) }) },
+          build: {
+            ...(present.length > 0 && {
+              valuesFiles: present.flatMap((file) => valuesFiles.get(file) ?? []),
+            }),
+          },
         };
         const url = describeUrl(tree.url);
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
@@ -137,7 +143,7 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
           pin: result,
           digest: treeDigest(result),
           url,
-          ...(ignoreMissingValuesFiles === true && {
+          ...(spec.ignoreMissingValuesFiles === true && {
             valuesFiles: present,
           }),
         };
@@ -146,25 +152,4 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       }
     },
   };
-}
-
-/** Which repository a path of the whole tree comes from, and where it is there; the last include wins. Pure. */
-export function placeOf(
-  pin: Pick<GitPin, "include">,
-  path: string,
-): { readonly include: number | undefined; readonly path: string } {
-  const includes = pin.include ?? [];
-  const at = includes.findLastIndex(({ toPath }) => {
-    const to = cleanPath(toPath);
-    return to === "" || path === to || path.startsWith(`${to}/`);
-  });
-  const include = includes[at];
-  if (include === undefined) return { include: undefined, path };
-  const rest = path.slice(cleanPath(include.toPath).length);
-  return { include: at, path: cleanPath(`${include.fromPath}/${rest}`) };
-}
-
-function chartPath(path: string): string {
-  const clean = cleanPath(path);
-  return clean === "" ? "." : clean;
 }
