@@ -11,10 +11,12 @@ import {
   chartFileOfArchive,
   invalidChart,
   keepMadeChart,
+  keptDependencies,
   maxArchiveBytes,
   parseChartFile,
   pinOfArtifact,
   presentValuesFiles,
+  repositoriesOf,
   treeChartVersion,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -105,7 +107,8 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
         const { chart: path, valuesFiles } = chartPaths(spec, commit);
         const chartFile = posix.join(path, "Chart.yaml");
-        const paths = [...new Set([chartFile, path, ...valuesFiles.values()])];
+        const requirementsFile = posix.join(path, "requirements.yaml");
+        const paths = [...new Set([chartFile, requirementsFile, path, ...valuesFiles.values()])];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const where = `${path} of ${commit}`;
         const archive = files.get(path);
@@ -138,9 +141,13 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
         const result = keepMadeChart(chart, earlier, { name, pin });
+        const requirements = files.get(requirementsFile)?.toString();
+        const repositories = archive === undefined ? repositoriesOf(text, requirements) : [];
         return {
           name,
           pin: result,
+          dependencies:
+            result === earlier ? keptDependencies(chart, repositories, signer) : repositories,
           digest: treeDigest(result),
           url,
           ...(spec.ignoreMissingValuesFiles === true && {

@@ -24,6 +24,8 @@ export interface ResolvedChart {
   /** The values files that exist, with `ignoreMissingValuesFiles`. */
   readonly valuesFiles?: readonly string[];
   readonly conditions?: readonly FluxCondition[];
+  /** The addresses of the repositories that it has dependencies from, where agents fetch them. */
+  readonly dependencies?: readonly string[];
 }
 
 /** Charts of one kind of source. */

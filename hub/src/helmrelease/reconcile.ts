@@ -29,20 +29,26 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { byBundle, clusterKeyOf } from "../cache/index.ts";
+import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import { asHelmOp, bundleNameTaken, writeBundle } from "../frontend/index.ts";
-import { mergePolicies, violationOf } from "../policy/index.ts";
+import { releaseMetadata } from "../notification/index.ts";
+import { type MergedPolicy, mergePolicies, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
-import { decidedStatus } from "./decided-status.ts";
+import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
+import { notifiedStatus } from "./notified-status.ts";
 import { placementOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
+import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
 export interface HelmReleaseDeps extends FindChartDeps {
+  readonly flux: FindChartDeps["flux"] & {
+    readonly helmReleases: Pick<FluxInformers["helmReleases"], "store">;
+  };
   readonly rest: KubeRest;
   readonly bundles: Store<Bundle>;
   readonly deployments: Store<BundleDeployment>;
@@ -50,14 +56,14 @@ export interface HelmReleaseDeps extends FindChartDeps {
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly signer: PinSigner;
-  readonly statuses: Pick<
-    Publisher<HelmReleaseStatus, HelmRelease>,
-    "current" | "publish" | "refresh"
-  >;
+  readonly statuses: Pick<Publisher<HelmReleaseStatus, HelmRelease>, "current" | "publish">;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
   readonly options: ValidationOptions;
 }
+
+/** Whether the clusters are still connected that uninstall a release; the last of its deployments reconciles it at once. */
+const uninstallCheckMs = 30_000;
 
 /** Flux's reasons of errors of the hub. */
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -83,10 +89,12 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
   async function update(release: HelmRelease, signal: AbortSignal): Promise<Result> {
     if (release.spec?.suspend === true) {
       await suspendBundle(release, signal);
+      const status = suspendedStatus(release, statuses.current(release));
+      if (status !== undefined) statuses.publish(release, status);
       return done();
     }
     const invalid = validate(release, deps.options) ?? nameTaken(release);
-    if (invalid !== undefined) return reject(release, invalid);
+    if (invalid !== undefined) return reject(release, invalid, { isRejected: true });
     const placement = placementOf(release);
     if (placement instanceof AppError || release.spec === undefined) return done();
     await keepChart(release, signal);
@@ -100,17 +108,14 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const policy = mergePolicies(
       [...new Set(namespaces)].flatMap((each) => deps.policies.byIndex(byNamespace, each)),
     );
-    const violation = violationOf(policy, asHelmOp(bundle), deps.patterns);
+    const violation = firstViolation(policy, bundle);
     if (violation !== undefined) return reject(release, violation);
     await writeBundle(deps, deps.signer.signed(bundle), signal);
     publish(release, { chart });
     return done();
   }
 
-  function publish(
-    release: HelmRelease,
-    decision: Omit<Parameters<typeof decidedStatus>[2], "now">,
-  ): void {
+  function publish(release: HelmRelease, decision: Omit<Decision, "now">): void {
     const now = formatTimeMs(deps.clock.now());
     statuses.publish(
       release,
@@ -118,9 +123,29 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     );
   }
 
-  function reject(release: HelmRelease, error: AppError): Result {
+  /** Every source that it is made from has a Secret to judge. */
+  function firstViolation(policy: MergedPolicy, bundle: Bundle): AppError | undefined {
+    const { included = [], dependencies = [] } = bundle.spec.helmOpOptions?.origin ?? {};
+    const helmOp = asHelmOp(bundle);
+    const others = [...included, ...dependencies].flatMap(({ secret }) => secret ?? []);
+    return [
+      helmOp,
+      ...others.map((secret) => ({
+        ...helmOp,
+        spec: { ...helmOp.spec, helmSecretName: refOf(secret).name },
+      })),
+    ]
+      .map((each) => violationOf(policy, each, deps.patterns))
+      .find((violation) => violation !== undefined);
+  }
+
+  function reject(
+    release: HelmRelease,
+    error: AppError,
+    options: Pick<Decision, "isRejected"> = {},
+  ): Result {
     const reason = reasons.get(error.code) ?? "Invalid";
-    publish(release, { problem: { reason, message: error.message } });
+    publish(release, { problem: { reason, message: error.message }, ...options });
     return done();
   }
 
@@ -195,14 +220,28 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       }
       return known === undefined ? requeueAfter(1_000, "the Bundle is being deleted") : done();
     }
-    const waiting = deps.deployments
-      .byIndex(byBundle, key)
-      .some((deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected);
-    if (waiting && release.spec?.suspend !== true) return done();
+    const remaining = deps.deployments.byIndex(byBundle, key);
+    const isWaiting = remaining.some(
+      (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
+    );
+    if (isWaiting && release.spec?.suspend !== true)
+      return requeueAfter(uninstallCheckMs, "a cluster that uninstalls it may disconnect");
+    recordUninstall(release, remaining);
     const chart = chartSourceOf(release);
-    if (chart?.isGenerated === true) await deleteChart(keyOf(chart), release, signal);
+    const earlier = statuses.current(release)?.helmChart;
+    const own = chart?.isGenerated === true ? keyOf(chart) : undefined;
+    for (const each of new Set([own, earlier]))
+      if (each !== undefined) await deleteChart(each, release, signal);
     await removeFinalizer(finalizerOptions(signal), release);
     return done();
+  }
+
+  function recordUninstall(release: HelmRelease, remaining: readonly BundleDeployment[]): void {
+    const status = statuses.current(release);
+    const note = uninstalledNote({ ...release, ...(status && { status }) }, remaining);
+    if (note === undefined) return;
+    const metadata = releaseMetadata(release, notifiedStatus(status), false);
+    deps.events.record(release, { ...note, metadata });
   }
 
   function finalizerOptions(signal: AbortSignal) {

@@ -18,6 +18,7 @@ import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import type { TestContext } from "vitest";
 import type { FluxInformers } from "../../cache/index.ts";
+import { createReconcileDurations } from "../../metrics/index.ts";
 import { createWorkspaceObjects } from "../../referenced/index.ts";
 import { createPinSigner, type PinSigner } from "../../resolve/index.ts";
 import type { SourceControllerDeps } from "../source-controller.ts";
@@ -86,6 +87,7 @@ export async function startTestSources(
   const events: string[] = [];
   const deps = {
     ...{ rest, clock, log, objects, signer, flux, hubId: "hub", metrics: new Registry() },
+    durations: createReconcileDurations(clock),
     events: {
       record: (_: unknown, { type, reason }: { readonly type: string; readonly reason: string }) =>
         void events.push(`${type} ${reason}`),
