@@ -108,7 +108,13 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const { chart: path, valuesFiles } = chartPaths(spec, commit);
         const chartFile = posix.join(path, "Chart.yaml");
         const requirementsFile = posix.join(path, "requirements.yaml");
-        const paths = [...new Set([chartFile, requirementsFile, path, ...valuesFiles.values()])];
+        const paths = [
+          ...new Set([
+            ...(path === "." ? [] : [path]),
+            ...[chartFile, requirementsFile],
+            ...valuesFiles.values(),
+          ]),
+        ];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const where = `${path} of ${commit}`;
         const archive = files.get(path);
@@ -141,13 +147,16 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
         const result = keepMadeChart(chart, earlier, { name, pin });
-        const requirements = files.get(requirementsFile)?.toString();
-        const repositories = archive === undefined ? repositoriesOf(text, requirements) : [];
+        // A packaged chart has its dependencies in it.
+        const repositories =
+          archive === undefined
+            ? repositoriesOf(text, files.get(requirementsFile)?.toString())
+            : [];
         return {
           name,
           pin: result,
           dependencies:
-            result === earlier ? keptDependencies(chart, repositories, signer) : repositories,
+            result === pin ? repositories : keptDependencies(chart, repositories, signer),
           digest: treeDigest(result),
           url,
           ...(spec.ignoreMissingValuesFiles === true && {

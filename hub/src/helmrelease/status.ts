@@ -61,7 +61,7 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
   const fields = isOfMany ? withoutReleaseFields(status) : status;
   return {
-    ...(isSingle ? withReleaseFields(status, only) : fields),
+    ...(isSingle ? withReleaseFields(status, only, bundle) : fields),
     ...(isSettled && { observedGeneration: generation }),
     conditions: fluxConditions(status.conditions, desired, {
       generation: accepted.observedGeneration ?? generation,
