@@ -24,12 +24,13 @@ import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
 import { chartPaths, isCheckedOut, placeOf } from "./chart-paths.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
+import { createKeptCommits } from "./kept-commits.ts";
 import { treeDigest } from "./tree.ts";
 import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
-  readonly git: Pick<GitClient, "readFiles">;
+  readonly git: Pick<GitClient, "readFiles" | "resolve">;
   readonly mint: MintToken;
   readonly signer: Pick<PinSigner, "isSigned">;
 }
@@ -37,6 +38,7 @@ export interface GitChartDeps {
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
   const { store, mint, signer } = deps;
   const treeFiles = createTreeFiles(deps.git);
+  const keptCommits = createKeptCommits(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -76,6 +78,20 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       for (const { path, place } of here) files.set(path, found.get(place.path));
     }
     return files;
+  }
+
+  /** Whether agents can still fetch the commit of a chart that was made earlier. */
+  async function isKept(
+    repository: GitRepository,
+    { kept, current }: { readonly kept: GitPin; readonly current: GitPin },
+    inputs: { readonly secret: ReadSecret; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    // From another address it may be fetched with other credentials.
+    if (kept.url !== current.url) return true;
+    const access = await gitAccess(repository, inputs.secret, { mint, signal: inputs.signal });
+    const { uid = "" } = repository.metadata;
+    const request = { access, signal: inputs.signal, timeoutMs: timeoutMsOf(repository) };
+    return await keptCommits.isThere({ uid, ...kept }, current, request);
   }
 
   return {
@@ -146,7 +162,10 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const url = describeUrl(tree.url);
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
-        const result = keepMadeChart(chart, earlier, { name, pin });
+        const kept = keepMadeChart(chart, earlier, { name, pin });
+        const isThere =
+          kept === pin || (await isKept(repository, { kept, current: tree }, { secret, signal }));
+        const result = isThere ? kept : pin;
         // A packaged chart has its dependencies in it.
         const repositories =
           archive === undefined
