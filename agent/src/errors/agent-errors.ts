@@ -72,7 +72,7 @@ export const agentErrors = defineErrors({
   },
   RETRIES_EXCEEDED: {
     retryable: false,
-    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
+    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, when it is suspended and resumed, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
   },
   ROLLBACK_TARGET_MISSING: {
     retryable: false,
@@ -144,7 +144,7 @@ export const agentErrors = defineErrors({
   },
   REFERENCED_OBJECT_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
+    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp or HelmRelease, or change that; the agent continues at once. What is installed stays as it is.",
   },
   INVALID_CEL_EXPRESSION: {
     retryable: false,

@@ -1,10 +1,6 @@
 /** What Flux's options of actions, and its defaults, change in a cluster: with HelmReleases. All tests share a fleet. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { type HelmRelease, type HelmReleaseSpec, helmReleases } from "@flotilla/shared/flux";
+import { helmReleases } from "@flotilla/shared/flux";
 import {
   configMaps,
   customResourceDefinitions,
@@ -16,16 +12,11 @@ import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import { currentCondition, messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
-import { chartOf, startReleaseFleet } from "./release-fleet.ts";
-import { sampleChart } from "./sample-charts.ts";
+import { chartOf } from "./release-fleet.ts";
+import { startSampleFleet } from "./sample-fleet.ts";
 
-const releases = await startReleaseFleet();
-const { charts, fleet, hub, local } = releases;
-const { client } = local;
 const events = ["pre-install", "pre-upgrade", "pre-delete"];
-const sample = await sampleChart("1.0.0");
-charts.publish(
-  sample,
+const releases = await startSampleFleet(
   await chartArchive({
     name: "hooked",
     version: "1.0.0",
@@ -38,16 +29,7 @@ charts.publish(
   await defining("1.0.0"),
   await defining("2.0.0"),
 );
-await releases.createNamespace("apps");
-
-const archive = join(fleet.dir, "sample.tgz");
-await writeFile(archive, sample.bytes);
-const run = promisify(execFile);
-
-async function helm(...args: readonly string[]): Promise<void> {
-  const env = { PATH: process.env["PATH"], HOME: fleet.dir, KUBECONFIG: local.plane.kubeconfig };
-  await run(fleet.helm, [...args, "--namespace=apps"], { env });
-}
+const { client, greetingOf, hub, install, readyAt, recordsOf, refOf } = releases;
 
 const replicaSets: Resource<KubeObject> = {
   ...{ group: "apps", version: "v1", kind: "ReplicaSet", plural: "replicasets", namespaced: true },
@@ -87,33 +69,12 @@ spec:
   });
 }
 
-const refOf = (name: string) => ({ namespace: "apps", name });
-
-async function create(name: string, spec: Partial<HelmReleaseSpec> = {}): Promise<void> {
-  await releases.create(refOf(name), { ...chartOf("sample"), ...spec });
-}
-
-function ready(name: string, revision: number): Promise<HelmRelease> {
-  return releases.waitFor(
-    refOf(name),
-    `ready with revision ${revision}`,
-    (release) =>
-      currentCondition(release, "Ready")?.status === "True" &&
-      release.status?.history?.[0]?.version === revision,
-  );
-}
-
 async function has(name: string): Promise<boolean> {
   return (await client.reader.get(configMaps, refOf(name))) !== undefined;
 }
 
-async function recordsOf(name: string): Promise<readonly string[]> {
-  const records = await releaseRecords(client, "apps", name);
-  return records.map(({ revision, status }) => `${revision} ${status}`);
-}
-
 test("timeout and disableWait: by default a release that is not ready in time has failed, and with disableWait it has not", async () => {
-  await create("waited", { timeout: "1h", install: { timeout: "1s" }, values: { pod: true } });
+  await install("waited", { timeout: "1h", install: { timeout: "1s" }, values: { pod: true } });
   const failed = await releases.waitForCondition(
     refOf("waited"),
     "Released",
@@ -123,7 +84,7 @@ test("timeout and disableWait: by default a release that is not ready in time ha
   );
   assert.equal(currentCondition(failed, "Ready")?.status, "False");
 
-  await create("unwaited", {
+  await install("unwaited", {
     timeout: "1s",
     install: { disableWait: true },
     values: { pod: true },
@@ -140,14 +101,14 @@ test("timeout and disableWait: by default a release that is not ready in time ha
 
 test("disableHooks: the hooks of an action that has it do not run", async () => {
   const name = "hooks";
-  await create(name, {
+  await install(name, {
     ...chartOf("hooked"),
     install: { disableHooks: true },
     uninstall: { disableHooks: true, deletionPropagation: "background" },
   });
-  await ready(name, 1);
+  await readyAt(name, 1);
   await releases.patch(refOf(name), { values: { text: "again" } });
-  await ready(name, 2);
+  await readyAt(name, 2);
   await releases.delete(refOf(name));
 
   const ran = await Promise.all(events.map((event) => has(`${name}-${event}`)));
@@ -161,18 +122,18 @@ test("disableTakeOwnership: by default objects of nobody are taken over, and oth
       data: { greeting: "theirs" },
     });
 
-  await create("taken");
-  await create("refused", { install: { disableTakeOwnership: true } });
+  await install("taken");
+  await install("refused", { install: { disableTakeOwnership: true } });
 
-  await ready("taken", 1);
+  await readyAt("taken", 1);
   const greetingOf = async (name: string) =>
     (await installedConfig(client, name, "apps"))?.data?.["greeting"];
   assert.equal(await greetingOf("taken"), "hello");
   await releases.waitForCondition(
     refOf("refused"),
-    "Released",
+    "Ready",
     "False",
-    "InstallFailed",
+    "ReconcileError",
     /ConfigMap "refused-config" .*exists and cannot be imported/,
   );
   assert.equal(await greetingOf("refused"), "theirs");
@@ -185,18 +146,18 @@ test("crds: created by an installation, not changed by an upgrade, replaced with
     (await read())?.spec.versions.flatMap(({ additionalPrinterColumns = [] }) =>
       additionalPrinterColumns.map(({ name }) => name),
     );
-  await create("no-crds", { ...chartOf("defining", "1.0.0"), install: { crds: "Skip" } });
-  await ready("no-crds", 1);
+  await install("no-crds", { ...chartOf("defining", "1.0.0"), install: { crds: "Skip" } });
+  await readyAt("no-crds", 1);
   assert.equal(await read(), undefined);
 
-  await create("crds", chartOf("defining", "1.0.0"));
-  await ready("crds", 1);
+  await install("crds", chartOf("defining", "1.0.0"));
+  await readyAt("crds", 1);
   assert.deepEqual(await columns(), ["v1.0.0"]);
   await releases.patch(refOf("crds"), chartOf("defining", "2.0.0"));
-  await ready("crds", 2);
+  await readyAt("crds", 2);
   assert.deepEqual(await columns(), ["v1.0.0"]);
   await releases.patch(refOf("crds"), { upgrade: { crds: "CreateReplace" }, values: { a: 1 } });
-  await ready("crds", 3);
+  await readyAt("crds", 3);
   assert.deepEqual(await columns(), ["v2.0.0"]);
 
   await releases.delete(refOf("crds"));
@@ -204,40 +165,66 @@ test("crds: created by an installation, not changed by an upgrade, replaced with
 });
 
 test("replace: the name of a release that was uninstalled with its history kept is used again", async () => {
-  await helm("install", "replaced", archive);
-  await helm("uninstall", "replaced", "--keep-history");
+  const uninstall = { keepHistory: true, deletionPropagation: "background" } as const;
+  await install("replaced", { uninstall });
+  await readyAt("replaced", 1);
+  await releases.delete(refOf("replaced"));
   assert.deepEqual(await recordsOf("replaced"), ["1 uninstalled"]);
 
-  await create("replaced", { install: { replace: true } });
+  await install("replaced", { install: { replace: true } });
 
-  await ready("replaced", 2);
+  await readyAt("replaced", 2);
 });
 
-test("force: an object that cannot be updated is replaced by an upgrade that has it, without server-side apply", async () => {
-  const name = "forced";
-  await create(name, { values: { web: "a" } });
-  const before = await ready(name, 1).then(() => client.reader.get(deployments, refOf(name)));
+test("force: an upgrade replaces objects, without server-side apply, and so removes fields of others", async () => {
+  for (const name of ["patched", "forced"]) {
+    await install(name, {
+      install: { serverSideApply: false },
+      upgrade: { serverSideApply: "disabled", force: name === "forced" },
+    });
+    await readyAt(name, 1);
+    await client.patch(configMaps, refOf(`${name}-config`), {
+      type: "merge",
+      body: { data: { extra: "theirs" } },
+    });
+    await releases.patch(refOf(name), { values: { greeting: "again" } });
+    await readyAt(name, 2);
+  }
 
-  await releases.patch(refOf(name), { values: { web: "b" } });
-  await releases.waitForCondition(refOf(name), "Released", "False", "UpgradeFailed", /immutable/);
-  await releases.patch(refOf(name), { upgrade: { force: true, serverSideApply: "disabled" } });
-  await releases.waitFor(
-    refOf(name),
-    "upgraded",
-    (release) => currentCondition(release, "Released")?.status === "True",
-  );
+  const dataOf = async (name: string) => (await installedConfig(client, name, "apps"))?.data;
+  assert.equal((await dataOf("patched"))?.["extra"], "theirs");
+  assert.deepEqual(await dataOf("forced"), { version: "1.0.0", greeting: "again" });
+});
 
-  const after = await client.reader.get(deployments, refOf(name));
-  assert.notEqual(after?.metadata.uid, before?.metadata.uid);
+test("serverSideApply: by default an upgrade takes back the fields that others have changed", async () => {
+  for (const [name, serverSideApply] of [
+    ["auto", "auto"],
+    ["enabled", "enabled"],
+    ["disabled", "disabled"],
+  ] as const) {
+    await install(name, { upgrade: { serverSideApply } });
+    await readyAt(name, 1);
+    await client.patch(
+      configMaps,
+      refOf(`${name}-config`),
+      { type: "merge", body: { data: { greeting: "theirs" } } },
+      { fieldManager: "somebody" },
+    );
+
+    await releases.patch(refOf(name), { values: { greeting: "ours" } });
+
+    await readyAt(name, 2);
+    assert.equal(await greetingOf(name), "ours", name);
+  }
 });
 
 test("maxHistory: five revisions are kept by default", async () => {
-  await create("history");
+  await install("history");
   for (let revision = 1; revision <= 6; revision++) {
-    await ready("history", revision);
+    await readyAt("history", revision);
     await releases.patch(refOf("history"), { values: { greeting: `number ${revision}` } });
   }
-  await ready("history", 7);
+  await readyAt("history", 7);
 
   assert.deepEqual(
     (await releaseRecords(client, "apps", "history")).map(({ revision }) => revision),
@@ -247,11 +234,11 @@ test("maxHistory: five revisions are kept by default", async () => {
 
 test("uninstall: keepHistory keeps the records, and deletionPropagation orphan what the objects own", async () => {
   const name = "orphaning";
-  await create(name, {
+  await install(name, {
     values: { web: name },
     uninstall: { keepHistory: true, deletionPropagation: "orphan" },
   });
-  await ready(name, 1);
+  await readyAt(name, 1);
   const owned = () =>
     client.reader.list(replicaSets, { namespace: "apps", labelSelector: `app=${name}` });
   assert.equal((await owned()).length, 1);
@@ -269,8 +256,8 @@ test("uninstall: its deletion waits until the objects are gone, unless disableWa
     ["waits", false],
     ["leaves", true],
   ] as const) {
-    await create(name, { uninstall: { disableWait, deletionPropagation: "background" } });
-    await ready(name, 1);
+    await install(name, { uninstall: { disableWait, deletionPropagation: "background" } });
+    await readyAt(name, 1);
     const body = { metadata: { finalizers } };
     await client.patch(configMaps, refOf(`${name}-config`), { type: "merge", body });
     await hub.delete(helmReleases, refOf(name));

@@ -1,6 +1,5 @@
 /** Names that change, order, health, expressions, and the end of HelmReleases. All tests share a fleet. */
 import assert from "node:assert/strict";
-import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import { helmReleases } from "@flotilla/shared/flux";
 import {
   configMaps,
@@ -15,14 +14,11 @@ import { chartArchive } from "../harness/chart-archive.ts";
 import { roleBindings } from "../harness/rbac.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import { currentCondition, waitForObject, waitUntilGone } from "../harness/wait.ts";
-import { chartOf, startReleaseFleet } from "./release-fleet.ts";
+import { chartOf } from "./release-fleet.ts";
 import { sampleChart } from "./sample-charts.ts";
+import { startSampleFleet } from "./sample-fleet.ts";
 
-const releases = await startReleaseFleet();
-const { charts, hub, local } = releases;
-const { client } = local;
-charts.publish(
-  await sampleChart("1.0.0"),
+const releases = await startSampleFleet(
   await sampleChart("1.0.0", "renamed"),
   await chartArchive({
     name: "parting",
@@ -30,9 +26,9 @@ charts.publish(
     templates: {
       "config.yaml":
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}-config'}\n",
-      // The API server rejects it.
+      // It fails while its namespace does not exist.
       "hook.yaml":
-        "apiVersion: v1\nkind: Service\nmetadata: {name: parting, annotations: {helm.sh/hook: pre-delete}}\nspec: {ports: []}\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: parting, namespace: hooks, annotations: {helm.sh/hook: pre-delete}}\n",
     },
   }),
   await chartArchive({
@@ -59,37 +55,25 @@ spec:
     },
   }),
 );
-await releases.createNamespace("apps");
+const { client, hub, install, local, readyAt, refOf } = releases;
 
 const widgets: Resource<KubeObject> = {
   ...{ group: "lifecycle.example.com", version: "v1", kind: "Widget", plural: "widgets" },
   namespaced: true,
 };
 
-const refOf = (name: string) => ({ namespace: "apps", name });
-
-async function create(name: string, spec: Partial<HelmReleaseSpec> = {}): Promise<void> {
-  await releases.create(refOf(name), { ...chartOf("sample"), ...spec });
-}
-
-/** Ready with this revision of Helm, of the release of this name. */
-function ready(name: string, revision: number, release = name): Promise<HelmRelease> {
-  return releases.waitFor(
-    refOf(name),
-    `ready with revision ${revision} of ${release}`,
-    (found) =>
-      currentCondition(found, "Ready")?.status === "True" &&
-      found.status?.history?.[0]?.version === revision &&
-      found.status.history[0].name === release,
-  );
-}
-
 test("another releaseName, and another targetNamespace, uninstall the release first", async () => {
-  await create("moved");
-  await ready("moved", 1);
+  await install("moved");
+  await readyAt("moved", 1);
 
   await releases.patch(refOf("moved"), { releaseName: "other" });
-  await ready("moved", 1, "other");
+  await releases.waitFor(
+    refOf("moved"),
+    "installed under another name",
+    (release) =>
+      currentCondition(release, "Ready")?.status === "True" &&
+      release.status?.history?.[0]?.name === "other",
+  );
   assert.deepEqual(await releaseRecords(client, "apps", "moved"), []);
   assert.equal(await installedConfig(client, "moved", "apps"), undefined);
 
@@ -110,15 +94,15 @@ test("another releaseName, and another targetNamespace, uninstall the release fi
 });
 
 test("a chart with another name is installed again, and upgraded with chartNameChangeStrategy InPlaceUpdate", async () => {
-  await create("again");
-  await create("in-place", { upgrade: { chartNameChangeStrategy: "InPlaceUpdate" } });
-  await Promise.all(["again", "in-place"].map((name) => ready(name, 1)));
+  await install("again");
+  await install("in-place", { upgrade: { chartNameChangeStrategy: "InPlaceUpdate" } });
+  await Promise.all(["again", "in-place"].map((name) => readyAt(name, 1)));
   const uidOf = async (name: string) => (await installedConfig(client, name, "apps"))?.metadata.uid;
   const [again, inPlace] = [await uidOf("again"), await uidOf("in-place")];
 
   for (const name of ["again", "in-place"]) await releases.patch(refOf(name), chartOf("renamed"));
 
-  await ready("in-place", 2);
+  await readyAt("in-place", 2);
   const { status } = await releases.waitFor(
     refOf("again"),
     "installed again",
@@ -132,8 +116,8 @@ test("a chart with another name is installed again, and upgraded with chartNameC
 });
 
 test("readyExpr: a dependency is met when the expression is true of both HelmReleases, also while it is not ready", async () => {
-  await create("base", { values: { pod: true }, install: { disableWait: true } });
-  await create("user", {
+  await install("base", { values: { pod: true }, install: { disableWait: true } });
+  await install("user", {
     values: { greeting: "1.0.0" },
     dependsOn: [
       {
@@ -144,12 +128,12 @@ test("readyExpr: a dependency is met when the expression is true of both HelmRel
     ],
   });
 
-  await ready("user", 1);
+  await readyAt("user", 1);
 });
 
 test("an expression that cannot be compiled stalls with InvalidCELExpression, until it is changed", async () => {
-  await create("first");
-  await create("invalid", { dependsOn: [{ name: "first", readyExpr: "dep.status." }] });
+  await install("first");
+  await install("invalid", { dependsOn: [{ name: "first", readyExpr: "dep.status." }] });
 
   const stalled = await releases.waitForCondition(
     refOf("invalid"),
@@ -161,12 +145,12 @@ test("an expression that cannot be compiled stalls with InvalidCELExpression, un
   assert.equal(currentCondition(stalled, "Ready")?.reason, "InvalidCELExpression");
 
   await releases.patch(refOf("invalid"), { dependsOn: [{ name: "first" }] });
-  await ready("invalid", 1);
+  await readyAt("invalid", 1);
 });
 
 test("healthCheckExprs decide when a custom resource is ready, and that it has failed", async () => {
   const name = "checked";
-  await create(name, {
+  await install(name, {
     ...chartOf("widget"),
     healthCheckExprs: [
       {
@@ -189,36 +173,34 @@ test("healthCheckExprs decide when a custom resource is ready, and that it has f
   );
   await setPhase("Running");
 
-  await ready(name, 1);
+  await readyAt(name, 1);
 });
 
-test("the end: a pre-delete hook that fails is repeated until uninstall.disableHooks is set", async () => {
+test("the end: a pre-delete hook that fails is repeated until it succeeds", async () => {
   const name = "parting";
-  await create(name, chartOf("parting"));
-  await ready(name, 1);
+  await install(name, chartOf("parting"));
+  await readyAt(name, 1);
 
   await hub.delete(helmReleases, refOf(name));
   await releases.waitFor(refOf(name), "not uninstalled, naming the hook", ({ status }) =>
-    /parting/.test(JSON.stringify([status?.conditions, status?.clusters])),
+    /Hook pre-delete/.test(JSON.stringify([status?.conditions, status?.clusters])),
   );
   assert.ok(await installedConfig(client, name, "apps"));
-  await releases.patch(refOf(name), {
-    uninstall: { disableHooks: true, deletionPropagation: "background" },
-  });
+  await client.create(namespaces, { metadata: { name: "hooks" } });
 
   await waitUntilGone(hub, helmReleases, refOf(name));
   assert.equal(await installedConfig(client, name, "apps"), undefined);
 });
 
 test("the end: one that was never installed, and one whose release is gone, are deleted at once", async () => {
-  await create("never", { values: { tests: "{{" }, serviceAccountName: "nobody" });
+  await install("never", { values: { tests: "{{" }, serviceAccountName: "nobody" });
   await releases.waitFor(
     refOf("never"),
     "waiting for its account",
     (release) => currentCondition(release, "Ready")?.status === "False",
   );
-  await create("gone");
-  await ready("gone", 1);
+  await install("gone");
+  await readyAt("gone", 1);
   await releases.patch(refOf("gone"), { suspend: true });
   for (const { name } of await releaseRecords(client, "apps", "gone"))
     await client.delete(secrets, refOf(name));
@@ -228,8 +210,8 @@ test("the end: one that was never installed, and one whose release is gone, are 
 });
 
 test("the end: a cluster that is offline is not waited for, and uninstalls when it returns", async () => {
-  await create("away");
-  await ready("away", 1);
+  await install("away");
+  await readyAt("away", 1);
   await local.stopAgent();
 
   await releases.delete(refOf("away"));
@@ -251,7 +233,7 @@ test("the end: without its service account nothing is uninstalled, and nothing h
   const [first, second] = ["first", "second"].map((name) => ({ namespace: "tenant", name }));
   assert.ok(first !== undefined && second !== undefined);
   for (const ref of [first, second]) {
-    await releases.create(ref, { ...chartOf("sample"), serviceAccountName: account.name });
+    await releases.create(ref, { ...chartOf("sample", "1.0.0"), serviceAccountName: account.name });
     await releases.ready(ref, "1.0.0");
   }
 

@@ -29,7 +29,8 @@ import type { WorkspaceObjects } from "../referenced/index.ts";
 import { createPublisher, isUrgentChange, type Publisher } from "../status/index.ts";
 import { createObjectUses } from "./object-uses.ts";
 import { scheduleAfter, scheduleOf } from "./schedule.ts";
-import { type SourceError, sourceErrorOf } from "./source-error.ts";
+import { sourceErrorOf } from "./source-error.ts";
+import { sourceEvent } from "./source-event.ts";
 import {
   failed,
   progressing,
@@ -175,33 +176,10 @@ export function createSourceController<T extends SourceObject>(
       result instanceof Error
         ? failed(observed, status, result, { now, retryAt: polling.nextAttemptTime })
         : succeeded(observed, status, result, now);
-    record(object, status, result);
+    const event = sourceEvent(kind.resource.group, status, result);
+    if (event !== undefined) events.record(object, event);
     publish(object, { ...next, ...handled, polling });
     return requeueAt(polling.nextAttemptTime, endedMs);
-  }
-
-  /** Once for each new revision, for each failure, and for a recovery. */
-  function record(object: T, before: SourceStatus | undefined, result: SourceResult | SourceError) {
-    if (result instanceof Error) {
-      if (result.isTrace) return;
-      events.record(object, {
-        type: "Warning",
-        reason: result.reason,
-        action: "ReadSource",
-        note: result.message,
-      });
-      return;
-    }
-    const isNew = before?.artifact?.revision !== result.artifact.revision;
-    const ready = findCondition(before?.conditions, "Ready");
-    if (!isNew && ready?.status !== "False") return;
-    const { reason = "NewArtifact", message } = result;
-    events.record(object, {
-      type: "Normal",
-      reason: isNew ? (reason === "Succeeded" ? "NewArtifact" : reason) : "Succeeded",
-      action: "ReadSource",
-      note: message,
-    });
   }
 
   function publish(object: T, status: SourceStatus): void {

@@ -7,6 +7,7 @@ import {
   type Policy,
 } from "@flotilla/shared/api";
 import { fluxFinalizer, helmReleaseLabel } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import {
   type HelmChart,
@@ -33,7 +34,7 @@ import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import { asHelmOp, bundleNameTaken, writeBundle } from "../frontend/index.ts";
 import { releaseMetadata } from "../notification/index.ts";
-import { type MergedPolicy, mergePolicies, violationOf } from "../policy/index.ts";
+import { type MergedPolicy, mergePolicies, recordViolation, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
@@ -144,6 +145,8 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     error: AppError,
     options: Pick<Decision, "isRejected"> = {},
   ): Result {
+    const { conditions } = statuses.current(release) ?? {};
+    recordViolation(deps.events, release, findCondition(conditions, "Accepted"), error);
     const reason = reasons.get(error.code) ?? "Invalid";
     publish(release, { problem: { reason, message: error.message }, ...options });
     return done();
