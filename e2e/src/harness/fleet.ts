@@ -85,8 +85,10 @@ export interface PlaneRestart {
 }
 
 export interface TestFleetSpec {
-  /** Labels of each cluster; one cluster for each entry, `cluster-1` and so on. */
+  /** Labels of each cluster; one cluster for each entry. */
   readonly clusters: readonly Readonly<Record<string, string>>[];
+  /** The name of each of them; default `cluster-1` and so on. */
+  readonly names?: readonly string[];
   /** The workspace of each of them; by default all are in `fleet-default`. */
   readonly workspaces?: readonly string[];
   /** Of the hub; default 1. With more than one a LinkProxy is between them and the agents. */
@@ -139,7 +141,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   };
   const planes = createPlanes(dir, binaries, reaper);
   const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
-  const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
+  const names = spec.clusters.map((_, index) => spec.names?.[index] ?? `cluster-${index + 1}`);
   const [hub, ...others] = await Promise.all([
     obtain("hub", spec.local === true ? "cluster" : "hub"),
     ...names.map((name) => obtain(name, "cluster")),

@@ -224,7 +224,13 @@ export function createSourceController<T extends SourceObject>(
     metrics: deps.metrics,
     clock,
     watches: [
-      watch(source, { predicate: isSpecChange, toKeys: ownKey }),
+      watch(source, {
+        // Somebody else has written its status.
+        predicate: (change) =>
+          isSpecChange(change) ||
+          (change.after !== undefined && kind.isDamaged?.(change.after) === true),
+        toKeys: ownKey,
+      }),
       uses.watch,
       ...(deps.watches ?? []),
     ],

@@ -24,6 +24,7 @@ import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
 import { treeDigest } from "./tree.ts";
+import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
@@ -33,7 +34,8 @@ export interface GitChartDeps {
 }
 
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
-  const { store, git, mint, signer } = deps;
+  const { store, mint, signer } = deps;
+  const treeFiles = createTreeFiles(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -57,8 +59,10 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       if (source === undefined || tree === undefined) continue;
       const here = places.filter(({ place }) => place.include === at);
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
-      const found = await git.readFiles(
-        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+      const { uid = "" } = source.metadata;
+      const found = await treeFiles.read(
+        { uid, url: tree.url, commit: tree.commit },
+        here.map(({ place }) => place.path),
         {
           access,
           signal: inputs.signal,
@@ -101,8 +105,13 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const chartFile = posix.join(path, "Chart.yaml");
         const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
         const requirementsFile = posix.join(path, "requirements.yaml");
-        const valuesPaths = valuesFiles.map(cleanPath);
-        const paths = [...new Set([chartFile, requirementsFile, path, ...valuesPaths])];
+        const paths = [
+          ...new Set([
+            ...(path === "." ? [] : [path]),
+            ...[chartFile, requirementsFile],
+            ...valuesFiles.map(cleanPath),
+          ]),
+        ];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
         const where = `${path} of ${commit}`;
@@ -132,13 +141,16 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
         const result = keepMadeChart(chart, earlier, { name, pin });
-        const requirements = files.get(requirementsFile)?.toString();
-        const repositories = archive === undefined ? repositoriesOf(text, requirements) : [];
+        // A packaged chart has its dependencies in it.
+        const repositories =
+          archive === undefined
+            ? repositoriesOf(text, files.get(requirementsFile)?.toString())
+            : [];
         return {
           name,
           pin: result,
           dependencies:
-            result === earlier ? keptDependencies(chart, repositories, signer) : repositories,
+            result === pin ? repositories : keptDependencies(chart, repositories, signer),
           digest: treeDigest(result),
           url,
           ...(ignoreMissingValuesFiles === true && {

@@ -64,6 +64,7 @@ export function chartsOfBuckets(deps: {
     const { name, version } = parseChartFile(text, where);
     const required = found.isArchive ? undefined : requirementsOf(listing, path);
     const requirements = required && (await read(required, maxChartFileBytes));
+    // A packaged chart has its dependencies in it.
     const repositories = found.isArchive
       ? []
       : repositoriesOf(text, requirements && Buffer.from(requirements).toString("utf8"));
@@ -92,7 +93,7 @@ export function chartsOfBuckets(deps: {
       digest: result.digest,
       url: bucketAddress(location),
       dependencies:
-        result === earlier ? keptDependencies(chart, repositories, deps.signer) : repositories,
+        result === pin ? repositories : keptDependencies(chart, repositories, deps.signer),
       ...(spec.ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
   }

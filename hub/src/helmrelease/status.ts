@@ -61,7 +61,7 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
   const fields = isOfMany ? withoutReleaseFields(status) : status;
   return {
-    ...(isSingle ? withReleaseFields(status, only) : fields),
+    ...(isSingle ? withReleaseFields(status, only, bundle) : fields),
     ...(isSettled && { observedGeneration: generation }),
     conditions: fluxConditions(status.conditions, desired, {
       generation: accepted.observedGeneration ?? generation,
@@ -101,9 +101,12 @@ export function isUrgentHelmRelease(
   after: HelmReleaseStatus,
 ): boolean {
   if (before?.lastHandledReconcileAt !== after.lastHandledReconcileAt) return true;
-  return ["Accepted", "Ready", "Stalled"].some((type) =>
-    isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
-  );
+  return ["Accepted", "Ready", "Stalled"].some((type) => {
+    const next = findCondition(after.conditions, type);
+    // Mostly it is ready within a second: one write less for each new HelmRelease.
+    if (next?.reason === "SourceNotReady") return false;
+    return isUrgentChange(findCondition(before?.conditions, type), next);
+  });
 }
 
 function readyOf(
