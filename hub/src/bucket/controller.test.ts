@@ -158,7 +158,11 @@ const refused: readonly (readonly [
 ])[] = [
   [{ provider: "azure" }, "InvalidProviderConfiguration", /spec.provider azure of a Bucket is not/],
   [{ provider: "aws" }, "InvalidProviderConfiguration", /aws without spec.secretRef/],
-  [{ provider: "gcp" }, "InvalidProviderConfiguration", /gcp without spec.secretRef/],
+  [
+    { provider: "gcp", secretRef: { name: "google" } },
+    "InvalidProviderConfiguration",
+    /spec.provider gcp of a Bucket is not .* provider generic, endpoint storage.googleapis.com/,
+  ],
   [{ sts: { provider: "ldap", endpoint: "https://h" } }, "InvalidSTSConfiguration", /spec.sts/],
   [{ provider: "aws", serviceAccountName: "x" }, "FeatureGateDisabled", /serviceAccountName/],
 ];
