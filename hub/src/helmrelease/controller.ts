@@ -1,5 +1,4 @@
 /** The controller of HelmReleases: what it watches, and how a change maps to keys. */
-import { AppError } from "@flotilla/shared/errors";
 import { type HelmRelease, type HelmReleaseStatus, helmReleases } from "@flotilla/shared/flux";
 import { defineIndex } from "@flotilla/shared/kube/cache";
 import {
@@ -16,7 +15,7 @@ import type { ReconcileDurations } from "../metrics/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { chartSourceOf } from "./chart.ts";
-import { placementOf } from "./placement.ts";
+import { policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { helmReleaseReconciler } from "./reconcile.ts";
 import { isReadAgain, isSettled } from "./source-change.ts";
@@ -40,13 +39,8 @@ const byChart = defineIndex<HelmRelease>("chart", (release) => {
   return ref === undefined ? [] : [`${ref.kind}/${keyOf(ref)}`];
 });
 
-/** HelmReleases by the namespaces whose Policies they obey: their own, and that of their clusters. */
-const byPolicyNamespace = defineIndex<HelmRelease>("policyNamespace", (release) => {
-  const { namespace = "" } = release.metadata;
-  const placement = placementOf(release);
-  const clusters = placement instanceof AppError ? undefined : placement.clusterNamespace;
-  return [...new Set([namespace, clusters ?? namespace])];
-});
+/** HelmReleases by the namespaces whose Policies they obey. */
+const byPolicyNamespace = defineIndex<HelmRelease>("policyNamespace", policyNamespacesOf);
 
 /** HelmReleases by the namespace of their HelmChart, whose HelmRepositories its dependencies are accessed with. */
 const byChartNamespace = defineIndex<HelmRelease>("chartNamespace", (release) => {
