@@ -47,7 +47,7 @@ describe("conditions", () => {
   test("have messages that the schema accepts, and keep their time when the message was cut", () => {
     const long = { ...ready, message: "x".repeat(maxConditionMessageLength + 1) };
     const first = fluxConditions(undefined, [long], { generation: 1, now: before });
-    assert.equal(first[0]?.message?.length, maxConditionMessageLength);
+    assert.equal(first[0]?.message.length, maxConditionMessageLength);
     const [next] = fluxConditions(first, [long], { generation: 1, now });
     assert.equal(next?.lastTransitionTime, before);
   });

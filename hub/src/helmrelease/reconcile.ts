@@ -41,7 +41,7 @@ import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./c
 import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
-import { placementOf } from "./placement.ts";
+import { placementOf, policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
 import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
@@ -105,9 +105,8 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       return done();
     }
     const bundle = planBundle(release, release.spec, { chart, placement });
-    const namespaces = [release.metadata.namespace ?? "", placement.clusterNamespace ?? ""];
     const policy = mergePolicies(
-      [...new Set(namespaces)].flatMap((each) => deps.policies.byIndex(byNamespace, each)),
+      policyNamespacesOf(release).flatMap((each) => deps.policies.byIndex(byNamespace, each)),
     );
     const violation = firstViolation(policy, bundle);
     if (violation !== undefined) return reject(release, violation);

@@ -217,7 +217,8 @@ function progressOf(
 ): readonly FluxCondition[] {
   if (ready.status === "True") return [];
   const { reason, message } = ready;
-  if (accepted.status === "False")
+  // Of an earlier generation it says nothing about this one.
+  if (accepted.status === "False" && ready.status === "False")
     return stalledReasons.has(accepted.reason ?? "")
       ? [{ type: "Stalled", status: "True", reason, message }]
       : [{ type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message }];

@@ -1,1 +1,1 @@
-export { namespace, startTestSources, type TestSources } from "./test-sources.ts";
+export { namespace, startTestSources } from "./test-sources.ts";
