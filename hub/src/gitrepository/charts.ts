@@ -11,10 +11,12 @@ import {
   chartFileOfArchive,
   invalidChart,
   keepMadeChart,
+  keptDependencies,
   maxArchiveBytes,
   parseChartFile,
   pinOfArtifact,
   presentValuesFiles,
+  repositoriesOf,
   treeChartVersion,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -22,6 +24,7 @@ import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
 import { treeDigest } from "./tree.ts";
+import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
@@ -31,7 +34,8 @@ export interface GitChartDeps {
 }
 
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
-  const { store, git, mint, signer } = deps;
+  const { store, mint, signer } = deps;
+  const treeFiles = createTreeFiles(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -55,8 +59,10 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       if (source === undefined || tree === undefined) continue;
       const here = places.filter(({ place }) => place.include === at);
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
-      const found = await git.readFiles(
-        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+      const { uid = "" } = source.metadata;
+      const found = await treeFiles.read(
+        { uid, url: tree.url, commit: tree.commit },
+        here.map(({ place }) => place.path),
         {
           access,
           signal: inputs.signal,
@@ -99,7 +105,14 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const path = chartPath(spec.chart);
         const chartFile = posix.join(path, "Chart.yaml");
         const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-        const paths = [...new Set([chartFile, path, ...valuesFiles.map(cleanPath)])];
+        const requirementsFile = posix.join(path, "requirements.yaml");
+        const paths = [
+          ...new Set([
+            ...(path === "." ? [] : [path]),
+            ...[chartFile, requirementsFile],
+            ...valuesFiles.map(cleanPath),
+          ]),
+        ];
         const files = await readFiles(repository, tree, paths, { secret, signal });
         const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
         const where = `${path} of ${commit}`;
@@ -129,9 +142,16 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
         const earlier = before?.kind === "git" ? before : undefined;
         const result = keepMadeChart(chart, earlier, { name, pin });
+        // A packaged chart has its dependencies in it.
+        const repositories =
+          archive === undefined
+            ? repositoriesOf(text, files.get(requirementsFile)?.toString())
+            : [];
         return {
           name,
           pin: result,
+          dependencies:
+            result === pin ? repositories : keptDependencies(chart, repositories, signer),
           digest: treeDigest(result),
           url,
           ...(ignoreMissingValuesFiles === true && {

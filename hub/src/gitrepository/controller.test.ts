@@ -21,6 +21,7 @@ import { systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
 import { createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
+import { createReconcileDurations } from "../metrics/index.ts";
 import { createWorkspaceObjects } from "../referenced/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { createWatchedStore } from "../testing/index.ts";
@@ -45,7 +46,16 @@ async function setUp(t: TestContext) {
   });
   const mint = () => Promise.reject(new Error("no GitHub App is used here"));
   const deps = {
-    ...{ rest, clock, log, objects, signer, hubId: "hub", metrics: new Registry() },
+    ...{
+      rest,
+      clock,
+      log,
+      objects,
+      signer,
+      hubId: "hub",
+      metrics: new Registry(),
+      durations: createReconcileDurations(clock),
+    },
     events: {
       record: (_: unknown, { type, reason }: { readonly type: string; readonly reason: string }) =>
         void events.push(`${type} ${reason}`),
@@ -169,4 +179,33 @@ test("a GitRepository without its branch is not Ready, says why and is retried",
   assert.equal(ready?.reason, "GitOperationFailed");
   assert.match(ready.message ?? "", /app.git has no branch "gone"; retrying at /);
   assert.ok(events.includes("Warning GitOperationFailed"));
+});
+
+test("the artifact of a HelmChart that somebody else has written is replaced at once", async (t) => {
+  const { root, server, rest, until } = await setUp(t);
+  const app = await createRepository(root, "app.git");
+  const commit = await app.commit({ "charts/app/Chart.yaml": "name: app\nversion: 1.0.0\n" });
+  rest.put(helmCharts, chart);
+  rest.put(gitRepositories, repository(server.url("app.git")));
+  const ready = () => {
+    const found = rest.peek(helmCharts, { namespace, name: "app" });
+    const { artifact } = found?.status ?? {};
+    const pin = pinOfArtifact("HelmChart", chart.metadata, artifact, signer);
+    return found !== undefined && artifact !== undefined && pin !== undefined
+      ? { found, artifact, pin }
+      : undefined;
+  };
+  const { found, artifact } = await until(ready);
+
+  const metadata = Object.fromEntries(
+    Object.entries(artifact.metadata ?? {}).map(([name, value]) => [name, `${value} forged`]),
+  );
+  rest.put(helmCharts, {
+    ...found,
+    status: { ...found.status, artifact: { ...artifact, metadata } },
+  });
+
+  assert.equal(ready(), undefined);
+  const { pin } = await until(ready);
+  assert.equal(pin.kind === "git" && pin.commit, commit);
 });

@@ -2,7 +2,7 @@
 import { type HelmChart, type HelmChartSpec, helmCharts } from "@flotilla/shared/flux";
 import { defineIndex } from "@flotilla/shared/kube/cache";
 import { type Watch, watch } from "@flotilla/shared/kube/controller";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { pinnedVersion } from "@flotilla/shared/source";
 import type { FluxInformers } from "../cache/index.ts";
 import {
@@ -10,10 +10,11 @@ import {
   type SourceController,
   type SourceControllerDeps,
   SourceError,
+  type SourceObject,
 } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { chartArtifact, pinOfArtifact } from "./artifact.ts";
-import type { ChartFromSource } from "./chart-source.ts";
+import { type ChartFromSource, concernsCharts } from "./chart-source.ts";
 
 type ChartSourceKind = HelmChartSpec["sourceRef"]["kind"];
 
@@ -51,6 +52,18 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
 
   function chartsOf(kind: ChartSourceKind, key: ObjectKey): readonly ObjectKey[] {
     return flux.helmCharts.store.byIndex(bySource, `${kind}/${key}`).map(keyOf);
+  }
+
+  function sourceWatch<T extends SourceObject>(
+    kind: ChartSourceKind,
+    source: Parameters<typeof watch<T>>[0],
+  ): Watch {
+    const revisionOf = (each: T): string | undefined => sources[kind]?.revisionOf(each);
+    return watch(source, {
+      predicate: (change) => concernsCharts(change, revisionOf),
+      toKeys: ({ key }) => chartsOf(kind, key),
+      replay: false,
+    });
   }
 
   return createSourceController<HelmChart>(
@@ -125,20 +138,12 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
     {
       ...deps,
       watches: [
-        sourceWatch(flux.helmRepositories, (key) => chartsOf("HelmRepository", key)),
-        sourceWatch(flux.gitRepositories, (key) => chartsOf("GitRepository", key)),
-        sourceWatch(flux.buckets, (key) => chartsOf("Bucket", key)),
+        sourceWatch("HelmRepository", flux.helmRepositories),
+        sourceWatch("GitRepository", flux.gitRepositories),
+        sourceWatch("Bucket", flux.buckets),
       ],
     },
   );
-}
-
-/** Every change of a source enqueues its charts, which decide by its revision whether they are due. */
-function sourceWatch<T extends KubeObject>(
-  source: Parameters<typeof watch<T>>[0],
-  toKeys: (key: ObjectKey) => readonly ObjectKey[],
-): Watch {
-  return watch(source, { toKeys: ({ key }) => toKeys(key), replay: false });
 }
 
 function sourceKey(kind: ChartSourceKind, namespace: string | undefined, name: string): string {

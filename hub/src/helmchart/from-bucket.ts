@@ -28,6 +28,7 @@ import {
   parseChartFile,
 } from "./chart-file.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
+import { keptDependencies, repositoriesOf } from "./dependencies.ts";
 import { keepMadeChart, presentValuesFiles, treeChartVersion } from "./tree-chart.ts";
 
 export function chartsOfBuckets(deps: {
@@ -49,21 +50,24 @@ export function chartsOfBuckets(deps: {
     const found = findChart(listing, path);
     if (found === undefined)
       throw invalidChart(where, "there is neither a Chart.yaml below it nor an object of this key");
-    const bytes = await deps.client.readObject(
-      location,
-      {
-        ...{ key: found.key, etag: found.etag },
-        maxBytes: found.isArchive ? maxArchiveBytes : maxChartFileBytes,
-      },
-      access,
-      { signal, timeoutMs: requestTimeoutMs },
-    );
-    if (bytes === undefined)
-      throw new SourceError("NoSourceArtifact", `object ${found.key} of ${where} is gone`);
+    async function read({ key, etag }: BucketObject, maxBytes: number): Promise<Uint8Array> {
+      const bytes = await deps.client.readObject(location, { key, etag, maxBytes }, access, {
+        ...{ signal, timeoutMs: requestTimeoutMs },
+      });
+      if (bytes !== undefined) return bytes;
+      throw new SourceError("NoSourceArtifact", `object ${key} of ${where} is gone`);
+    }
+    const bytes = await read(found, found.isArchive ? maxArchiveBytes : maxChartFileBytes);
     const text = found.isArchive
       ? await chartFileOfArchive(bytes, where)
       : Buffer.from(bytes).toString("utf8");
     const { name, version } = parseChartFile(text, where);
+    const required = found.isArchive ? undefined : requirementsOf(listing, path);
+    const requirements = required && (await read(required, maxChartFileBytes));
+    // A packaged chart has its dependencies in it.
+    const repositories = found.isArchive
+      ? []
+      : repositoriesOf(text, requirements && Buffer.from(requirements).toString("utf8"));
     const keys = new Set(listing.objects.map(({ key }) => key));
     const present = presentValuesFiles(
       spec,
@@ -88,6 +92,8 @@ export function chartsOfBuckets(deps: {
       pin: result,
       digest: result.digest,
       url: bucketAddress(location),
+      dependencies:
+        result === pin ? repositories : keptDependencies(chart, repositories, deps.signer),
       ...(spec.ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
   }
@@ -123,9 +129,12 @@ function isBelow(directory: string, file: string): boolean {
   return directory === "." || pathOf(file).startsWith(`${directory}/`);
 }
 
-interface FoundChart {
+interface BucketObject {
   readonly key: string;
   readonly etag: string;
+}
+
+interface FoundChart extends BucketObject {
   readonly isArchive: boolean;
 }
 
@@ -134,6 +143,12 @@ function findChart({ objects }: BucketListing, path: string): FoundChart | undef
   const file = path === "." ? "Chart.yaml" : `${path}/Chart.yaml`;
   const found = objects.find(({ key }) => key === path || key === file);
   return found && { key: found.key, etag: found.etag, isArchive: found.key === path };
+}
+
+/** Where a chart of `apiVersion: v1` has its dependencies. */
+function requirementsOf({ objects }: BucketListing, path: string): BucketObject | undefined {
+  const key = path === "." ? "requirements.yaml" : `${path}/requirements.yaml`;
+  return objects.find((each) => each.key === key);
 }
 
 /** From the root of the bucket, without `.`; `.` is the root itself. */

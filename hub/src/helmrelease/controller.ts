@@ -1,5 +1,5 @@
 /** The controller of HelmReleases: what it watches, and how a change maps to keys. */
-import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
+import { type HelmRelease, type HelmReleaseStatus, helmReleases } from "@flotilla/shared/flux";
 import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
@@ -11,6 +11,7 @@ import {
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
+import type { ReconcileDurations } from "../metrics/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { chartSourceOf } from "./chart.ts";
@@ -24,6 +25,7 @@ export interface HelmReleaseControllerDeps extends ControllerDeps {
   readonly patterns: Patterns;
   readonly signer: PinSigner;
   readonly options: ValidationOptions;
+  readonly durations: ReconcileDurations;
 }
 
 /** HelmReleases by the key of their Bundle. */
@@ -35,6 +37,12 @@ const byChart = defineIndex<HelmRelease>("chart", (release) => {
   return ref === undefined ? [] : [`${ref.kind}/${keyOf(ref)}`];
 });
 
+/** HelmReleases by the namespace of their HelmChart, whose HelmRepositories its dependencies are accessed with. */
+const byChartNamespace = defineIndex<HelmRelease>("chartNamespace", (release) => {
+  const ref = chartSourceOf(release);
+  return ref?.kind === "HelmChart" ? [ref.namespace] : [];
+});
+
 export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Controller {
   const { flux, caches } = deps;
   const { store } = flux.helmReleases;
@@ -44,13 +52,17 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
   return createController({
     name: "helmrelease",
     workers: 32,
-    reconcile: helmReleaseReconciler({
-      ...deps,
-      bundles: caches.bundles.store,
-      deployments: caches.deployments.store,
-      clusters: caches.clusters.store,
-      policies: caches.policies.store,
-    }),
+    reconcile: deps.durations.timed(
+      helmReleases.kind,
+      store,
+      helmReleaseReconciler({
+        ...deps,
+        bundles: caches.bundles.store,
+        deployments: caches.deployments.store,
+        clusters: caches.clusters.store,
+        policies: caches.policies.store,
+      }),
+    ),
     log: deps.log,
     metrics: deps.metrics,
     clock: deps.clock,
@@ -59,6 +71,11 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
       watch(flux.helmCharts, { toKeys: ({ key }) => using("HelmChart", key), replay: false }),
       watch(flux.ociRepositories, {
         toKeys: ({ key }) => using("OCIRepository", key),
+        replay: false,
+      }),
+      watch(flux.helmRepositories, {
+        predicate: isSpecChange,
+        toKeys: ({ key }) => store.byIndex(byChartNamespace, refOf(key).namespace ?? "").map(keyOf),
         replay: false,
       }),
       // Another client changed or deleted it.

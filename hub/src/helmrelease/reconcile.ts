@@ -30,20 +30,24 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { byBundle, clusterKeyOf } from "../cache/index.ts";
+import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import { asHelmOp, bundleNameTaken, writeBundle } from "../frontend/index.ts";
-import { mergePolicies, recordViolation, violationOf } from "../policy/index.ts";
+import { releaseMetadata } from "../notification/index.ts";
+import { type MergedPolicy, mergePolicies, recordViolation, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
 import { decidedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
+import { notifiedStatus } from "./notified-status.ts";
 import { placementOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
+import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
 export interface HelmReleaseDeps extends FindChartDeps {
+  readonly flux: FindChartDeps["flux"] & Pick<FluxInformers, "helmReleases" | "helmCharts">;
   readonly rest: KubeRest;
   readonly bundles: Store<Bundle>;
   readonly deployments: Store<BundleDeployment>;
@@ -101,7 +105,7 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const policy = mergePolicies(
       [...new Set(namespaces)].flatMap((each) => deps.policies.byIndex(byNamespace, each)),
     );
-    const violation = violationOf(policy, asHelmOp(bundle), deps.patterns);
+    const violation = firstViolation(policy, bundle);
     if (violation !== undefined) return reject(release, violation);
     await writeBundle(deps, deps.signer.signed(bundle), signal);
     publish(release, { chart });
@@ -117,6 +121,22 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       release,
       decidedStatus(release, statuses.current(release), { ...decision, now }),
     );
+  }
+
+  /** Every source that it is made from has a Secret to judge. */
+  function firstViolation(policy: MergedPolicy, bundle: Bundle): AppError | undefined {
+    const { included = [], dependencies = [] } = bundle.spec.helmOpOptions?.origin ?? {};
+    const helmOp = asHelmOp(bundle);
+    const others = [...included, ...dependencies].flatMap(({ secret }) => secret ?? []);
+    return [
+      helmOp,
+      ...others.map((secret) => ({
+        ...helmOp,
+        spec: { ...helmOp.spec, helmSecretName: refOf(secret).name },
+      })),
+    ]
+      .map((each) => violationOf(policy, each, deps.patterns))
+      .find((violation) => violation !== undefined);
   }
 
   function reject(release: HelmRelease, error: AppError): Result {
@@ -198,14 +218,24 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       }
       return known === undefined ? requeueAfter(1_000, "the Bundle is being deleted") : done();
     }
-    const waiting = deps.deployments
-      .byIndex(byBundle, key)
-      .some((deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected);
-    if (waiting && release.spec?.suspend !== true) return done();
+    const remaining = deps.deployments.byIndex(byBundle, key);
+    const isWaiting = remaining.some(
+      (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
+    );
+    if (isWaiting && release.spec?.suspend !== true) return done();
+    recordUninstall(release, remaining);
     const chart = chartSourceOf(release);
     if (chart?.isGenerated === true) await deleteChart(keyOf(chart), release, signal);
     await removeFinalizer(finalizerOptions(signal), release);
     return done();
+  }
+
+  function recordUninstall(release: HelmRelease, remaining: readonly BundleDeployment[]): void {
+    const status = statuses.current(release);
+    const note = uninstalledNote({ ...release, ...(status && { status }) }, remaining);
+    if (note === undefined) return;
+    const metadata = releaseMetadata(release, notifiedStatus(status, undefined), false);
+    deps.events.record(release, { ...note, metadata });
   }
 
   function finalizerOptions(signal: AbortSignal) {

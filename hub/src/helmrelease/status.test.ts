@@ -3,7 +3,7 @@ import type { Condition } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { aBundle, aDeployment, aggregated, decidedBundle, digestA, now } from "../testing/index.ts";
 import { decidedStatus } from "./decided-status.ts";
-import { type HelmReleaseInputs, helmReleaseStatus } from "./status.ts";
+import { type HelmReleaseInputs, helmReleaseStatus, isUrgentHelmRelease } from "./status.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 
 type Given = Pick<Condition, "type" | "status"> & Partial<Condition>;
@@ -139,4 +139,22 @@ test("requests by annotation are handled together with the first reconcile after
   assert.equal(status.lastHandledResetAt, undefined);
   assert.equal(status.lastAttemptedRevision, "1.2.9");
   assert.equal(status.helmChart, "apps/apps-web");
+});
+
+test("a status without a chart is not urgent, because its source is ready soon; another failure is", () => {
+  const statusWith = (problem: { readonly reason: string; readonly message: string }) => {
+    const release = aHelmRelease();
+    const status = decidedStatus(release, undefined, { problem, now });
+    return helmReleaseStatus({ ...inputsOf([], false), release: { ...release, status } }) ?? status;
+  };
+
+  for (const [reason, isUrgent] of [
+    ["SourceNotReady", false],
+    ["PolicyViolation", true],
+  ] as const)
+    assert.equal(
+      isUrgentHelmRelease(undefined, statusWith({ reason, message: "why" })),
+      isUrgent,
+      reason,
+    );
 });

@@ -20,6 +20,11 @@ export interface ReleaseStatus {
   readonly summary?: BundleSummary | undefined;
   /** Of the chart. */
   readonly version?: string | undefined;
+  readonly appVersion?: string | undefined;
+  /** Of the chart's artifact in a registry. */
+  readonly ociDigest?: string | undefined;
+  /** Of the Git repository that the chart is from. */
+  readonly originRevision?: string | undefined;
 }
 
 const action = "ReconcileRelease";
@@ -31,19 +36,24 @@ export function releaseEvents(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): readonly EventNote[] {
+  const isDeleted = object.metadata.deletionTimestamp !== undefined;
   const failure = failureEvent(before, after);
-  const events = [
-    rejectionEvent(before, after),
-    failure,
-    failure === undefined ? testEvent(before, after) : undefined,
-    remediationEvent(before, after),
-    successEvent(before, after),
-    driftEvent(before, after),
-  ].flatMap((event) => event ?? []);
+  const events = (
+    isDeleted
+      ? [uninstallEvent(before, after)]
+      : [
+          rejectionEvent(before, after),
+          failure,
+          failure === undefined ? testEvent(before, after) : undefined,
+          remediationEvent(before, after),
+          successEvent(before, after),
+          driftEvent(before, after),
+        ]
+  ).flatMap((event) => event ?? []);
   return events.map((event) => ({
     ...event,
     note: cutText(event.note, messageChars),
-    metadata: metadataOf(object, after, event.type === "Warning"),
+    metadata: releaseMetadata(object, after, event.type === "Warning"),
   }));
 }
 
@@ -142,6 +152,19 @@ function withoutRetryTime(message: string): string {
   return message.replace(/; retrying at [\d:.TZ-]*$/, "");
 }
 
+/** Of an object that is being deleted. */
+function uninstallEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const ready = conditionOf(after, "Ready");
+  const earlier = conditionOf(before, "Ready");
+  const { reason = "", message = "" } = ready ?? {};
+  if (reason !== "UninstallFailed") return undefined;
+  const isSame = earlier?.reason === reason && earlier.message === message;
+  return isSame ? undefined : { type: "Warning", reason, action, note: message };
+}
+
 function testEvent(before: ReleaseStatus | undefined, after: ReleaseStatus): EventNote | undefined {
   const tested = conditionOf(after, "TestSuccess");
   const earlier = conditionOf(before, "TestSuccess");
@@ -209,9 +232,10 @@ const driftTypes: Readonly<Record<string, EventNote["type"]>> = {
   DriftCorrected: "Normal",
 };
 
-function metadataOf(
+/** What an event says about the release, with Flux's keys. */
+export function releaseMetadata(
   { apiVersion = "" }: KubeObject,
-  { version, summary }: ReleaseStatus,
+  { version, appVersion, ociDigest, originRevision, summary }: ReleaseStatus,
   isFailure: boolean,
 ): Readonly<Record<string, string>> {
   const [group = ""] = apiVersion.split("/");
@@ -220,6 +244,9 @@ function metadataOf(
     .map(({ name }) => name);
   return {
     ...(version && { [`${group}/revision`]: version }),
+    ...(appVersion && { [`${group}/app-version`]: appVersion }),
+    ...(ociDigest && { [`${group}/oci-digest`]: ociDigest }),
+    ...(originRevision && { [`${group}/originRevision`]: originRevision }),
     ...(isFailure && clusters.length > 0 && { [`${group}/cluster`]: clusters.join(", ") }),
     ...(summary !== undefined && {
       [`${group}/clusters`]: `${summary.ready} of ${summary.desiredReady} ready`,

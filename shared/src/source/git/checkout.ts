@@ -99,11 +99,10 @@ async function checkoutInto(
     const all = await listTree(session, tree.commit);
     const entries = selectEntries(all, tree.sparseCheckout, tree.commit);
     if (isSparse)
-      await fetchObjects(
-        session,
-        `fetch the files of commit ${tree.commit}`,
-        entries.flatMap((entry) => (entry.kind === "submodule" ? [] : [entry.id])),
-      );
+      await fetchObjects(session, `fetch the files of commit ${tree.commit}`, {
+        commit: tree.commit,
+        ids: entries.flatMap((entry) => (entry.kind === "submodule" ? [] : [entry.id])),
+      });
     const chart = tree.path === undefined ? undefined : cleanPath(tree.path);
     await writeFiles(session, entries, {
       dir,
@@ -151,7 +150,7 @@ async function submodulesOf(
   const file = all.find(({ kind, path }) => kind === "file" && path === ".gitmodules");
   if (links.length === 0 || file === undefined) return [];
   const what = `read .gitmodules of commit ${commit}`;
-  await fetchObjects(session, what, [file.id]);
+  await fetchObjects(session, what, { commit, ids: [file.id] });
   const { stdout } = await session.git(what, ["config", "--blob", file.id, "-z", "--list"]);
   const modules = parseModules(stdout.toString());
   return links.flatMap(({ path, id }) => {

@@ -92,7 +92,7 @@ export async function readBlob(
   const { stdout } = await session.git(what, ["--literal-pathspecs", ...list]);
   const [entry] = parseTree(stdout);
   if (entry?.kind !== "file" || entry.path !== path) return undefined;
-  await fetchObjects(session, what, [entry.id]);
+  await fetchObjects(session, what, { commit, ids: [entry.id] });
   const chunks: Buffer[] = [];
   await session.git(what, ["cat-file", "--batch"], {
     input: `${entry.id}\n`,

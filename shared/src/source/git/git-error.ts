@@ -49,8 +49,8 @@ export function gitError(what: string, stderr: string): AppError {
   return new AppError(kind, `cannot ${what}${said}${printed === "" ? "" : ` (git: ${printed})`}`);
 }
 
-/** Whether the server refuses a commit that no reference names, which old servers do. */
-export function refusesCommits(stderr: string): boolean {
+/** Whether the server refuses an object that no reference names, which old servers do. */
+export function refusesObjects(stderr: string): boolean {
   return /does not allow request for unadvertised object|unadvertised object/i.test(stderr);
 }
 
