@@ -51,11 +51,11 @@ export function createHelmReleasePublisher({
     resource: helmReleases,
     store: flux.helmReleases.store,
     isUrgent: isUrgentHelmRelease,
-    beforeWrite: (release, next) =>
-      observer?.release(
-        { ...release, status: notifiedStatus(release.status) },
-        notifiedStatus(next),
-      ),
+    beforeWrite(release, next) {
+      const bundle = caches.bundles.store.get(bundleKeyFor(release));
+      const status = notifiedStatus(release.status, bundle);
+      observer?.release({ ...release, status }, notifiedStatus(next, bundle));
+    },
     rollUp(release) {
       const key = bundleKeyFor(release);
       const found = caches.bundles.store.get(key);

@@ -242,7 +242,7 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const status = statuses.current(release);
     const note = uninstalledNote({ ...release, ...(status && { status }) }, remaining);
     if (note === undefined) return;
-    const metadata = releaseMetadata(release, notifiedStatus(status), false);
+    const metadata = releaseMetadata(release, notifiedStatus(status, undefined), false);
     deps.events.record(release, { ...note, metadata });
   }
 
