@@ -29,6 +29,13 @@ describe("the agent's configuration", () => {
     assert.equal(sizeOf("--chart-cache-size=0"), 0);
   });
 
+  test("has the limit of one chart in bytes", () => {
+    const limitOf = (...args: readonly string[]) => parseAgentConfig(args, {}).maxChartBytes;
+
+    assert.equal(limitOf(), 256 * 1024 ** 2);
+    assert.equal(limitOf("--chart-size-limit=10Mi"), 10 * 1024 ** 2);
+  });
+
   test("prefers a flag to its environment variable", () => {
     const environment = { KUBECONFIG: "/from/environment" };
 
@@ -70,6 +77,7 @@ describe("the agent's configuration", () => {
     ["--concurrency=two", /--concurrency is "two"/],
     ["--chart-cache-size=1.5Gi", /--chart-cache-size is "1.5Gi", expected a whole number/],
     ["--chart-cache-size=much", /--chart-cache-size is "much"/],
+    ["--chart-size-limit=big", /--chart-size-limit is "big", expected a whole number/],
     ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--internal-listen=nowhere", /--internal-listen/],
     ["--impersonation-namespaces=", /has "", expected names of namespaces/],

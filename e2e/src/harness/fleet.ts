@@ -103,6 +103,8 @@ export interface TestFleetSpec {
   readonly hubEnvironment?: Readonly<Record<string, string>>;
   /** More flags of the next hub that is started. */
   readonly hubFlags?: () => readonly string[];
+  /** More flags of the agents. */
+  readonly agentFlags?: readonly string[];
   /** The hub's own cluster, on which workloads run then, is enrolled as `fleet-local/local`, after the others. */
   readonly local?: boolean;
 }
@@ -265,9 +267,9 @@ async function grantAgent(
   return await withChartRights("agent", { ...options, values });
 }
 
-function agentArgs({ impersonationNamespaces }: TestFleetSpec): readonly string[] {
-  if (impersonationNamespaces === undefined) return [];
-  return [`--impersonation-namespaces=${impersonationNamespaces.join(",")}`];
+function agentArgs({ impersonationNamespaces, agentFlags = [] }: TestFleetSpec): readonly string[] {
+  if (impersonationNamespaces === undefined) return agentFlags;
+  return [...agentFlags, `--impersonation-namespaces=${impersonationNamespaces.join(",")}`];
 }
 
 /** Control planes that are leased, and ones that the fleet starts for itself. */
