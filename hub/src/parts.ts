@@ -14,7 +14,7 @@ import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createGitParts } from "./gitrepository/index.ts";
-import { createSeriesRegistry } from "./metrics/index.ts";
+import { createReconcileDurations, createSeriesRegistry } from "./metrics/index.ts";
 import { createNotifications } from "./notification/index.ts";
 import { watchReceiverSecrets } from "./receiver/index.ts";
 import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
@@ -67,6 +67,9 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
   const reports = createReportWriter({ rest, ...stores, clock, log });
+  const series = createSeriesRegistry();
+  const durations = createReconcileDurations(clock);
+  series.register([durations.metric]);
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
   const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
@@ -99,7 +102,9 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     objects,
     metrics,
     /** For metrics with a series for each object. */
-    series: createSeriesRegistry(),
+    series,
+    /** Of the reconciles of Flux's objects. */
+    durations,
     clock,
     log,
     /** Runs caches and watches until `signal` aborts. */

@@ -122,6 +122,7 @@ export async function serve(
             gitParts: parts.gitParts,
             bucketClient: parts.sources.buckets,
             options: config,
+            durations: parts.durations,
             artifacts: parts.sources.artifacts,
           },
           replica,

@@ -19,6 +19,7 @@ import { systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
 import { chartsOfBuckets, createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
+import { createReconcileDurations } from "../metrics/index.ts";
 import { createWorkspaceObjects } from "../referenced/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { createWatchedStore } from "../testing/index.ts";
@@ -62,7 +63,16 @@ async function setUp(t: TestContext, files: Files) {
   const objects = createWorkspaceObjects({ rest, clock, log });
   const events: string[] = [];
   const deps = {
-    ...{ rest, clock, log, objects, signer, hubId: "hub", metrics: new Registry() },
+    ...{
+      rest,
+      clock,
+      log,
+      objects,
+      signer,
+      hubId: "hub",
+      metrics: new Registry(),
+      durations: createReconcileDurations(clock),
+    },
     events: {
       record: (_: unknown, { type, reason }: { readonly type: string; readonly reason: string }) =>
         void events.push(`${type} ${reason}`),
@@ -221,7 +231,11 @@ const refused: readonly (readonly [
 ])[] = [
   [{ provider: "azure" }, "InvalidProviderConfiguration", /spec.provider azure of a Bucket is not/],
   [{ provider: "aws" }, "InvalidProviderConfiguration", /aws without spec.secretRef/],
-  [{ provider: "gcp" }, "InvalidProviderConfiguration", /gcp without spec.secretRef/],
+  [
+    { provider: "gcp", secretRef: { name: "google" } },
+    "InvalidProviderConfiguration",
+    /spec.provider gcp of a Bucket is not .* provider generic, endpoint storage.googleapis.com/,
+  ],
   [{ sts: { provider: "ldap", endpoint: "https://h" } }, "InvalidSTSConfiguration", /spec.sts/],
   [{ provider: "aws", serviceAccountName: "x" }, "FeatureGateDisabled", /serviceAccountName/],
 ];

@@ -65,6 +65,12 @@ function refusalOf({ provider, secretRef, serviceAccountName, sts }: BucketSpec)
       "spec.provider azure",
       "put the charts into a bucket of S3, or into a registry",
     );
+  if (provider === "gcp")
+    return refuse(
+      "InvalidProviderConfiguration",
+      "spec.provider gcp",
+      "use provider generic, endpoint storage.googleapis.com and a Secret with an HMAC key of Google (accesskey, secretkey)",
+    );
   if (provider !== "generic" && secretRef === undefined)
     return refuse(
       "InvalidProviderConfiguration",

@@ -20,10 +20,11 @@ import {
   type Watch,
   watch,
 } from "@flotilla/shared/kube/controller";
-import { keyOf, type Resource } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey, type Resource } from "@flotilla/shared/kube/objects";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import { formatTimeMs } from "@flotilla/shared/time";
 import type { ControllerDeps } from "../cache/index.ts";
+import type { ReconcileDurations } from "../metrics/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import { createPublisher, isUrgentChange, type Publisher } from "../status/index.ts";
 import { createObjectUses } from "./object-uses.ts";
@@ -71,6 +72,7 @@ export interface SourceKind<T extends SourceObject> {
 export interface SourceControllerDeps extends Omit<ControllerDeps, "caches"> {
   readonly objects: Pick<WorkspaceObjects, "watch" | "unwatch" | "refresh" | "onChange">;
   readonly hubId: string;
+  readonly durations: ReconcileDurations;
 }
 
 export interface SourceController<T extends SourceObject> {
@@ -199,11 +201,18 @@ export function createSourceController<T extends SourceObject>(
     statuses.publish(object, status);
   }
 
+  /** Those of registries are not reconciled, so they have no durations, as in Flux. */
+  const readObjects = {
+    get(key: ObjectKey) {
+      const object = source.store.get(key);
+      return object === undefined || kind.isRead?.(object) === false ? undefined : object;
+    },
+  };
   const controller = createController({
     name: kind.name,
     workers: 16,
     timeoutMs,
-    reconcile,
+    reconcile: deps.durations.timed(kind.resource.kind, readObjects, reconcile),
     log,
     metrics: deps.metrics,
     clock,

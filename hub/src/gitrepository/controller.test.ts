@@ -21,6 +21,7 @@ import { systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import { type TestContext, test } from "vitest";
 import { createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
+import { createReconcileDurations } from "../metrics/index.ts";
 import { createWorkspaceObjects } from "../referenced/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { createWatchedStore } from "../testing/index.ts";
@@ -45,7 +46,16 @@ async function setUp(t: TestContext) {
   });
   const mint = () => Promise.reject(new Error("no GitHub App is used here"));
   const deps = {
-    ...{ rest, clock, log, objects, signer, hubId: "hub", metrics: new Registry() },
+    ...{
+      rest,
+      clock,
+      log,
+      objects,
+      signer,
+      hubId: "hub",
+      metrics: new Registry(),
+      durations: createReconcileDurations(clock),
+    },
     events: {
       record: (_: unknown, { type, reason }: { readonly type: string; readonly reason: string }) =>
         void events.push(`${type} ${reason}`),

@@ -8,6 +8,14 @@ import type { ResolvedChart } from "./chart-source.ts";
 
 const pinKey = "flotilla.dev/pin";
 const signatureKey = "flotilla.dev/pin-signature";
+const problemKey = "flotilla.dev/chart-problem";
+const problemReasonKey = "flotilla.dev/chart-problem-reason";
+
+/** Why the chart of an artifact cannot be installed, with Flux's reason of a HelmRelease; the source itself has not failed. */
+export interface ChartProblem {
+  readonly reason: "ArtifactFailed" | "ChartMutateError";
+  readonly message: string;
+}
 
 /** What the hub signs: the pin of one object. */
 function signedOf(kind: string, { namespace, name, uid }: ObjectMeta, pin: string) {
@@ -37,6 +45,20 @@ export function pinOfArtifact(
     return undefined;
   const parsed = pinSchema.safeParse(JSON.parse(text));
   return parsed.success ? parsed.data : undefined;
+}
+
+/** The metadata of an artifact that has a problem instead of a pin. */
+export function problemMetadata({
+  reason,
+  message,
+}: ChartProblem): Readonly<Record<string, string>> {
+  return { [problemKey]: message, [problemReasonKey]: reason };
+}
+
+export function problemOfArtifact(artifact: SourceArtifact | undefined): ChartProblem | undefined {
+  const { [problemKey]: message, [problemReasonKey]: reason } = artifact?.metadata ?? {};
+  if (message === undefined) return undefined;
+  return { reason: reason === "ChartMutateError" ? reason : "ArtifactFailed", message };
 }
 
 export function chartArtifact(

@@ -1,4 +1,10 @@
-export { pinMetadata, pinOfArtifact } from "./artifact.ts";
+export {
+  type ChartProblem,
+  pinMetadata,
+  pinOfArtifact,
+  problemMetadata,
+  problemOfArtifact,
+} from "./artifact.ts";
 export type { ChartFromSource } from "./chart-source.ts";
 export { createHelmChartController } from "./controller.ts";
 export { chartsOfBuckets } from "./from-bucket.ts";

@@ -21,9 +21,6 @@ export interface ReleaseChart {
   readonly pin: Pin;
   readonly access: SourceAccess;
   readonly included?: readonly SourceAccess[] | undefined;
-  /** Of the source's artifact. */
-  readonly revision: string;
-  readonly digest: string;
 }
 
 /** On a generated HelmChart, as in Flux: the HelmRelease that it was made for. */

@@ -1,5 +1,5 @@
 /** The controller of HelmReleases: what it watches, and how a change maps to keys. */
-import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
+import { type HelmRelease, type HelmReleaseStatus, helmReleases } from "@flotilla/shared/flux";
 import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
@@ -11,6 +11,7 @@ import {
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
+import type { ReconcileDurations } from "../metrics/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { chartSourceOf } from "./chart.ts";
@@ -24,6 +25,7 @@ export interface HelmReleaseControllerDeps extends ControllerDeps {
   readonly patterns: Patterns;
   readonly signer: PinSigner;
   readonly options: ValidationOptions;
+  readonly durations: ReconcileDurations;
 }
 
 /** HelmReleases by the key of their Bundle. */
@@ -44,13 +46,17 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
   return createController({
     name: "helmrelease",
     workers: 32,
-    reconcile: helmReleaseReconciler({
-      ...deps,
-      bundles: caches.bundles.store,
-      deployments: caches.deployments.store,
-      clusters: caches.clusters.store,
-      policies: caches.policies.store,
-    }),
+    reconcile: deps.durations.timed(
+      helmReleases.kind,
+      store,
+      helmReleaseReconciler({
+        ...deps,
+        bundles: caches.bundles.store,
+        deployments: caches.deployments.store,
+        clusters: caches.clusters.store,
+        policies: caches.policies.store,
+      }),
+    ),
     log: deps.log,
     metrics: deps.metrics,
     clock: deps.clock,

@@ -6,7 +6,7 @@ import {
 } from "@flotilla/shared/api/names";
 import type { HelmRelease, HelmReleaseStatus } from "@flotilla/shared/flux";
 import { withFluxCondition } from "../fluxsource/index.ts";
-import { chartKey, chartSourceOf, type ReleaseChart } from "./chart.ts";
+import { chartKey, chartSourceOf, chartVersion, type ReleaseChart } from "./chart.ts";
 
 export interface Decision {
   /** Undefined: it can be deployed. */
@@ -23,7 +23,7 @@ export function decidedStatus(
 ): HelmReleaseStatus {
   const { generation = 0 } = release.metadata;
   const ref = chartSourceOf(release);
-  const { helmChart: _, ...kept } = status ?? {};
+  const { helmChart: _, lastAttemptedRevisionDigest, ...kept } = status ?? {};
   const accepted =
     problem === undefined
       ? ({ status: "True", reason: "Accepted", message: "the chart is resolved" } as const)
@@ -31,11 +31,15 @@ export function decidedStatus(
   return {
     ...kept,
     ...(ref?.isGenerated === true && { helmChart: chartKey(ref) }),
-    ...(chart !== undefined && {
-      lastAttemptedGeneration: generation,
-      lastAttemptedRevision: chart.revision,
-      lastAttemptedRevisionDigest: chart.digest,
-    }),
+    ...(chart === undefined
+      ? lastAttemptedRevisionDigest !== undefined && { lastAttemptedRevisionDigest }
+      : {
+          lastAttemptedGeneration: generation,
+          lastAttemptedRevision: chartVersion(chart),
+          // As in Flux, of an OCIRepository alone.
+          ...(ref?.kind === "OCIRepository" &&
+            chart.pin.kind === "oci" && { lastAttemptedRevisionDigest: chart.pin.manifestDigest }),
+        }),
     ...handled(release),
     conditions: withFluxCondition(
       status?.conditions,

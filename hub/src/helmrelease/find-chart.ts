@@ -6,7 +6,7 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Pin } from "@flotilla/shared/source";
 import type { FluxInformers } from "../cache/index.ts";
 import { isUsable, type SourceObject } from "../fluxsource/index.ts";
-import { pinOfArtifact } from "../helmchart/index.ts";
+import { type ChartProblem, pinOfArtifact, problemOfArtifact } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { type ChartSourceRef, chartSourceOf, isGeneratedFor, type ReleaseChart } from "./chart.ts";
 
@@ -17,7 +17,7 @@ export interface FindChartDeps {
 
 /** Why there is no chart, with Flux's reason. */
 export interface NoChart {
-  readonly reason: "SourceNotReady" | "NameTaken";
+  readonly reason: "SourceNotReady" | "NameTaken" | ChartProblem["reason"];
   readonly message: string;
 }
 
@@ -44,14 +44,14 @@ function chartNameTaken(
 
 function chartOf({ flux, signer }: FindChartDeps, ref: ChartSourceRef): ReleaseChart | NoChart {
   const chart = flux.helmCharts.store.get(keyOf(ref));
-  const { pin, problem } = pinOf("HelmChart", ref, chart, signer);
-  if (chart?.spec === undefined || pin === undefined) return notReady(problem);
+  const pin = pinOf("HelmChart", ref, chart, signer);
+  if ("reason" in pin) return pin;
+  if (chart?.spec === undefined) return notReady(`HelmChart '${keyOf(ref)}' has no spec`);
   const { kind, name } = chart.spec.sourceRef;
   const key = keyOf({ namespace: ref.namespace, name });
   const access = accessOf(flux, kind, ref.namespace, name);
   if (access === undefined) return notReady(`there is no ${kind} ${key}`);
-  const { revision, digest } = chart.status?.artifact ?? { revision: "", digest: "" };
-  const found = { pin, access, revision, digest };
+  const found = { pin, access };
   const included = kind === "GitRepository" ? includedOf(flux, ref.namespace, name) : undefined;
   return pin.kind === "oci"
     ? { ...found, repo: pin.repository, chart: "" }
@@ -63,12 +63,12 @@ function repositoryOf(
   ref: ChartSourceRef,
 ): ReleaseChart | NoChart {
   const repository = flux.ociRepositories.store.get(keyOf(ref));
-  const { pin, problem } = pinOf("OCIRepository", ref, repository, signer);
+  const pin = pinOf("OCIRepository", ref, repository, signer);
+  if ("reason" in pin) return pin;
   const access = accessOf(flux, "OCIRepository", ref.namespace, ref.name);
-  if (access === undefined || pin === undefined) return notReady(problem);
-  const { revision, digest } = repository?.status?.artifact ?? { revision: "", digest: "" };
+  if (access === undefined) return notReady(`OCIRepository '${keyOf(ref)}' has no spec`);
   const repo = pin.kind === "oci" ? pin.repository : (access.url ?? "");
-  return { repo, chart: "", pin, access, revision, digest };
+  return { repo, chart: "", pin, access };
 }
 
 function pinOf(
@@ -76,20 +76,22 @@ function pinOf(
   ref: ChartSourceRef,
   source: SourceObject | undefined,
   signer: FindChartDeps["signer"],
-): { readonly pin?: Pin; readonly problem: string } {
+): Pin | NoChart {
   const what = `${kind} '${ref.namespace}/${ref.name}'`;
   if (source === undefined)
-    return { problem: `${what} ${ref.isGenerated ? "is being created" : "does not exist"}` };
+    return notReady(`${what} ${ref.isGenerated ? "is being created" : "does not exist"}`);
   const ready = findCondition(source.status?.conditions, "Ready");
-  const problem = `${what} is not ready: ${ready?.message ?? "it was not reconciled yet"}`;
-  if (!isUsable(source)) return { problem };
+  if (!isUsable(source))
+    return notReady(`${what} is not ready: ${ready?.message ?? "it was not reconciled yet"}`);
   const { artifact } = source.status ?? {};
   const pin = pinOfArtifact(kind, source.metadata, artifact, signer);
-  if (pin !== undefined) return { problem, pin };
-  const why =
-    artifact?.metadata?.["flotilla.dev/chart-problem"] ??
-    "its status was not written by this hub, which reads the source again";
-  return { problem: `${what} has no chart: ${why}` };
+  if (pin !== undefined) return pin;
+  const problem = problemOfArtifact(artifact);
+  if (problem !== undefined)
+    return { ...problem, message: `${what} has no chart to install: ${problem.message}` };
+  return notReady(
+    `${what} has no chart: its status was not written by this hub, which reads the source again`,
+  );
 }
 
 /** How agents access a source: its address, and the Secrets in its namespace. Undefined: it does not exist. */

@@ -12,6 +12,7 @@ import { type ControllerDeps, clusterKeyOf, type FluxInformers } from "../cache/
 import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, worstDeployments } from "../summary/index.ts";
+import { notifiedStatus } from "./notified-status.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { isBundleOf } from "./reconcile.ts";
 import { releaseCluster } from "./release-cluster.ts";
@@ -49,13 +50,19 @@ export function createHelmReleasePublisher({
     store: flux.helmReleases.store,
     isUrgent: isUrgentHelmRelease,
     beforeWrite: (release, next) =>
-      observer?.release({ ...release, ...withVersion(release.status) }, withVersion(next).status),
+      observer?.release(
+        { ...release, status: notifiedStatus(release.status) },
+        notifiedStatus(next),
+      ),
     rollUp(release) {
       const key = bundleKeyFor(release);
       const found = caches.bundles.store.get(key);
       const bundle = found === undefined || !isBundleOf(found) ? undefined : decided(found);
       const { targets, summary } = bundle?.status ?? {};
-      const rolledUp = rollUpBundle(sources, bundle === undefined ? undefined : key, {
+      // The Bundle is gone before its deployments are uninstalled.
+      const isUninstalled = found === undefined && release.metadata.deletionTimestamp !== undefined;
+      const isDeployed = bundle !== undefined || isUninstalled;
+      const rolledUp = rollUpBundle(sources, isDeployed ? key : undefined, {
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
       });
@@ -75,14 +82,4 @@ export function createHelmReleasePublisher({
       });
     },
   });
-}
-
-/** As the other front ends have it. */
-function withVersion<S extends HelmReleaseStatus | undefined>(status: S) {
-  return {
-    status: {
-      ...status,
-      version: status?.lastAttemptedRevision ?? status?.history?.[0]?.chartVersion,
-    },
-  };
 }

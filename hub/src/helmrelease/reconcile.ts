@@ -33,14 +33,17 @@ import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { byBundle, clusterKeyOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import { asHelmOp } from "../frontend/index.ts";
+import { releaseMetadata } from "../notification/index.ts";
 import { mergePolicies, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
 import { decidedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
+import { notifiedStatus } from "./notified-status.ts";
 import { placementOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
+import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
 export interface HelmReleaseDeps extends FindChartDeps {
@@ -221,14 +224,24 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       }
       return known === undefined ? requeueAfter(1_000, "the Bundle is being deleted") : done();
     }
-    const waiting = deps.deployments
-      .byIndex(byBundle, key)
-      .some((deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected);
-    if (waiting && release.spec?.suspend !== true) return done();
+    const remaining = deps.deployments.byIndex(byBundle, key);
+    const isWaiting = remaining.some(
+      (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
+    );
+    if (isWaiting && release.spec?.suspend !== true) return done();
+    recordUninstall(release, remaining);
     const chart = chartSourceOf(release);
     if (chart?.isGenerated === true) await deleteChart(keyOf(chart), release, signal);
     await removeFinalizer(finalizerOptions(signal), release);
     return done();
+  }
+
+  function recordUninstall(release: HelmRelease, remaining: readonly BundleDeployment[]): void {
+    const status = statuses.current(release);
+    const note = uninstalledNote({ ...release, ...(status && { status }) }, remaining);
+    if (note === undefined) return;
+    const metadata = releaseMetadata(release, notifiedStatus(status), false);
+    deps.events.record(release, { ...note, metadata });
   }
 
   function finalizerOptions(signal: AbortSignal) {

@@ -6,12 +6,13 @@ import {
   type HelmReleaseStatus,
   maxReleaseClusters,
   type ReleaseCluster,
-  type ReleaseSnapshot,
 } from "@flotilla/shared/flux";
 import { type FluxCondition, fluxConditions } from "../fluxsource/index.ts";
 import { holds } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
 import { bundleReady, type OfflineClusters } from "../summary/index.ts";
+import { withoutReleaseFields, withReleaseFields } from "./release-fields.ts";
+import { uninstallReady } from "./uninstall.ts";
 
 export interface HelmReleaseInputs {
   /** With the status that its reconcile decided. */
@@ -47,8 +48,9 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const { generation = 0 } = metadata;
   const accepted = findCondition(status?.conditions, "Accepted");
   // While it is suspended nothing is reported, as in Flux.
-  const isKept = release.spec?.suspend === true && metadata.deletionTimestamp === undefined;
-  if (status === undefined || accepted === undefined || isKept) return status;
+  if (status === undefined || accepted === undefined || release.spec?.suspend === true)
+    return status;
+  if (metadata.deletionTimestamp !== undefined) return uninstallStatus(inputs, status);
   const [only] = deployments;
   const isSingle = bundle?.status?.targets === 1 && only !== undefined && deployments.length === 1;
   const ofRelease = isSingle ? releaseConditionsOf(only) : inputs.conditions.map(toFlux);
@@ -56,15 +58,40 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const progress = progressOf(ready, accepted, isSingle ? only : undefined);
   const desired: readonly FluxCondition[] = [...progress, ready, ...ofRelease, toFlux(accepted)];
   const isSettled = ready.status === "True" || progress.some(({ type }) => type === "Stalled");
+  const isOfMany = (bundle?.status?.targets ?? 0) > 1;
+  const fields = isOfMany ? withoutReleaseFields(status) : status;
   return {
-    ...status,
+    ...(isSingle ? withReleaseFields(status, only) : fields),
     ...(isSettled && { observedGeneration: generation }),
     conditions: fluxConditions(status.conditions, desired, {
       generation: accepted.observedGeneration ?? generation,
       now,
     }),
-    ...(isSingle && singleFields(only, status)),
     ...(bundle !== undefined && { summary }),
+    clusters: deployments.slice(0, maxReleaseClusters).map(clusterOf),
+  };
+}
+
+/** While it is being deleted. */
+function uninstallStatus(
+  { release, summary, deployments, clusterOf, now }: HelmReleaseInputs,
+  status: HelmReleaseStatus,
+): HelmReleaseStatus {
+  const { generation = 0 } = release.metadata;
+  const ready = uninstallReady(deployments);
+  const { reason, message } = ready;
+  const desired: readonly FluxCondition[] = [
+    {
+      ...{ type: "Reconciling", status: "True", message },
+      reason: reason === "UninstallFailed" ? "ProgressingWithRetry" : reason,
+    },
+    ready,
+    ...(status.conditions ?? []).filter(({ type }) => keptTypes.includes(type)).map(toFlux),
+  ];
+  return {
+    ...status,
+    conditions: fluxConditions(status.conditions, desired, { generation, now }),
+    summary,
     clusters: deployments.slice(0, maxReleaseClusters).map(clusterOf),
   };
 }
@@ -160,6 +187,7 @@ function progressOf(
 }
 
 const releaseTypes = ["Released", "TestSuccess", "Remediated", "Drifted"];
+const keptTypes = [...releaseTypes, "Accepted"];
 
 function releaseConditionsOf({ status }: BundleDeployment): readonly FluxCondition[] {
   return (status?.conditions ?? []).filter(({ type }) => releaseTypes.includes(type)).map(toFlux);
@@ -167,36 +195,4 @@ function releaseConditionsOf({ status }: BundleDeployment): readonly FluxConditi
 
 function toFlux({ type, status, reason, message }: NewCondition): FluxCondition {
   return { type, status, reason: reason || "Unknown", message: message ?? "" };
-}
-
-/** The fields of Flux's status that describe one release. */
-function singleFields(
-  { status }: BundleDeployment,
-  before: HelmReleaseStatus,
-): Partial<HelmReleaseStatus> {
-  const [, namespace = "", name = ""] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
-  const history = (status?.history ?? []).map((revision): ReleaseSnapshot => {
-    const { digest = "", lastDeployed = "", action, appVersion, testHooks } = revision;
-    return {
-      digest: `flotilla:${digest}`,
-      configDigest: `flotilla:${digest}`,
-      ...{ name, namespace, version: revision.version, status: revision.status ?? "" },
-      chartName: revision.chartName ?? "",
-      chartVersion: revision.chartVersion ?? "",
-      ...(isAction(action) && { action }),
-      ...(appVersion !== undefined && { appVersion }),
-      firstDeployed:
-        before.history?.find((each) => each.name === name)?.firstDeployed || lastDeployed,
-      lastDeployed,
-      ...(testHooks !== undefined && { testHooks }),
-    };
-  });
-  return {
-    ...(history.length > 0 && { history, storageNamespace: namespace }),
-    ...(status?.failures !== undefined && { failures: status.failures }),
-  };
-}
-
-function isAction(text: string | undefined): text is "install" | "upgrade" | "rollback" {
-  return text === "install" || text === "upgrade" || text === "rollback";
 }

@@ -7,6 +7,7 @@ import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
 import type { ContentStore } from "../content/index.ts";
 import type { GitParts } from "../gitrepository/index.ts";
 import type { ValidationOptions } from "../helmrelease/index.ts";
+import type { ReconcileDurations } from "../metrics/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
@@ -33,4 +34,5 @@ export interface FluxDeps {
   readonly bucketClient: BucketClient;
   readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;
+  readonly durations: ReconcileDurations;
 }

@@ -35,10 +35,11 @@ export interface FluxParts {
 }
 
 export function createFluxControllers(
-  deps: RunDeps,
-  { informers: flux, readIndex, gitParts, bucketClient, artifacts, options }: FluxDeps,
+  runDeps: RunDeps,
+  { informers: flux, readIndex, gitParts, bucketClient, artifacts, options, durations }: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
+  const deps = { ...runDeps, durations };
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
   const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });

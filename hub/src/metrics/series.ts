@@ -1,5 +1,5 @@
 /**
- * Gauges whose series are read from objects when they are scraped. So no series is left of an object that was deleted
+ * Metrics whose series are read from objects when they are scraped. So no series is left of an object that was deleted
  * or has other labels, and a change of an object costs nothing. They are written here and not by prom-client: with
  * thousands of clusters there are tens of thousands of series, which it writes synchronously, and that would block the
  * hub for some tenths of a second.
@@ -9,6 +9,8 @@ import { setImmediate } from "node:timers/promises";
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Series {
+  /** Of the metric's name, for the series of a histogram: `_bucket`. */
+  readonly suffix?: string;
   readonly labels: Labels;
   readonly value: number;
 }
@@ -16,6 +18,8 @@ export interface Series {
 export interface SeriesMetric {
   readonly name: string;
   readonly help: string;
+  /** Default: gauge. */
+  readonly type?: "gauge" | "histogram";
   readonly series: () => Iterable<Series>;
 }
 
@@ -46,11 +50,11 @@ export function createSeriesRegistry(): SeriesRegistry {
   };
 }
 
-function* write({ name, help, series }: SeriesMetric): Iterable<string> {
-  let piece = `# HELP ${name} ${help}\n# TYPE ${name} gauge\n`;
+function* write({ name, help, type = "gauge", series }: SeriesMetric): Iterable<string> {
+  let piece = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
   let count = 0;
-  for (const { labels, value } of series()) {
-    piece += `${name}{${written(labels)}} ${value}\n`;
+  for (const { suffix = "", labels, value } of series()) {
+    piece += `${name}${suffix}{${written(labels)}} ${value}\n`;
     count += 1;
     if (count % seriesAtATime > 0) continue;
     yield piece;

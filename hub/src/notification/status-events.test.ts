@@ -253,3 +253,42 @@ describe("the events of a Cluster", () => {
     assert.deepEqual(clusterEvents(cluster, undefined, of("Ready")), []);
   });
 });
+
+describe("the events of an object that is being deleted", () => {
+  const deleted = { ...helmOp, metadata: { ...helmOp.metadata, deletionTimestamp: "2026" } };
+  const failed = condition("Ready", "False", "UninstallFailed", "oslo: hook failed");
+  const other = condition("Ready", "False", "UninstallFailed", "oslo: timed out");
+  const rows: readonly (readonly [
+    what: string,
+    before: ReleaseStatus,
+    after: ReleaseStatus,
+    expected: readonly string[],
+  ])[] = [
+    ["are none while it is uninstalled", failing(1), status([installed]), []],
+    [
+      "have the first failure",
+      status([installed]),
+      status([installed, failed]),
+      ["Warning UninstallFailed"],
+    ],
+    ["have it once", status([failed]), failing(1, [failed]), []],
+    ["have another failure", status([failed]), status([other]), ["Warning UninstallFailed"]],
+  ];
+  test.each(rows)("%s", (_, before, after, expected) =>
+    assert.deepEqual(
+      releaseEvents(deleted, before, after).map(({ type, reason }) => `${type} ${reason}`),
+      expected,
+    ),
+  );
+});
+
+test("an event has the chart with Flux's keys", () => {
+  const chart = { version: "1.1.0", appVersion: "2.0", ociDigest: "sha256:ab" };
+  const [event] = releaseEvents(helmOp, undefined, { ...status([installed]), ...chart });
+  assert.deepEqual(event?.metadata, {
+    "fleet.cattle.io/revision": "1.1.0",
+    "fleet.cattle.io/app-version": "2.0",
+    "fleet.cattle.io/oci-digest": "sha256:ab",
+    "fleet.cattle.io/clusters": "3 of 3 ready",
+  });
+});

@@ -20,6 +20,9 @@ export interface ReleaseStatus {
   readonly summary?: BundleSummary | undefined;
   /** Of the chart. */
   readonly version?: string | undefined;
+  readonly appVersion?: string | undefined;
+  /** Of the chart's artifact in a registry. */
+  readonly ociDigest?: string | undefined;
 }
 
 const action = "ReconcileRelease";
@@ -31,18 +34,23 @@ export function releaseEvents(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): readonly EventNote[] {
+  const isDeleted = object.metadata.deletionTimestamp !== undefined;
   const failure = failureEvent(before, after);
-  const events = [
-    failure,
-    failure === undefined ? testEvent(before, after) : undefined,
-    remediationEvent(before, after),
-    successEvent(before, after),
-    driftEvent(before, after),
-  ].flatMap((event) => event ?? []);
+  const events = (
+    isDeleted
+      ? [uninstallEvent(before, after)]
+      : [
+          failure,
+          failure === undefined ? testEvent(before, after) : undefined,
+          remediationEvent(before, after),
+          successEvent(before, after),
+          driftEvent(before, after),
+        ]
+  ).flatMap((event) => event ?? []);
   return events.map((event) => ({
     ...event,
     note: cutText(event.note, messageChars),
-    metadata: metadataOf(object, after, event.type === "Warning"),
+    metadata: releaseMetadata(object, after, event.type === "Warning"),
   }));
 }
 
@@ -106,6 +114,19 @@ function failureText(summary: Partial<BundleSummary>): string {
   const [first] = failed;
   const example = first?.message ? `; ${first.name}: ${first.message}` : "";
   return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example}`;
+}
+
+/** Of an object that is being deleted. */
+function uninstallEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const ready = conditionOf(after, "Ready");
+  const earlier = conditionOf(before, "Ready");
+  const { reason = "", message = "" } = ready ?? {};
+  if (reason !== "UninstallFailed") return undefined;
+  const isSame = earlier?.reason === reason && earlier.message === message;
+  return isSame ? undefined : { type: "Warning", reason, action, note: message };
 }
 
 function testEvent(before: ReleaseStatus | undefined, after: ReleaseStatus): EventNote | undefined {
@@ -175,9 +196,10 @@ const driftTypes: Readonly<Record<string, EventNote["type"]>> = {
   DriftCorrected: "Normal",
 };
 
-function metadataOf(
+/** What an event says about the release, with Flux's keys. */
+export function releaseMetadata(
   { apiVersion = "" }: KubeObject,
-  { version, summary }: ReleaseStatus,
+  { version, appVersion, ociDigest, summary }: ReleaseStatus,
   isFailure: boolean,
 ): Readonly<Record<string, string>> {
   const [group = ""] = apiVersion.split("/");
@@ -186,6 +208,8 @@ function metadataOf(
     .map(({ name }) => name);
   return {
     ...(version && { [`${group}/revision`]: version }),
+    ...(appVersion && { [`${group}/app-version`]: appVersion }),
+    ...(ociDigest && { [`${group}/oci-digest`]: ociDigest }),
     ...(isFailure && clusters.length > 0 && { [`${group}/cluster`]: clusters.join(", ") }),
     ...(summary !== undefined && {
       [`${group}/clusters`]: `${summary.ready} of ${summary.desiredReady} ready`,

@@ -25,14 +25,18 @@ describe("the pin of an artifact", () => {
   });
 
   test("is a sentence for an artifact that is not a chart", () =>
-    assert.match(
-      JSON.stringify(chartPinOf(repository, { digest }, { annotations: {}, layer })),
-      /not a Helm chart/,
-    ));
+    assert.deepEqual(chartPinOf(repository, { digest }, { annotations: {}, layer }), {
+      reason: "ArtifactFailed",
+      message:
+        "the artifact is not a Helm chart: push it with `helm push`, so that its manifest has the chart's metadata",
+    }));
 
   test("is a sentence for a tag of another version", () =>
-    assert.equal(
+    assert.deepEqual(
       chartPinOf(repository, { digest, tag: "2.0.0" }, { annotations: {}, layer, chart }),
-      "artifact revision 2.0.0 does not match chart version 1.2.3",
+      {
+        reason: "ChartMutateError",
+        message: "artifact revision 2.0.0 does not match chart version 1.2.3",
+      },
     ));
 });

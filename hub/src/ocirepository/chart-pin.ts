@@ -2,17 +2,22 @@
 import { AppError } from "@flotilla/shared/errors";
 import type { OciPin } from "@flotilla/shared/source";
 import { chartVersionOf, type OciArtifact, type OciRevision } from "@flotilla/shared/source/oci";
+import type { ChartProblem } from "../helmchart/index.ts";
 
-/** Or why the artifact cannot be installed, which is no failure of the OCIRepository. */
+/** The pin, or why there is none. */
 export function chartPinOf(
   repository: string,
   revision: OciRevision,
   { chart, layer }: OciArtifact,
-): OciPin | string {
+): OciPin | ChartProblem {
   if (chart === undefined)
-    return "the artifact is not a Helm chart: push it with `helm push`, so that its manifest has the chart's metadata";
+    return {
+      reason: "ArtifactFailed",
+      message:
+        "the artifact is not a Helm chart: push it with `helm push`, so that its manifest has the chart's metadata",
+    };
   const version = chartVersionOf(chart.version, revision);
-  if (version instanceof AppError) return version.message;
+  if (version instanceof AppError) return { reason: "ChartMutateError", message: version.message };
   return {
     kind: "oci",
     version,

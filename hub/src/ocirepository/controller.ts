@@ -28,7 +28,12 @@ import {
   timeoutOf,
   verifySignature,
 } from "../fluxsource/index.ts";
-import { pinMetadata, pinOfArtifact } from "../helmchart/index.ts";
+import {
+  pinMetadata,
+  pinOfArtifact,
+  problemMetadata,
+  problemOfArtifact,
+} from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { chartPinOf } from "./chart-pin.ts";
 import { planOf } from "./validate.ts";
@@ -39,9 +44,6 @@ export interface OciRepositoryDeps extends SourceControllerDeps {
   readonly signer: Pick<PinSigner, "sign" | "isSigned">;
 }
 
-/** In the metadata of an artifact without a pin: why it cannot be installed. */
-const problemKey = "flotilla.dev/chart-problem";
-
 /** Of the annotations of a manifest, which its author chooses. */
 const maxAnnotationBytes = 16 * 1024;
 
@@ -51,7 +53,7 @@ export function createOciRepositoryController(
   const { artifacts, signer } = deps;
 
   const hasPin = ({ metadata, status }: OCIRepository): boolean =>
-    status?.artifact?.metadata?.[problemKey] !== undefined ||
+    problemOfArtifact(status?.artifact) !== undefined ||
     pinOfArtifact("OCIRepository", metadata, status?.artifact, signer) !== undefined;
 
   async function read(
@@ -112,8 +114,8 @@ export function createOciRepositoryController(
       path: `ocirepository/${metadata.namespace}/${metadata.name}/${digest}.tar.gz`,
       metadata: {
         ...limitedAnnotations(artifact.annotations),
-        ...(typeof pin === "string"
-          ? { [problemKey]: pin }
+        ...("reason" in pin
+          ? problemMetadata(pin)
           : pinMetadata("OCIRepository", metadata, pin, signer)),
       },
     };

@@ -1,6 +1,6 @@
 /** The controller of Receivers, on the leader. */
 import { formatObjectRef } from "@flotilla/shared/api";
-import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
+import { type Receiver as FluxReceiver, receivers as resource } from "@flotilla/shared/flux";
 import { defineIndex, type Informer } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
@@ -12,6 +12,7 @@ import {
 } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps } from "../cache/index.ts";
+import type { ReconcileDurations } from "../metrics/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import { createFilters } from "./filters.ts";
 import { receiverReconciler } from "./reconcile.ts";
@@ -22,6 +23,7 @@ export interface ReceiverControllerDeps extends Omit<ControllerDeps, "caches">, 
   readonly receivers: Pick<Informer<FluxReceiver>, "store" | "onChange">;
   /** Every replica keeps the Secrets of Receivers watched (`watchReceiverSecrets`). */
   readonly objects: Pick<WorkspaceObjects, "known" | "onChange">;
+  readonly durations: ReconcileDurations;
 }
 
 const bySecret = defineIndex("receiverSecret", (receiver: FluxReceiver) => {
@@ -41,12 +43,16 @@ export function createReceiverController(deps: ReceiverControllerDeps): Controll
   return createController({
     name: "receiver",
     workers: 4,
-    reconcile: receiverReconciler({
-      ...deps,
-      filters: createFilters(),
-      receivers: receivers.store,
-      secrets: createReceiverSecrets(deps),
-    }),
+    reconcile: deps.durations.timed(
+      resource.kind,
+      receivers.store,
+      receiverReconciler({
+        ...deps,
+        filters: createFilters(),
+        receivers: receivers.store,
+        secrets: createReceiverSecrets(deps),
+      }),
+    ),
     log: deps.log,
     metrics: deps.metrics,
     clock: deps.clock,

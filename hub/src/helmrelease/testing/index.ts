@@ -1,7 +1,7 @@
 /** A HelmRelease `apps/web` of a HelmRepository `apps/charts`, and what differs from it. */
 import type { HelmRelease, HelmReleaseSpec, HelmReleaseStatus } from "@flotilla/shared/flux";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
-import { digestA, httpPin } from "../../testing/index.ts";
+import { httpPin } from "../../testing/index.ts";
 import type { ReleaseChart } from "../chart.ts";
 
 export const webChart: NonNullable<HelmReleaseSpec["chart"]> = {
@@ -37,6 +37,4 @@ export const resolvedWeb: ReleaseChart = {
   chart: "web",
   pin: httpPin("1.2.9"),
   access: { kind: "HelmRepository", url: "https://charts.example.com" },
-  revision: "1.2.9",
-  digest: digestA,
 };

@@ -70,6 +70,16 @@ describe("an event", () => {
     });
   });
 
+  it("has its metadata as annotations", async (t) => {
+    const { recorder, bodies } = await setUp(t);
+    const metadata = { "helm.toolkit.fluxcd.io/revision": "1.0.0" };
+
+    recorder.record(object, { ...failed, metadata });
+    await recorder.flush();
+
+    assert.deepEqual(bodies()[0]?.metadata?.annotations, metadata);
+  });
+
   it("that is repeated is counted, and the count is sent once a minute", async (t) => {
     const { server, clock, recorder, bodies } = await setUp(t);
 

@@ -18,8 +18,8 @@ export interface EventNote {
   /** For people. */
   readonly note: string;
   /**
-   * More of the event, for notifications alone: keys with the API group of the object as prefix, such as
-   * `fleet.cattle.io/revision`.
+   * More of the event: keys with the API group of the object as prefix, such as `fleet.cattle.io/revision`. Annotations of the Event,
+   * and metadata of notifications.
    */
   readonly metadata?: Readonly<Record<string, string>>;
 }
@@ -146,7 +146,11 @@ function eventOf(
   const suffix = randomBytes(8).toString("hex");
   return {
     // Events of cluster-scoped objects live in `default`.
-    metadata: { name: `${name.slice(0, 236)}.${suffix}`, namespace: namespace ?? "default" },
+    metadata: {
+      name: `${name.slice(0, 236)}.${suffix}`,
+      namespace: namespace ?? "default",
+      ...(note.metadata !== undefined && { annotations: note.metadata }),
+    },
     eventTime: formatMicroTime(nowMs),
     reportingController: from.controller,
     reportingInstance: from.instance.slice(0, maxWordLength),

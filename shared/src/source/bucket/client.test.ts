@@ -197,6 +197,7 @@ describe("the address of a request", () => {
     url: string,
   ])[] = [
     ["minio.example.com:9000", "box", "us-east-1", "https://minio.example.com:9000/box/a%20b"],
+    ["storage.googleapis.com", "box", "us-east-1", "https://storage.googleapis.com/box/a%20b"],
     ["s3.amazonaws.com", "box", "us-east-1", "https://box.s3.amazonaws.com/a%20b"],
     ["s3.amazonaws.com", "box", "eu-west-1", "https://box.s3.eu-west-1.amazonaws.com/a%20b"],
     [

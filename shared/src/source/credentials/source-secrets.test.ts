@@ -276,7 +276,18 @@ describe("the Secrets of a source", () => {
       /provider azure .* SSH key$/,
     ],
     ["Bucket", {}, { ...bucket, provider: "aws" }, /provider aws .* accesskey and secretkey$/],
-    ["Bucket", { secret: {} }, { ...bucket, provider: "gcp" }, /provider gcp .* S3 interface$/],
+    [
+      "Bucket",
+      { secret: {} },
+      { ...bucket, provider: "gcp" },
+      /provider gcp .* provider generic, endpoint storage\.googleapis\.com .*\(accesskey, secretkey\)$/,
+    ],
+    [
+      "Bucket",
+      { secret: {} },
+      { ...bucket, provider: "azure" },
+      /provider azure .* or into a registry$/,
+    ],
     ["GitRepository", { secret: app }, { ...http, provider: "github" }, /stays on the hub/],
   ];
   for (const [kind, given, options, message] of unsupported) {

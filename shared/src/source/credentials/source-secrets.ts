@@ -65,6 +65,16 @@ function isOci(kind: SourceKind, url: string): boolean {
   return kind === "OCIRepository" || (kind === "HelmRepository" && /^oci:/i.test(url));
 }
 
+const bucketKeys = "set spec.secretRef to a Secret with accesskey and secretkey";
+const googleKeys =
+  "use provider generic, endpoint storage.googleapis.com and a Secret with an HMAC key of Google (accesskey, secretkey)";
+
+/** What a Bucket is read with instead of a provider's own interface. Azure has no interface of S3. */
+const bucketInstead: ReadonlyMap<string, string> = new Map([
+  ["gcp", googleKeys],
+  ["azure", "put the charts into a bucket of S3, or into a registry"],
+]);
+
 /** Clouds' own credentials, which a hub and its agents in other clouds do not have. A registry with a Secret uses that, as in Flux. */
 function providerProblem(
   kind: SourceKind,
@@ -86,12 +96,9 @@ function providerProblem(
       if (provider === "github") return undefined;
       return refuse("set spec.secretRef to a Secret with username and password, or an SSH key");
     case "Bucket":
-      if (provider === "aws" && data !== undefined) return undefined;
-      return refuse(
-        provider === "aws"
-          ? "set spec.secretRef to a Secret with accesskey and secretkey"
-          : "use provider generic with the endpoint and the keys (accesskey, secretkey) of its S3 interface",
-      );
+      return provider === "aws" && data !== undefined
+        ? undefined
+        : refuse(bucketInstead.get(provider) ?? bucketKeys);
     default:
       return unreachable(kind);
   }
@@ -198,7 +205,7 @@ function bucketCredentials(data: Texts): AccessSettings | AppError {
   if (given(username) && given(password)) return { username, password };
   if (given(data["serviceaccount"]))
     return invalidSecret(
-      "serviceaccount of the secret is a key of Google's own interface, which is not supported: use the keys (accesskey, secretkey) of its S3 interface",
+      `serviceaccount of the secret is a key of Google's own interface, which is not supported: ${googleKeys}`,
     );
   return (
     halfPair(data, "accesskey", "secretkey") ??

@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import type { ReleaseRevision } from "@flotilla/shared/api";
+import type { HelmReleaseStatus } from "@flotilla/shared/flux";
+import { describe, test } from "vitest";
+import { aDeployment } from "../testing/index.ts";
+import { withReleaseFields } from "./release-fields.ts";
+
+const digest = `sha256:${"a".repeat(64)}`;
+const older = `sha256:${"b".repeat(64)}`;
+const chart = { chartName: "web", status: "deployed", lastDeployed: "2026-01-02T00:00:00Z" };
+
+function statusOf(before: HelmReleaseStatus, history: readonly ReleaseRevision[]) {
+  const status = { release: "apps/web:2", history };
+  return withReleaseFields(before, aDeployment("paris", { status }));
+}
+
+const first = { version: 1, chartVersion: "1.0.0+bbbbbbbbbbbb", action: "install", ...chart };
+const second = { version: 2, chartVersion: "1.1.0+aaaaaaaaaaaa", action: "upgrade", ...chart };
+
+describe("a HelmRelease with one cluster has", () => {
+  test("history[].ociDigest of each revision whose artifact is known", () => {
+    const installed = statusOf(
+      { lastAttemptedRevision: first.chartVersion, lastAttemptedRevisionDigest: older },
+      [first],
+    );
+    const upgraded = statusOf(
+      {
+        ...installed,
+        lastAttemptedRevision: second.chartVersion,
+        lastAttemptedRevisionDigest: digest,
+      },
+      [second, first],
+    );
+    assert.deepEqual(
+      upgraded.history?.map((each) => each.ociDigest),
+      [digest, older],
+    );
+  });
+
+  test("no ociDigest where the chart is not from an OCIRepository", () => {
+    const { history } = statusOf({ lastAttemptedRevision: first.chartVersion }, [first]);
+    assert.ok(history?.[0] !== undefined && !("ociDigest" in history[0]));
+  });
+
+  const actions: readonly (readonly [string, readonly ReleaseRevision[], string | undefined])[] = [
+    ["install", [first], "install"],
+    ["upgrade", [second, first], "upgrade"],
+    [
+      "upgrade before a rollback",
+      [{ ...first, version: 3, action: "rollback" }, second],
+      "upgrade",
+    ],
+    ["none that it had before", [], "install"],
+  ];
+  test.each(actions)("lastAttemptedReleaseAction: the last %s", (_, history, expected) => {
+    const before: HelmReleaseStatus =
+      history.length === 0 ? { lastAttemptedReleaseAction: "install" } : {};
+    assert.equal(statusOf(before, history).lastAttemptedReleaseAction, expected);
+  });
+
+  test("firstDeployed of the first revision that it has reported", () => {
+    const installed = statusOf({}, [{ ...first, lastDeployed: "2026-01-01T00:00:00Z" }]);
+    assert.equal(statusOf(installed, [second]).history?.[0]?.firstDeployed, "2026-01-01T00:00:00Z");
+  });
+
+  test("no inventory any more when the list of objects is cut", () => {
+    const before = { inventory: { entries: [{ id: "apps_web__ConfigMap", v: "v1" }] } };
+    assert.ok(!("inventory" in statusOf(before, [first])));
+  });
+});

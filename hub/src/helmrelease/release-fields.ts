@@ -1,0 +1,75 @@
+/** The fields of Flux's status that describe one release, from its BundleDeployment. Pure. */
+import type { BundleDeployment, ReleaseRevision } from "@flotilla/shared/api";
+import type { HelmReleaseStatus, ReleaseSnapshot } from "@flotilla/shared/flux";
+import { inventoryOf } from "./inventory.ts";
+
+/** Of a HelmRelease with several clusters: `status.clusters` describes their releases. */
+export function withoutReleaseFields({
+  history: _history,
+  storageNamespace: _namespace,
+  lastAttemptedReleaseAction: _action,
+  inventory: _inventory,
+  failures: _failures,
+  ...others
+}: HelmReleaseStatus): HelmReleaseStatus {
+  return others;
+}
+
+/** `before`: what is known only from earlier statuses stays. */
+export function withReleaseFields(
+  before: HelmReleaseStatus,
+  deployment: BundleDeployment,
+): HelmReleaseStatus {
+  const { status } = deployment;
+  const [, namespace = "", name = ""] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
+  const history = (status?.history ?? []).map((revision) =>
+    snapshotOf(revision, { namespace, name }, before),
+  );
+  const action = history.map((each) => each.action).find(isAttempt);
+  const inventory = inventoryOf(deployment);
+  const { inventory: _, ...kept } = before;
+  return {
+    ...kept,
+    ...(history.length > 0 && { history, storageNamespace: namespace }),
+    ...(action !== undefined && { lastAttemptedReleaseAction: action }),
+    ...(inventory !== undefined && { inventory }),
+    ...(status?.failures !== undefined && { failures: status.failures }),
+  };
+}
+
+function snapshotOf(
+  revision: ReleaseRevision,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  before: HelmReleaseStatus,
+): ReleaseSnapshot {
+  const { version, chartVersion = "", digest = "", lastDeployed = "" } = revision;
+  const { action, appVersion, testHooks } = revision;
+  const earlier = before.history?.filter((each) => each.name === name) ?? [];
+  const ociDigest =
+    earlier.find((each) => each.version === version && each.chartVersion === chartVersion)
+      ?.ociDigest ??
+    (chartVersion === before.lastAttemptedRevision
+      ? before.lastAttemptedRevisionDigest
+      : undefined);
+  return {
+    digest: `flotilla:${digest}`,
+    configDigest: `flotilla:${digest}`,
+    ...{ name, namespace, version, status: revision.status ?? "" },
+    chartName: revision.chartName ?? "",
+    chartVersion,
+    ...(isAction(action) && { action }),
+    ...(appVersion !== undefined && { appVersion }),
+    ...(ociDigest !== undefined && { ociDigest }),
+    firstDeployed: earlier[0]?.firstDeployed || lastDeployed,
+    lastDeployed,
+    ...(testHooks !== undefined && { testHooks }),
+  };
+}
+
+function isAction(text: string | undefined): text is "install" | "upgrade" | "rollback" {
+  return text === "rollback" || isAttempt(text);
+}
+
+function isAttempt(text: string | undefined): text is "install" | "upgrade" {
+  return text === "install" || text === "upgrade";
+}
