@@ -61,7 +61,7 @@ export interface SourceKind<T extends SourceObject> {
   readonly secretsOf: (object: T) => readonly string[];
   /** Identifies what else it is read with, such as the revision of another source. */
   readonly inputsOf?: (object: T) => string;
-  /** Whether what its status has cannot be used, because somebody else has written it. */
+  /** Whether what its status has cannot be used, such as when somebody else has written it: the object is read at once then. */
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
   readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;

@@ -1,4 +1,5 @@
 /** Charts of Buckets: a directory of objects, or a packaged chart that is an object. */
+import { AppError } from "@flotilla/shared/errors";
 import type { Bucket } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { BucketPin } from "@flotilla/shared/source";
@@ -7,6 +8,7 @@ import {
   type BucketListing,
   type BucketLocation,
   bucketAddress,
+  bucketErrors,
   objectsDigest,
 } from "@flotilla/shared/source/bucket";
 import {
@@ -51,17 +53,21 @@ export function chartsOfBuckets(deps: {
     const found = findChart(listing, path);
     if (found === undefined)
       throw invalidChart(where, "there is neither a Chart.yaml below it nor an object of this key");
-    const bytes = await deps.client.readObject(
-      location,
-      {
-        ...{ key: found.key, etag: found.etag },
-        maxBytes: found.isArchive ? maxArchiveBytes : maxChartFileBytes,
-      },
-      access,
-      { signal, timeoutMs: requestTimeoutMs },
-    );
-    if (bytes === undefined)
-      throw new SourceError("NoSourceArtifact", `object ${found.key} of ${where} is gone`);
+    const { key, etag } = found;
+    const maxBytes = found.isArchive ? maxArchiveBytes : maxChartFileBytes;
+    const bytes = await deps.client
+      .readObject(location, { key, etag, maxBytes }, access, {
+        ...{ signal, timeoutMs: requestTimeoutMs },
+      })
+      .catch((thrown: unknown) => {
+        if (AppError.from(thrown).code === bucketErrors.BUCKET_CHANGED.code)
+          deps.listings.changed(bucket);
+        throw thrown;
+      });
+    if (bytes === undefined) {
+      deps.listings.changed(bucket);
+      throw new SourceError("NoSourceArtifact", `object ${key} of ${where} is gone`);
+    }
     const text = found.isArchive
       ? await chartFileOfArchive(bytes, where)
       : Buffer.from(bytes).toString("utf8");
@@ -79,12 +85,14 @@ export function chartsOfBuckets(deps: {
       build: { ...(present.length > 0 && { valuesFiles: present.map(pathOf) }) },
     };
     const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, deps.signer);
-    // An equal version is not made again until the HelmChart itself changes, as in Flux.
+    // An equal version is not made again until the HelmChart itself changes, as in Flux, or agents have to fetch it elsewhere.
     const isSame =
       before?.kind === "bucket" &&
       before.version === pin.version &&
       chart.status?.observedChartName === name &&
-      chart.status.observedGeneration === chart.metadata.generation;
+      chart.status.observedGeneration === chart.metadata.generation &&
+      bucketAddress(before) === bucketAddress(location) &&
+      before.region === location.region;
     const result = isSame ? before : pin;
     return {
       name,
