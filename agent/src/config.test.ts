@@ -36,6 +36,13 @@ describe("the agent's configuration", () => {
     assert.equal(limitOf("--git-size-limit=100Ki"), 100 * 1024);
   });
 
+  test("has the limit of one chart in bytes", () => {
+    const limitOf = (...args: readonly string[]) => parseAgentConfig(args, {}).maxChartBytes;
+
+    assert.equal(limitOf(), 256 * 1024 ** 2);
+    assert.equal(limitOf("--chart-size-limit=10Mi"), 10 * 1024 ** 2);
+  });
+
   test("prefers a flag to its environment variable", () => {
     const environment = { KUBECONFIG: "/from/environment" };
 
@@ -78,6 +85,7 @@ describe("the agent's configuration", () => {
     ["--chart-cache-size=1.5Gi", /--chart-cache-size is "1.5Gi", expected a whole number/],
     ["--chart-cache-size=much", /--chart-cache-size is "much"/],
     ["--git-size-limit=512MB", /--git-size-limit is "512MB", expected a whole number/],
+    ["--chart-size-limit=big", /--chart-size-limit is "big", expected a whole number/],
     ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--internal-listen=nowhere", /--internal-listen/],
     ["--impersonation-namespaces=", /has "", expected names of namespaces/],

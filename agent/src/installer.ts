@@ -54,6 +54,8 @@ export interface InstallerDeps {
   readonly dataDir: string;
   /** Of the charts on disk that are not in use; absent: the cache's own limit. */
   readonly chartCacheBytes?: number;
+  /** Of one chart; absent: the cache's own limit. */
+  readonly maxChartBytes?: number;
   /** Helm processes at a time. */
   readonly concurrency: number;
   readonly clock: Clock;
@@ -76,8 +78,11 @@ export interface Installer {
   close(): Promise<void>;
 }
 
-function chartCacheLimit({ chartCacheBytes: maxBytes }: InstallerDeps) {
-  return maxBytes === undefined ? {} : { maxBytes };
+function chartLimits({ chartCacheBytes: maxBytes, maxChartBytes }: InstallerDeps) {
+  return {
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(maxChartBytes !== undefined && { maxChartBytes }),
+  };
 }
 
 export function createInstaller(deps: InstallerDeps): Installer {
@@ -128,7 +133,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
       }),
       log,
     },
-    { dir: join(dataDir, "charts"), ...chartCacheLimit(deps) },
+    { dir: join(dataDir, "charts"), ...chartLimits(deps) },
   );
   const stores = { assignments, inventory, referenced, clusterInfo };
   const shared = { ...deps, ...stores, clients, downstream, inputs };

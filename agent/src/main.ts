@@ -21,7 +21,7 @@ import { limitsWithChildren, processLimits } from "./process/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);
-  const { dataDir, chartCacheBytes, concurrency, replica: identity } = config;
+  const { dataDir, chartCacheBytes, maxChartBytes, concurrency, replica: identity } = config;
   const log = createLog({ name: "agent", level: config.logLevel });
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
@@ -91,6 +91,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     readerEnvironment: compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache },
     dataDir,
     chartCacheBytes,
+    maxChartBytes,
     concurrency,
     clock,
     log,

@@ -188,6 +188,35 @@ test("a Bucket that cannot be read says why, and is read again", async (t) => {
   assert.ok(events.includes("Warning BucketOperationFailed"));
 });
 
+test("an object that changes after the list has its Bucket listed again at once", async (t) => {
+  const path = "charts/app/Chart.yaml";
+  const files: Files = new Map([[path, "name: app\nversion: 1.0.0\n"]]);
+  const { server, rest, events, until, pinOf } = await setUp(t, files);
+  rest.put(buckets, bucketAt(server.host));
+  await until(() => rest.peek(buckets, { namespace, name: "box" })?.status?.artifact);
+  files.set(path, "name: app\nversion: 1.1.0\n");
+  rest.put(helmCharts, chartOf("moved", {}));
+
+  assert.equal((await until(() => pinOf("moved"))).version, "1.1.0");
+  assert.ok(events.includes("Warning ChartPullError"));
+});
+
+test("an equal version is pinned again when its Bucket is elsewhere", async (t) => {
+  const files: Files = new Map([["charts/app/Chart.yaml", "name: app\nversion: 1.0.0\n"]]);
+  const { server, rest, until, pinOf } = await setUp(t, files);
+  rest.put(buckets, bucketAt(server.host));
+  rest.put(helmCharts, chartOf("plain", {}));
+  await until(() => pinOf("plain"));
+  const other = await startBucket(t, files);
+  const known = rest.peek(buckets, { namespace, name: "box" });
+  const { spec } = bucketAt(other.host);
+  assert.ok(known !== undefined && spec !== undefined);
+
+  rest.put(buckets, { ...known, metadata: { ...known.metadata, generation: 2 }, spec });
+
+  await until(() => (pinOf("plain")?.endpoint === other.host ? true : undefined));
+});
+
 test("a chart that its Bucket does not have is stalled until another revision", async (t) => {
   const files: Files = new Map([["a", "a"]]);
   const { server, rest, until } = await setUp(t, files);

@@ -27,6 +27,7 @@ export function createBucketController(deps: BucketDeps): SourceController<Bucke
       intervalOf: ({ spec }) => spec?.interval,
       addressOf,
       secretsOf: secretsOfBucket,
+      isDamaged: (bucket) => deps.listings.isChanged(bucket),
       async read(bucket, { secret, signal }): Promise<SourceResult> {
         const location = bucketLocation(bucket);
         const access = bucketAccess(bucket, location, secret);
@@ -49,7 +50,7 @@ export function createBucketController(deps: BucketDeps): SourceController<Bucke
       },
     },
     deps.flux.buckets,
-    deps,
+    { ...deps, watches: [deps.listings.changes] },
   );
 }
 

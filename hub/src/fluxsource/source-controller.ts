@@ -65,7 +65,7 @@ export interface SourceKind<T extends SourceObject> {
   readonly inputsOf?: (object: T) => string;
   /** Whether the source that it is made from is being read: until then what it has stays as it is. */
   readonly isWaiting?: (object: T) => boolean;
-  /** Whether what its status has cannot be used, because somebody else has written it. */
+  /** Whether what its status has cannot be used, such as when somebody else has written it: the object is read at once then. */
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
   readonly read: (object: T, inputs: SourceInputs) => Promise<SourceResult>;

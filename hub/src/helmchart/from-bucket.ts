@@ -1,4 +1,5 @@
 /** Charts of Buckets: a directory of objects, or a packaged chart that is an object. */
+import { AppError } from "@flotilla/shared/errors";
 import type { Bucket } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { BucketPin } from "@flotilla/shared/source";
@@ -7,6 +8,7 @@ import {
   type BucketListing,
   type BucketLocation,
   bucketAddress,
+  bucketErrors,
   objectsDigest,
 } from "@flotilla/shared/source/bucket";
 import {
@@ -51,10 +53,17 @@ export function chartsOfBuckets(deps: {
     if (found === undefined)
       throw invalidChart(where, "there is neither a Chart.yaml below it nor an object of this key");
     async function read({ key, etag }: BucketObject, maxBytes: number): Promise<Uint8Array> {
-      const bytes = await deps.client.readObject(location, { key, etag, maxBytes }, access, {
-        ...{ signal, timeoutMs: requestTimeoutMs },
-      });
+      const bytes = await deps.client
+        .readObject(location, { key, etag, maxBytes }, access, {
+          ...{ signal, timeoutMs: requestTimeoutMs },
+        })
+        .catch((thrown: unknown) => {
+          if (AppError.from(thrown).code === bucketErrors.BUCKET_CHANGED.code)
+            deps.listings.changed(bucket);
+          throw thrown;
+        });
       if (bytes !== undefined) return bytes;
+      deps.listings.changed(bucket);
       throw noSourceArtifact(`object ${key} of ${where} is gone`);
     }
     const bytes = await read(found, found.isArchive ? maxArchiveBytes : maxChartFileBytes);
@@ -85,8 +94,12 @@ export function chartsOfBuckets(deps: {
       build: { ...(present.length > 0 && { valuesFiles: present.map(pathOf) }) },
     };
     const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, deps.signer);
-    const earlier = before?.kind === "bucket" ? before : undefined;
-    const result = keepMadeChart(chart, earlier, { name, pin });
+    // One from another address is not kept: agents have to fetch it where the bucket is now.
+    const isSamePlace =
+      before?.kind === "bucket" &&
+      bucketAddress(before) === bucketAddress(location) &&
+      before.region === location.region;
+    const result = keepMadeChart(chart, isSamePlace ? before : undefined, { name, pin });
     return {
       name,
       pin: result,

@@ -23,6 +23,8 @@ export interface ReleaseStatus {
   readonly appVersion?: string | undefined;
   /** Of the chart's artifact in a registry. */
   readonly ociDigest?: string | undefined;
+  /** Of the Git repository that the chart is from. */
+  readonly originRevision?: string | undefined;
 }
 
 const action = "ReconcileRelease";
@@ -264,7 +266,7 @@ const driftTypes: Readonly<Record<string, EventNote["type"]>> = {
 /** What an event says about the release, with Flux's keys. */
 export function releaseMetadata(
   { apiVersion = "" }: KubeObject,
-  { version, appVersion, ociDigest, summary }: ReleaseStatus,
+  { version, appVersion, ociDigest, originRevision, summary }: ReleaseStatus,
   isFailure: boolean,
 ): Readonly<Record<string, string>> {
   const [group = ""] = apiVersion.split("/");
@@ -275,6 +277,7 @@ export function releaseMetadata(
     ...(version && { [`${group}/revision`]: version }),
     ...(appVersion && { [`${group}/app-version`]: appVersion }),
     ...(ociDigest && { [`${group}/oci-digest`]: ociDigest }),
+    ...(originRevision && { [`${group}/originRevision`]: originRevision }),
     ...(isFailure && clusters.length > 0 && { [`${group}/cluster`]: clusters.join(", ") }),
     ...(summary !== undefined && {
       [`${group}/clusters`]: `${summary.ready} of ${summary.desiredReady} ready`,

@@ -2,7 +2,7 @@
 import { type FileHandle, mkdir, open as openFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../errors/index.ts";
-import type { Exchange } from "../transport/index.ts";
+import { abandon, type Exchange } from "../transport/index.ts";
 import { bucketErrors } from "./errors.ts";
 import type { BucketObject } from "./listing.ts";
 import { passRaw } from "./read-raw.ts";
@@ -48,7 +48,7 @@ async function write(file: string, object: BucketObject, response: Exchange): Pr
     // Never through a link, and never over a file.
     handle = await openFile(file, "wx", 0o600);
   } catch (thrown) {
-    response.body.destroy();
+    abandon(response.body);
     throw thrown;
   }
   try {

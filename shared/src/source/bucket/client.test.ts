@@ -68,6 +68,11 @@ describe("a bucket", () => {
       /object "a" .* changed while/,
     ],
     [
+      "is still being sent by a server without If-Match",
+      (_, to) => void to.writeHead(200, { etag: '"uno"' }).write("u"),
+      /object "a" .* changed while/,
+    ],
+    [
       "is gone",
       (_, to) => send(to, 404, "<Error><Code>NoSuchKey</Code></Error>"),
       /object "a" .* changed while/,

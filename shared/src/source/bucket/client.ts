@@ -7,7 +7,7 @@ import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { createIgnore, ignoreFileName } from "../ignore/index.ts";
 import type { BucketPin, RepositoryAccess } from "../index.ts";
-import { describeBytes, type Exchange, type Exchanger } from "../transport/index.ts";
+import { abandon, describeBytes, type Exchange, type Exchanger } from "../transport/index.ts";
 import { writeObjects } from "./checkout.ts";
 import { bucketErrors } from "./errors.ts";
 import { type BucketObject, byKey, objectsDigest, parsePage } from "./listing.ts";
@@ -176,7 +176,7 @@ export function createBucketClient(deps: {
       // A server that does not know If-Match sends what it has.
       const etag = response.header("etag")?.replace(/^(?:W\/)?"|"$/g, "");
       if (object.etag === undefined || etag === undefined || etag === object.etag) return response;
-      response.body.destroy();
+      abandon(response.body);
       throw changed(location, object.key);
     }
     const { status, code } = response.refused;
@@ -246,7 +246,7 @@ export function createBucketClient(deps: {
       if (digest !== pin.digest)
         throw new AppError(
           bucketErrors.BUCKET_CHANGED,
-          `bucket ${bucketAddress(pin)} now has ${digest}, not ${pin.digest} that the chart was resolved from`,
+          `bucket ${bucketAddress(pin)} now has ${digest}, not ${pin.digest} that the chart was resolved from: the hub resolves it again when the version in Chart.yaml is raised, or with reconcileStrategy Revision`,
         );
       await writeObjects(objectPaths(objects), dir, {
         concurrency: concurrentReads,

@@ -28,6 +28,6 @@ export const bucketErrors = defineErrors({
   },
   BUCKET_CHANGED: {
     retryable: true,
-    help: "The objects of the bucket are no longer those that the chart was resolved from. They are read again at the next interval of the Bucket.",
+    help: "The objects of the bucket are no longer those that the chart was resolved from. The hub lists them again at the next interval of the Bucket, and resolves the chart again when the version in Chart.yaml is raised, or with reconcileStrategy Revision.",
   },
 });

@@ -1,6 +1,6 @@
 /** Reads bodies as they are stored: an object that was stored compressed stays so. */
 import { AppError } from "../../errors/index.ts";
-import { type BodyLimit, describeBytes, type Exchange } from "../transport/index.ts";
+import { abandon, type BodyLimit, describeBytes, type Exchange } from "../transport/index.ts";
 
 export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
@@ -28,7 +28,7 @@ export async function passRaw(
       await take(chunk);
     }
   } catch (thrown) {
-    response.body.destroy();
+    abandon(response.body);
     throw response.failure(thrown);
   }
 }

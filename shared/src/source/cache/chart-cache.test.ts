@@ -257,6 +257,12 @@ describe("a chart that does not match its pin", () => {
       /the connection was closed before the response was complete/,
     ],
     [
+      "is being sent in an encoding that was not requested",
+      (_, r) => void r.writeHead(200, { "content-encoding": "br" }).write("x"),
+      "CHART_DOWNLOAD",
+      /the response has the encoding br, which the request does not accept/,
+    ],
+    [
       "does not exist",
       (_, r) => send(r, 404),
       "CHART_DOWNLOAD",

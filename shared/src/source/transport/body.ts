@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { AppError, type ErrorKind } from "../../errors/index.ts";
-import type { Exchange } from "./exchange.ts";
+import { abandon, type Exchange } from "./exchange.ts";
 
 export interface ReadBody {
   /** In an ArrayBuffer of its own, so that it can be transferred to another thread. */
@@ -66,7 +66,7 @@ export async function passBody(
     else if (encoding === "identity") await pipeline(response.body, takeAll);
     else throw unexpectedEncoding(encoding);
   } catch (thrown) {
-    response.body.destroy();
+    abandon(response.body);
     throw response.failure(thrown);
   }
   return { digest: `sha256:${hash.digest("hex")}`, sizeBytes: size };

@@ -13,7 +13,7 @@ import {
   type WriteChunk,
 } from "../index.ts";
 import { describeBytes, encodingOf, unexpectedEncoding } from "./body.ts";
-import type { Exchange, Exchanger } from "./exchange.ts";
+import { abandon, type Exchange, type Exchanger } from "./exchange.ts";
 import { responseError } from "./response-error.ts";
 
 const gzipMagic = [0x1f, 0x8b];
@@ -54,7 +54,7 @@ export async function receiveArchive(
     if (encoding !== "identity" && encoding !== "gzip") throw unexpectedEncoding(encoding);
     return await receive(response, pin, write, maxBytes);
   } catch (thrown) {
-    response.body.destroy();
+    abandon(response.body);
     throw response.failure(thrown);
   }
 }

@@ -192,6 +192,11 @@ export async function discard(body: Dispatcher.ResponseData["body"]): Promise<vo
   await body.dump({ limit: 16 * 1024 }).catch(() => undefined);
 }
 
+/** Ends a body that is not read. Nobody waits for it, so its error has no other listener, and would end the process. */
+export function abandon(body: Dispatcher.ResponseData["body"]): void {
+  body.on("error", () => undefined).destroy();
+}
+
 function first(value: string | readonly string[] | undefined): string | undefined {
   return typeof value === "string" ? value : value?.[0];
 }

@@ -12,7 +12,7 @@ export {
   permittedAddresses,
   type ResolveAll,
 } from "./egress-connector.ts";
-export { createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
+export { abandon, createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
 export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
 export { parseRetryAfter, responseError } from "./response-error.ts";
