@@ -166,7 +166,7 @@ test("valuesFiles are those of the commit, from the root of the repository, and 
   );
   assert.equal(
     currentCondition(failed, "BuildFailed")?.message,
-    `commit ${commit} of ${releases.https.url("values-files.git")} has no values file environments/none.yaml`,
+    `commit ${commit} of ${releases.https.url("values-files.git")} has no values file environments/none.yaml: spec.valuesFiles has paths from the root of the source`,
   );
   await releases.waitForCondition(ref, "Ready", "False", "SourceNotReady", /environments\/none/);
   assert.equal(await greeting(), "dev", "the release is as it was");
@@ -233,7 +233,8 @@ test("many HelmReleases of one GitRepository need one listing of its references 
       .slice(from)
       .flatMap(({ by, name, what }) => (by === "hub" && name === "shared" ? [what] : []));
   assert.equal(ofHub().filter((what) => what === "ls-refs").length, 1);
-  assert.equal(ofHub().filter((what) => what === "connect").length, 2);
+  // To list, to fetch the commit, and to fetch its Chart.yaml.
+  assert.equal(ofHub().filter((what) => what === "connect").length, 3);
 
   const before = calls.length;
   await releases.reconcileGit(git);

@@ -38,6 +38,7 @@ import {
   type SourceResult,
   type SourceStatus,
   succeeded,
+  suspended,
 } from "./source-status.ts";
 
 /** Reads a Secret of the object's namespace that `secretsOf` has named; undefined: it does not exist. */
@@ -62,6 +63,8 @@ export interface SourceKind<T extends SourceObject> {
   readonly secretsOf: (object: T) => readonly string[];
   /** Identifies what else it is read with, such as the revision of another source. */
   readonly inputsOf?: (object: T) => string;
+  /** Whether the source that it is made from is being read: until then what it has stays as it is. */
+  readonly isWaiting?: (object: T) => boolean;
   /** Whether what its status has cannot be used, because somebody else has written it. */
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
@@ -143,13 +146,16 @@ export function createSourceController<T extends SourceObject>(
     const handled =
       schedule.request === undefined ? {} : { lastHandledReconcileAt: schedule.request };
     if (object.spec?.suspend === true) {
-      if (schedule.request !== undefined) publish(object, { ...status, ...handled });
+      const next = { ...suspended(observed, status), ...handled };
+      if (Object.keys(next).length > 0) publish(object, next);
       return done();
     }
+    const isRead = status?.polling?.observedGeneration === object.metadata.generation;
+    if (isRead && schedule.request === undefined && kind.isWaiting?.(object) === true)
+      return done();
     if (!schedule.isDue && kind.isDamaged?.(object) !== true)
       return requeueAt(status?.polling?.nextAttemptTime, nowMs);
-    if (status?.polling?.observedGeneration !== object.metadata.generation)
-      publish(object, progressing(observed, status, formatTimeMs(nowMs)));
+    if (!isRead) publish(object, progressing(observed, status, formatTimeMs(nowMs)));
     const secret: ReadSecret = (name) => secrets[names.indexOf(name)]?.data;
     const result = await context.withoutWorker(() =>
       kind.read(object, { secret, signal: context.signal }).catch((thrown: unknown) => {
@@ -216,10 +222,11 @@ function requeueAt(time: string | undefined, nowMs: number): Result {
     : requeueAfter(Math.max(0, Date.parse(time) - nowMs), "interval");
 }
 
-/** What others wait for: another artifact, another result. */
+/** What others wait for: another artifact, another result, an observed generation. */
 function isUrgentSource(before: SourceStatus | undefined, after: SourceStatus): boolean {
   if (
     before?.artifact?.revision !== after.artifact?.revision ||
+    before?.observedGeneration !== after.observedGeneration ||
     before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
     (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0)
   )

@@ -13,7 +13,9 @@ export function sourceEvent(
   result: SourceResult | SourceError,
 ): EventNote | undefined {
   if (result instanceof SourceError)
-    return { type: "Warning", reason: result.reason, action, note: result.message };
+    return result.isTrace
+      ? undefined
+      : { type: "Warning", reason: result.reason, action, note: result.message };
   const { revision } = result.artifact;
   const metadata = { [`${group}/revision`]: revision };
   const { reason = "Succeeded", message } = result;

@@ -12,6 +12,7 @@ export interface SourceTree {
   readonly uid: string;
   readonly url: string;
   readonly commit: string;
+  readonly recurseSubmodules?: boolean | undefined;
 }
 
 type ReadRequest = Parameters<GitClient["readFiles"]>[1];
@@ -56,7 +57,7 @@ export function createTreeFiles(git: Pick<GitClient, "readFiles">): TreeFiles {
   /** Reads what is not known of `paths`, which is called once no other read of the tree is running. */
   function load(
     key: string,
-    { url, commit }: SourceTree,
+    { url, commit, recurseSubmodules }: SourceTree,
     paths: () => Iterable<string>,
     request: ReadRequest,
   ): Promise<Files> {
@@ -65,7 +66,7 @@ export function createTreeFiles(git: Pick<GitClient, "readFiles">): TreeFiles {
       const files = new Map(known.get(key));
       const missing = [...paths()].filter((path) => !files.has(path));
       if (missing.length === 0) return files;
-      const read = await git.readFiles({ url, commit, paths: missing }, request);
+      const read = await git.readFiles({ url, commit, paths: missing, recurseSubmodules }, request);
       for (const [path, file] of read) files.set(path, file);
       known.set(key, files);
       return files;
@@ -74,7 +75,8 @@ export function createTreeFiles(git: Pick<GitClient, "readFiles">): TreeFiles {
 
   return {
     async read(tree, paths, request) {
-      const key = `${tree.uid} ${tree.commit} ${tree.url}`;
+      const { uid, commit, url, recurseSubmodules = false } = tree;
+      const key = `${uid} ${commit} ${recurseSubmodules} ${url}`;
       const found = known.get(key);
       if (found !== undefined && paths.every((path) => found.has(path))) return found;
       const batch = batchOf(key);

@@ -7,6 +7,7 @@ import { pinnedVersion } from "@flotilla/shared/source";
 import type { FluxInformers } from "../cache/index.ts";
 import {
   createSourceController,
+  noSourceArtifact,
   type SourceController,
   type SourceControllerDeps,
   SourceError,
@@ -93,6 +94,14 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
         // The same index at another address has its charts there.
         return `${source.metadata.uid} ${charts.addressOf(source)} ${charts.revisionOf(source) ?? "no artifact"}`;
       },
+      isWaiting(chart) {
+        const { source, charts } = find(chart) ?? {};
+        return (
+          chart.status?.artifact !== undefined &&
+          source?.status?.artifact !== undefined &&
+          charts?.revisionOf(source) === undefined
+        );
+      },
       isDamaged: ({ metadata, status }) =>
         status?.artifact !== undefined &&
         pinOfArtifact("HelmChart", metadata, status.artifact, signer) === undefined,
@@ -112,9 +121,10 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
           );
         const revision = charts.revisionOf(source);
         if (revision === undefined)
-          throw new SourceError(
-            "NoSourceArtifact",
-            `the ${kind} ${key} has no artifact yet; continuing as soon as it has one`,
+          throw noSourceArtifact(
+            source.status?.artifact === undefined
+              ? `the ${kind} ${key} has no artifact yet; continuing as soon as it has one`
+              : `the ${kind} ${key} was not read since it was changed; continuing as soon as it is Ready`,
           );
         const resolved = await charts.resolve(source, { chart, spec, secret, signal });
         const version = pinnedVersion(resolved.pin);

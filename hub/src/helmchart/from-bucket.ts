@@ -17,7 +17,7 @@ import {
   requestTimeoutMs,
   secretsOfBucket,
 } from "../bucket/index.ts";
-import { isUsable, SourceError, timeoutOf } from "../fluxsource/index.ts";
+import { isUsable, noSourceArtifact, timeoutOf } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { pinOfArtifact } from "./artifact.ts";
 import {
@@ -55,7 +55,7 @@ export function chartsOfBuckets(deps: {
         ...{ signal, timeoutMs: requestTimeoutMs },
       });
       if (bytes !== undefined) return bytes;
-      throw new SourceError("NoSourceArtifact", `object ${key} of ${where} is gone`);
+      throw noSourceArtifact(`object ${key} of ${where} is gone`);
     }
     const bytes = await read(found, found.isArchive ? maxArchiveBytes : maxChartFileBytes);
     const text = found.isArchive

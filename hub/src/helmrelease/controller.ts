@@ -37,6 +37,13 @@ const byChart = defineIndex<HelmRelease>("chart", (release) => {
   return ref === undefined ? [] : [`${ref.kind}/${keyOf(ref)}`];
 });
 
+/** Those that are being deleted. */
+const byDeletion = defineIndex<HelmRelease>("deletion", ({ metadata }) =>
+  metadata.deletionTimestamp === undefined ? [] : [deleting],
+);
+
+const deleting = "deleting";
+
 /** HelmReleases by the namespace of their HelmChart, whose HelmRepositories its dependencies are accessed with. */
 const byChartNamespace = defineIndex<HelmRelease>("chartNamespace", (release) => {
   const ref = chartSourceOf(release);
@@ -88,6 +95,13 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
       watch(caches.deployments, {
         predicate: ({ after }) => after === undefined,
         toKeys: ({ before }) => (before === undefined ? [] : ofBundle(bundleKeyOf(before))),
+        replay: false,
+      }),
+      // Their deletion waits for connected clusters only.
+      watch(caches.clusters, {
+        predicate: ({ before, after }) =>
+          before?.status?.agent?.connected === true && after?.status?.agent?.connected !== true,
+        toKeys: () => store.byIndex(byDeletion, deleting).map(keyOf),
         replay: false,
       }),
       watch(caches.policies, {

@@ -38,7 +38,7 @@ import { type MergedPolicy, mergePolicies, recordViolation, violationOf } from "
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
-import { decidedStatus } from "./decided-status.ts";
+import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
 import { placementOf } from "./placement.ts";
@@ -47,7 +47,9 @@ import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
 export interface HelmReleaseDeps extends FindChartDeps {
-  readonly flux: FindChartDeps["flux"] & Pick<FluxInformers, "helmReleases" | "helmCharts">;
+  readonly flux: FindChartDeps["flux"] & {
+    readonly helmReleases: Pick<FluxInformers["helmReleases"], "store">;
+  };
   readonly rest: KubeRest;
   readonly bundles: Store<Bundle>;
   readonly deployments: Store<BundleDeployment>;
@@ -55,14 +57,14 @@ export interface HelmReleaseDeps extends FindChartDeps {
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly signer: PinSigner;
-  readonly statuses: Pick<
-    Publisher<HelmReleaseStatus, HelmRelease>,
-    "current" | "publish" | "refresh"
-  >;
+  readonly statuses: Pick<Publisher<HelmReleaseStatus, HelmRelease>, "current" | "publish">;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
   readonly options: ValidationOptions;
 }
+
+/** Whether the clusters are still connected that uninstall a release; the last of its deployments reconciles it at once. */
+const uninstallCheckMs = 30_000;
 
 /** Flux's reasons of errors of the hub. */
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -88,10 +90,12 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
   async function update(release: HelmRelease, signal: AbortSignal): Promise<Result> {
     if (release.spec?.suspend === true) {
       await suspendBundle(release, signal);
+      const status = suspendedStatus(release, statuses.current(release));
+      if (status !== undefined) statuses.publish(release, status);
       return done();
     }
     const invalid = validate(release, deps.options) ?? nameTaken(release);
-    if (invalid !== undefined) return reject(release, invalid);
+    if (invalid !== undefined) return reject(release, invalid, { isRejected: true });
     const placement = placementOf(release);
     if (placement instanceof AppError || release.spec === undefined) return done();
     await keepChart(release, signal);
@@ -112,10 +116,7 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     return done();
   }
 
-  function publish(
-    release: HelmRelease,
-    decision: Omit<Parameters<typeof decidedStatus>[2], "now">,
-  ): void {
+  function publish(release: HelmRelease, decision: Omit<Decision, "now">): void {
     const now = formatTimeMs(deps.clock.now());
     statuses.publish(
       release,
@@ -139,11 +140,15 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       .find((violation) => violation !== undefined);
   }
 
-  function reject(release: HelmRelease, error: AppError): Result {
+  function reject(
+    release: HelmRelease,
+    error: AppError,
+    options: Pick<Decision, "isRejected"> = {},
+  ): Result {
     const { conditions } = statuses.current(release) ?? {};
     recordViolation(deps.events, release, findCondition(conditions, "Accepted"), error);
     const reason = reasons.get(error.code) ?? "Invalid";
-    publish(release, { problem: { reason, message: error.message } });
+    publish(release, { problem: { reason, message: error.message }, ...options });
     return done();
   }
 
@@ -222,10 +227,14 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const isWaiting = remaining.some(
       (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
     );
-    if (isWaiting && release.spec?.suspend !== true) return done();
+    if (isWaiting && release.spec?.suspend !== true)
+      return requeueAfter(uninstallCheckMs, "a cluster that uninstalls it may disconnect");
     recordUninstall(release, remaining);
     const chart = chartSourceOf(release);
-    if (chart?.isGenerated === true) await deleteChart(keyOf(chart), release, signal);
+    const earlier = statuses.current(release)?.helmChart;
+    const own = chart?.isGenerated === true ? keyOf(chart) : undefined;
+    for (const each of new Set([own, earlier]))
+      if (each !== undefined) await deleteChart(each, release, signal);
     await removeFinalizer(finalizerOptions(signal), release);
     return done();
   }

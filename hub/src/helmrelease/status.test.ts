@@ -88,6 +88,47 @@ const rows: readonly (readonly [what: string, Given[], boolean, readonly string[
     false,
     ["Reconciling=True ProgressingWithRetry", "Ready=False DependencyNotReady"],
   ],
+  [
+    "without its values, which are retried",
+    [
+      released("False", "UpgradeFailed"),
+      { type: "Deployed", status: "False", reason: "ValuesError", message: "no key a" },
+    ],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ValuesError"],
+  ],
+  [
+    "without an object of its values",
+    [
+      released("True", "UpgradeSucceeded"),
+      { type: "Deployed", status: "False", reason: "Error", message: "deleted" },
+      { type: "Stalled", status: "True", reason: "ValuesError", message: "deleted" },
+    ],
+    false,
+    ["Stalled=True ValuesError", "Ready=False ValuesError"],
+  ],
+  [
+    "without the dependency of its chart",
+    [{ type: "Deployed", status: "False", reason: "ArtifactFailed", message: "dependency" }],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ArtifactFailed"],
+  ],
+  [
+    "locked by another client",
+    [
+      released("True", "UpgradeSucceeded"),
+      { type: "Deployed", status: "False", reason: "Error", message: "locked" },
+      { type: "Stalled", status: "True", reason: "PendingRelease", message: "locked" },
+    ],
+    false,
+    ["Stalled=True PendingRelease", "Ready=False PendingRelease"],
+  ],
+  [
+    "without its chart",
+    [{ type: "Deployed", status: "False", reason: "ChartNotFetched", message: "HTTP 500" }],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ArtifactFailed"],
+  ],
   ["being installed", [], false, ["Reconciling=True Progressing", "Ready=Unknown Progressing"]],
 ];
 

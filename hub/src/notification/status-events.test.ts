@@ -331,3 +331,49 @@ test("an event has the chart with Flux's keys", () => {
     "fleet.cattle.io/clusters": "3 of 3 ready",
   });
 });
+
+describe("the events of a HelmRelease that Helm is not run for", () => {
+  const release = { ...helmOp, kind: "HelmRelease" };
+  const ready = (reason: string, message = "why") => condition("Ready", "False", reason, message);
+  const denied = (message: string) => [
+    ready("AccessDenied", message),
+    condition("Accepted", "False", "AccessDenied", message),
+  ];
+  const rows: readonly (readonly [
+    what: string,
+    before: ReleaseStatus | undefined,
+    after: ReleaseStatus,
+    expected: readonly string[],
+  ])[] = [
+    ["say why the hub rejects it", undefined, status(denied("a")), ["Warning AccessDenied"]],
+    ["say it once", status(denied("a")), status(denied("a")), []],
+    ["say what else", status(denied("a")), status(denied("b")), ["Warning AccessDenied"]],
+    [
+      "say that its values cannot be made, in place of what Helm did last",
+      status([upgradeFailed]),
+      failing(1, [upgradeFailed, ready("ValuesError")]),
+      ["Warning ValuesError"],
+    ],
+    [
+      "are no more for another attempt of an agent",
+      failing(1, [ready("ValuesError", "retrying at 1")]),
+      failing(1, [ready("ValuesError", "retrying at 2")]),
+      [],
+    ],
+    [
+      "say that it waits for another, which is no failure",
+      undefined,
+      status([ready("DependencyNotReady")], { waitApplied: 1 }),
+      ["Normal DependencyNotReady"],
+    ],
+  ];
+  test.each(rows)("%s", (_, before, after, expected) =>
+    assert.deepEqual(
+      releaseEvents(release, before, after).map(({ type, reason }) => `${type} ${reason}`),
+      expected,
+    ),
+  );
+
+  test("are not those of a HelmOp, which has its own", () =>
+    assert.deepEqual(between(undefined, status([ready("ArtifactFailed")])), []));
+});

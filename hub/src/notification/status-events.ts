@@ -37,14 +37,16 @@ export function releaseEvents(
   after: ReleaseStatus,
 ): readonly EventNote[] {
   const isDeleted = object.metadata.deletionTimestamp !== undefined;
-  const failure = failureEvent(before, after);
+  const blocked =
+    object.kind === "HelmRelease" ? blockedEvent(before, after) : rejectionEvent(before, after);
+  const failure = blocked === undefined ? failureEvent(before, after) : undefined;
   const events = (
     isDeleted
       ? [uninstallEvent(before, after)]
       : [
-          rejectionEvent(before, after),
+          blocked,
           failure,
-          failure === undefined ? testEvent(before, after) : undefined,
+          (failure ?? blocked) === undefined ? testEvent(before, after) : undefined,
           remediationEvent(before, after),
           successEvent(before, after),
           driftEvent(before, after),
@@ -83,7 +85,36 @@ export function clusterEvents(
   return [{ ...{ type: "Normal", reason: "ClusterOnline", action: "Connect" }, note, metadata }];
 }
 
-/** When its spec is rejected, or is rejected for another reason than before. */
+/** Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have Events of their own. */
+const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
+  AccessDenied: "Warning",
+  ArtifactFailed: "Warning",
+  ChartMutateError: "Warning",
+  DependencyNotReady: "Normal",
+  Invalid: "Warning",
+  InvalidCELExpression: "Warning",
+  NameTaken: "Warning",
+  ValuesError: "Warning",
+};
+
+/** Once for each reason, and for each message of the hub: that of an agent has the time of its next attempt. */
+function blockedEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const { reason = "", message = "" } = conditionOf(after, "Ready") ?? {};
+  const type = blockedTypes[reason];
+  if (type === undefined) return undefined;
+  const rejection = (status: ReleaseStatus | undefined) => {
+    const accepted = conditionOf(status, "Accepted");
+    return accepted?.status === "False" ? accepted.message : undefined;
+  };
+  const isSame =
+    conditionOf(before, "Ready")?.reason === reason && rejection(before) === rejection(after);
+  return isSame ? undefined : { type, reason, action, note: withoutRetryTime(message) };
+}
+
+/** When the spec of another object is rejected, or is rejected for another reason than before. */
 function rejectionEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,

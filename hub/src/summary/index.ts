@@ -6,7 +6,7 @@ export {
   createDeploymentAggregates,
   worstOf,
 } from "./bundle-aggregate.ts";
-export { chartNotFetched, stateOf } from "./deployment-state.ts";
+export { artifactFailed, chartNotFetched, stateOf, valuesError } from "./deployment-state.ts";
 export type { GroupAggregate } from "./group-aggregate.ts";
 export { idOf } from "./object-states.ts";
 export { cutText, modifiedText, objectText } from "./object-text.ts";

@@ -72,3 +72,9 @@ function lastLines(stderr: string): string {
   const text = (important.length > 0 ? important : lines.slice(-2)).join("; ");
   return text.length > maxPrinted ? `${text.slice(0, maxPrinted)}…` : text;
 }
+
+/** A limit of size, for a message. */
+export function describeLimit(bytes: number): string {
+  const mebibytes = bytes / 1024 / 1024;
+  return mebibytes >= 1 ? `${Math.round(mebibytes)} MiB` : `${bytes} bytes`;
+}

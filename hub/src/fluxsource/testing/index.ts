@@ -1,0 +1,1 @@
+export { namespace, startTestSources, type TestSources } from "./test-sources.ts";
