@@ -1,11 +1,10 @@
 /** A registry with TLS and a login, charts that Helm pushes to it, and their signatures as cosign stores them. */
-import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { request } from "node:https";
 import { join } from "node:path";
 import { type Registry, runHelm } from "@flotilla/local/registries";
 import { startTestRegistry, type TestScope, testDir } from "@flotilla/local/testing";
-import { Agent, request } from "undici";
 import type { ChartArchive } from "../harness/chart-archive.ts";
 
 export interface FormRegistry {
@@ -30,28 +29,26 @@ export async function startFormRegistry(
   const registry = await startTestRegistry(scope, { tls: true, users: [user] });
   const home = await testDir(scope);
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const dispatcher = new Agent({ connect: { ca: registry.ca?.pem ?? "" } });
-  scope.onTestFinished(() => dispatcher.close());
   const authorization = `Basic ${Buffer.from(`${user.username}:${user.password}`).toString("base64")}`;
 
-  async function send(
+  /** Resolves to the value of a header of the answer. */
+  function send(
     method: "HEAD" | "POST" | "PUT",
-    url: string,
-    body?: string,
+    path: string,
+    body = "",
     type = "application/octet-stream",
-  ) {
-    const {
-      statusCode,
-      headers,
-      body: answer,
-    } = await request(new URL(url, registry.url), {
-      ...{ method, dispatcher },
-      headers: { authorization, accept: manifestType, "content-type": type },
-      ...(body !== undefined && { body }),
+  ): Promise<(name: string) => string> {
+    const headers = { authorization, accept: manifestType, "content-type": type };
+    const options = { method, headers, ca: registry.ca?.pem };
+    return new Promise((resolve, reject) => {
+      const sent = request(new URL(path, registry.url), options, (answer) => {
+        answer.resume();
+        const { statusCode = 0 } = answer;
+        if (statusCode < 300) resolve((name) => String(answer.headers[name] ?? ""));
+        else reject(new Error(`${method} ${path}: ${statusCode}`));
+      });
+      sent.on("error", reject).end(body);
     });
-    const text = await answer.text();
-    assert.ok(statusCode < 300, `${method} ${url}: ${statusCode} ${text}`);
-    return (name: string) => String(headers[name] ?? "");
   }
 
   async function digestOf(reference: string): Promise<string> {

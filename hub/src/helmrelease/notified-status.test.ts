@@ -18,7 +18,7 @@ function bundleOf(pin: Pin, version = "1.0.0"): Bundle {
   return {
     metadata: { name: "helmrelease-app", namespace: "prod" },
     spec: { helmOpOptions: { pins: [{ repo: "", chart: "app", version, pin }] } },
-  } as Bundle;
+  };
 }
 
 describe("what the events of a HelmRelease say about its chart", () => {
