@@ -127,7 +127,7 @@ test("include adds the files of another GitRepository, and its commits are new r
   );
   assert.deepEqual(status?.observedInclude, include);
   assert.deepEqual(
-    status?.includedArtifacts?.map(({ revision }) => revision),
+    status.includedArtifacts?.map(({ revision }) => revision),
     [`main@sha1:${commit}`],
   );
 
