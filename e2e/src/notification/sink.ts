@@ -51,6 +51,11 @@ export async function startSink(tls?: {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
+      // The statuses that a commit has at a Git host: none.
+      if (request.method === "GET") {
+        response.writeHead(200, { "content-type": "application/json" }).end("[]");
+        return;
+      }
       const { url: path = "/", headers } = request;
       const text = Buffer.concat(chunks).toString();
       const status = statuses.get(path) ?? 200;
