@@ -1,5 +1,6 @@
-/** Alerts of each kind of Flux's sources, and the status of a commit. All tests share a fleet. */
+/** Alerts of each kind of Flux's sources, the status of a commit, and what kubectl shows. Each test continues from the one before. */
 import assert from "node:assert/strict";
+import { ensureBinaries } from "@flotilla/local/binaries";
 import { startTestBucketServer, startTestRegistry } from "@flotilla/local/testing";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import {
@@ -8,10 +9,12 @@ import {
   helmCharts,
   helmRepositories,
   ociRepositories,
+  receivers,
 } from "@flotilla/shared/flux";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
+import { programFor } from "../harness/program.ts";
 import { pushChart } from "../harness/push-chart.ts";
 import { chartFiles, gitChart, startGitFleet } from "../helmrelease/git-fleet.ts";
 import { createAlerts } from "./alerts.ts";
@@ -219,6 +222,45 @@ test("the commit that the chart of a HelmRelease is from has its failure and its
   await git.reconcileGit(refOf("shop"));
   await git.ready(refOf("shop"), "1.1.0");
   await waitForStatuses(good, "success");
+});
+
+test("kubectl waits for the condition ready of each kind that has one, and shows Flux's columns filled", async () => {
+  const { kubectl: binary } = await ensureBinaries(["kubectl"]);
+  const kubectl = programFor(binary, fleet.hubPlane.kubeconfig);
+  await hub.create(receivers, {
+    metadata: refOf("hook"),
+    spec: {
+      ...{ type: "generic", interval: "10m", secretRef: { name: "github" } },
+      resources: [{ kind: "GitRepository", name: "shop" }],
+    },
+  });
+
+  for (const [object, ...columns] of [
+    ["helmrepo/index", charts.url, "<age>", "True", "stored artifact"],
+    ["hc/chart", "app", "1.x", "HelmRepository", "index", "<age>", "True", "pulled 'app'"],
+    ["ocirepo/artifact", `oci://${registry.host}/app`, "True", "stored artifact", "<age>"],
+    ["gitrepo/app", git.https.url("app.git"), "<age>", "True", "stored artifact"],
+    ["bucket/storage", storage.endpoint, "<age>", "True", "stored artifact"],
+    ["hr/shop", "<age>", "True", "Helm upgrade succeeded"],
+    ["receiver/hook", "<age>", "True", "Receiver initialized for path: /hook/"],
+    ["alert/sources", "<age>"],
+    ["provider/sources", "<age>"],
+  ] as const) {
+    const [, name = ""] = object.split("/");
+    if (columns.length > 1) {
+      const waited = await kubectl([
+        ...["wait", "--for=condition=ready", object, `--namespace=${namespace}`, "--timeout=60s"],
+      ]);
+      assert.equal(waited.code, 0, waited.stderr);
+    }
+    const { stdout } = await kubectl([
+      ...["get", object, `--namespace=${namespace}`, "--no-headers"],
+    ]);
+    const cells = stdout.trim().split(/ {2,}/);
+    for (const [index, expected] of [name, ...columns].entries())
+      if (expected === "<age>") assert.match(cells[index] ?? "", /^(\d+[smh])+$/, stdout);
+      else assert.ok(cells[index]?.startsWith(expected), `${expected} in ${stdout}`);
+  }
 });
 
 async function waitForStatuses(commit: string, state: "failure" | "success"): Promise<void> {
