@@ -60,7 +60,8 @@ export async function startSink(tls?: {
       const text = Buffer.concat(chunks).toString();
       const status = statuses.get(path) ?? 200;
       if (status === 0) return;
-      if (status === 200) {
+      // A Git host lists no statuses.
+      if (status === 200 && request.method !== "GET") {
         received.push({ path, headers, text, event: JSON.parse(text) as ReceivedEvent });
         signal.changed();
       }

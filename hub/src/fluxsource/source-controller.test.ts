@@ -82,6 +82,12 @@ const aRepository: HelmRepository = {
   spec,
 };
 
+/** Passed once it was opened. */
+function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
 describe("a source", () => {
   test("is read once in each interval, and has no event for the same revision", async (t) => {
     const { create, read, pass, address, events, condition } = await setUp(t);
@@ -104,6 +110,40 @@ describe("a source", () => {
     await pass(10 * minute);
     await until(() => (repository()?.status?.artifact?.revision === "2" ? true : undefined));
     assert.deepEqual(events, ["Normal NewArtifact", "Normal NewArtifact"]);
+  });
+
+  test("has an event for its recovery when the failure is written while its Secret is read", async (t) => {
+    const { rest, deps, create, read, change, address, events, condition, until, ...sources } =
+      await setUp(t);
+    sources.putSecret("login", { password: "1" });
+    create({ spec: { ...spec, secretRef: { name: "login" } } });
+    await read(1);
+    const { replace } = rest;
+    const { refresh } = deps.objects;
+    const [written, secretRead] = [gate(), gate()];
+    rest.replace = async (...args) => {
+      await written.passed;
+      return await replace(...args);
+    };
+    address.current = refused;
+    change({ spec: { timeout: "5s" } });
+    await until(() => (events.includes("Warning Failed") ? true : undefined));
+
+    address.current = revision("1");
+    const reading = gate();
+    deps.objects.refresh = async (...args) => {
+      reading.open();
+      await secretRead.passed;
+      return await refresh(...args);
+    };
+    change({ spec: { timeout: "6s" } });
+    await reading.passed;
+    written.open();
+    await until(() => (condition("Ready")?.status === "False" ? true : undefined));
+    secretRead.open();
+
+    await until(() => (condition("Ready")?.status === "True" ? true : undefined));
+    assert.deepEqual(events, ["Normal NewArtifact", "Warning Failed", "Normal Succeeded"]);
   });
 
   test("keeps its artifact while a later attempt fails, is retried with backoff and recovers", async (t) => {

@@ -139,7 +139,11 @@ export function createSourceController<T extends SourceObject>(
     );
     const versions = secrets.map(({ resourceVersion }) => resourceVersion);
     const inputs = [...versions, kind.inputsOf?.(object) ?? ""].filter(Boolean).join(" ");
-    const status: SourceStatus | undefined = statuses.current(object);
+    // The last status may have been written while the Secrets were read.
+    const latest = source.store.get(key);
+    const status: SourceStatus | undefined = statuses.current(
+      latest !== undefined && latest.metadata.uid === object.metadata.uid ? latest : object,
+    );
     const observed: SourceObject = { ...object, ...(status !== undefined && { status }) };
     const nowMs = clock.now();
     const schedule = scheduleOf(observed, { nowMs, inputs });

@@ -155,6 +155,23 @@ describe("an outbox", () => {
     assert.equal(rest.writes.length, before + 1);
   });
 
+  test("returns no delivered entry after a removal that was stored together with another entry", async () => {
+    const { outbox, clock, stored } = start();
+    await outbox.add(provider, entry("a"));
+    await settle();
+    outbox.remove(provider, "a");
+    // Stores the removal, too, before its second is over.
+    await outbox.add(provider, entry("b"));
+    await clock.advance(900);
+    outbox.remove(provider, "b");
+    // The second of the first removal is over now, and that of the other one is not.
+    await clock.advance(200);
+
+    assert.deepEqual(ids(outbox.entries(provider)), []);
+    await clock.advance(2_000);
+    assert.deepEqual(stored(), []);
+  });
+
   test("retries a write that failed, and loses nothing", async () => {
     const { outbox, rest, clock, stored } = start();
     rest.failNext(new Error("no connection"), new Error("no connection"));

@@ -116,7 +116,8 @@ export function createOutbox(deps: OutboxDeps): Outbox {
       box.writing = undefined;
       if (box.add.size > 0 && !ending.signal.aborted) void start(box);
       else if (box.remove.size > 0) later(box);
-      else if (box.waiting.length === 0) boxes.delete(box.provider);
+      // While it is timed it is kept: its timer would otherwise delete the next one, with what that has to remove.
+      else if (box.waiting.length === 0 && !box.isTimed) boxes.delete(box.provider);
     });
     return box.writing;
   }
