@@ -37,6 +37,7 @@ const onBinaries = [
   "shared/src/source/git/ssh.test.ts",
   "shared/src/source/git/verify.test.ts",
   "shared/src/source/ignore/ignore.test.ts",
+  "shared/src/source/oci/signature.test.ts",
 ];
 /** Each file starts a dozen processes and waits much of its time: three keep two cores busy. */
 const clusterWorkers = 3;

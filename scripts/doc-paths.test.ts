@@ -28,6 +28,25 @@ for (const page of pages) {
   });
 }
 
+test("docs/differences-from-flux.md names each test by its whole path, and one for whatever is as in Flux", () => {
+  const text = readFileSync(join(root, "docs/differences-from-flux.md"), "utf8");
+  const rows = text
+    .split("\n")
+    .map((line) => line.split("|").map((cell) => cell.trim()))
+    .filter(({ length }) => length === 5);
+  const files = found(text, /`([^`\s]+\.ts)`/g);
+
+  assert.ok(rows.length > 100 && files.length > 100);
+  assert.deepEqual(
+    files.filter((path) => !path.includes("/") || !existsSync(join(root, path))),
+    [],
+  );
+  assert.deepEqual(
+    rows.filter(([, , here, tests]) => here?.startsWith("the same") && !tests?.includes("`")),
+    [],
+  );
+});
+
 test("AGENTS.md describes every folder of the code", () => {
   const described = new Set(
     found(readFileSync(join(root, "AGENTS.md"), "utf8"), quotedPath).map(dropSlash),

@@ -29,6 +29,13 @@ describe("the agent's configuration", () => {
     assert.equal(sizeOf("--chart-cache-size=0"), 0);
   });
 
+  test("has the limit of a Git repository in bytes", () => {
+    const limitOf = (...args: readonly string[]) => parseAgentConfig(args, {}).gitBytes;
+
+    assert.equal(limitOf(), 512 * 1024 ** 2);
+    assert.equal(limitOf("--git-size-limit=100Ki"), 100 * 1024);
+  });
+
   test("has the limit of one chart in bytes", () => {
     const limitOf = (...args: readonly string[]) => parseAgentConfig(args, {}).maxChartBytes;
 
@@ -77,6 +84,7 @@ describe("the agent's configuration", () => {
     ["--concurrency=two", /--concurrency is "two"/],
     ["--chart-cache-size=1.5Gi", /--chart-cache-size is "1.5Gi", expected a whole number/],
     ["--chart-cache-size=much", /--chart-cache-size is "much"/],
+    ["--git-size-limit=512MB", /--git-size-limit is "512MB", expected a whole number/],
     ["--chart-size-limit=big", /--chart-size-limit is "big", expected a whole number/],
     ["--log-level=loud", /--log-level is "loud", expected one of /],
     ["--internal-listen=nowhere", /--internal-listen/],

@@ -19,6 +19,8 @@ export interface AgentConfig {
   readonly dataDir: string;
   /** The limit of the charts on disk that are not in use. */
   readonly chartCacheBytes: number;
+  /** The limit of one checkout of a Git repository: of its files, and of what its servers send. */
+  readonly gitBytes: number;
   /** The limit of one chart. */
   readonly maxChartBytes: number;
   /** Of this agent among those of its cluster; the same after a restart. */
@@ -46,6 +48,7 @@ export const agentUsage = `Usage: flotilla-agent [flags]
                                act only as service accounts of these namespaces, and read and watch as them, too
   --data-dir DIR               for charts and Helm's caches; default: flotilla-agent in the temporary folder
   --chart-cache-size SIZE      of the charts that are kept on disk, as in 500Mi; default: 1Gi
+  --git-size-limit SIZE        of the files of one Git repository, and of what its server sends; default: 512Mi
   --chart-size-limit SIZE      of one chart, as it is downloaded or built; default: 256Mi
   --replica NAME               of this agent among those of its cluster, of which one is active. Under the same name it
                                goes on at once after a restart; default: by the host and the data directory
@@ -100,6 +103,7 @@ export function parseAgentConfig(
     ...(impersonationNamespaces !== undefined && { impersonationNamespaces }),
     dataDir: flags["data-dir"],
     chartCacheBytes: sizeOf(flags["chart-cache-size"], "--chart-cache-size"),
+    gitBytes: sizeOf(flags["git-size-limit"], "--git-size-limit"),
     maxChartBytes: sizeOf(flags["chart-size-limit"], "--chart-size-limit"),
     replica: flags.replica ?? defaultReplica(flags["data-dir"]),
     helm: flags.helm,
@@ -165,6 +169,7 @@ function readFlags(args: readonly string[]) {
         context: { type: "string" },
         "impersonation-namespaces": { type: "string" },
         "chart-cache-size": { type: "string", default: "1Gi" },
+        "git-size-limit": { type: "string", default: "512Mi" },
         "chart-size-limit": { type: "string", default: "256Mi" },
         "data-dir": { type: "string", default: join(tmpdir(), "flotilla-agent") },
         replica: { type: "string" },

@@ -72,6 +72,7 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
       proxy: config.proxy,
       egress: { allowLoopback: true },
     },
+    limits: { maxReceivedBytes: config.gitBytes, maxBytes: config.gitBytes },
     processes: { watch, limits: limitsWithChildren(limits.helm) },
   });
   const { PATH } = config.helmEnvironment;

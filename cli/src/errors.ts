@@ -30,6 +30,10 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "Fleet's controllers use the same objects as Flotilla, and one of their Leases exists, so the objects may be Fleet's. Nothing was changed. If Fleet is uninstalled, delete the Lease that the message names.",
   },
+  FLUX_LEASE_EXISTS: {
+    retryable: false,
+    help: "A Lease of Flux's controllers exists, and the hub has Bundles of HelmReleases: if they were deleted, either might uninstall the releases. Nothing was changed. If Flux is uninstalled, delete the Lease that the message names.",
+  },
   HUB_NOT_RUNNING: {
     retryable: false,
     help: "Releases are uninstalled by the agents, on behalf of a hub that runs, and none does. Nothing was changed. Start the hub, or leave the releases with --keep-releases.",

@@ -1,7 +1,8 @@
 /**
  * `npm run bench`: the figures that DESIGN sets bars for, on real control planes, each beside its baseline from the same
  * run. Arguments choose parts by name; `--json FILE` writes the figures as JSON too, `--agents N` says how many agents are
- * simulated, and `--plot FILE` draws a plot of the results. It exits with 1 when a bar was missed.
+ * simulated, `--releases N` how many HelmReleases one source has, and `--plot FILE` draws a plot of the results. It exits
+ * with 1 when a bar was missed.
  */
 import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
@@ -9,12 +10,14 @@ import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
 import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
+import { helmReleaseInstalls } from "./helm-releases.ts";
 import { besideHostileCharts } from "./hostile.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
 import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
 import { endOfHub } from "./measure/end-of-hub.ts";
 import { type Figure, formatFigures, isMet } from "./measure/figures.ts";
 import { pollingTogether } from "./polling-together.ts";
+import { manyOnOneSource } from "./release-sources.ts";
 import { resolving } from "./resolving.ts";
 import { idleRequests, memory, writesForOne } from "./standing-costs.ts";
 import { storedBytes } from "./stored-bytes.ts";
@@ -22,6 +25,15 @@ import { besideWaitingReleases } from "./waiting.ts";
 
 type Measure<T> = (bench: T) => Promise<readonly Figure[]>;
 
+const { values, positionals } = parseArgs({
+  options: {
+    json: { type: "string" },
+    releases: { type: "string", default: "1000" },
+    agents: { type: "string", default: "5000" },
+    plot: { type: "string" },
+  },
+  allowPositionals: true,
+});
 /** Those that share one fleet. */
 const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["memory", memory],
@@ -37,18 +49,12 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["hostile", besideHostileCharts],
   ["waiting", besideWaitingReleases],
   ["drift", drifting],
+  ["releases", helmReleaseInstalls],
+  ["sources", (bench) => manyOnOneSource(bench, Number(values.releases))],
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";
 
-const { values, positionals } = parseArgs({
-  options: {
-    json: { type: "string" },
-    agents: { type: "string", default: "5000" },
-    plot: { type: "string" },
-  },
-  allowPositionals: true,
-});
 const names = [...parts.map(([name]) => name), agentsPart];
 const unknown = positionals.filter((name) => !names.includes(name));
 if (unknown.length > 0) {

@@ -11,6 +11,7 @@ import {
   untilNone,
 } from "./measure/bench-fleet.ts";
 import type { Figure } from "./measure/figures.ts";
+import { heapText } from "./measure/hub-heap.ts";
 
 const many = 1_000;
 const atATime = 16;
@@ -88,14 +89,4 @@ function untilPolledAgain({ helmOps: watched }: BenchFleet): Promise<void> {
     const at = status?.lastPollingTriggered;
     return before.has(key) && at !== undefined && at !== null && at !== before.get(key);
   });
-}
-
-/** The used part of it, by the metrics of the hub. */
-async function heapText({ fleet }: BenchFleet): Promise<string> {
-  const metrics = await (await fetch(`http://127.0.0.1:${fleet.hubPorts.internal}/metrics`)).text();
-  const mb = (name: string): string => {
-    const bytes = new RegExp(`^nodejs_${name}_bytes (\\S+)$`, "m").exec(metrics)?.[1];
-    return (Number(bytes) / 1024 ** 2).toFixed(0);
-  };
-  return `its heap has ${mb("heap_size_total")} MB, of which ${mb("heap_size_used")} MB are in use; ${mb("external_memory")} MB are outside`;
 }

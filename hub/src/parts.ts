@@ -14,6 +14,7 @@ import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createGitParts } from "./gitrepository/index.ts";
+import { createObjectRefreshController } from "./helmrelease/index.ts";
 import { createReconcileDurations, createSeriesRegistry } from "./metrics/index.ts";
 import { createNotifications } from "./notification/index.ts";
 import { watchReceiverSecrets } from "./receiver/index.ts";
@@ -81,6 +82,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   workspaces.onAdd(objects.workspaceChanged);
   watchReferences(caches.deployments, objects);
   watchReceiverSecrets(flux.receivers, objects);
+  const refreshing = createObjectRefreshController({
+    ...{ helmReleases: flux.helmReleases, bundles: caches.bundles.store, objects },
+    ...{ metrics, clock, log },
+  });
 
   return {
     rest,
@@ -111,7 +116,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     async run(signal: AbortSignal): Promise<void> {
       await Promise.all([
         ...[runCaches(caches, signal), flux.run(signal), notifications.run(signal)],
-        ...[objects.run(signal), reports.run(signal)],
+        ...[objects.run(signal), reports.run(signal), refreshing.run(signal)],
       ]);
     },
     /** Writes what is pending. */

@@ -43,7 +43,7 @@ export function lockedError(record: ReleaseRecord, unchangedMs?: number): AppErr
     `release ${namespace}/${name} is locked by another Helm client: revision ${revision} is ${status} since ${formatTime(modifiedAtMs)}${
       unchangedMs === undefined
         ? ""
-        : `, and has not changed for ${unchangedMs / 1_000} s. Nothing was changed; the agent continues when the record changes. If no Helm client runs, change forceSyncGeneration of the HelmOp to unlock the release`
+        : `, and has not changed for ${unchangedMs / 1_000} s. Nothing was changed; the agent continues when the record changes. If no Helm client runs, change forceSyncGeneration of the HelmOp, or request it with the annotation reconcile.fluxcd.io/forceAt, to unlock the release`
     }`,
   );
 }

@@ -148,6 +148,6 @@ async function throwIfForeign(
       : `lists objects that this agent never applied: ${objects.slice(0, listedObjects).join(", ")}${objects.length > listedObjects ? ` and ${objects.length - listedObjects} more` : ""}`;
   throw new AppError(
     agentErrors.RELEASE_NOT_OURS,
-    `release ${namespace}/${name} is not ${action}: revision ${revisions.join(", ")}, which this agent did not create or somebody has changed, ${what}; no service account limits what Helm would delete. Nothing was changed. Delete the Secret of that revision, or change forceSyncGeneration of the HelmOp to continue`,
+    `release ${namespace}/${name} is not ${action}: revision ${revisions.join(", ")}, which this agent did not create or somebody has changed, ${what}; no service account limits what Helm would delete. Nothing was changed. Delete the Secret of that revision, change forceSyncGeneration of the HelmOp, or request it with the annotation reconcile.fluxcd.io/forceAt, to continue`,
   );
 }

@@ -70,7 +70,7 @@ export interface DeployerDeps
     "stored" | "crds" | "applyChartCrds" | "uninstall" | "downstream" | "guard" | "inventory"
   > {
   readonly inventory: Inventory;
-  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
+  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isGone" | "isRequired">;
   readonly drift: Tools["drift"];
   readonly inputs: InputCollector;
   readonly downstream: Pick<DownstreamResources, "apply" | "has" | "remove" | "forget">;
@@ -133,7 +133,9 @@ async function deploy(
   const { clients, assignments, releases, lockTimes, inventory, clock } = tools;
   const { owner } = assignment;
   const content = await contentOf(assignment);
-  const isForced = isForcedBy(content, inventory.stoppedAt(owner.name));
+  const isForced =
+    isUpgradeRequested(inventory, assignment) ||
+    isForcedBy(content, inventory.stoppedAt(owner.name));
   const client = await clients.clientFor(content.serviceAccount);
   await observeReleases(tools, assignment, { content, client, signal: pass.signal });
   await checkNamespace(client, content.namespace, content.allowedNamespaces, pass.signal);

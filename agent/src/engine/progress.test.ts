@@ -8,6 +8,7 @@ import {
   resultUntilChange,
   retryDelayMs,
   retryMessage,
+  untilRepeatedMs,
 } from "./progress.ts";
 
 describe("after a failure", () => {
@@ -43,6 +44,28 @@ describe("after a failure", () => {
       retryMessage(failed, Date.UTC(2026, 0, 1)),
       "helm upgrade: no; retrying at 2026-01-01T00:00:00Z",
     );
+  });
+
+  test("an uninstall is not repeated before its time, unless it failed for what may have changed", () => {
+    const failure = { deploymentId: "sha256:1", count: 1, retryAtMs: 5_000 };
+    const result = (code?: string) =>
+      ({ kind: "withdrawing", message: "no", ...(code !== undefined && { code }) }) as const;
+
+    assert.equal(
+      untilRepeatedMs({ result: result("HELM_FAILED"), failure }, "sha256:1", 1_000),
+      4_000,
+    );
+    assert.equal(untilRepeatedMs({ result: result("HELM_FAILED"), failure }, "sha256:1", 6_000), 0);
+    assert.equal(untilRepeatedMs({ result: result("HELM_FAILED"), failure }, "sha256:2", 1_000), 0);
+    assert.equal(untilRepeatedMs({ result: result("HELM_FAILED") }, "sha256:1", 1_000), 0);
+    assert.equal(
+      untilRepeatedMs({ result: result("RELEASE_LOCKED"), failure }, "sha256:1", 1_000),
+      0,
+    );
+    assert.equal(untilRepeatedMs({ result: result(), failure }, "sha256:1", 1_000), 0);
+    const failed = { kind: "failed", deploymentId: "sha256:1", message: "no" } as const;
+    const deployFailure = { result: { ...failed, code: "HELM_FAILED" }, failure };
+    assert.equal(untilRepeatedMs(deployFailure, "sha256:1", 1_000), 0, "it was not an uninstall");
   });
 
   test("a failure because of the service account is recognized, for a withdrawal too", () => {

@@ -80,6 +80,20 @@ export function isStop(thrown: unknown): boolean {
   return thrown instanceof AppError && stopFailures.some((kind) => kind.code === thrown.code);
 }
 
+/**
+ * How long an uninstall that has failed is not repeated. Helm changes the record of the release also when it fails, which enqueues the
+ * deployment at once.
+ */
+export function untilRepeatedMs(
+  { result, failure }: Progress,
+  deploymentId: string,
+  nowMs: number,
+): number {
+  const hasFailed = result.kind === "withdrawing" && result.code === agentErrors.HELM_FAILED.code;
+  if (!hasFailed || failure?.deploymentId !== deploymentId) return 0;
+  return Math.max(0, failure.retryAtMs - nowMs);
+}
+
 /** The error and the time of the retry. */
 export function retryMessage(thrown: unknown, retryAtMs: number): string {
   return `${AppError.from(thrown).message}; retrying at ${formatTime(retryAtMs)}`;

@@ -31,6 +31,7 @@ import {
   retryDelayMs,
   retryMessage,
   stopFailures,
+  untilRepeatedMs,
 } from "./progress.ts";
 import type { Statuses } from "./statuses.ts";
 
@@ -87,11 +88,11 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
       try {
         if (await acceptRequest(deps, assignment, own)) failure = undefined;
+        if (kind === "observe") return await observe(deps, assignment, own, signal);
         if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
           await deps.inventory.setFailedAttempts(name, undefined);
           delete own.startsOver;
         }
-        if (kind === "observe") return await observe(deps, assignment, own, signal);
         return await deploy(deps, assignment, own, {
           signal,
           superseded: superseded.signal,
@@ -126,11 +127,20 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       if (pass !== undefined) pass.isStale = true;
     },
     assignmentChanged(name) {
+      // It may be resumed before the next pass.
+      if (assignments.get(name)?.paused === true) startOver(statuses.get(name));
       const pass = passes.get(name);
       if (pass !== undefined && !isCurrent(pass.assignment, assignments.get(name)))
         pass.superseded.abort();
     },
   };
+}
+
+/** As in Flux, what is resumed is tried again, as often as its retries say. */
+function startOver(own: Progress | undefined): void {
+  if (own === undefined) return;
+  delete own.failure;
+  own.startsOver = true;
 }
 
 /** Returns whether a user has made a new request. Each one is handled once, also if the agent ends meanwhile. */
@@ -239,6 +249,7 @@ async function observe(
     else statuses.setInstalled(assignment, found, { warning: await warningOf(deps, assignment) });
   }
   drift.suspend(assignment.owner.name);
+  startOver(own);
   statuses.report(assignment.owner.name);
   return done();
 }
@@ -252,6 +263,9 @@ async function withdraw(
   const { assignments, deployer, statuses, dependencies, withdrawn, outbox, clock, log } = deps;
   const { owner, deploymentId } = assignment;
   const { name } = owner;
+  const isUninstall = passKind(assignment) === "uninstall";
+  const waitMs = isUninstall ? untilRepeatedMs(own, deploymentId, clock.now()) : 0;
+  if (waitMs > 0) return requeueAfter(waitMs, "failed");
   own.result = { kind: "withdrawing", message: "" };
   deps.drift.suspend(name);
   try {

@@ -24,6 +24,7 @@ interface Given {
   readonly isLost?: boolean;
   readonly keepsRelease?: true;
   readonly actions?: DeploymentContent["actions"];
+  readonly accountIsGone?: boolean;
 }
 
 async function setUp(given: Given = {}) {
@@ -33,8 +34,10 @@ async function setUp(given: Given = {}) {
     isLost = false,
     keepsRelease,
     actions,
+    accountIsGone = false,
   } = given;
-  const content = { ...plainContent, keepResources, helm, actions };
+  const serviceAccount = "system:serviceaccount:apps:deployer";
+  const content = { ...plainContent, keepResources, helm, actions, serviceAccount };
   const assigned = await testAssignment("web", content);
   const assignment = {
     ...{ ...assigned, withdrawing: true },
@@ -67,7 +70,11 @@ async function setUp(given: Given = {}) {
   const uninstalls: Parameters<WithdrawDeps["uninstallRelease"]>[1][] = [];
   const note = (what: string) => () => Promise.resolve(void done.push(what));
   const deps: WithdrawDeps = {
-    clients: { isRequired: false, clientFor: () => Promise.resolve(client) },
+    clients: {
+      isRequired: false,
+      clientFor: () => Promise.resolve(client),
+      isGone: (account) => Promise.resolve(accountIsGone && account === serviceAccount),
+    },
     releases: {
       ...{ observe: () => Promise.resolve(), unfollow: () => undefined },
       ...{ ownedBy: () => [record], latest: () => record, history: () => [record] },
@@ -103,6 +110,20 @@ test("a release whose assignment was lost is uninstalled with the options in the
     [{ keepsHistory: true, withoutHooks: true }],
   );
 });
+
+test.each([false, true])(
+  "nothing is uninstalled without the account of a HelmRelease, with a lost assignment: %s",
+  async (isLost) => {
+    const { done, inventory, withdraw } = await setUp({
+      ...{ isLabelled: true, accountIsGone: true, isLost },
+    });
+
+    await withdraw();
+
+    assert.deepEqual(done, []);
+    assert.equal(inventory.releasesOf("web").length, 1);
+  },
+);
 
 test("what a suspended deployment has installed stays, and stays known", async () => {
   const { done, inventory, withdraw } = await setUp({ isLabelled: true, keepsRelease: true });

@@ -1,4 +1,7 @@
-/** Removes everything that was installed for a deployment, also if its assignment was lost; of a suspended one nothing. */
+/**
+ * Removes everything that was installed for a deployment, also if its assignment was lost; of a suspended one nothing, and nothing
+ * without the account of a HelmRelease.
+ */
 
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
@@ -33,7 +36,7 @@ import { observeReleases } from "./observe-releases.ts";
 import { passKind } from "./pass-kind.ts";
 
 export interface WithdrawDeps {
-  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isRequired">;
+  readonly clients: Pick<ImpersonatedClients, "clientFor" | "isGone" | "isRequired">;
   readonly releases: Pick<Releases, "observe" | "ownedBy" | "latest" | "history" | "unfollow">;
   readonly stored: Pick<StoredReleases, "read" | "unlock" | "deleteHistory">;
   readonly downstream: Pick<DownstreamResources, "has" | "remove" | "forget">;
@@ -56,6 +59,16 @@ export async function withdraw(
   const { clients, releases, downstream, inventory, log } = tools;
   const { owner } = assignment;
   if (passKind(assignment) === "leave") {
+    await inventory.left(owner);
+    return forget(tools, owner);
+  }
+  const account = await accountOf(tools, assignment);
+  // As in Flux: with its namespace the account is deleted first, and would keep the HelmRelease, and so the namespace, from going.
+  if (await clients.isGone(account)) {
+    log.warn(
+      { deployment: owner.name, serviceAccount: account },
+      "nothing is uninstalled, because the service account does not exist any more",
+    );
     await inventory.left(owner);
     return forget(tools, owner);
   }
@@ -84,6 +97,21 @@ export async function withdraw(
   forget(tools, owner);
 }
 
+async function accountOf(
+  { inventory }: WithdrawDeps,
+  assignment: Assignment,
+): Promise<string | undefined> {
+  const { serviceAccount } =
+    assignment.content.length > 0
+      ? await contentOf(assignment)
+      : (installedFor(inventory, assignment) ?? {});
+  return serviceAccount;
+}
+
+function installedFor(inventory: Pick<Inventory, "releasesOf">, { owner }: Assignment) {
+  return inventory.releasesOf(owner.name).find(({ uid }) => uid === owner.uid);
+}
+
 function forget({ releases, downstream, inputs }: WithdrawDeps, { name }: DeploymentKey): void {
   releases.unfollow(name);
   downstream.forget(name);
@@ -101,7 +129,6 @@ async function withdrawalOf(
   assignment: Assignment,
   signal: AbortSignal,
 ): Promise<WithdrawalOptions> {
-  const { owner } = assignment;
   if (assignment.content.length > 0) {
     const content = await contentOf(assignment);
     await findLostReleases(tools, assignment, content);
@@ -110,7 +137,7 @@ async function withdrawalOf(
     return { ...content, lockTimeoutMs: lockTimeoutMs(content), flags: uninstallFlags(content) };
   }
   // The assignment was lost; the inventory has what is needed.
-  const release = tools.inventory.releasesOf(owner.name).find(({ uid }) => uid === owner.uid);
+  const release = installedFor(tools.inventory, assignment);
   await observe(tools, assignment, release, signal);
   return {
     serviceAccount: release?.serviceAccount,

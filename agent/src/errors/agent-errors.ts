@@ -60,11 +60,11 @@ export const agentErrors = defineErrors({
   },
   RELEASE_LOCKED: {
     retryable: false,
-    help: "Helm's newest record of the release is pending: another Helm client changes it, or was interrupted. The agent waits while the record changes. After the release's timeout without a change (`timeout` or `helm.timeoutSeconds`, else five minutes) it reports the lock, with revision, status and since when. If nothing runs any more, change `forceSyncGeneration` of the HelmOp: the agent unlocks the release and continues. It also continues when the record changes.",
+    help: "Helm's newest record of the release is pending: another Helm client changes it, or was interrupted. The agent waits while the record changes. After the release's timeout without a change (`timeout` or `helm.timeoutSeconds`, else five minutes) it reports the lock, with revision, status and since when. If nothing runs any more, change `forceSyncGeneration` of the HelmOp, or request it with the annotation `reconcile.fluxcd.io/forceAt` of the HelmRelease or HelmOp: the agent unlocks the release and continues. It also continues when the record changes.",
   },
   RELEASE_NOT_OURS: {
     retryable: false,
-    help: "Helm would delete objects by a release record that the agent did not create, or that was changed since, and the record lists objects that the agent never applied. The deployment has no `serviceAccount` that limits what Helm may delete, so the agent stops. Inspect the record (`helm get manifest`). Delete its Secret if it is forged. If Helm may act on it, for example because you installed the release by hand, change `forceSyncGeneration` of the HelmOp.",
+    help: "Helm would delete objects by a release record that the agent did not create, or that was changed since, and the record lists objects that the agent never applied. The deployment has no `serviceAccount` that limits what Helm may delete, so the agent stops. Inspect the record (`helm get manifest`). Delete its Secret if it is forged. If Helm may act on it, for example because you installed the release by hand, change `forceSyncGeneration` of the HelmOp, or request it with the annotation `reconcile.fluxcd.io/forceAt` of the HelmRelease or HelmOp.",
   },
   RELEASE_NOT_READY: {
     retryable: true,
@@ -72,7 +72,7 @@ export const agentErrors = defineErrors({
   },
   RETRIES_EXCEEDED: {
     retryable: false,
-    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
+    help: "The installation or upgrade failed more often than `remediation.retries` allows; the message has the last error. It is retried when the HelmOp, its values or its credentials change, when its objects become ready, when it is suspended and resumed, on request (`flotilla retry`), and otherwise after an hour, then after twice as long each time, up to a day.",
   },
   ROLLBACK_TARGET_MISSING: {
     retryable: false,
@@ -144,7 +144,7 @@ export const agentErrors = defineErrors({
   },
   REFERENCED_OBJECT_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp, or change the HelmOp; the agent continues at once.",
+    help: "The hub has no Secret or ConfigMap of the name that the deployment references, or it is one of its own, such as a registration token, which it never sends. Create it in the namespace of the HelmOp or HelmRelease, or change that; the agent continues at once. What is installed stays as it is.",
   },
   INVALID_CEL_EXPRESSION: {
     retryable: false,

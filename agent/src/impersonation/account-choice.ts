@@ -18,6 +18,11 @@ const qualifiedName = /^[a-z0-9][-a-z0-9]*\/[a-z0-9][-.a-z0-9]*$/;
 /** The form that only the hub writes: it refuses a colon in what users write. */
 const hubAccount = /^system:serviceaccount:([a-z0-9][-a-z0-9]*):([a-z0-9][-.a-z0-9]*)$/;
 
+/** Whether the hub chose the account, for an object that names one of its own namespace. */
+export function isHubAccount(named: string | undefined): boolean {
+  return hubAccount.test(named ?? "");
+}
+
 /**
  * An account in the form `system:serviceaccount:NAMESPACE:NAME` was chosen by the hub, and may be in any namespace.
  * `namespaces`: impersonation is required, and only accounts of these namespaces are impersonated; absent: accounts of the

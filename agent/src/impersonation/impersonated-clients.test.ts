@@ -144,9 +144,12 @@ describe("the impersonated client of a deployment", () => {
       code: "SERVICE_ACCOUNT_MISSING",
       message: /^service account apps\/deployer not found/,
     });
+    assert.equal(await clients.isGone(user), true);
     const created = changed();
     rest.put(serviceAccounts, { metadata: { namespace: "apps", name: "deployer" } });
     await created;
+    assert.equal(await clients.isGone(user), false);
+    assert.equal(await clients.isGone("absent"), false, "one that the hub did not choose");
     const client = await clients.clientFor(user);
 
     assert.equal(client.subject, "service account apps/deployer");

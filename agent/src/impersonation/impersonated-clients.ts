@@ -7,7 +7,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { KubeConnection, KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
-import { chooseAccount, type ServiceAccountRef } from "./account-choice.ts";
+import { chooseAccount, isHubAccount, type ServiceAccountRef } from "./account-choice.ts";
 import { impersonationArgs, serviceAccountImpersonation } from "./impersonation-args.ts";
 import { createOwnUser } from "./own-account.ts";
 import { createServiceAccounts } from "./service-accounts.ts";
@@ -37,6 +37,8 @@ export interface ImpersonatedClients {
    * SERVICE_ACCOUNT_DENIED.
    */
   clientFor(serviceAccount: string | undefined): Promise<ImpersonatedClient>;
+  /** Whether the hub chose the account, which does not exist. Throws what `clientFor` throws if that is not known. */
+  isGone(serviceAccount: string | undefined): Promise<boolean>;
   /** Called when a service account was created or deleted. */
   onChange(listener: () => void): void;
   run(signal: AbortSignal): Promise<void>;
@@ -118,6 +120,11 @@ export function createImpersonatedClients({
         agentErrors.SERVICE_ACCOUNT_MISSING,
         `${subjectOf(account)} not found, which the deployment impersonates; the agent continues as soon as it exists`,
       );
+    },
+    async isGone(serviceAccount) {
+      if (!isHubAccount(serviceAccount)) return false;
+      const choice = chooseAccount(serviceAccount, namespaces);
+      return choice.kind === "named" && !(await accounts.exists(choice.account));
     },
     onChange: accounts.onChange,
     run: accounts.run,

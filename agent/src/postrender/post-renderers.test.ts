@@ -11,7 +11,8 @@ import { readRendering, writeRenderError } from "./rendering.ts";
 type HelmRun = Parameters<RunHelm>[0];
 
 const { signal } = new AbortController();
-const content = { ...plainContent, commonMetadata: { labels: { password: "hidden" } } };
+const metadata = { ...plainContent, commonMetadata: { labels: { password: "hidden" } } };
+const content = { ...metadata, postRenderers: [{ images: [{ name: "a", newTag: "2" }] }] };
 const ok = { code: 0, stdout: "printed", stderr: "" };
 
 async function folder(t: TestContext): Promise<string> {
@@ -59,7 +60,7 @@ test("Helm gets the plugin, and the plugin a file that only the agent's user can
     assert.deepEqual(Object.keys(kustomize.environment).sort(), ["GOGC", "GOMEMLIMIT", "PATH"]);
     assert.deepEqual(
       steps.map(({ field }) => field),
-      ["commonMetadata"],
+      ["postRenderers[0]", "commonMetadata"],
     );
     return ok;
   });
@@ -114,4 +115,77 @@ test("Helm that cannot be started leaves nothing", async (t) => {
     /not found/,
   );
   assert.deepEqual(await readdir(join(dir, "runs")), []);
+});
+
+/** Runs of Helm with common metadata alone; each result of `helm` is that of one run. */
+async function runMetadata(
+  t: TestContext,
+  ...results: readonly HelmResult[]
+): Promise<{ readonly seen: HelmRun[]; readonly run: () => Promise<HelmResult>; dir: string }> {
+  const dir = await folder(t);
+  const seen: HelmRun[] = [];
+  const withPostRenderers = createPostRenderers({
+    kustomize: { path: "/bin/kustomize", environment: {} },
+    pluginEnvironment: { NODE_COMPILE_CACHE: "/cache" },
+    dir,
+  });
+  const helm = withPostRenderers(metadata, (run) => {
+    seen.push(run);
+    return Promise.resolve(results[seen.length - 1] ?? ok);
+  });
+  return { seen, dir, run: () => helm({ args: ["upgrade"], stdin: "{}", signal }) };
+}
+
+test("for common metadata alone Helm starts kustomize itself, and no Node", async (t) => {
+  const { seen, run, dir } = await runMetadata(t);
+
+  assert.deepEqual(await run(), ok);
+
+  assert.equal(seen.length, 1);
+  assert.deepEqual(seen[0]?.args, ["upgrade", "--post-renderer=flotilla-kustomize"]);
+  const { HELM_PLUGINS: plugins = "", ...environment } = seen[0].environment ?? {};
+  assert.deepEqual(Object.keys(environment).sort(), [
+    "FLOTILLA_KUSTOMIZE",
+    "FLOTILLA_POST_RENDERER_RUN",
+  ]);
+  assert.ok(!JSON.stringify(seen).includes("hidden"));
+  const plugin = await readFile(join(plugins, "flotilla-kustomize", "plugin.yaml"), "utf8");
+  assert.match(plugin, /FLOTILLA_KUSTOMIZE/);
+  assert.deepEqual(await readdir(join(dir, "runs")), [], "the folder of the run is deleted");
+});
+
+for (const [what, sentence] of [
+  ["rejects", 'failed to invoke post-renderer plugin "flotilla-kustomize": plugin exited'],
+  ["makes nothing of", 'post-renderer "flotilla-kustomize" produced empty output'],
+] as const)
+  test(`what kustomize alone ${what} is rendered by the plugin, and at once in later runs`, async (t) => {
+    const failed = { code: 1, stdout: "", stderr: `Error: ${sentence}\n` };
+    const { seen, run } = await runMetadata(t, failed);
+
+    assert.deepEqual(await run(), ok);
+    assert.deepEqual(await run(), ok);
+
+    assert.deepEqual(
+      seen.map(({ args }) => args.at(-1)),
+      ["flotilla-kustomize", "flotilla-post-renderer", "flotilla-post-renderer"].map(
+        (name) => `--post-renderer=${name}`,
+      ),
+    );
+  });
+
+test("another failure of Helm with common metadata is not repeated", async (t) => {
+  const failed = { code: 1, stdout: "", stderr: "Error: denied\n" };
+  const { seen, run } = await runMetadata(t, failed);
+
+  assert.deepEqual(await run(), failed);
+  assert.equal(seen.length, 1);
+});
+
+test("a run with common metadata that exceeds a limit is not repeated", async (t) => {
+  const stderr = 'Error: failed to invoke post-renderer plugin "flotilla-kustomize"\n';
+  const exceeded = { code: 1, stdout: "", stderr, exceeded: "used more than 512 MiB" };
+  const { seen, run } = await runMetadata(t, exceeded);
+
+  assert.deepEqual(await run(), exceeded);
+  assert.equal(seen.length, 1);
 });

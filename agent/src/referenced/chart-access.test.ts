@@ -93,6 +93,18 @@ describe("access to a source of Flux", () => {
     assert.equal(access.username, undefined);
   });
 
+  test("has that of the repositories with dependencies, by their address", () => {
+    const git = { kind: "GitRepository", url: "https://git.example.com/a" } as const;
+    const dependency = { kind: "HelmRepository", url: "https://deps.example.com/charts" } as const;
+    const access = read({ source: git, dependencies: [{ ...dependency, secret: "apps/login" }] });
+
+    assert.deepEqual(
+      access.dependencies?.map(({ url, access: { username } }) => [url, username]),
+      [["https://deps.example.com/charts", "me"]],
+    );
+    assert.equal(access.username, undefined);
+  });
+
   for (const [what, secret, code, message] of [
     [
       "waits for a Secret that the hub has not sent",

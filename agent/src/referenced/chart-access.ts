@@ -20,13 +20,19 @@ const use = { field: "helmSecretName", purpose: "with the credentials for the ch
 
 /** Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, REPOSITORY_SECRET_INVALID or SOURCE_UNSUPPORTED. */
 export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): RepositoryAccess {
-  const { insecureSkipVerify, source, included = [] } = content.access;
+  const { insecureSkipVerify, source, included = [], dependencies = [] } = content.access;
   if (source === undefined) return helmOpAccess(content, deps);
   return {
     ...sourceAccess(source, sourceOf(content, source.url), deps),
     ...(insecureSkipVerify !== undefined && { insecureSkipVerify }),
     ...(included.length > 0 && {
       included: included.map((each) => sourceAccess(each, locationOf(each.url ?? ""), deps)),
+    }),
+    ...(dependencies.length > 0 && {
+      dependencies: dependencies.map((each) => {
+        const url = each.url ?? "";
+        return { url, access: sourceAccess(each, locationOf(url), deps) };
+      }),
     }),
   };
 }

@@ -63,12 +63,6 @@ describe("the values of a HelmRelease", () => {
     ],
     ["lack those of an optional object that is absent", [optional("none")], { a: 1 }, { a: 1 }],
     ["lack those of an optional object that was deleted", [optional("old")], { a: 1 }, { a: 1 }],
-    [
-      "keep those of an object that was deleted",
-      [{ ...file, name: "apps/old" }],
-      undefined,
-      { a: "deleted" },
-    ],
     ["are none without any", [], undefined, undefined],
   ];
   for (const [what, sources, own, values] of cases) {
@@ -110,6 +104,13 @@ describe("a source of values that cannot be used", () => {
       { "apps/file": "absent" },
       "REFERENCED_OBJECT_NOT_FOUND",
       /^the hub has no ConfigMap apps\/file, which valuesFrom references/,
+    ],
+    [
+      "is reported when the object was deleted",
+      file,
+      { "apps/file": "deleted" },
+      "REFERENCED_OBJECT_NOT_FOUND",
+      /^ConfigMap apps\/file of the hub, which valuesFrom references, was deleted; the release stays as it is/,
     ],
     [
       "is reported when the key is missing, even if it is optional",

@@ -66,7 +66,14 @@ export async function readHubValues(
 function objectOf(source: HubValuesSource, deps: ReferencedDeps): ReferencedObjectData | undefined {
   const known = deps.referenced.get(source);
   const isAbsent = known !== undefined && known.digest === undefined;
-  return source.optional === true && isAbsent ? undefined : requireObject(source, use, deps);
+  if (isAbsent && source.optional === true) return undefined;
+  // As in Flux, a release is not upgraded with values that nobody can read any more.
+  if (isAbsent && known.object !== undefined)
+    throw new AppError(
+      agentErrors.REFERENCED_OBJECT_NOT_FOUND,
+      `${placeOf(source)}, which ${use.field} references, was deleted; the release stays as it is, and the agent continues as soon as the object exists again, or ${use.field} does not name it`,
+    );
+  return requireObject(source, use, deps);
 }
 
 async function entryOf(

@@ -19,7 +19,7 @@ export interface UninstallOptions extends HubOptions {
   readonly timeoutMs: number;
 }
 
-/** Throws FLEET_LEASE_EXISTS, HUB_NOT_RUNNING or UNINSTALL_INCOMPLETE. */
+/** Throws FLEET_LEASE_EXISTS, FLUX_LEASE_EXISTS, HUB_NOT_RUNNING or UNINSTALL_INCOMPLETE. */
 export async function uninstall(options: UninstallOptions, config: CliConfig): Promise<void> {
   const { keepReleases, yes, timeoutMs } = options;
   const rest = connectKube(await hubKubeconfig(options, config));

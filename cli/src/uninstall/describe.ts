@@ -11,6 +11,7 @@ const maxNames = 5;
 export function describeFleetObjects(fleet: FleetObjects): string | undefined {
   const counts = [
     ["HelmOp", fleet.helmOps],
+    ["HelmRelease", fleet.helmReleases],
     ["Bundle", fleet.bundles],
     ["BundleDeployment", fleet.deployments],
     ["Cluster", fleet.clusters],
@@ -18,6 +19,7 @@ export function describeFleetObjects(fleet: FleetObjects): string | undefined {
     ["ClusterRegistrationToken", fleet.tokens],
     ["ClusterGroup", fleet.groups],
     ["Policy", fleet.policies],
+    ["Receiver", fleet.receivers],
   ] as const;
   const parts = counts.flatMap(([kind, { length }]) =>
     length === 0 ? [] : [`${length} ${plural(kind, length)}`],
@@ -59,6 +61,11 @@ export function describeRest(
       ? []
       : [
           `Left as they are, because another system manages them: Clusters ${listed(others)}, with ${deployments.length} BundleDeployments in ${kept.length} namespaces.`,
+        ]),
+    ...(fleet.fluxLease === undefined
+      ? []
+      : [
+          `Left as they are, because the Lease ${fleet.fluxLease} of Flux's controllers exists: HelmReleases, their sources and Receivers.`,
         ]),
     "What is left to remove, in any order:",
     "  in each cluster   helm uninstall flotilla-agent --namespace flotilla-agent && kubectl delete namespace flotilla-agent",

@@ -13,11 +13,24 @@ import {
 import {
   clusterAnnotation,
   clusterNamespaceAnnotation,
+  fluxFinalizer,
+  fluxLeaseNames,
   managedLabel,
 } from "@flotilla/shared/api/names";
-import { isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
+import {
+  buckets,
+  gitRepositories,
+  helmCharts,
+  helmReleases,
+  helmRepositories,
+  ociRepositories,
+  receivers,
+} from "@flotilla/shared/flux";
+import { isNotFound, type KubeRest, listAll, type Selection } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
+  keyOf,
+  leases,
   type Namespace,
   namespaces,
   type Resource,
@@ -33,15 +46,29 @@ export interface FleetObjects {
   readonly tokens: readonly KubeObject[];
   readonly groups: readonly KubeObject[];
   readonly policies: readonly KubeObject[];
+  /** None while a Lease of Flux's controllers exists: they are Flux's then, as the Receivers and the sources. */
+  readonly helmReleases: readonly KubeObject[];
+  readonly receivers: readonly KubeObject[];
+  /** Those that still have the finalizer that Flux's controllers set, by kind. */
+  readonly heldSources: readonly (readonly [Resource<KubeObject>, readonly KubeObject[]])[];
+  /** `namespace/name` of a Lease of Flux's controllers. */
+  readonly fluxLease?: string;
 }
+
+const sourceKinds: readonly Resource<KubeObject>[] = [
+  helmRepositories,
+  ociRepositories,
+  gitRepositories,
+  buckets,
+  helmCharts,
+];
 
 export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Promise<FleetObjects> {
   async function all<T extends KubeObject>(
     resource: Resource<T>,
-    labelSelector?: string,
+    selection: Selection = {},
   ): Promise<readonly T[]> {
     try {
-      const selection = labelSelector === undefined ? {} : { labelSelector };
       const transform = (object: T) => object;
       return (await listAll({ rest, resource, selection, transform, signal })).objects;
     } catch (thrown) {
@@ -50,7 +77,16 @@ export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Pro
     }
   }
 
-  const managed = await all(namespaces, `${managedLabel}=true`);
+  const managed = await all(namespaces, { labelSelector: `${managedLabel}=true` });
+  const fluxLease = await fluxLeaseOf(rest, signal);
+  const ofHub = async (resource: Resource<KubeObject>) =>
+    fluxLease === undefined ? await all(resource) : [];
+  const heldSources: (readonly [Resource<KubeObject>, readonly KubeObject[]])[] = [];
+  for (const kind of sourceKinds)
+    heldSources.push([
+      kind,
+      (await ofHub(kind)).filter(({ metadata }) => metadata.finalizers?.includes(fluxFinalizer)),
+    ]);
   return {
     helmOps: await all(helmOps),
     bundles: await all(bundles),
@@ -60,7 +96,24 @@ export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Pro
     tokens: await all(clusterRegistrationTokens),
     groups: await all(clusterGroups),
     policies: await all(policies),
+    helmReleases: await ofHub(helmReleases),
+    receivers: await ofHub(receivers),
+    heldSources,
+    ...(fluxLease !== undefined && { fluxLease }),
   };
+}
+
+/** `namespace/name` of a Lease of Flux's controllers, renewed or not. */
+export async function fluxLeaseOf(
+  rest: KubeRest,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const name of fluxLeaseNames) {
+    const { items } = await rest.list(leases, { fieldSelector: `metadata.name=${name}`, signal });
+    const [found] = items;
+    if (found !== undefined) return keyOf(found);
+  }
+  return undefined;
 }
 
 /** `namespace/name` of the Cluster that a cluster namespace belongs to. */

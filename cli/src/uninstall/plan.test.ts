@@ -9,8 +9,10 @@ import {
   clusterManagementLabel,
   clusterNamespaceAnnotation,
   clusterNamespaceLabel,
+  fluxFinalizer,
   helmOpFinalizer,
 } from "@flotilla/shared/api/names";
+import { helmRepositories } from "@flotilla/shared/flux";
 import type { KubeObject, Namespace, ObjectMeta } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import type { FleetObjects } from "./fleet-objects.ts";
@@ -49,6 +51,9 @@ const empty: FleetObjects = {
   tokens: [],
   groups: [],
   policies: [],
+  helmReleases: [],
+  receivers: [],
+  heldSources: [],
 };
 const full: FleetObjects = {
   helmOps: [web],
@@ -59,7 +64,12 @@ const full: FleetObjects = {
   tokens: [named("join")],
   groups: [named("all")],
   policies: [named("default")],
+  helmReleases: [],
+  receivers: [],
+  heldSources: [],
 };
+const release = named("app", { finalizers: [fluxFinalizer] });
+const hook = named("hook", { finalizers: [fluxFinalizer] });
 
 /** `ACTION KIND NAME` of each removal, and what it waits for. */
 function shown({ removals, waitingFor }: RemovalPlan) {
@@ -133,6 +143,33 @@ describe("a fleet is emptied", () => {
           "delete Policy default",
         ],
         waitingFor: ["Namespace", "ClusterGroup", "Policy"],
+      },
+    ],
+    [
+      "from its HelmReleases as from its HelmOps, so that no Bundle is created again",
+      { ...full, tokens: [], helmOps: [], helmReleases: [release] },
+      false,
+      { removals: ["delete HelmRelease app"], waitingFor: ["HelmRelease"] },
+    ],
+    [
+      "of nothing more while a HelmRelease is being deleted, whose finalizer is the hub's to remove",
+      { ...full, tokens: [], helmOps: [], helmReleases: [terminating(release)] },
+      false,
+      { removals: [], waitingFor: ["HelmRelease"] },
+    ],
+    [
+      "of HelmReleases without a hub where releases stay",
+      { ...empty, helmReleases: [terminating(release)] },
+      true,
+      { removals: ["release HelmRelease app"], waitingFor: ["HelmRelease"] },
+    ],
+    [
+      "of Receivers, and of the finalizer of Flux on sources, which stay",
+      { ...empty, receivers: [hook], heldSources: [[helmRepositories, [release]]] },
+      false,
+      {
+        removals: ["delete Receiver hook", "release HelmRepository app"],
+        waitingFor: ["Receiver", "HelmRepository"],
       },
     ],
     ["until nothing is left", empty, true, { removals: [], waitingFor: [] }],

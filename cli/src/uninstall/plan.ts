@@ -2,7 +2,7 @@
  * What to remove of a fleet next, from what it still has. Pure. Called again until nothing is left, so that it can be
  * interrupted and repeated at any time.
  *
- * With the releases: HelmOps and Bundles go first, and Clusters once their agents have uninstalled everything, because a
+ * With the releases: HelmOps, HelmReleases and Bundles go first, and Clusters once their agents have uninstalled everything, because a
  * deployment of a deleted Cluster is not uninstalled. For the same reason Clusters go first when the releases stay; then
  * nothing waits for anybody, and our finalizers are removed here, where a hub may not exist any more.
  */
@@ -23,8 +23,10 @@ import {
   clusterFinalizer,
   clusterLabel,
   clusterNamespaceLabel,
+  fluxFinalizer,
   helmOpFinalizer,
 } from "@flotilla/shared/api/names";
+import { helmReleases, receivers } from "@flotilla/shared/flux";
 import { type KubeObject, keyOf, namespaces, type Resource } from "@flotilla/shared/kube/objects";
 import { clusterOfNamespace, type FleetObjects } from "./fleet-objects.ts";
 
@@ -46,8 +48,8 @@ export interface Waiting {
   readonly objects: readonly KubeObject[];
 }
 
-/** A kind, its objects, and its finalizer of ours. */
-type Group = readonly [Resource<KubeObject>, readonly KubeObject[], string?];
+/** A kind, its objects, its finalizer of ours, and whether its objects stay, without the finalizer. */
+type Group = readonly [Resource<KubeObject>, readonly KubeObject[], string?, "stays"?];
 
 export function planRemoval(
   fleet: FleetObjects,
@@ -83,6 +85,7 @@ function uninstallPhases(fleet: FleetObjects): readonly (readonly Group[])[] {
     [
       [clusterRegistrationTokens, fleet.tokens],
       [helmOps, fleet.helmOps, helmOpFinalizer],
+      [helmReleases, fleet.helmReleases, fluxFinalizer],
     ],
     [[bundles, fleet.bundles, bundleFinalizer]],
     [[bundleDeployments, fleet.deployments, bundleDeploymentFinalizer]],
@@ -97,7 +100,10 @@ function keepingPhases(fleet: FleetObjects): readonly (readonly Group[])[] {
       [clusterRegistrationTokens, fleet.tokens],
       [clusters, fleet.clusters, clusterFinalizer],
     ],
-    [[helmOps, fleet.helmOps, helmOpFinalizer]],
+    [
+      [helmOps, fleet.helmOps, helmOpFinalizer],
+      [helmReleases, fleet.helmReleases, fluxFinalizer],
+    ],
     [[bundles, fleet.bundles, bundleFinalizer]],
     [[bundleDeployments, fleet.deployments, bundleDeploymentFinalizer]],
     remaining(fleet),
@@ -109,11 +115,20 @@ function remaining(fleet: FleetObjects): readonly Group[] {
     [namespaces, fleet.namespaces],
     [clusterGroups, fleet.groups],
     [policies, fleet.policies],
+    [receivers, fleet.receivers, fluxFinalizer],
+    // No hub and no controller of Flux would remove it when they are deleted.
+    ...fleet.heldSources.map(
+      ([resource, objects]): Group => [resource, objects, fluxFinalizer, "stays"],
+    ),
   ];
 }
 
-function removalsOf([resource, objects, finalizer]: Group, releases: boolean): readonly Removal[] {
+function removalsOf(
+  [resource, objects, finalizer, stays]: Group,
+  releases: boolean,
+): readonly Removal[] {
   return objects.flatMap((object): Removal[] => {
+    if (stays !== undefined) return [{ resource, object, action: "release" }];
     const { deletionTimestamp, finalizers = [] } = object.metadata;
     const isHeld = releases && finalizer !== undefined && finalizers.includes(finalizer);
     // The hub adds its finalizer again to an object that is not being deleted; a Cluster it would begin to empty.
@@ -135,7 +150,10 @@ export function clusterOf({ metadata }: KubeObject): string {
 /** The metadata patch that lets an object go; a Cluster is not emptied by a hub that runs. */
 export function releasePatch({ resource, object }: Removal): unknown {
   const { uid, finalizers = [] } = object.metadata;
-  const ours = [helmOpFinalizer, bundleFinalizer, bundleDeploymentFinalizer, clusterFinalizer];
+  const ours = [
+    ...[helmOpFinalizer, bundleFinalizer, bundleDeploymentFinalizer, clusterFinalizer],
+    fluxFinalizer,
+  ];
   return {
     metadata: { uid, finalizers: finalizers.filter((name) => !ours.includes(name)) },
     ...(resource.kind === clusters.kind && { spec: { deletionPolicy: "Retain" } }),

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { fleetNamespace, hubNamespace } from "@flotilla/shared/api/names";
-import { leases } from "@flotilla/shared/kube/objects";
+import { bundles } from "@flotilla/shared/api";
+import { fleetNamespace, helmReleaseLabel, hubNamespace } from "@flotilla/shared/api/names";
+import { type KubeObject, leases } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
 import { assertMayEmpty } from "./preconditions.ts";
@@ -27,6 +28,24 @@ describe("a fleet is not emptied", () => {
         message:
           /Lease cattle-fleet-system\/fleet-helmops-leader-election-shard .*; nothing was changed; if Fleet is gone, delete the Lease$/,
       });
+  });
+
+  test("where a Lease of Flux's controllers exists and the hub has Bundles of HelmReleases", async () => {
+    const kube = createMemoryApiServer();
+    kube.put(leases, {
+      metadata: { namespace: "flux-system", name: "helm-controller-leader-election" },
+      spec: {},
+    });
+    await assertMayEmpty(kube, { keepReleases: true }, signal);
+    kube.put<KubeObject>(bundles, {
+      metadata: { namespace: "apps", name: "web", labels: { [helmReleaseLabel]: "web" } },
+    });
+
+    await assert.rejects(assertMayEmpty(kube, { keepReleases: true }, signal), {
+      code: "FLUX_LEASE_EXISTS",
+      message:
+        /Lease flux-system\/helm-controller-leader-election .*; nothing was changed; if Flux/,
+    });
   });
 
   test("without a hub that leads, unless the releases stay", async () => {

@@ -1,12 +1,19 @@
 /** What must be so before a fleet is emptied. */
-import { fleetLeaseNames, fleetNamespace, hubNamespace } from "@flotilla/shared/api/names";
+import { bundles } from "@flotilla/shared/api";
+import {
+  fleetLeaseNames,
+  fleetNamespace,
+  helmReleaseLabel,
+  hubNamespace,
+} from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
-import type { KubeRest } from "@flotilla/shared/kube/client";
+import { isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
 import { leases } from "@flotilla/shared/kube/objects";
 import { cliErrors } from "../errors.ts";
+import { fluxLeaseOf } from "./fleet-objects.ts";
 
-/** Throws FLEET_LEASE_EXISTS, or HUB_NOT_RUNNING: without a leading hub no release is uninstalled. */
+/** Throws FLEET_LEASE_EXISTS, FLUX_LEASE_EXISTS, or HUB_NOT_RUNNING: without a leading hub no release is uninstalled. */
 export async function assertMayEmpty(
   rest: KubeRest,
   { keepReleases }: { readonly keepReleases: boolean },
@@ -23,6 +30,12 @@ export async function assertMayEmpty(
       cliErrors.FLEET_LEASE_EXISTS,
       `empty the fleet on ${rest.server}: Lease ${fleetNamespace}/${ofFleet.metadata.name} of Fleet's controllers exists, which use the same objects; nothing was changed; if Fleet is gone, delete the Lease`,
     );
+  const fluxLease = await fluxLeaseOf(rest, signal);
+  if (fluxLease !== undefined && (await hasReleaseBundles(rest, signal)))
+    throw new AppError(
+      cliErrors.FLUX_LEASE_EXISTS,
+      `empty the fleet on ${rest.server}: Lease ${fluxLease} of Flux's controllers exists, and the hub has Bundles of HelmReleases, so both may install them; nothing was changed; if Flux is gone, delete the Lease`,
+    );
   if (keepReleases) return;
   const leader = await rest.get(
     leases,
@@ -34,4 +47,18 @@ export async function assertMayEmpty(
       cliErrors.HUB_NOT_RUNNING,
       `uninstall the releases of the fleet on ${rest.server}: no hub leads (Lease ${hubNamespace}/flotilla-hub has no holder); nothing was changed; start the hub, or leave the releases with --keep-releases`,
     );
+}
+
+async function hasReleaseBundles(rest: KubeRest, signal: AbortSignal): Promise<boolean> {
+  try {
+    const { items } = await rest.list(bundles, {
+      labelSelector: helmReleaseLabel,
+      signal,
+      limit: 1,
+    });
+    return items.length > 0;
+  } catch (thrown) {
+    if (isNotFound(thrown)) return false;
+    throw thrown;
+  }
 }

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { apiVersion, type HelmOp, helmOps } from "@flotilla/shared/api";
+import { apiVersion, type Condition, type HelmOp, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { Informer } from "@flotilla/shared/kube/cache";
@@ -24,6 +24,8 @@ export type BenchChart = "config" | "deployment" | "large";
 export interface BenchFleet extends WatchedObjects {
   readonly fleet: TestFleet;
   readonly cluster: TestCluster;
+  /** Of the repository that has the charts. */
+  readonly repositoryUrl: string;
   /** Adds charts to the repository. */
   publish(...charts: readonly ChartArchive[]): void;
   /** `chart`: one of `BenchChart`, or one that was published. */
@@ -76,6 +78,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     fleet,
     cluster,
     ...watched,
+    repositoryUrl: server.url,
     publish: server.publish,
     async createHelmOp(name, chart, targets, { values, ...options } = {}) {
       const helmOp: HelmOp = {
@@ -96,16 +99,7 @@ export async function startBenchFleet(): Promise<BenchFleet> {
       };
       await fleet.hub.create(helmOps, helmOp);
     },
-    ready: (...names) => {
-      const expected = new Set(names);
-      return untilCount(
-        watched.helmOps,
-        expected.size,
-        ({ metadata, status }) =>
-          expected.has(metadata.name) &&
-          findCondition(status?.conditions, "Ready")?.status === "True",
-      );
-    },
+    ready: (...names) => untilReady(watched.helmOps, names),
     bareHelm: (name, chart) =>
       new Promise((resolve, reject) => {
         const child = spawn(
@@ -169,6 +163,24 @@ function largeChart(): Promise<ChartArchive> {
       ].join("\n"),
     },
   });
+}
+
+interface WithConditions extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined;
+}
+
+/** Resolves as soon as all objects of these names are ready. */
+export function untilReady<T extends WithConditions>(
+  informer: Informer<T>,
+  names: readonly string[],
+): Promise<void> {
+  const expected = new Set(names);
+  return untilCount(
+    informer,
+    expected.size,
+    ({ metadata, status }) =>
+      expected.has(metadata.name) && findCondition(status?.conditions, "Ready")?.status === "True",
+  );
 }
 
 /** Resolves as soon as `count` objects are as expected. A change costs the same however many objects there are. */

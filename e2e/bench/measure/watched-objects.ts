@@ -7,6 +7,7 @@ import {
   type HelmOp,
   helmOps,
 } from "@flotilla/shared/api";
+import { type HelmRelease, helmReleases } from "@flotilla/shared/flux";
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
@@ -14,6 +15,7 @@ import { silentLog } from "@flotilla/shared/log";
 
 export interface WatchedObjects {
   readonly helmOps: Informer<HelmOp>;
+  readonly helmReleases: Informer<HelmRelease>;
   readonly deployments: Informer<BundleDeployment>;
   readonly clusters: Informer<Cluster>;
   close(): Promise<void>;
@@ -29,13 +31,15 @@ export async function watchObjects(rest: KubeRest): Promise<WatchedObjects> {
     await informer.synced;
     return informer;
   }
-  const [ops, deployments, members] = await Promise.all([
+  const [ops, releases, deployments, members] = await Promise.all([
     watch(helmOps),
+    watch(helmReleases),
     watch(bundleDeployments),
     watch(clusters),
   ]);
   return {
     helmOps: ops,
+    helmReleases: releases,
     deployments,
     clusters: members,
     async close() {

@@ -12,7 +12,7 @@ import {
   type Resource,
 } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
-import { chartArchive } from "../harness/chart-archive.ts";
+import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { releaseHistory } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -89,7 +89,9 @@ items:
   },
 });
 const empty = await chartArchive({ name: "empty", version: "1.0.0", templates: {} });
-charts.publish(chart, empty);
+/** Of which kustomize takes each object. */
+const plain = await configChart("plain", "1.0.0");
+charts.publish(chart, empty, plain);
 
 type Renderers = Pick<
   DeploymentSpec,
@@ -217,6 +219,34 @@ test("common metadata is set on all objects and hooks, over that of the chart an
   const all = await client.reader.list(configMaps, { namespace: "labelled" });
   const generated = all.find((each) => each.metadata.name.startsWith("generated-"));
   assert.equal(generated?.metadata.labels?.["team"], "a");
+});
+
+test("common metadata alone is set on hooks of one name, objects of a list and generated names, too", async () => {
+  const commonMetadata = { labels: { team: "a" }, annotations: { note: "${HOME} yes" } };
+  await deployed("metadata", {
+    values: { generate: true },
+    actions: { install: { serverSideApply: false } },
+    commonMetadata,
+  });
+
+  for (const name of ["config", "first", "second", "hook"]) {
+    const { metadata } = await config("metadata", name);
+    assert.deepEqual(
+      [metadata.labels?.["team"], metadata.annotations?.["note"]],
+      ["a", "${HOME} yes"],
+      name,
+    );
+  }
+  const all = await client.reader.list(configMaps, { namespace: "metadata" });
+  const generated = all.find((each) => each.metadata.name.startsWith("generated-"));
+  assert.equal(generated?.metadata.labels?.["team"], "a");
+  assert.deepEqual(await releaseHistory(client, "metadata"), ["1 deployed"]);
+
+  await deployed("no-objects", { commonMetadata }, empty);
+  assert.deepEqual(await releaseHistory(client, "no-objects"), ["1 deployed"]);
+  await deployed("plain", { commonMetadata }, plain);
+  assert.equal((await config("plain", "plain-config")).metadata.labels?.["team"], "a");
+  assert.match(await manifestOf("plain"), /^ {4}note: \$\{HOME\} yes$/m);
 });
 
 test("a hook of another time with the same name is patched and run, too", async () => {

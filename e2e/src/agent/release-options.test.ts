@@ -63,6 +63,19 @@ const failing = await chartArchive({
       "apiVersion: v1\nkind: Service\nmetadata: {name: rejected}\nspec: {ports: []}\n",
   },
 });
+/** Its hook has no namespace. */
+const staying = await chartArchive({
+  name: "staying",
+  version: "0.1.0",
+  templates: {
+    "config.yaml": configMap("{{ .Release.Name }}-config"),
+    "hook.yaml": configMap(
+      "parting",
+      undefined,
+      "namespace: nowhere\n  annotations: {helm.sh/hook: pre-delete}",
+    ),
+  },
+});
 /** The definition has a column for each version of the chart. */
 const defining = await defined("0.1.0");
 const redefining = await defined("0.2.0");
@@ -94,7 +107,7 @@ metadata: {name: no-definition}
     },
   });
 }
-charts.publish(...plain, never, ...hooked, failing, defining, redefining);
+charts.publish(...plain, staying, never, ...hooked, failing, defining, redefining);
 assert.ok(before !== undefined && after !== undefined);
 
 function configMap(name: string, data = "data: {}", metadata = ""): string {
@@ -269,4 +282,19 @@ test("keepHistory keeps the records, and the release can be installed again", as
   await assign("history", plain[1], actions, { uid: "again" });
   await deployed("history", plain[1]);
   assert.deepEqual(await releaseHistory(client, "history"), ["1 superseded", "2 deployed"]);
+});
+
+test("an uninstallation that fails is repeated after its backoff, and not for what it changes itself", async () => {
+  const { deployment } = await assign("staying", staying, {});
+  await deployed("staying", staying);
+
+  await agent.intake.withdraw(deployment);
+  await agent.report(({ name, message }) => name === "staying" && /Hook pre-delete/.test(message));
+  await assign("beside", plain[0], {});
+  await deployed("beside", plain[0]);
+
+  const runs = agent.helmRuns.filter(
+    ([command, name]) => command === "uninstall" && name === "staying",
+  );
+  assert.equal(runs.length, 1);
 });

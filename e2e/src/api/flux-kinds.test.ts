@@ -180,7 +180,7 @@ for (const [category, kinds] of [
   });
 }
 
-fluxFormsApply(kubectl);
+await fluxFormsApply(kubectl);
 
 // Last, because without the behaviour that it tests it would delete the objects of the other tests.
 test("uninstalling the chart leaves the CRDs and the objects", async () => {

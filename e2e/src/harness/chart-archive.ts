@@ -12,6 +12,8 @@ export interface ChartSpec {
   readonly crds?: Readonly<Record<string, string>>;
   /** The text of values.yaml. */
   readonly values?: string;
+  /** Other files of the chart, by their path in it. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface ChartArchive {
@@ -33,6 +35,7 @@ export async function chartArchive(spec: ChartSpec): Promise<ChartArchive> {
   file("values.yaml", spec.values ?? "{}\n");
   for (const [name, text] of Object.entries(spec.templates)) file(`templates/${name}`, text);
   for (const [name, text] of Object.entries(spec.crds ?? {})) file(`crds/${name}`, text);
+  for (const [path, text] of Object.entries(spec.files ?? {})) file(path, text);
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) chunks.push(Buffer.from(chunk as Uint8Array));

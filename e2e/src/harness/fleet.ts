@@ -85,8 +85,10 @@ export interface PlaneRestart {
 }
 
 export interface TestFleetSpec {
-  /** Labels of each cluster; one cluster for each entry, `cluster-1` and so on. */
+  /** Labels of each cluster; one cluster for each entry. */
   readonly clusters: readonly Readonly<Record<string, string>>[];
+  /** The name of each of them; default `cluster-1` and so on. */
+  readonly names?: readonly string[];
   /** The workspace of each of them; by default all are in `fleet-default`. */
   readonly workspaces?: readonly string[];
   /** Of the hub; default 1. With more than one a LinkProxy is between them and the agents. */
@@ -103,7 +105,7 @@ export interface TestFleetSpec {
   readonly hubEnvironment?: Readonly<Record<string, string>>;
   /** More flags of the next hub that is started. */
   readonly hubFlags?: () => readonly string[];
-  /** More flags of the agents. */
+  /** More flags of all agents. */
   readonly agentFlags?: readonly string[];
   /** The hub's own cluster, on which workloads run then, is enrolled as `fleet-local/local`, after the others. */
   readonly local?: boolean;
@@ -141,7 +143,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   };
   const planes = createPlanes(dir, binaries, reaper);
   const obtain = spec.ownPlanes === true ? planes.startOwn : planes.lease;
-  const names = spec.clusters.map((_, index) => `cluster-${index + 1}`);
+  const names = spec.clusters.map((_, index) => spec.names?.[index] ?? `cluster-${index + 1}`);
   const [hub, ...others] = await Promise.all([
     obtain("hub", spec.local === true ? "cluster" : "hub"),
     ...names.map((name) => obtain(name, "cluster")),
@@ -269,7 +271,7 @@ async function grantAgent(
 
 function agentArgs({ impersonationNamespaces, agentFlags = [] }: TestFleetSpec): readonly string[] {
   if (impersonationNamespaces === undefined) return agentFlags;
-  return [...agentFlags, `--impersonation-namespaces=${impersonationNamespaces.join(",")}`];
+  return [`--impersonation-namespaces=${impersonationNamespaces.join(",")}`, ...agentFlags];
 }
 
 /** Control planes that are leased, and ones that the fleet starts for itself. */

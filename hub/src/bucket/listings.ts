@@ -10,7 +10,7 @@ import {
   type BucketLocation,
   bucketAddress,
 } from "@flotilla/shared/source/bucket";
-import { SourceError } from "../fluxsource/index.ts";
+import { noSourceArtifact } from "../fluxsource/index.ts";
 
 export interface ListRequest {
   readonly location: BucketLocation;
@@ -67,8 +67,7 @@ export function createBucketListings(client: Pick<BucketClient, "list">): Bucket
       const listing = await read(bucket, request);
       if (listing.digest === revision) return listing;
       report(bucket);
-      throw new SourceError(
-        "NoSourceArtifact",
+      throw noSourceArtifact(
         `bucket ${bucketAddress(request.location)} now has ${listing.digest}, not ${revision}; continuing as soon as the Bucket has read it`,
       );
     },

@@ -239,6 +239,8 @@ describe("the status of a deployment", () => {
   const codes: readonly (readonly [code: string | undefined, reason: string])[] = [
     ["CHART_DIGEST_MISMATCH", "ChartNotFetched"],
     ["CHART_DOWNLOAD", "ChartNotFetched"],
+    ["CHART_DEPENDENCY", "ArtifactFailed"],
+    ["VALUES_SOURCE_MISSING", "ValuesError"],
     ["HELM_FAILED", "Error"],
     [undefined, "Error"],
   ];

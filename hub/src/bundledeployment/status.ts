@@ -15,14 +15,34 @@ import type {
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { chartErrors } from "@flotilla/shared/source";
 import { isUrgentChange } from "../status/index.ts";
-import { chartNotFetched, modifiedText, objectText, stateOf } from "../summary/index.ts";
+import {
+  artifactFailed,
+  chartNotFetched,
+  modifiedText,
+  objectText,
+  stateOf,
+  valuesError,
+} from "../summary/index.ts";
 import { deployedObjects, thatFit, withoutObjects } from "./deployed-objects.ts";
 import { driftHistory } from "./drift-history.ts";
 
-const fetchFailures: ReadonlySet<string> = new Set([
-  chartErrors.CHART_DOWNLOAD.code,
-  chartErrors.CHART_DIGEST_MISMATCH.code,
+/** Reasons of failures by their code; Flux has the same for charts that cannot be made, and for values. */
+const failureReasons: ReadonlyMap<string, string> = new Map([
+  [chartErrors.CHART_DOWNLOAD.code, chartNotFetched],
+  [chartErrors.CHART_DIGEST_MISMATCH.code, chartNotFetched],
+  [chartErrors.CHART_NOT_IN_SOURCE.code, artifactFailed],
+  [chartErrors.CHART_VALUES_FILE.code, artifactFailed],
+  [chartErrors.CHART_DEPENDENCY.code, artifactFailed],
+  [chartErrors.CHART_BUILD.code, artifactFailed],
+  ["CHART_UNREADABLE", artifactFailed],
+  ["VALUES_SOURCE_MISSING", valuesError],
+  ["VALUES_SOURCE_INVALID", valuesError],
+  ["VALUES_TEMPLATE_FAILED", valuesError],
 ]);
+
+function failureReason(code: string): string {
+  return failureReasons.get(code) ?? "Error";
+}
 
 /** A report, and its position among the reports of its cluster. */
 export interface SequencedReport {
@@ -119,12 +139,7 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
       return [condition("Ready", "False", "WaitApplied", message)];
     case "failed":
       return [
-        condition(
-          "Deployed",
-          "False",
-          fetchFailures.has(state.code ?? "") ? chartNotFetched : "Error",
-          message,
-        ),
+        condition("Deployed", "False", failureReason(state.code ?? ""), message),
         condition("Ready", "False", "ErrApplied", message),
       ];
     case "withdrawing":

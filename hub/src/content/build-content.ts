@@ -108,6 +108,7 @@ export function buildContent({
       ...given("caBundle", caBundle && Buffer.from(caBundle, "base64").toString()),
       ...(origin?.access !== undefined && { source: origin.access }),
       ...listed("included", origin?.included ?? []),
+      ...listed("dependencies", origin?.dependencies ?? []),
     },
     keepResources: options.keepResources ?? false,
     ...(options.deleteCRDResources === true && { deleteCRDResources: true }),

@@ -6,7 +6,7 @@ export {
   type SourceController,
   type SourceControllerDeps,
 } from "./source-controller.ts";
-export { SourceError } from "./source-error.ts";
+export { noSourceArtifact, SourceError } from "./source-error.ts";
 export {
   isUsable,
   type SourceArtifact,

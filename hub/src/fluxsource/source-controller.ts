@@ -29,7 +29,8 @@ import type { WorkspaceObjects } from "../referenced/index.ts";
 import { createPublisher, isUrgentChange, type Publisher } from "../status/index.ts";
 import { createObjectUses } from "./object-uses.ts";
 import { scheduleAfter, scheduleOf } from "./schedule.ts";
-import { type SourceError, sourceErrorOf } from "./source-error.ts";
+import { sourceErrorOf } from "./source-error.ts";
+import { sourceEvent } from "./source-event.ts";
 import {
   failed,
   progressing,
@@ -37,6 +38,7 @@ import {
   type SourceResult,
   type SourceStatus,
   succeeded,
+  suspended,
 } from "./source-status.ts";
 
 /** Reads a Secret of the object's namespace that `secretsOf` has named; undefined: it does not exist. */
@@ -61,6 +63,8 @@ export interface SourceKind<T extends SourceObject> {
   readonly secretsOf: (object: T) => readonly string[];
   /** Identifies what else it is read with, such as the revision of another source. */
   readonly inputsOf?: (object: T) => string;
+  /** Whether the source that it is made from is being read: until then what it has stays as it is. */
+  readonly isWaiting?: (object: T) => boolean;
   /** Whether what its status has cannot be used, such as when somebody else has written it: the object is read at once then. */
   readonly isDamaged?: (object: T) => boolean;
   /** Throws a SourceError or an AppError. */
@@ -142,13 +146,16 @@ export function createSourceController<T extends SourceObject>(
     const handled =
       schedule.request === undefined ? {} : { lastHandledReconcileAt: schedule.request };
     if (object.spec?.suspend === true) {
-      if (schedule.request !== undefined) publish(object, { ...status, ...handled });
+      const next = { ...suspended(observed, status), ...handled };
+      if (Object.keys(next).length > 0) publish(object, next);
       return done();
     }
+    const isRead = status?.polling?.observedGeneration === object.metadata.generation;
+    if (isRead && schedule.request === undefined && kind.isWaiting?.(object) === true)
+      return done();
     if (!schedule.isDue && kind.isDamaged?.(object) !== true)
       return requeueAt(status?.polling?.nextAttemptTime, nowMs);
-    if (status?.polling?.observedGeneration !== object.metadata.generation)
-      publish(object, progressing(observed, status, formatTimeMs(nowMs)));
+    if (!isRead) publish(object, progressing(observed, status, formatTimeMs(nowMs)));
     const secret: ReadSecret = (name) => secrets[names.indexOf(name)]?.data;
     const result = await context.withoutWorker(() =>
       kind.read(object, { secret, signal: context.signal }).catch((thrown: unknown) => {
@@ -169,32 +176,10 @@ export function createSourceController<T extends SourceObject>(
       result instanceof Error
         ? failed(observed, status, result, { now, retryAt: polling.nextAttemptTime })
         : succeeded(observed, status, result, now);
-    record(object, status, result);
+    const event = sourceEvent(kind.resource.group, status, result);
+    if (event !== undefined) events.record(object, event);
     publish(object, { ...next, ...handled, polling });
     return requeueAt(polling.nextAttemptTime, endedMs);
-  }
-
-  /** Once for each new revision, for each failure, and for a recovery. */
-  function record(object: T, before: SourceStatus | undefined, result: SourceResult | SourceError) {
-    if (result instanceof Error) {
-      events.record(object, {
-        type: "Warning",
-        reason: result.reason,
-        action: "ReadSource",
-        note: result.message,
-      });
-      return;
-    }
-    const isNew = before?.artifact?.revision !== result.artifact.revision;
-    const ready = findCondition(before?.conditions, "Ready");
-    if (!isNew && ready?.status !== "False") return;
-    const { reason = "NewArtifact", message } = result;
-    events.record(object, {
-      type: "Normal",
-      reason: isNew ? (reason === "Succeeded" ? "NewArtifact" : reason) : "Succeeded",
-      action: "ReadSource",
-      note: message,
-    });
   }
 
   function publish(object: T, status: SourceStatus): void {
@@ -217,7 +202,13 @@ export function createSourceController<T extends SourceObject>(
     metrics: deps.metrics,
     clock,
     watches: [
-      watch(source, { predicate: isSpecChange, toKeys: ownKey }),
+      watch(source, {
+        // Somebody else has written its status.
+        predicate: (change) =>
+          isSpecChange(change) ||
+          (change.after !== undefined && kind.isDamaged?.(change.after) === true),
+        toKeys: ownKey,
+      }),
       uses.watch,
       ...(deps.watches ?? []),
     ],
@@ -231,10 +222,11 @@ function requeueAt(time: string | undefined, nowMs: number): Result {
     : requeueAfter(Math.max(0, Date.parse(time) - nowMs), "interval");
 }
 
-/** What others wait for: another artifact, another result. */
+/** What others wait for: another artifact, another result, an observed generation. */
 function isUrgentSource(before: SourceStatus | undefined, after: SourceStatus): boolean {
   if (
     before?.artifact?.revision !== after.artifact?.revision ||
+    before?.observedGeneration !== after.observedGeneration ||
     before?.lastHandledReconcileAt !== after.lastHandledReconcileAt ||
     (before?.polling?.failures ?? 0) !== (after.polling?.failures ?? 0)
   )

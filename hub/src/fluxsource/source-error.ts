@@ -18,6 +18,8 @@ export interface SourceErrorOptions {
   readonly stalls?: boolean;
   /** Its signature is missing or not trusted, which the condition SourceVerified shows besides. */
   readonly isUnverified?: boolean;
+  /** It waits for another object, which has events of its own, so there is no event. */
+  readonly isTrace?: boolean;
   /** The earliest time of a retry, from now. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
@@ -30,6 +32,7 @@ export class SourceError extends Error {
   readonly condition: FailureCondition;
   readonly stalls: boolean;
   readonly isUnverified: boolean;
+  readonly isTrace: boolean;
   readonly retryAfterMs: number | undefined;
 
   constructor(reason: string, message: string, options: SourceErrorOptions = {}) {
@@ -38,8 +41,14 @@ export class SourceError extends Error {
     this.condition = options.condition ?? "FetchFailed";
     this.stalls = options.stalls ?? false;
     this.isUnverified = options.isUnverified ?? false;
+    this.isTrace = options.isTrace ?? false;
     this.retryAfterMs = options.retryAfterMs;
   }
+}
+
+/** The source that a chart is made from has nothing to make it from yet. Flux has no event for it that Alerts select. */
+export function noSourceArtifact(message: string): SourceError {
+  return new SourceError("NoSourceArtifact", message, { isTrace: true });
 }
 
 /** Flux's reasons for errors of the clients. */

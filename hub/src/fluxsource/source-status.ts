@@ -134,6 +134,15 @@ export function progressing(
   };
 }
 
+/** While a source is not read: what it had stays in use, so its generation counts as observed, as in Flux. */
+export function suspended(
+  { metadata }: SourceObject,
+  status: SourceStatus | undefined,
+): SourceStatus {
+  if ((status?.conditions ?? []).length === 0) return { ...status };
+  return { ...status, observedGeneration: metadata.generation ?? 0 };
+}
+
 /** Whether what a source had last may be deployed: Ready is not required, as in Flux. */
 export function isUsable({ metadata, status }: SourceObject): boolean {
   return (

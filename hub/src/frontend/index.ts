@@ -22,3 +22,4 @@ export {
   unsupportedFieldRemarks,
 } from "./remarks.ts";
 export { reservedFormProblem } from "./reserved-forms.ts";
+export { bundleNameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";

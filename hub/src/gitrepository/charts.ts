@@ -3,28 +3,42 @@ import { posix } from "node:path";
 import type { GitRepository } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { describeUrl, type GitPin, isTreePin, pinnedVersion } from "@flotilla/shared/source";
-import { cleanPath, type GitClient } from "@flotilla/shared/source/git";
-import { isUsable, type ReadSecret, SourceError } from "../fluxsource/index.ts";
-import { type ChartFromSource, pinOfArtifact } from "../helmchart/index.ts";
+import { describeUrl, type GitPin } from "@flotilla/shared/source";
+import type { GitClient } from "@flotilla/shared/source/git";
+import { isUsable, noSourceArtifact, type ReadSecret } from "../fluxsource/index.ts";
+import {
+  type ChartFromSource,
+  chartFileOfArchive,
+  invalidChart,
+  keepMadeChart,
+  keptDependencies,
+  maxArchiveBytes,
+  parseChartFile,
+  pinOfArtifact,
+  presentValuesFiles,
+  repositoriesOf,
+  treeChartVersion,
+} from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { accessSecrets, gitAccess, timeoutMsOf } from "./access.ts";
-import { builtVersion, invalidChart, parseChart } from "./chart-version.ts";
+import { chartPaths, isCheckedOut, placeOf } from "./chart-paths.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { MintToken } from "./github-app.ts";
+import { createKeptCommits } from "./kept-commits.ts";
 import { treeDigest } from "./tree.ts";
+import { createTreeFiles } from "./tree-files.ts";
 
 export interface GitChartDeps {
   readonly store: Pick<Store<GitRepository>, "get">;
-  readonly git: Pick<GitClient, "readFiles">;
+  readonly git: Pick<GitClient, "readFiles" | "resolve">;
   readonly mint: MintToken;
   readonly signer: Pick<PinSigner, "isSigned">;
 }
 
-const maxFileBytes = 5 * 1024 * 1024;
-
 export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<GitRepository> {
-  const { store, git, mint, signer } = deps;
+  const { store, mint, signer } = deps;
+  const treeFiles = createTreeFiles(deps.git);
+  const keptCommits = createKeptCommits(deps.git);
 
   function includedOf({ metadata, spec }: GitRepository): readonly (GitRepository | undefined)[] {
     return (spec?.include ?? []).map(({ repository: { name } }) =>
@@ -46,20 +60,38 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       const source = at === undefined ? repository : included[at];
       const tree = at === undefined ? pin : pin.include?.[at];
       if (source === undefined || tree === undefined) continue;
-      const here = places.filter(({ place }) => place.include === at);
+      const here = places.filter(
+        ({ place }) => place.include === at && isCheckedOut(tree, place.path),
+      );
       const access = await gitAccess(source, inputs.secret, { mint, signal: inputs.signal });
-      const found = await git.readFiles(
-        { url: tree.url, commit: tree.commit, paths: here.map(({ place }) => place.path) },
+      const { uid = "" } = source.metadata;
+      const found = await treeFiles.read(
+        { uid, ...tree },
+        here.map(({ place }) => place.path),
         {
           access,
           signal: inputs.signal,
           timeoutMs: timeoutMsOf(repository),
-          maxBytes: maxFileBytes,
+          maxBytes: maxArchiveBytes,
         },
       );
       for (const { path, place } of here) files.set(path, found.get(place.path));
     }
     return files;
+  }
+
+  /** Whether agents can still fetch the commit of a chart that was made earlier. */
+  async function isKept(
+    repository: GitRepository,
+    { kept, current }: { readonly kept: GitPin; readonly current: GitPin },
+    inputs: { readonly secret: ReadSecret; readonly signal: AbortSignal },
+  ): Promise<boolean> {
+    // From another address it may be fetched with other credentials.
+    if (kept.url !== current.url) return true;
+    const access = await gitAccess(repository, inputs.secret, { mint, signal: inputs.signal });
+    const { uid = "" } = repository.metadata;
+    const request = { access, signal: inputs.signal, timeoutMs: timeoutMsOf(repository) };
+    return await keptCommits.isThere({ uid, ...kept }, current, request);
   }
 
   return {
@@ -84,54 +116,70 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
         signer,
       );
       if (tree?.kind !== "git")
-        throw new SourceError(
-          "NoSourceArtifact",
+        throw noSourceArtifact(
           `the artifact of the GitRepository ${repository.metadata.name} is not from this hub; continuing as soon as it is reconciled`,
         );
       try {
-        const path = chartPath(spec.chart);
+        const commit = `commit ${tree.commit} of ${describeUrl(tree.url)}`;
+        const { chart: path, valuesFiles } = chartPaths(spec, commit);
         const chartFile = posix.join(path, "Chart.yaml");
-        const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-        const wanted = valuesFiles.map((file) => ({ file, path: valuesPath(file) }));
-        const paths = [...new Set([chartFile, ...wanted.map((each) => each.path)])];
+        const requirementsFile = posix.join(path, "requirements.yaml");
+        const paths = [
+          ...new Set([
+            ...(path === "." ? [] : [path]),
+            ...[chartFile, requirementsFile],
+            ...valuesFiles.values(),
+          ]),
+        ];
         const files = await readFiles(repository, tree, paths, { secret, signal });
-        const text = files.get(chartFile);
+        const where = `${path} of ${commit}`;
+        const archive = files.get(path);
+        const text =
+          archive === undefined
+            ? files.get(chartFile)?.toString()
+            : await chartFileOfArchive(archive, where);
         if (text === undefined)
           throw invalidChart(
-            `commit ${tree.commit} of ${describeUrl(tree.url)} has no ${chartFile}: spec.chart is the path of a chart's directory`,
+            where,
+            "there is neither a Chart.yaml below it nor a packaged chart: spec.chart is a path from the root of the repository",
           );
-        const { name, version } = parseChart(text.toString(), chartFile);
-        const present = wanted.filter((each) => files.get(each.path) !== undefined);
-        const missing = wanted.find((each) => files.get(each.path) === undefined);
-        if (missing !== undefined && ignoreMissingValuesFiles !== true)
-          throw new SourceError(
-            "ValuesFilesError",
-            `commit ${tree.commit} of ${describeUrl(tree.url)} has no values file ${missing.file}`,
-            { condition: "BuildFailed", stalls: true },
-          );
+        const { name, version } = parseChartFile(text, where);
+        const present = presentValuesFiles(
+          spec,
+          (file) => files.get(valuesFiles.get(file) ?? "") !== undefined,
+          commit,
+        );
         const pin: GitPin = {
           ...tree,
-          version: builtVersion(version, tree.commit, chart, spec),
+          version: treeChartVersion(chart, version, tree.commit),
           path,
-          build: { ...(present.length > 0 && { valuesFiles: present.map(({ path: at }) => at) }) },
+          build: {
+            ...(present.length > 0 && {
+              valuesFiles: present.flatMap((file) => valuesFiles.get(file) ?? []),
+            }),
+          },
         };
         const url = describeUrl(tree.url);
         const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, signer);
-        // An equal version is not made again until the HelmChart itself changes, as in Flux.
-        const isSame =
-          before !== undefined &&
-          isTreePin(before) &&
-          pinnedVersion(before) === pin.version &&
-          chart.status?.observedChartName === name &&
-          chart.status.observedGeneration === chart.metadata.generation;
-        const result = isSame ? before : pin;
+        const earlier = before?.kind === "git" ? before : undefined;
+        const kept = keepMadeChart(chart, earlier, { name, pin });
+        const isThere =
+          kept === pin || (await isKept(repository, { kept, current: tree }, { secret, signal }));
+        const result = isThere ? kept : pin;
+        // A packaged chart has its dependencies in it.
+        const repositories =
+          archive === undefined
+            ? repositoriesOf(text, files.get(requirementsFile)?.toString())
+            : [];
         return {
           name,
           pin: result,
+          dependencies:
+            result === pin ? repositories : keptDependencies(chart, repositories, signer),
           digest: treeDigest(result),
           url,
-          ...(ignoreMissingValuesFiles === true && {
-            valuesFiles: present.map(({ file }) => file),
+          ...(spec.ignoreMissingValuesFiles === true && {
+            valuesFiles: present,
           }),
         };
       } catch (thrown) {
@@ -139,30 +187,4 @@ export function chartsOfGitRepositories(deps: GitChartDeps): ChartFromSource<Git
       }
     },
   };
-}
-
-/** Which repository a path of the whole tree comes from, and where it is there; the last include wins. Pure. */
-export function placeOf(
-  pin: Pick<GitPin, "include">,
-  path: string,
-): { readonly include: number | undefined; readonly path: string } {
-  const includes = pin.include ?? [];
-  const at = includes.findLastIndex(({ toPath }) => {
-    const to = cleanPath(toPath);
-    return to === "" || path === to || path.startsWith(`${to}/`);
-  });
-  const include = includes[at];
-  if (include === undefined) return { include: undefined, path };
-  const rest = path.slice(cleanPath(include.toPath).length);
-  return { include: at, path: cleanPath(`${include.fromPath}/${rest}`) };
-}
-
-function chartPath(path: string): string {
-  const clean = cleanPath(path);
-  return clean === "" ? "." : clean;
-}
-
-/** From the root of the repository. */
-function valuesPath(path: string): string {
-  return cleanPath(path);
 }

@@ -13,10 +13,11 @@ import {
 import type { Clock } from "@flotilla/shared/time";
 import type { ProjectSecret } from "../referenced/index.ts";
 import { createTokenMinter, type MintToken } from "./github-app.ts";
+import { limitGit } from "./limited-git.ts";
 import { createProjectSecret } from "./token-secret.ts";
 
 export interface GitParts {
-  readonly git: GitClient;
+  readonly git: Pick<GitClient, "resolve" | "readFiles" | "verify">;
   readonly mint: MintToken;
   /** For the Secrets that are sent to agents. */
   readonly project: ProjectSecret;
@@ -52,13 +53,15 @@ export function createGitParts(options: {
   const exchange = createExchanger({ pools, userAgent });
   const mint = createTokenMinter({ exchange, clock });
   return {
-    git: createGitClient({
-      dir: join(tmpdir(), "flotilla-hub-git"),
-      userAgent,
-      egress,
-      proxy,
-      processes: { watch: createProcessWatch({ totalBytes }), limits },
-    }),
+    git: limitGit(
+      createGitClient({
+        dir: join(tmpdir(), "flotilla-hub-git"),
+        userAgent,
+        egress,
+        proxy,
+        processes: { watch: createProcessWatch({ totalBytes }), limits },
+      }),
+    ),
     mint,
     project: createProjectSecret({ mint, clock, log }),
     close: () => pools.close(),

@@ -2,12 +2,15 @@
 import type { HelmChart } from "@flotilla/shared/flux";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import { type Pin, pinnedVersion, pinSchema } from "@flotilla/shared/source";
+import { z } from "zod";
 import type { SourceArtifact } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { ResolvedChart } from "./chart-source.ts";
 
 const pinKey = "flotilla.dev/pin";
 const signatureKey = "flotilla.dev/pin-signature";
+const dependenciesKey = "flotilla.dev/dependencies";
+const dependenciesSignatureKey = "flotilla.dev/dependencies-signature";
 const problemKey = "flotilla.dev/chart-problem";
 const problemReasonKey = "flotilla.dev/chart-problem-reason";
 
@@ -16,6 +19,8 @@ export interface ChartProblem {
   readonly reason: "ArtifactFailed" | "ChartMutateError";
   readonly message: string;
 }
+
+const addressesSchema = z.array(z.string());
 
 /** What the hub signs: the pin of one object. */
 function signedOf(kind: string, { namespace, name, uid }: ObjectMeta, pin: string) {
@@ -47,6 +52,35 @@ export function pinOfArtifact(
   return parsed.success ? parsed.data : undefined;
 }
 
+/**
+ * The addresses of the repositories that the chart of a HelmChart has dependencies from: agents get the credentials for these, so they
+ * are signed, with the pin of the chart. Undefined: the artifact does not say it.
+ */
+export function dependenciesOfArtifact(
+  { metadata }: Pick<HelmChart, "metadata">,
+  artifact: SourceArtifact | undefined,
+  signer: Pick<PinSigner, "isSigned">,
+): readonly string[] | undefined {
+  const { [pinKey]: pin = "", ...others } = artifact?.metadata ?? {};
+  const { [dependenciesKey]: text, [dependenciesSignatureKey]: signature = "" } = others;
+  if (text === undefined) return undefined;
+  return signer.isSigned([...signedOf("HelmChart", metadata, pin), text], signature)
+    ? addressesSchema.parse(JSON.parse(text))
+    : undefined;
+}
+
+function dependenciesMetadata(
+  metadata: ObjectMeta,
+  pin: Pin,
+  dependencies: readonly string[],
+  signer: Pick<PinSigner, "sign">,
+): Readonly<Record<string, string>> {
+  if (dependencies.length === 0) return {};
+  const text = JSON.stringify(dependencies);
+  const signed = [...signedOf("HelmChart", metadata, JSON.stringify(pin)), text];
+  return { [dependenciesKey]: text, [dependenciesSignatureKey]: signer.sign(signed) };
+}
+
 /** The metadata of an artifact that has a problem instead of a pin. */
 export function problemMetadata({
   reason,
@@ -63,7 +97,7 @@ export function problemOfArtifact(artifact: SourceArtifact | undefined): ChartPr
 
 export function chartArtifact(
   { metadata }: HelmChart,
-  { name, pin, digest, url }: ResolvedChart,
+  { name, pin, digest, url, dependencies = [] }: ResolvedChart,
   signer: Pick<PinSigner, "sign">,
 ): Omit<SourceArtifact, "lastUpdateTime"> {
   const version = pinnedVersion(pin);
@@ -72,6 +106,9 @@ export function chartArtifact(
     digest,
     url,
     path: `helmchart/${metadata.namespace}/${metadata.name}/${name}-${version}.tgz`,
-    metadata: pinMetadata("HelmChart", metadata, pin, signer),
+    metadata: {
+      ...pinMetadata("HelmChart", metadata, pin, signer),
+      ...dependenciesMetadata(metadata, pin, dependencies, signer),
+    },
   };
 }

@@ -1,12 +1,16 @@
-/** Chart.yaml of a chart in a tree of files, and the version that the chart gets. */
+/** Chart.yaml of a chart in a tree of files: a directory or a packaged chart. */
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import type { HelmChart, HelmChartSpec } from "@flotilla/shared/flux";
+import { parseVersion } from "@flotilla/shared/version";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { SourceError } from "../fluxsource/index.ts";
 
 const unpack = promisify(gunzip);
 const blockBytes = 512;
+
+/** Flux's limits of a packaged chart and of a file in it. */
+export const maxArchiveBytes = 10 * 1024 * 1024;
+export const maxChartFileBytes = 5 * 1024 * 1024;
 
 /** A packaged chart, unpacked. Flux's limit of a package is 10 MiB. */
 const maxUnpackedBytes = 64 * 1024 * 1024;
@@ -24,7 +28,7 @@ export function parseChartFile(text: string, where: string): ChartFile {
   ) as Readonly<Record<string, unknown>>;
   if (typeof name !== "string" || !/^[a-zA-Z0-9._-]+$/.test(name))
     throw invalidChart(where, "its Chart.yaml has no valid name");
-  if (typeof version !== "string" || !/^v?\d+(?:\.\d+){0,2}(?:[-+][0-9A-Za-z.+-]+)?$/.test(version))
+  if (typeof version !== "string" || parseVersion(version) === undefined)
     throw invalidChart(where, "its Chart.yaml has no valid version");
   return { name, version };
 }
@@ -44,24 +48,6 @@ export async function chartFileOfArchive(bytes: Uint8Array, where: string): Prom
     at = start + Math.ceil(size / blockBytes) * blockBytes;
   }
   throw invalidChart(where, "it has no Chart.yaml");
-}
-
-/** The version of a chart of a tree, as in Flux. `revision`: hex, of the tree. */
-export function treeChartVersion(
-  { metadata, spec }: Pick<HelmChart, "metadata" | "spec">,
-  version: string,
-  revision: string,
-): string {
-  const parts = [
-    ...(spec?.reconcileStrategy === "Revision" ? [revision.slice(0, 12)] : []),
-    ...(hasOwnValuesFiles(spec) ? [String(metadata.generation ?? 0)] : []),
-  ];
-  return parts.length === 0 ? version : `${version.replace(/\+.*/, "")}+${parts.join(".")}`;
-}
-
-function hasOwnValuesFiles(spec: HelmChartSpec | undefined): boolean {
-  const files = spec?.valuesFiles ?? [];
-  return files.length > 1 || (files.length === 1 && files[0] !== "values.yaml");
 }
 
 /** Nothing but another revision or another path can help. */

@@ -1,5 +1,7 @@
 /** How a chart is resolved in one kind of source. */
 import type { HelmChart, HelmChartSpec } from "@flotilla/shared/flux";
+import type { Change } from "@flotilla/shared/kube/cache";
+import { isSpecChange } from "@flotilla/shared/kube/controller";
 import type { Pin } from "@flotilla/shared/source";
 import type { FluxCondition, ReadSecret, SourceObject } from "../fluxsource/index.ts";
 
@@ -22,6 +24,8 @@ export interface ResolvedChart {
   /** The values files that exist, with `ignoreMissingValuesFiles`. */
   readonly valuesFiles?: readonly string[];
   readonly conditions?: readonly FluxCondition[];
+  /** The addresses of the repositories that it has dependencies from, where agents fetch them. */
+  readonly dependencies?: readonly string[];
 }
 
 /** Charts of one kind of source. */
@@ -37,4 +41,16 @@ export interface ChartFromSource<S extends SourceObject = SourceObject> {
   isPolled(source: S): boolean;
   /** Throws a SourceError or an AppError. */
   resolve(source: S, request: ChartRequest): Promise<ResolvedChart>;
+}
+
+/**
+ * Whether a change of a source concerns its charts: it has something else, or is another one. Not each time that it was read,
+ * because a source may have thousands of charts.
+ */
+export function concernsCharts<S extends SourceObject>(
+  change: Change<S>,
+  revisionOf: (source: S) => string | undefined,
+): boolean {
+  const { before, after } = change;
+  return isSpecChange(change) || (before && revisionOf(before)) !== (after && revisionOf(after));
 }

@@ -2,18 +2,20 @@
 import { type HelmChart, type HelmChartSpec, helmCharts } from "@flotilla/shared/flux";
 import { defineIndex } from "@flotilla/shared/kube/cache";
 import { type Watch, watch } from "@flotilla/shared/kube/controller";
-import { type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { pinnedVersion } from "@flotilla/shared/source";
 import type { FluxInformers } from "../cache/index.ts";
 import {
   createSourceController,
+  noSourceArtifact,
   type SourceController,
   type SourceControllerDeps,
   SourceError,
+  type SourceObject,
 } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { chartArtifact, pinOfArtifact } from "./artifact.ts";
-import type { ChartFromSource } from "./chart-source.ts";
+import { type ChartFromSource, concernsCharts } from "./chart-source.ts";
 
 type ChartSourceKind = HelmChartSpec["sourceRef"]["kind"];
 
@@ -53,6 +55,18 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
     return flux.helmCharts.store.byIndex(bySource, `${kind}/${key}`).map(keyOf);
   }
 
+  function sourceWatch<T extends SourceObject>(
+    kind: ChartSourceKind,
+    source: Parameters<typeof watch<T>>[0],
+  ): Watch {
+    const revisionOf = (each: T): string | undefined => sources[kind]?.revisionOf(each);
+    return watch(source, {
+      predicate: (change) => concernsCharts(change, revisionOf),
+      toKeys: ({ key }) => chartsOf(kind, key),
+      replay: false,
+    });
+  }
+
   return createSourceController<HelmChart>(
     {
       name: "helmchart",
@@ -80,6 +94,14 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
         // The same index at another address has its charts there.
         return `${source.metadata.uid} ${charts.addressOf(source)} ${charts.revisionOf(source) ?? "no artifact"}`;
       },
+      isWaiting(chart) {
+        const { source, charts } = find(chart) ?? {};
+        return (
+          chart.status?.artifact !== undefined &&
+          source?.status?.artifact !== undefined &&
+          charts?.revisionOf(source) === undefined
+        );
+      },
       isDamaged: ({ metadata, status }) =>
         status?.artifact !== undefined &&
         pinOfArtifact("HelmChart", metadata, status.artifact, signer) === undefined,
@@ -99,9 +121,10 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
           );
         const revision = charts.revisionOf(source);
         if (revision === undefined)
-          throw new SourceError(
-            "NoSourceArtifact",
-            `the ${kind} ${key} has no artifact yet; continuing as soon as it has one`,
+          throw noSourceArtifact(
+            source.status?.artifact === undefined
+              ? `the ${kind} ${key} has no artifact yet; continuing as soon as it has one`
+              : `the ${kind} ${key} was not read since it was changed; continuing as soon as it is Ready`,
           );
         const resolved = await charts.resolve(source, { chart, spec, secret, signal });
         const version = pinnedVersion(resolved.pin);
@@ -125,20 +148,12 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
     {
       ...deps,
       watches: [
-        sourceWatch(flux.helmRepositories, (key) => chartsOf("HelmRepository", key)),
-        sourceWatch(flux.gitRepositories, (key) => chartsOf("GitRepository", key)),
-        sourceWatch(flux.buckets, (key) => chartsOf("Bucket", key)),
+        sourceWatch("HelmRepository", flux.helmRepositories),
+        sourceWatch("GitRepository", flux.gitRepositories),
+        sourceWatch("Bucket", flux.buckets),
       ],
     },
   );
-}
-
-/** Every change of a source enqueues its charts, which decide by its revision whether they are due. */
-function sourceWatch<T extends KubeObject>(
-  source: Parameters<typeof watch<T>>[0],
-  toKeys: (key: ObjectKey) => readonly ObjectKey[],
-): Watch {
-  return watch(source, { toKeys: ({ key }) => toKeys(key), replay: false });
 }
 
 function sourceKey(kind: ChartSourceKind, namespace: string | undefined, name: string): string {

@@ -19,20 +19,19 @@ import {
   requestTimeoutMs,
   secretsOfBucket,
 } from "../bucket/index.ts";
-import { isUsable, SourceError, timeoutOf } from "../fluxsource/index.ts";
+import { isUsable, noSourceArtifact, timeoutOf } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { pinOfArtifact } from "./artifact.ts";
 import {
   chartFileOfArchive,
   invalidChart,
+  maxArchiveBytes,
+  maxChartFileBytes,
   parseChartFile,
-  treeChartVersion,
 } from "./chart-file.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
-
-/** Flux's limits of a packaged chart and of a file in it. */
-const maxArchiveBytes = 10 * 1024 * 1024;
-const maxChartFileBytes = 5 * 1024 * 1024;
+import { keptDependencies, repositoriesOf } from "./dependencies.ts";
+import { keepMadeChart, presentValuesFiles, treeChartVersion } from "./tree-chart.ts";
 
 export function chartsOfBuckets(deps: {
   readonly store: Pick<Store<Bucket>, "get">;
@@ -53,27 +52,37 @@ export function chartsOfBuckets(deps: {
     const found = findChart(listing, path);
     if (found === undefined)
       throw invalidChart(where, "there is neither a Chart.yaml below it nor an object of this key");
-    const { key, etag } = found;
-    const maxBytes = found.isArchive ? maxArchiveBytes : maxChartFileBytes;
-    const bytes = await deps.client
-      .readObject(location, { key, etag, maxBytes }, access, {
-        ...{ signal, timeoutMs: requestTimeoutMs },
-      })
-      .catch((thrown: unknown) => {
-        if (AppError.from(thrown).code === bucketErrors.BUCKET_CHANGED.code)
-          deps.listings.changed(bucket);
-        throw thrown;
-      });
-    if (bytes === undefined) {
+    async function read({ key, etag }: BucketObject, maxBytes: number): Promise<Uint8Array> {
+      const bytes = await deps.client
+        .readObject(location, { key, etag, maxBytes }, access, {
+          ...{ signal, timeoutMs: requestTimeoutMs },
+        })
+        .catch((thrown: unknown) => {
+          if (AppError.from(thrown).code === bucketErrors.BUCKET_CHANGED.code)
+            deps.listings.changed(bucket);
+          throw thrown;
+        });
+      if (bytes !== undefined) return bytes;
       deps.listings.changed(bucket);
-      throw new SourceError("NoSourceArtifact", `object ${key} of ${where} is gone`);
+      throw noSourceArtifact(`object ${key} of ${where} is gone`);
     }
+    const bytes = await read(found, found.isArchive ? maxArchiveBytes : maxChartFileBytes);
     const text = found.isArchive
       ? await chartFileOfArchive(bytes, where)
       : Buffer.from(bytes).toString("utf8");
     const { name, version } = parseChartFile(text, where);
-    const { valuesFiles = [], ignoreMissingValuesFiles } = spec;
-    const present = presentFiles(listing, valuesFiles, ignoreMissingValuesFiles === true);
+    const required = found.isArchive ? undefined : requirementsOf(listing, path);
+    const requirements = required && (await read(required, maxChartFileBytes));
+    // A packaged chart has its dependencies in it.
+    const repositories = found.isArchive
+      ? []
+      : repositoriesOf(text, requirements && Buffer.from(requirements).toString("utf8"));
+    const keys = new Set(listing.objects.map(({ key }) => key));
+    const present = presentValuesFiles(
+      spec,
+      (file) => keys.has(pathOf(file)),
+      `bucket ${bucketAddress(location)} (${revision})`,
+    );
     const hex = revision.slice("sha256:".length);
     const needsOthers = present.some((file) => !isBelow(path, file)) || /file:/.test(text);
     const pin: BucketPin = {
@@ -85,21 +94,20 @@ export function chartsOfBuckets(deps: {
       build: { ...(present.length > 0 && { valuesFiles: present.map(pathOf) }) },
     };
     const before = pinOfArtifact("HelmChart", chart.metadata, chart.status?.artifact, deps.signer);
-    // An equal version is not made again until the HelmChart itself changes, as in Flux, or agents have to fetch it elsewhere.
-    const isSame =
+    // One from another address is not kept: agents have to fetch it where the bucket is now.
+    const isSamePlace =
       before?.kind === "bucket" &&
-      before.version === pin.version &&
-      chart.status?.observedChartName === name &&
-      chart.status.observedGeneration === chart.metadata.generation &&
       bucketAddress(before) === bucketAddress(location) &&
       before.region === location.region;
-    const result = isSame ? before : pin;
+    const result = keepMadeChart(chart, isSamePlace ? before : undefined, { name, pin });
     return {
       name,
       pin: result,
       digest: result.digest,
       url: bucketAddress(location),
-      ...(ignoreMissingValuesFiles === true && { valuesFiles: present }),
+      dependencies:
+        result === pin ? repositories : keptDependencies(chart, repositories, deps.signer),
+      ...(spec.ignoreMissingValuesFiles === true && { valuesFiles: present }),
     };
   }
 
@@ -134,9 +142,12 @@ function isBelow(directory: string, file: string): boolean {
   return directory === "." || pathOf(file).startsWith(`${directory}/`);
 }
 
-interface FoundChart {
+interface BucketObject {
   readonly key: string;
   readonly etag: string;
+}
+
+interface FoundChart extends BucketObject {
   readonly isArchive: boolean;
 }
 
@@ -147,20 +158,10 @@ function findChart({ objects }: BucketListing, path: string): FoundChart | undef
   return found && { key: found.key, etag: found.etag, isArchive: found.key === path };
 }
 
-function presentFiles(
-  { objects }: BucketListing,
-  files: readonly string[],
-  isMissingIgnored: boolean,
-): readonly string[] {
-  const keys = new Set(objects.map(({ key }) => key));
-  const missing = files.filter((file) => !keys.has(pathOf(file)));
-  if (missing[0] !== undefined && !isMissingIgnored)
-    throw new SourceError(
-      "ValuesFilesError",
-      `values file ${missing[0]} is not in the bucket: spec.valuesFiles has paths from its root`,
-      { condition: "BuildFailed", stalls: true },
-    );
-  return files.filter((file) => !missing.includes(file));
+/** Where a chart of `apiVersion: v1` has its dependencies. */
+function requirementsOf({ objects }: BucketListing, path: string): BucketObject | undefined {
+  const key = path === "." ? "requirements.yaml" : `${path}/requirements.yaml`;
+  return objects.find((each) => each.key === key);
 }
 
 /** From the root of the bucket, without `.`; `.` is the root itself. */

@@ -12,9 +12,11 @@ import {
   describeUrl,
   pinAddress,
   type RepositoryAccess,
+  RepositoryError,
 } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import type { OciArtifacts } from "@flotilla/shared/source/oci";
+import { versionErrors } from "@flotilla/shared/version";
 import {
   type FluxCondition,
   isUsable,
@@ -31,7 +33,7 @@ const invalidReferences: ReadonlySet<string> = new Set([
   chartErrors.CHART_NOT_FOUND.code,
   chartErrors.CHART_VERSION_NOT_FOUND.code,
   chartErrors.CHART_SOURCE_INVALID.code,
-  "CONSTRAINT_INVALID",
+  versionErrors.VERSION_CONSTRAINT_INVALID.code,
 ]);
 
 export function chartsOfHelmRepositories(deps: {
@@ -70,6 +72,7 @@ export function chartsOfHelmRepositories(deps: {
           {
             stalls: isInvalid,
             cause: thrown,
+            ...(error instanceof RepositoryError && { retryAfterMs: error.retryAfterMs }),
           },
         );
       });

@@ -5,10 +5,19 @@ import { AppError } from "@flotilla/shared/errors";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { entryFor, holds, isWorthPublishing, remarksOn } from "../frontend/index.ts";
+import { isBundleOf } from "../cache/index.ts";
+import {
+  bundleNameTaken,
+  entryFor,
+  holds,
+  isWorthPublishing,
+  remarksOn,
+  type WriteBundleDeps,
+  writeBundle,
+} from "../frontend/index.ts";
 import { limitsRepositories, mergePolicies, violationOf, withDefaults } from "../policy/index.ts";
 import {
   type ChartAccess,
@@ -31,7 +40,6 @@ import {
 import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./events.ts";
 import { addHelmOpFinalizer, type FinalizerDeps, finalize } from "./finalizer.ts";
 import { helmOpFrontEnd } from "./front-end.ts";
-import { nameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
 
 export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps {
   readonly policies: Store<Policy>;
@@ -63,7 +71,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const invalid =
       helmOpFrontEnd.validate(helmOp) ??
       violationOf(policy, helmOp, deps.patterns) ??
-      nameTaken(deps.bundles.get(key), helmOp);
+      nameTaken(helmOp);
     if (invalid !== undefined) return reject(written, helmOp, invalid);
     const showsResponses = limitsRepositories(policy);
     const access = await deps.access.of(helmOp, { showsResponses }).catch(AppError.from);
@@ -104,6 +112,14 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     statuses.publish(written, next);
     return requeueAt(nextAtMs, clock.now());
   };
+
+  /** Another Bundle of this name is left alone. */
+  function nameTaken(helmOp: HelmOp): AppError | undefined {
+    const bundle = deps.bundles.get(keyOf(helmOp));
+    return bundle === undefined || isBundleOf(bundle, helmOp)
+      ? undefined
+      : bundleNameTaken(bundle, "HelmOp");
+  }
 
   /** The pins of the Bundle where their signature is valid; those of the status for what the Bundle has none for. */
   function withSignedPins(key: ObjectKey, state: ResolutionState): ResolutionState {

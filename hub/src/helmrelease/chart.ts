@@ -21,6 +21,8 @@ export interface ReleaseChart {
   readonly pin: Pin;
   readonly access: SourceAccess;
   readonly included?: readonly SourceAccess[] | undefined;
+  /** Of the repositories that the chart has dependencies from. */
+  readonly dependencies?: readonly SourceAccess[] | undefined;
 }
 
 /** On a generated HelmChart, as in Flux: the HelmRelease that it was made for. */

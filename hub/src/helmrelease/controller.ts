@@ -1,6 +1,6 @@
 /** The controller of HelmReleases: what it watches, and how a change maps to keys. */
 import { type HelmRelease, type HelmReleaseStatus, helmReleases } from "@flotilla/shared/flux";
-import { byNamespace, defineIndex } from "@flotilla/shared/kube/cache";
+import { defineIndex } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
   createController,
@@ -15,8 +15,10 @@ import type { ReconcileDurations } from "../metrics/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { chartSourceOf } from "./chart.ts";
+import { policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { helmReleaseReconciler } from "./reconcile.ts";
+import { isReadAgain, isSettled } from "./source-change.ts";
 import type { ValidationOptions } from "./validate.ts";
 
 export interface HelmReleaseControllerDeps extends ControllerDeps {
@@ -37,11 +39,29 @@ const byChart = defineIndex<HelmRelease>("chart", (release) => {
   return ref === undefined ? [] : [`${ref.kind}/${keyOf(ref)}`];
 });
 
+/** Those that are being deleted. */
+const byDeletion = defineIndex<HelmRelease>("deletion", ({ metadata }) =>
+  metadata.deletionTimestamp === undefined ? [] : [deleting],
+);
+
+const deleting = "deleting";
+
+/** HelmReleases by the namespaces whose Policies they obey. */
+const byPolicyNamespace = defineIndex<HelmRelease>("policyNamespace", policyNamespacesOf);
+
+/** HelmReleases by the namespace of their HelmChart, whose HelmRepositories its dependencies are accessed with. */
+const byChartNamespace = defineIndex<HelmRelease>("chartNamespace", (release) => {
+  const ref = chartSourceOf(release);
+  return ref?.kind === "HelmChart" ? [ref.namespace] : [];
+});
+
 export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Controller {
   const { flux, caches } = deps;
   const { store } = flux.helmReleases;
   const using = (kind: string, key: ObjectKey) =>
     store.byIndex(byChart, `${kind}/${key}`).map(keyOf);
+  const ofSourceNamespace = (key: ObjectKey) =>
+    store.byIndex(byChartNamespace, refOf(key).namespace ?? "").map(keyOf);
   const ofBundle = (key: ObjectKey) => releasesOfBundle(flux, key);
   return createController({
     name: "helmrelease",
@@ -62,9 +82,29 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
     clock: deps.clock,
     watches: [
       watch(flux.helmReleases, { predicate: isSpecChange, toKeys: ownKey }),
-      watch(flux.helmCharts, { toKeys: ({ key }) => using("HelmChart", key), replay: false }),
+      watch(flux.helmCharts, {
+        predicate: (change) => isSpecChange(change) || isSettled(change),
+        toKeys: ({ key }) => using("HelmChart", key),
+        replay: false,
+      }),
       watch(flux.ociRepositories, {
+        predicate: isSettled,
         toKeys: ({ key }) => using("OCIRepository", key),
+        replay: false,
+      }),
+      watch(flux.helmRepositories, {
+        predicate: isSpecChange,
+        toKeys: ({ key }) => ofSourceNamespace(key),
+        replay: false,
+      }),
+      watch(flux.gitRepositories, {
+        predicate: isReadAgain,
+        toKeys: ({ key }) => ofSourceNamespace(key),
+        replay: false,
+      }),
+      watch(flux.buckets, {
+        predicate: isReadAgain,
+        toKeys: ({ key }) => ofSourceNamespace(key),
         replay: false,
       }),
       // Another client changed or deleted it.
@@ -79,9 +119,17 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
         toKeys: ({ before }) => (before === undefined ? [] : ofBundle(bundleKeyOf(before))),
         replay: false,
       }),
+      // Their deletion waits for connected clusters only.
+      watch(caches.clusters, {
+        predicate: ({ before, after }) =>
+          before?.status?.agent?.connected === true && after?.status?.agent?.connected !== true,
+        toKeys: () => store.byIndex(byDeletion, deleting).map(keyOf),
+        replay: false,
+      }),
       watch(caches.policies, {
         predicate: isSpecChange,
-        toKeys: ({ key }) => store.byIndex(byNamespace, refOf(key).namespace ?? "").map(keyOf),
+        toKeys: ({ key }) =>
+          store.byIndex(byPolicyNamespace, refOf(key).namespace ?? "").map(keyOf),
         replay: false,
       }),
     ],

@@ -12,6 +12,8 @@ export interface Decision {
   /** Undefined: it can be deployed. */
   readonly problem?: { readonly reason: string; readonly message: string } | undefined;
   readonly chart?: ReleaseChart | undefined;
+  /** It was rejected before its HelmChart was created, changed or deleted. */
+  readonly isRejected?: boolean;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -19,18 +21,19 @@ export interface Decision {
 export function decidedStatus(
   release: HelmRelease,
   status: HelmReleaseStatus | undefined,
-  { problem, chart, now }: Decision,
+  { problem, chart, isRejected, now }: Decision,
 ): HelmReleaseStatus {
   const { generation = 0 } = release.metadata;
   const ref = chartSourceOf(release);
-  const { helmChart: _, lastAttemptedRevisionDigest, ...kept } = status ?? {};
+  const { helmChart: earlier, lastAttemptedRevisionDigest, ...kept } = status ?? {};
+  const helmChart = isRejected === true ? earlier : ref?.isGenerated ? chartKey(ref) : undefined;
   const accepted =
     problem === undefined
       ? ({ status: "True", reason: "Accepted", message: "the chart is resolved" } as const)
       : ({ status: "False", ...problem } as const);
   return {
     ...kept,
-    ...(ref?.isGenerated === true && { helmChart: chartKey(ref) }),
+    ...(helmChart !== undefined && { helmChart }),
     ...(chart === undefined
       ? lastAttemptedRevisionDigest !== undefined && { lastAttemptedRevisionDigest }
       : {
@@ -46,6 +49,20 @@ export function decidedStatus(
       { type: "Accepted", ...accepted },
       { generation, now },
     ),
+  };
+}
+
+/** While it is not reconciled: its generation counts as observed and its request as handled, as in Flux. */
+export function suspendedStatus(
+  release: HelmRelease,
+  status: HelmReleaseStatus | undefined,
+): HelmReleaseStatus | undefined {
+  if ((status?.conditions ?? []).length === 0) return undefined;
+  const { lastHandledReconcileAt } = handled(release);
+  return {
+    ...status,
+    observedGeneration: release.metadata.generation ?? 0,
+    ...(lastHandledReconcileAt !== undefined && { lastHandledReconcileAt }),
   };
 }
 

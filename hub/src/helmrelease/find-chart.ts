@@ -1,17 +1,22 @@
 /** Finds what the source of a HelmRelease's chart has now. Reads caches, and changes nothing. */
-import type { SourceAccess } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Pin } from "@flotilla/shared/source";
 import type { FluxInformers } from "../cache/index.ts";
 import { isUsable, type SourceObject } from "../fluxsource/index.ts";
-import { type ChartProblem, pinOfArtifact, problemOfArtifact } from "../helmchart/index.ts";
+import {
+  type ChartProblem,
+  dependenciesOfArtifact,
+  pinOfArtifact,
+  problemOfArtifact,
+} from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { type ChartSourceRef, chartSourceOf, isGeneratedFor, type ReleaseChart } from "./chart.ts";
+import { accessOf, dependenciesOf, type FluxSources, includedOf } from "./source-access.ts";
 
 export interface FindChartDeps {
-  readonly flux: FluxInformers;
+  readonly flux: FluxSources & { readonly helmCharts: Pick<FluxInformers["helmCharts"], "store"> };
   readonly signer: Pick<PinSigner, "isSigned">;
 }
 
@@ -51,11 +56,13 @@ function chartOf({ flux, signer }: FindChartDeps, ref: ChartSourceRef): ReleaseC
   const key = keyOf({ namespace: ref.namespace, name });
   const access = accessOf(flux, kind, ref.namespace, name);
   if (access === undefined) return notReady(`there is no ${kind} ${key}`);
-  const found = { pin, access };
-  const included = kind === "GitRepository" ? includedOf(flux, ref.namespace, name) : undefined;
-  return pin.kind === "oci"
-    ? { ...found, repo: pin.repository, chart: "" }
-    : { ...found, included, repo: access.url ?? "", chart: chart.spec.chart };
+  if (pin.kind === "oci") return { pin, access, repo: pin.repository, chart: "" };
+  const repositories = dependenciesOfArtifact(chart, chart.status?.artifact, signer) ?? [];
+  return {
+    ...{ pin, access, repo: access.url ?? "", chart: chart.spec.chart },
+    included: kind === "GitRepository" ? includedOf(flux, ref.namespace, name) : [],
+    dependencies: dependenciesOf(flux, ref.namespace, repositories),
+  };
 }
 
 function repositoryOf(
@@ -91,69 +98,6 @@ function pinOf(
     return { ...problem, message: `${what} has no chart to install: ${problem.message}` };
   return notReady(
     `${what} has no chart: its status was not written by this hub, which reads the source again`,
-  );
-}
-
-/** How agents access a source: its address, and the Secrets in its namespace. Undefined: it does not exist. */
-function accessOf(
-  flux: FluxInformers,
-  kind: SourceAccess["kind"],
-  namespace: string,
-  name: string,
-): SourceAccess | undefined {
-  const key = keyOf({ namespace, name });
-  const secret = (ref: { readonly name: string } | undefined) =>
-    ref === undefined ? undefined : `${namespace}/${ref.name}`;
-  const secrets = (refs: {
-    readonly secretRef?: { readonly name: string } | undefined;
-    readonly certSecretRef?: { readonly name: string } | undefined;
-    readonly proxySecretRef?: { readonly name: string } | undefined;
-  }) =>
-    given({
-      secret: secret(refs.secretRef),
-      certSecret: secret(refs.certSecretRef),
-      proxySecret: secret(refs.proxySecretRef),
-    });
-  switch (kind) {
-    case "HelmRepository": {
-      const { spec } = flux.helmRepositories.store.get(key) ?? {};
-      if (spec === undefined) return undefined;
-      const { url, insecure, passCredentials } = spec;
-      return { kind, url, ...secrets(spec), ...flags({ insecure, passCredentials }) };
-    }
-    case "OCIRepository": {
-      const { spec } = flux.ociRepositories.store.get(key) ?? {};
-      if (spec === undefined) return undefined;
-      return { kind, url: spec.url, ...secrets(spec), ...flags({ insecure: spec.insecure }) };
-    }
-    case "GitRepository": {
-      const { spec } = flux.gitRepositories.store.get(key) ?? {};
-      return spec === undefined ? undefined : { kind, url: spec.url, ...secrets(spec) };
-    }
-    case "Bucket": {
-      const { spec } = flux.buckets.store.get(key) ?? {};
-      if (spec === undefined) return undefined;
-      const scheme = spec.insecure === true ? "http" : "https";
-      const url = `${scheme}://${spec.endpoint}/${spec.bucketName}`;
-      return { kind, url, ...secrets(spec), ...flags({ insecure: spec.insecure }) };
-    }
-  }
-}
-
-function includedOf(flux: FluxInformers, namespace: string, name: string): readonly SourceAccess[] {
-  const { spec } = flux.gitRepositories.store.get(keyOf({ namespace, name })) ?? {};
-  return (spec?.include ?? []).flatMap(
-    ({ repository }) => accessOf(flux, "GitRepository", namespace, repository.name) ?? [],
-  );
-}
-
-function flags(values: Readonly<Record<string, boolean | undefined>>) {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value === true));
-}
-
-function given(texts: Readonly<Record<string, string | undefined>>) {
-  return Object.fromEntries(
-    Object.entries(texts).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
   );
 }
 

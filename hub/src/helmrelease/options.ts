@@ -24,6 +24,7 @@ const defaultStrategy = { name: "RemediateOnFailure" } as const;
 
 export function releaseOptions(spec: HelmReleaseSpec): Options {
   const { install, upgrade, rollback, uninstall, test, driftDetection } = spec;
+  const method = applyMethod(upgrade, install?.serverSideApply === false ? "disabled" : "enabled");
   return {
     timeout: spec.timeout ?? defaultTimeout,
     maxHistory: spec.maxHistory ?? defaultHistory,
@@ -43,14 +44,31 @@ export function releaseOptions(spec: HelmReleaseSpec): Options {
       strategy: defaultStrategy,
       remediation: {},
       ...upgrade,
+      serverSideApply: method,
     },
-    rollback: { disableWaitForJobs: false, ...rollback },
+    rollback: {
+      disableWaitForJobs: false,
+      ...rollback,
+      serverSideApply: applyMethod(rollback, method),
+    },
     uninstall: { disableWait: false, ...uninstall },
     ...(test !== undefined && { test }),
     driftDetection: { mode: "disabled", ...driftDetection },
     ...(spec.postRenderers !== undefined && { postRenderers: spec.postRenderers }),
     ...(spec.healthCheckExprs !== undefined && { healthCheckExprs: spec.healthCheckExprs }),
   };
+}
+
+/**
+ * Helm forces no conflicts where it chooses the method itself, and an upgrade would fail by any field that somebody else has changed.
+ * `auto` is the method of the revision before.
+ */
+function applyMethod(
+  action: { readonly serverSideApply?: "enabled" | "disabled" | "auto" | undefined } | undefined,
+  before: "enabled" | "disabled",
+): "enabled" | "disabled" {
+  const { serverSideApply = "auto" } = action ?? {};
+  return serverSideApply === "auto" ? before : serverSideApply;
 }
 
 function withoutFields<T extends object, K extends keyof T>(

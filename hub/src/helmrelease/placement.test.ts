@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { AppError } from "@flotilla/shared/errors";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 import { test } from "vitest";
-import { isLocal, placementOf, targetsAnnotation } from "./placement.ts";
+import { isLocal, placementOf, policyNamespacesOf, targetsAnnotation } from "./placement.ts";
 import { aHelmRelease } from "./testing/index.ts";
 
 const everywhere = [{ clusterSelector: {} }];
@@ -111,4 +111,12 @@ test.each(locals)("%s: it is local %s", (expected, _, spec, namespace) => {
   const placement = placementOf(release);
   assert.ok(!(placement instanceof AppError));
   assert.equal(isLocal(release, placement), expected);
+});
+
+test("a HelmRelease obeys the Policies of its namespace, and those of the namespace of its Clusters", () => {
+  assert.deepEqual(policyNamespacesOf(aHelmRelease()), ["apps", "fleet-local"]);
+  assert.deepEqual(policyNamespacesOf(aHelmRelease({ targets: everywhere })), ["apps"]);
+  const local = aHelmRelease({}, { namespace: "fleet-local" });
+  assert.deepEqual(policyNamespacesOf(local), ["fleet-local"]);
+  assert.deepEqual(policyNamespacesOf(aHelmRelease({ kubeConfig: {} })), ["apps"]);
 });

@@ -45,6 +45,14 @@ export function placementOf(release: HelmRelease): Placement | AppError {
   };
 }
 
+/** The namespaces whose Policies it obeys: its own, and that of its Clusters. */
+export function policyNamespacesOf(release: HelmRelease): readonly string[] {
+  const { namespace = "" } = release.metadata;
+  const placement = placementOf(release);
+  const { clusterNamespace = namespace } = placement instanceof AppError ? {} : placement;
+  return [...new Set([namespace, clusterNamespace])];
+}
+
 /** Whether it goes to the hub's own cluster, which has the hub's keys. */
 export function isLocal({ metadata }: HelmRelease, placement: Placement): boolean {
   return (placement.clusterNamespace ?? metadata.namespace) === localNamespace;

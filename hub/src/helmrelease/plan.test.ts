@@ -146,6 +146,25 @@ test("an account is one of the HelmRelease's namespace", () => {
   assert.equal(origin?.serviceAccount, "system:serviceaccount:apps:deployer");
 });
 
+test("a change of the name that is shortened to the same does not change the release", () => {
+  const long = "a".repeat(60);
+  const named = (releaseName: string) => plan({ releaseName }).spec.helm?.releaseName;
+  assert.equal(named(long)?.length, 53);
+  assert.equal(plan({ releaseName: named(long) ?? "" }).spec.helm?.releaseName, named(long));
+  assert.notEqual(named(`${long}b`), named(long));
+});
+
+test("suspend is passed on, and requests stay open meanwhile", () => {
+  const annotations = { "reconcile.fluxcd.io/requestedAt": "one" };
+  const { metadata, spec } = plan({ suspend: true }, { annotations });
+  assert.equal(spec.suspend, true);
+  assert.equal(metadata.annotations, undefined);
+});
+
+test("persistentClient changes nothing, because each run of Helm has a client of its own", () => {
+  assert.deepEqual(plan({ persistentClient: false }), plan());
+});
+
 test("metadata for all objects has Flux's labels of the owner besides, which win", () => {
   const { spec } = plan({
     commonMetadata: {

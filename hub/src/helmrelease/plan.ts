@@ -90,7 +90,7 @@ export function releaseNameOf({ metadata }: HelmRelease, spec: HelmReleaseSpec):
 function originOf(
   { metadata }: HelmRelease,
   spec: HelmReleaseSpec,
-  { access, included }: ReleaseChart,
+  { access, included = [], dependencies = [] }: ReleaseChart,
   { clusterNamespace }: Placement,
 ): BundleOrigin {
   const { namespace = "", name } = metadata;
@@ -103,7 +103,8 @@ function originOf(
       serviceAccount: `system:serviceaccount:${namespace}:${serviceAccountName}`,
     }),
     access,
-    ...(included !== undefined && included.length > 0 && { included }),
+    ...(included.length > 0 && { included }),
+    ...(dependencies.length > 0 && { dependencies }),
     ...(valuesFrom.length > 0 && {
       valuesFrom: valuesFrom.map((each) => ({
         kind: each.kind,

@@ -9,6 +9,7 @@ import {
 import { refOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
+import { offlineCheck, offlineSince } from "../clusterstate/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, worstDeployments } from "../summary/index.ts";
@@ -42,6 +43,7 @@ export function createHelmReleasePublisher({
     deployments: caches.deployments.store,
     clusters: caches.clusters.store,
   };
+  const isOffline = offlineCheck(caches.clusters.store);
   return createPublisher<HelmReleaseStatus, HelmRelease>({
     rest,
     clock,
@@ -49,11 +51,11 @@ export function createHelmReleasePublisher({
     resource: helmReleases,
     store: flux.helmReleases.store,
     isUrgent: isUrgentHelmRelease,
-    beforeWrite: (release, next) =>
-      observer?.release(
-        { ...release, status: notifiedStatus(release.status) },
-        notifiedStatus(next),
-      ),
+    beforeWrite(release, next) {
+      const bundle = caches.bundles.store.get(bundleKeyFor(release));
+      const status = notifiedStatus(release.status, bundle);
+      observer?.release({ ...release, status }, notifiedStatus(next, bundle));
+    },
     rollUp(release) {
       const key = bundleKeyFor(release);
       const found = caches.bundles.store.get(key);
@@ -77,7 +79,10 @@ export function createHelmReleasePublisher({
         ...rolledUp,
         deployments,
         clusterOf: (deployment: BundleDeployment) =>
-          releaseCluster(deployment, refOf(clusterKeyOf(deployment))),
+          releaseCluster(deployment, refOf(clusterKeyOf(deployment)), {
+            isOffline: isOffline(deployment),
+            since: offlineSince(caches.clusters.store.get(clusterKeyOf(deployment))),
+          }),
         now: formatTimeMs(clock.now()),
       });
     },

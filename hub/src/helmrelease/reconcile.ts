@@ -1,5 +1,4 @@
 /** HelmRelease to Bundle: validates, keeps the generated HelmChart, and keeps the Bundle as planned. */
-import { isDeepStrictEqual } from "node:util";
 import {
   type Bundle,
   type BundleDeployment,
@@ -8,6 +7,7 @@ import {
   type Policy,
 } from "@flotilla/shared/api";
 import { fluxFinalizer, helmReleaseLabel } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import {
   type HelmChart,
@@ -30,23 +30,26 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { byBundle, clusterKeyOf } from "../cache/index.ts";
+import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { asHelmOp } from "../frontend/index.ts";
+import { asHelmOp, bundleNameTaken, writeBundle } from "../frontend/index.ts";
 import { releaseMetadata } from "../notification/index.ts";
-import { mergePolicies, violationOf } from "../policy/index.ts";
+import { type MergedPolicy, mergePolicies, recordViolation, violationOf } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
-import { decidedStatus } from "./decided-status.ts";
+import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
-import { placementOf } from "./placement.ts";
+import { placementOf, policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
 import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
 export interface HelmReleaseDeps extends FindChartDeps {
+  readonly flux: FindChartDeps["flux"] & {
+    readonly helmReleases: Pick<FluxInformers["helmReleases"], "store">;
+  };
   readonly rest: KubeRest;
   readonly bundles: Store<Bundle>;
   readonly deployments: Store<BundleDeployment>;
@@ -54,14 +57,14 @@ export interface HelmReleaseDeps extends FindChartDeps {
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly signer: PinSigner;
-  readonly statuses: Pick<
-    Publisher<HelmReleaseStatus, HelmRelease>,
-    "current" | "publish" | "refresh"
-  >;
+  readonly statuses: Pick<Publisher<HelmReleaseStatus, HelmRelease>, "current" | "publish">;
   readonly events: EventRecorder;
   readonly clock: Pick<Clock, "now">;
   readonly options: ValidationOptions;
 }
+
+/** Whether the clusters are still connected that uninstall a release; the last of its deployments reconciles it at once. */
+const uninstallCheckMs = 30_000;
 
 /** Flux's reasons of errors of the hub. */
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -87,10 +90,12 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
   async function update(release: HelmRelease, signal: AbortSignal): Promise<Result> {
     if (release.spec?.suspend === true) {
       await suspendBundle(release, signal);
+      const status = suspendedStatus(release, statuses.current(release));
+      if (status !== undefined) statuses.publish(release, status);
       return done();
     }
     const invalid = validate(release, deps.options) ?? nameTaken(release);
-    if (invalid !== undefined) return reject(release, invalid);
+    if (invalid !== undefined) return reject(release, invalid, { isRejected: true });
     const placement = placementOf(release);
     if (placement instanceof AppError || release.spec === undefined) return done();
     await keepChart(release, signal);
@@ -100,21 +105,17 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       return done();
     }
     const bundle = planBundle(release, release.spec, { chart, placement });
-    const namespaces = [release.metadata.namespace ?? "", placement.clusterNamespace ?? ""];
     const policy = mergePolicies(
-      [...new Set(namespaces)].flatMap((each) => deps.policies.byIndex(byNamespace, each)),
+      policyNamespacesOf(release).flatMap((each) => deps.policies.byIndex(byNamespace, each)),
     );
-    const violation = violationOf(policy, asHelmOp(bundle), deps.patterns);
+    const violation = firstViolation(policy, bundle);
     if (violation !== undefined) return reject(release, violation);
-    await writeBundle(bundle, signal);
+    await writeBundle(deps, deps.signer.signed(bundle), signal);
     publish(release, { chart });
     return done();
   }
 
-  function publish(
-    release: HelmRelease,
-    decision: Omit<Parameters<typeof decidedStatus>[2], "now">,
-  ): void {
+  function publish(release: HelmRelease, decision: Omit<Decision, "now">): void {
     const now = formatTimeMs(deps.clock.now());
     statuses.publish(
       release,
@@ -122,43 +123,40 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     );
   }
 
-  function reject(release: HelmRelease, error: AppError): Result {
+  /** Every source that it is made from has a Secret to judge. */
+  function firstViolation(policy: MergedPolicy, bundle: Bundle): AppError | undefined {
+    const { included = [], dependencies = [] } = bundle.spec.helmOpOptions?.origin ?? {};
+    const helmOp = asHelmOp(bundle);
+    const others = [...included, ...dependencies].flatMap(({ secret }) => secret ?? []);
+    return [
+      helmOp,
+      ...others.map((secret) => ({
+        ...helmOp,
+        spec: { ...helmOp.spec, helmSecretName: refOf(secret).name },
+      })),
+    ]
+      .map((each) => violationOf(policy, each, deps.patterns))
+      .find((violation) => violation !== undefined);
+  }
+
+  function reject(
+    release: HelmRelease,
+    error: AppError,
+    options: Pick<Decision, "isRejected"> = {},
+  ): Result {
+    const { conditions } = statuses.current(release) ?? {};
+    recordViolation(deps.events, release, findCondition(conditions, "Accepted"), error);
     const reason = reasons.get(error.code) ?? "Invalid";
-    publish(release, { problem: { reason, message: error.message } });
+    publish(release, { problem: { reason, message: error.message }, ...options });
     return done();
   }
 
   /** Another Bundle of this name is left alone. */
   function nameTaken(release: HelmRelease): AppError | undefined {
     const bundle = deps.bundles.get(bundleKeyFor(release));
-    if (bundle === undefined || isBundleOf(bundle)) return undefined;
-    const { namespace, name } = bundle.metadata;
-    return new AppError(
-      hubErrors.BUNDLE_NAME_TAKEN,
-      `a Bundle ${namespace}/${name} exists already that was not made for this HelmRelease; delete that Bundle, or create the HelmRelease under another name`,
-    );
-  }
-
-  async function writeBundle(planned: Bundle, signal: AbortSignal): Promise<void> {
-    const desired = deps.signer.signed(planned);
-    const current = deps.bundles.get(keyOf(desired));
-    if (current === undefined) {
-      deps.bundles.wrote(await rest.create(bundles, desired, { signal }));
-      return;
-    }
-    if (current.metadata.deletionTimestamp !== undefined) return;
-    const { labels = {} } = desired.metadata;
-    // Others may have annotations of their own on it.
-    const annotations = { ...current.metadata.annotations, ...desired.metadata.annotations };
-    if (
-      isDeepStrictEqual(current.spec, desired.spec) &&
-      isDeepStrictEqual(current.metadata.labels, labels) &&
-      isDeepStrictEqual(current.metadata.annotations ?? {}, annotations)
-    )
-      return;
-    const metadata = { ...current.metadata, labels, annotations };
-    const next = { ...current, metadata, spec: desired.spec };
-    deps.bundles.wrote(await rest.replace(bundles, next, { signal }));
+    return bundle === undefined || isBundleOf(bundle)
+      ? undefined
+      : bundleNameTaken(bundle, "HelmRelease");
   }
 
   /**
@@ -228,10 +226,14 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const isWaiting = remaining.some(
       (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
     );
-    if (isWaiting && release.spec?.suspend !== true) return done();
+    if (isWaiting && release.spec?.suspend !== true)
+      return requeueAfter(uninstallCheckMs, "a cluster that uninstalls it may disconnect");
     recordUninstall(release, remaining);
     const chart = chartSourceOf(release);
-    if (chart?.isGenerated === true) await deleteChart(keyOf(chart), release, signal);
+    const earlier = statuses.current(release)?.helmChart;
+    const own = chart?.isGenerated === true ? keyOf(chart) : undefined;
+    for (const each of new Set([own, earlier]))
+      if (each !== undefined) await deleteChart(each, release, signal);
     await removeFinalizer(finalizerOptions(signal), release);
     return done();
   }
@@ -240,7 +242,7 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const status = statuses.current(release);
     const note = uninstalledNote({ ...release, ...(status && { status }) }, remaining);
     if (note === undefined) return;
-    const metadata = releaseMetadata(release, notifiedStatus(status), false);
+    const metadata = releaseMetadata(release, notifiedStatus(status, undefined), false);
     deps.events.record(release, { ...note, metadata });
   }
 

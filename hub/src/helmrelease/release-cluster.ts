@@ -3,18 +3,29 @@ import type { BundleDeployment } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { ReleaseCluster } from "@flotilla/shared/flux";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
-import { stateOf } from "../summary/index.ts";
+import { stateOf, stateWhileOffline, unheardText } from "../summary/index.ts";
 
 /** A status lists several of them. */
 const longestMessage = 256;
 
+export interface ClusterPresence {
+  readonly isOffline: boolean;
+  /** Since when it is offline; "" where no agent ever connected. */
+  readonly since: string;
+}
+
 export function releaseCluster(
   deployment: BundleDeployment,
   { namespace, name }: ObjectRef,
+  { isOffline, since }: ClusterPresence,
 ): ReleaseCluster {
   const { status } = deployment;
-  const state = stateOf(deployment);
-  const message = findCondition(status?.conditions, "Ready")?.message ?? "";
+  const known = stateOf(deployment);
+  const state = isOffline ? stateWhileOffline(known) : known;
+  const message =
+    state === "Offline"
+      ? unheardText(deployment, since)
+      : (findCondition(status?.conditions, "Ready")?.message ?? "");
   const revision = /:(\d+)$/.exec(status?.release ?? "")?.[1];
   return {
     name,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ReleaseRevision } from "@flotilla/shared/api";
 import type { HelmReleaseStatus } from "@flotilla/shared/flux";
 import { describe, test } from "vitest";
-import { aDeployment } from "../testing/index.ts";
+import { aBundle, aDeployment } from "../testing/index.ts";
 import { withReleaseFields } from "./release-fields.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;
@@ -11,7 +11,7 @@ const chart = { chartName: "web", status: "deployed", lastDeployed: "2026-01-02T
 
 function statusOf(before: HelmReleaseStatus, history: readonly ReleaseRevision[]) {
   const status = { release: "apps/web:2", history };
-  return withReleaseFields(before, aDeployment("paris", { status }));
+  return withReleaseFields(before, aDeployment("paris", { status }), undefined);
 }
 
 const first = { version: 1, chartVersion: "1.0.0+bbbbbbbbbbbb", action: "install", ...chart };
@@ -61,6 +61,23 @@ describe("a HelmRelease with one cluster has", () => {
   test("firstDeployed of the first revision that it has reported", () => {
     const installed = statusOf({}, [{ ...first, lastDeployed: "2026-01-01T00:00:00Z" }]);
     assert.equal(statusOf(installed, [second]).history?.[0]?.firstDeployed, "2026-01-01T00:00:00Z");
+  });
+
+  test("the name and namespace of its spec while no revision has succeeded", () => {
+    const { history, storageNamespace } = withReleaseFields(
+      {},
+      aDeployment("paris", { status: { history: [{ ...first, status: "failed" }] } }),
+      aBundle({ namespace: "shop", helm: { releaseName: "shop-web" } }),
+    );
+    assert.equal(storageNamespace, "shop");
+    assert.deepEqual([history?.[0]?.namespace, history?.[0]?.name], ["shop", "shop-web"]);
+    const failed = aDeployment("paris", { status: { history: [first] } });
+    const unknown = withReleaseFields({}, failed, undefined);
+    assert.ok(!("storageNamespace" in unknown), "an empty one is not valid");
+  });
+
+  test("no failures any more once it has succeeded", () => {
+    assert.ok(!("failures" in statusOf({ failures: 2 }, [first])));
   });
 
   test("no inventory any more when the list of objects is cut", () => {

@@ -1,5 +1,5 @@
 /** The fields of Flux's status that describe one release, from its BundleDeployment. Pure. */
-import type { BundleDeployment, ReleaseRevision } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, ReleaseRevision } from "@flotilla/shared/api";
 import type { HelmReleaseStatus, ReleaseSnapshot } from "@flotilla/shared/flux";
 import { inventoryOf } from "./inventory.ts";
 
@@ -19,22 +19,32 @@ export function withoutReleaseFields({
 export function withReleaseFields(
   before: HelmReleaseStatus,
   deployment: BundleDeployment,
+  bundle: Pick<Bundle, "spec"> | undefined,
 ): HelmReleaseStatus {
   const { status } = deployment;
-  const [, namespace = "", name = ""] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
+  const { namespace, name } = releaseOf(deployment, bundle);
   const history = (status?.history ?? []).map((revision) =>
     snapshotOf(revision, { namespace, name }, before),
   );
   const action = history.map((each) => each.action).find(isAttempt);
   const inventory = inventoryOf(deployment);
-  const { inventory: _, ...kept } = before;
+  const { inventory: _inventory, failures: _failures, ...kept } = before;
   return {
     ...kept,
-    ...(history.length > 0 && { history, storageNamespace: namespace }),
+    ...(history.length > 0 && { history }),
+    ...(history.length > 0 && namespace !== "" && { storageNamespace: namespace }),
     ...(action !== undefined && { lastAttemptedReleaseAction: action }),
     ...(inventory !== undefined && { inventory }),
     ...(status?.failures !== undefined && { failures: status.failures }),
   };
+}
+
+/** The release that is there; before one has succeeded, the one that is desired. */
+function releaseOf({ status }: BundleDeployment, bundle: Pick<Bundle, "spec"> | undefined) {
+  const [, namespace, name] = /^([^/]*)\/(.*):\d+$/.exec(status?.release ?? "") ?? [];
+  if (namespace !== undefined && name !== undefined) return { namespace, name };
+  const { namespace: desired, helm } = bundle?.spec ?? {};
+  return { namespace: desired ?? "", name: helm?.releaseName ?? "" };
 }
 
 function snapshotOf(

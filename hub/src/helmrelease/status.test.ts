@@ -3,7 +3,7 @@ import type { Condition } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { aBundle, aDeployment, aggregated, decidedBundle, digestA, now } from "../testing/index.ts";
 import { decidedStatus } from "./decided-status.ts";
-import { type HelmReleaseInputs, helmReleaseStatus } from "./status.ts";
+import { type HelmReleaseInputs, helmReleaseStatus, isUrgentHelmRelease } from "./status.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 
 type Given = Pick<Condition, "type" | "status"> & Partial<Condition>;
@@ -88,6 +88,47 @@ const rows: readonly (readonly [what: string, Given[], boolean, readonly string[
     false,
     ["Reconciling=True ProgressingWithRetry", "Ready=False DependencyNotReady"],
   ],
+  [
+    "without its values, which are retried",
+    [
+      released("False", "UpgradeFailed"),
+      { type: "Deployed", status: "False", reason: "ValuesError", message: "no key a" },
+    ],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ValuesError"],
+  ],
+  [
+    "without an object of its values",
+    [
+      released("True", "UpgradeSucceeded"),
+      { type: "Deployed", status: "False", reason: "Error", message: "deleted" },
+      { type: "Stalled", status: "True", reason: "ValuesError", message: "deleted" },
+    ],
+    false,
+    ["Stalled=True ValuesError", "Ready=False ValuesError"],
+  ],
+  [
+    "without the dependency of its chart",
+    [{ type: "Deployed", status: "False", reason: "ArtifactFailed", message: "dependency" }],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ArtifactFailed"],
+  ],
+  [
+    "locked by another client",
+    [
+      released("True", "UpgradeSucceeded"),
+      { type: "Deployed", status: "False", reason: "Error", message: "locked" },
+      { type: "Stalled", status: "True", reason: "PendingRelease", message: "locked" },
+    ],
+    false,
+    ["Stalled=True PendingRelease", "Ready=False PendingRelease"],
+  ],
+  [
+    "without its chart",
+    [{ type: "Deployed", status: "False", reason: "ChartNotFetched", message: "HTTP 500" }],
+    false,
+    ["Reconciling=True ProgressingWithRetry", "Ready=False ArtifactFailed"],
+  ],
   ["being installed", [], false, ["Reconciling=True Progressing", "Ready=Unknown Progressing"]],
 ];
 
@@ -139,4 +180,22 @@ test("requests by annotation are handled together with the first reconcile after
   assert.equal(status.lastHandledResetAt, undefined);
   assert.equal(status.lastAttemptedRevision, "1.2.9");
   assert.equal(status.helmChart, "apps/apps-web");
+});
+
+test("a status without a chart is not urgent, because its source is ready soon; another failure is", () => {
+  const statusWith = (problem: { readonly reason: string; readonly message: string }) => {
+    const release = aHelmRelease();
+    const status = decidedStatus(release, undefined, { problem, now });
+    return helmReleaseStatus({ ...inputsOf([], false), release: { ...release, status } }) ?? status;
+  };
+
+  for (const [reason, isUrgent] of [
+    ["SourceNotReady", false],
+    ["PolicyViolation", true],
+  ] as const)
+    assert.equal(
+      isUrgentHelmRelease(undefined, statusWith({ reason, message: "why" })),
+      isUrgent,
+      reason,
+    );
 });

@@ -10,7 +10,13 @@ import {
 import { type FluxCondition, fluxConditions } from "../fluxsource/index.ts";
 import { holds } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
-import { bundleReady, type OfflineClusters } from "../summary/index.ts";
+import {
+  artifactFailed,
+  bundleReady,
+  chartNotFetched,
+  type OfflineClusters,
+  valuesError,
+} from "../summary/index.ts";
 import { withoutReleaseFields, withReleaseFields } from "./release-fields.ts";
 import { uninstallReady } from "./uninstall.ts";
 
@@ -61,7 +67,7 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
   const fields = isOfMany ? withoutReleaseFields(status) : status;
   return {
-    ...(isSingle ? withReleaseFields(status, only) : fields),
+    ...(isSingle ? withReleaseFields(status, only, bundle) : fields),
     ...(isSettled && { observedGeneration: generation }),
     conditions: fluxConditions(status.conditions, desired, {
       generation: accepted.observedGeneration ?? generation,
@@ -101,9 +107,12 @@ export function isUrgentHelmRelease(
   after: HelmReleaseStatus,
 ): boolean {
   if (before?.lastHandledReconcileAt !== after.lastHandledReconcileAt) return true;
-  return ["Accepted", "Ready", "Stalled"].some((type) =>
-    isUrgentChange(findCondition(before?.conditions, type), findCondition(after.conditions, type)),
-  );
+  return ["Accepted", "Ready", "Stalled"].some((type) => {
+    const next = findCondition(after.conditions, type);
+    // Mostly it is ready within a second: one write less for each new HelmRelease.
+    if (next?.reason === "SourceNotReady") return false;
+    return isUrgentChange(findCondition(before?.conditions, type), next);
+  });
 }
 
 function readyOf(
@@ -138,6 +147,14 @@ function readyOf(
       message: why?.message || message || "all releases are ready",
     };
   }
+  const unprepared = unpreparedOf(found);
+  if (unprepared !== undefined)
+    return {
+      type: "Ready",
+      status: "False",
+      ...unprepared,
+      message: unprepared.message || message,
+    };
   const failed = [remediated, tested?.status === "False" ? tested : undefined, released].find(
     (each) => each !== undefined && (each.status === "False" || each === remediated),
   );
@@ -161,6 +178,35 @@ function readyOf(
   return { type: "Ready", status: "False", reason, message };
 }
 
+/** What failed before Helm ran, so that what Helm did last says nothing about it. */
+function unpreparedOf(
+  conditions: readonly Condition[],
+): { readonly reason: string; readonly message: string } | undefined {
+  const deployed = findCondition(conditions, "Deployed");
+  const stalled = findCondition(conditions, "Stalled");
+  const reason =
+    unpreparedReasons.get(deployed?.reason ?? "") ??
+    (stalledInputs.has(stalled?.reason ?? "") ? stalled?.reason : undefined);
+  return reason === undefined
+    ? undefined
+    : { reason, message: deployed?.message || stalled?.message || "" };
+}
+
+/** Flux's reasons, by those of the condition Deployed. */
+const unpreparedReasons: ReadonlyMap<string, string> = new Map([
+  [chartNotFetched, "ArtifactFailed"],
+  [artifactFailed, "ArtifactFailed"],
+  [valuesError, "ValuesError"],
+]);
+
+/** Of Stalled. */
+const stalledInputs: ReadonlySet<string> = new Set([
+  "ValuesError",
+  "AccessDenied",
+  "InvalidCELExpression",
+  "PendingRelease",
+]);
+
 /** States that end by themselves. */
 const progressing: ReadonlySet<string> = new Set(["Pending", "WaitApplied", "OutOfSync"]);
 
@@ -171,7 +217,8 @@ function progressOf(
 ): readonly FluxCondition[] {
   if (ready.status === "True") return [];
   const { reason, message } = ready;
-  if (accepted.status === "False")
+  // Of an earlier generation it says nothing about this one.
+  if (accepted.status === "False" && ready.status === "False")
     return stalledReasons.has(accepted.reason ?? "")
       ? [{ type: "Stalled", status: "True", reason, message }]
       : [{ type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message }];

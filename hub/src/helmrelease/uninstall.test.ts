@@ -116,6 +116,6 @@ describe("a HelmRelease that is being deleted is", () => {
         .map((each) => `${each.type}=${each.status} ${each.reason}: ${each.message}`),
       expected,
     );
-    assert.deepEqual(after?.history, [snapshot]);
+    assert.deepEqual(after.history, [snapshot]);
   });
 });

@@ -59,14 +59,24 @@ export function repositoryPath({ pathname }: URL): readonly string[] | undefined
   return parts.length < 2 ? undefined : parts;
 }
 
-/** As in Flux, other successes are no statuses: a chart's version is not one of a commit. */
-function isForCommit({ severity, metadata = {} }: FluxEvent): boolean {
+/**
+ * As in Flux, other successes are no statuses: a chart's version is not one of a commit. That of a release whose chart is from Git is
+ * one: the status would otherwise stay a failure.
+ */
+function isForCommit({ involvedObject, severity, reason, metadata = {} }: FluxEvent): boolean {
+  const isOfCommit = involvedObject.kind === "HelmRelease" && successes.has(reason);
   return (
     severity === "error" ||
     metadata["commit"] !== undefined ||
+    (isOfCommit && metadata["originRevision"] !== undefined) ||
     metadata["commit_status"] === "update"
   );
 }
+
+/** Not a rollback, which is a success of another commit. */
+const successes: ReadonlySet<string> = new Set([
+  ...["InstallSucceeded", "UpgradeSucceeded", "TestSucceeded", "DriftCorrected"],
+]);
 
 function shaOf({ metadata = {} }: FluxEvent): string | undefined {
   const revision = metadata["commit"] ?? metadata["originRevision"] ?? metadata["revision"] ?? "";

@@ -165,4 +165,16 @@ describe("the metadata of an event", () => {
       ],
     );
   });
+
+  test("has the cluster that the Alert sets, as in Flux, whose controllers set none", () => {
+    const failed = observed({ metadata: { revision: "1.2.3", cluster: "fleet-default/oslo" } });
+
+    const matched = matchAlert(alert({ eventMetadata: { cluster: "production" } }), failed, rules);
+
+    assert.deepEqual(matched.kind === "yes" && matched.event.metadata, {
+      cluster: "production",
+      revision: "1.2.3",
+    });
+    assert.deepEqual(matched.remarks, []);
+  });
 });

@@ -77,6 +77,9 @@ export function isForbidden(
   return !crossNamespace && from !== namespace;
 }
 
+/** Keys of events of this hub that Flux's controllers do not set, and that Alerts written for Flux often do: they keep theirs. */
+const fleetKeys: ReadonlySet<string> = new Set(["cluster", "clusters"]);
+
 /**
  * What a later one sets replaces what an earlier one set: annotations of the object, the Alert's eventMetadata, its summary, the
  * controller.
@@ -95,6 +98,7 @@ function mergeMetadata(
   const metadata: Record<string, string> = {};
   for (const [where, entries] of layers)
     for (const [key, value] of Object.entries(entries)) {
+      if (where === "the controller" && fleetKeys.has(key) && setBy.has(key)) continue;
       metadata[key] = value;
       setBy.set(key, [...(setBy.get(key) ?? []), where]);
     }

@@ -351,11 +351,28 @@ describe("the status of a commit", () => {
   });
 
   const of = settings("https://github.com/org/repo");
+  const ofRelease: FluxEvent = {
+    ...success,
+    involvedObject: { ...success.involvedObject, kind: "HelmRelease" },
+  };
   for (const [what, metadata, event, kind] of [
     ["a success without the annotation", { revision: `main@sha1:${sha}` }, success, "skipped"],
     ["a success with it", { commit: sha }, success, "send"],
     ["an update", { commit_status: "update", revision: sha }, success, "send"],
     ["a failure whose revision is a chart's version", { revision: "1.2.3" }, failure, "impossible"],
+    [
+      "a rollback of a chart from Git",
+      { originRevision: `sha1:${sha}` },
+      { ...ofRelease, reason: "RollbackSucceeded" },
+      "skipped",
+    ],
+    [
+      "an upgrade to a chart from Git",
+      { originRevision: `sha1:${sha}`, revision: "1.0.0" },
+      { ...ofRelease, reason: "UpgradeSucceeded" },
+      "send",
+    ],
+    ["a failure of a chart from Git", { originRevision: `sha1:${sha}` }, failure, "send"],
     ["a failure without a revision", {}, failure, "impossible"],
   ] as const)
     test(`of ${what}: ${kind}`, () => {

@@ -37,6 +37,7 @@ const upgraded = condition(
 );
 const progressing = condition("Released", "Unknown", "Progressing");
 const upgradeFailed = condition("Released", "False", "UpgradeFailed");
+const rejected = condition("Accepted", "False", "Invalid");
 
 function failing(
   count: number,
@@ -113,6 +114,26 @@ describe("the events of a release", () => {
       status([installed]),
       failing(1, [installed]),
       ["Warning ReconciliationFailed"],
+    ],
+    [
+      "a failure before Helm ran that is not retried",
+      status([]),
+      failing(1, [condition("Stalled", "True", "ValuesError")]),
+      ["Warning ValuesError"],
+    ],
+    ["a spec that is rejected", status([]), status([rejected]), ["Warning Invalid"]],
+    ["a spec that is still rejected", status([rejected]), status([rejected]), []],
+    [
+      "a spec that is rejected for another reason",
+      status([rejected]),
+      status([condition("Accepted", "False", "AccessDenied")]),
+      ["Warning AccessDenied"],
+    ],
+    [
+      "a source that is not ready, which has events of its own",
+      status([]),
+      status([condition("Accepted", "False", "SourceNotReady")]),
+      [],
     ],
     [
       "a test that fails",
@@ -203,7 +224,7 @@ describe("the events of a release", () => {
 
     assert.equal(
       event?.note,
-      "1000 of 1000 clusters failed: fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4, and 995 more; fleet-default/c0: helm upgrade failed",
+      "1000 of 1000 clusters failed: fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4, and 995 more; fleet-default/oslo: UpgradeFailed",
     );
     assert.deepEqual(event.metadata, {
       "fleet.cattle.io/revision": "1.1.0",
@@ -211,6 +232,24 @@ describe("the events of a release", () => {
         "fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4",
       "fleet.cattle.io/clusters": "0 of 1000 ready",
     });
+  });
+
+  test("have the same text for each attempt that fails in the same way", () => {
+    const attempt = (message: string, conditions: readonly Condition[]) => {
+      const name = "fleet-default/oslo";
+      const nonReadyResources = [{ name, bundleState: "ErrApplied", message }];
+      const after = status(conditions, { errApplied: 1, nonReadyResources });
+      return releaseEvents(helmOp, undefined, after).map(({ note }) => note);
+    };
+    const released = condition("Released", "False", "InstallFailed", "helm install: no");
+
+    assert.deepEqual(attempt("no retries are left: helm install: no", [released]), [
+      "1 of 3 clusters failed: fleet-default/oslo; helm install: no",
+    ]);
+    for (const time of ["2026-11-24T01:17:33Z", "2026-11-24T01:18:03Z", "2026-11"])
+      assert.deepEqual(attempt(`no Secret fleet-default/a; retrying at ${time}`, []), [
+        "1 of 3 clusters failed: fleet-default/oslo; fleet-default/oslo: no Secret fleet-default/a",
+      ]);
   });
 
   test("of a recovery differ from those of the first success, which would make it a repeated event", () => {
@@ -291,4 +330,50 @@ test("an event has the chart with Flux's keys", () => {
     "fleet.cattle.io/oci-digest": "sha256:ab",
     "fleet.cattle.io/clusters": "3 of 3 ready",
   });
+});
+
+describe("the events of a HelmRelease that Helm is not run for", () => {
+  const release = { ...helmOp, kind: "HelmRelease" };
+  const ready = (reason: string, message = "why") => condition("Ready", "False", reason, message);
+  const denied = (message: string) => [
+    ready("AccessDenied", message),
+    condition("Accepted", "False", "AccessDenied", message),
+  ];
+  const rows: readonly (readonly [
+    what: string,
+    before: ReleaseStatus | undefined,
+    after: ReleaseStatus,
+    expected: readonly string[],
+  ])[] = [
+    ["say why the hub rejects it", undefined, status(denied("a")), ["Warning AccessDenied"]],
+    ["say it once", status(denied("a")), status(denied("a")), []],
+    ["say what else", status(denied("a")), status(denied("b")), ["Warning AccessDenied"]],
+    [
+      "say that its values cannot be made, in place of what Helm did last",
+      status([upgradeFailed]),
+      failing(1, [upgradeFailed, ready("ValuesError")]),
+      ["Warning ValuesError"],
+    ],
+    [
+      "are no more for another attempt of an agent",
+      failing(1, [ready("ValuesError", "retrying at 1")]),
+      failing(1, [ready("ValuesError", "retrying at 2")]),
+      [],
+    ],
+    [
+      "say that it waits for another, which is no failure",
+      undefined,
+      status([ready("DependencyNotReady")], { waitApplied: 1 }),
+      ["Normal DependencyNotReady"],
+    ],
+  ];
+  test.each(rows)("%s", (_, before, after, expected) =>
+    assert.deepEqual(
+      releaseEvents(release, before, after).map(({ type, reason }) => `${type} ${reason}`),
+      expected,
+    ),
+  );
+
+  test("are not those of a HelmOp, which has its own", () =>
+    assert.deepEqual(between(undefined, status([ready("ArtifactFailed")])), []));
 });

@@ -23,6 +23,8 @@ export interface ReleaseStatus {
   readonly appVersion?: string | undefined;
   /** Of the chart's artifact in a registry. */
   readonly ociDigest?: string | undefined;
+  /** Of the Git repository that the chart is from. */
+  readonly originRevision?: string | undefined;
 }
 
 const action = "ReconcileRelease";
@@ -35,13 +37,16 @@ export function releaseEvents(
   after: ReleaseStatus,
 ): readonly EventNote[] {
   const isDeleted = object.metadata.deletionTimestamp !== undefined;
-  const failure = failureEvent(before, after);
+  const blocked =
+    object.kind === "HelmRelease" ? blockedEvent(before, after) : rejectionEvent(before, after);
+  const failure = blocked === undefined ? failureEvent(before, after) : undefined;
   const events = (
     isDeleted
       ? [uninstallEvent(before, after)]
       : [
+          blocked,
           failure,
-          failure === undefined ? testEvent(before, after) : undefined,
+          (failure ?? blocked) === undefined ? testEvent(before, after) : undefined,
           remediationEvent(before, after),
           successEvent(before, after),
           driftEvent(before, after),
@@ -80,6 +85,54 @@ export function clusterEvents(
   return [{ ...{ type: "Normal", reason: "ClusterOnline", action: "Connect" }, note, metadata }];
 }
 
+/** Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have Events of their own. */
+const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
+  AccessDenied: "Warning",
+  ArtifactFailed: "Warning",
+  ChartMutateError: "Warning",
+  DependencyNotReady: "Normal",
+  Invalid: "Warning",
+  InvalidCELExpression: "Warning",
+  NameTaken: "Warning",
+  ValuesError: "Warning",
+};
+
+/** Once for each reason, and for each message of the hub: that of an agent has the time of its next attempt. */
+function blockedEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const { reason = "", message = "" } = conditionOf(after, "Ready") ?? {};
+  const type = blockedTypes[reason];
+  if (type === undefined) return undefined;
+  const rejection = (status: ReleaseStatus | undefined) => {
+    const accepted = conditionOf(status, "Accepted");
+    return accepted?.status === "False" ? accepted.message : undefined;
+  };
+  const isSame =
+    conditionOf(before, "Ready")?.reason === reason && rejection(before) === rejection(after);
+  return isSame ? undefined : { type, reason, action, note: withoutRetryTime(message) };
+}
+
+/** When the spec of another object is rejected, or is rejected for another reason than before. */
+function rejectionEvent(
+  before: ReleaseStatus | undefined,
+  after: ReleaseStatus,
+): EventNote | undefined {
+  const accepted = conditionOf(after, "Accepted");
+  const { status, reason = "", message = "" } = accepted ?? {};
+  if (status !== "False" || !rejections.has(reason)) return undefined;
+  const earlier = conditionOf(before, "Accepted");
+  const isSame =
+    earlier?.status === status && earlier.reason === reason && earlier.message === message;
+  return isSame ? undefined : { type: "Warning", reason, action, note: message };
+}
+
+/** Reasons of Accepted=False. Sources that are not ready and violations of a Policy have Events of their own. */
+const rejections: ReadonlySet<string> = new Set([
+  ...["AccessDenied", "Invalid", "InvalidCELExpression", "NameTaken", "ValuesError"],
+]);
+
 /** With the first failure, and again with ten, a hundred and a thousand clusters that fail. */
 function failureEvent(
   before: ReleaseStatus | undefined,
@@ -97,23 +150,37 @@ function failureEvent(
       before?.version !== after.version);
   if (magnitude(has) <= magnitude(had) && !isOther) return undefined;
   const isTest = conditionOf(after, "TestSuccess")?.status === "False";
-  const reason = isFailed
-    ? (released.reason ?? "")
-    : isTest
-      ? "TestFailed"
-      : "ReconciliationFailed";
-  return { type: "Warning", reason, action, note: failureText(after.summary ?? {}) };
+  const reason = isFailed ? (released.reason ?? "") : isTest ? "TestFailed" : stalledReason(after);
+  return {
+    ...{ type: "Warning", reason, action },
+    note: failureText(after.summary ?? {}, isFailed ? released : undefined),
+  };
 }
 
-/** `2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome; fleet-default/oslo: helm upgrade …`. */
-function failureText(summary: Partial<BundleSummary>): string {
+/** Of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */
+function stalledReason(status: ReleaseStatus): string {
+  const stalled = conditionOf(status, "Stalled");
+  return (stalled?.status === "True" && stalled.reason) || "ReconciliationFailed";
+}
+
+/**
+ * `2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome; fleet-default/oslo: helm upgrade …`. The same for each attempt
+ * that fails in the same way: by this text a repeated event is recognised.
+ */
+function failureText(summary: Partial<BundleSummary>, released: Condition | undefined): string {
   const { errApplied = 0, desiredReady = 0 } = summary;
   const failed = failedClusters(summary);
   const names = failed.slice(0, mostNamed).map(({ name }) => name);
   const more = errApplied > names.length ? `, and ${errApplied - names.length} more` : "";
   const [first] = failed;
-  const example = first?.message ? `; ${first.name}: ${first.message}` : "";
-  return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example}`;
+  const why = first?.message ? `${first.name}: ${withoutRetryTime(first.message)}` : "";
+  const example = exampleOf(released) || why;
+  return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example === "" ? "" : `; ${example}`}`;
+}
+
+/** Without the time of the next attempt, which may be cut. */
+function withoutRetryTime(message: string): string {
+  return message.replace(/; retrying at [\d:.TZ-]*$/, "");
 }
 
 /** Of an object that is being deleted. */
@@ -199,7 +266,7 @@ const driftTypes: Readonly<Record<string, EventNote["type"]>> = {
 /** What an event says about the release, with Flux's keys. */
 export function releaseMetadata(
   { apiVersion = "" }: KubeObject,
-  { version, appVersion, ociDigest, summary }: ReleaseStatus,
+  { version, appVersion, ociDigest, originRevision, summary }: ReleaseStatus,
   isFailure: boolean,
 ): Readonly<Record<string, string>> {
   const [group = ""] = apiVersion.split("/");
@@ -210,6 +277,7 @@ export function releaseMetadata(
     ...(version && { [`${group}/revision`]: version }),
     ...(appVersion && { [`${group}/app-version`]: appVersion }),
     ...(ociDigest && { [`${group}/oci-digest`]: ociDigest }),
+    ...(originRevision && { [`${group}/originRevision`]: originRevision }),
     ...(isFailure && clusters.length > 0 && { [`${group}/cluster`]: clusters.join(", ") }),
     ...(summary !== undefined && {
       [`${group}/clusters`]: `${summary.ready} of ${summary.desiredReady} ready`,

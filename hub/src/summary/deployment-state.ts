@@ -58,3 +58,7 @@ export function deploymentMessage(deployment: BundleDeployment): string {
 /** The reason of Deployed when the pinned chart could not be fetched, so that the source is read again. */
 
 export const chartNotFetched = "ChartNotFetched";
+/** The same when what was fetched is no chart, or the chart cannot be made from it. */
+export const artifactFailed = "ArtifactFailed";
+/** The same when its values cannot be made, from what they reference. */
+export const valuesError = "ValuesError";

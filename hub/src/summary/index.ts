@@ -6,7 +6,13 @@ export {
   createDeploymentAggregates,
   worstOf,
 } from "./bundle-aggregate.ts";
-export { chartNotFetched, stateOf } from "./deployment-state.ts";
+export {
+  artifactFailed,
+  chartNotFetched,
+  stateOf,
+  stateWhileOffline,
+  valuesError,
+} from "./deployment-state.ts";
 export type { GroupAggregate } from "./group-aggregate.ts";
 export { idOf } from "./object-states.ts";
 export { cutText, modifiedText, objectText } from "./object-text.ts";
@@ -15,4 +21,4 @@ export { bundleReady, summaryReady } from "./ready-condition.ts";
 export { exampleText, releaseConditionTypes } from "./release-conditions.ts";
 export { rollUp } from "./roll-up.ts";
 export { rollUpBundle, rollUpObjects, worstDeployments } from "./roll-up-bundle.ts";
-export { countsText, summarize, worstState } from "./summarize.ts";
+export { countsText, summarize, unheardText, worstState } from "./summarize.ts";

@@ -130,7 +130,7 @@ function namedDeployments({
 }
 
 /** The last known state of a deployment in an offline cluster. */
-function unheardText(deployment: BundleDeployment, since: string): string {
+export function unheardText(deployment: BundleDeployment, since: string): string {
   if (since === "") return "no agent has connected yet";
   const { version = "", appliedDeploymentID = "" } = deployment.status ?? {};
   const known = [appliedDeploymentID === "" ? "" : version, stateOf(deployment)].filter(Boolean);

@@ -47,6 +47,10 @@ export const bundleOriginSchema = fields({
     z.array(sourceAccessSchema).optional(),
     "How the repositories are accessed that a Git repository includes, in their order.",
   ),
+  dependencies: described(
+    z.array(sourceAccessSchema).optional(),
+    "How the repositories are accessed that the chart has dependencies from; those that are not listed are accessed without credentials.",
+  ),
   valuesFrom: described(
     z.array(hubValuesSchema).optional(),
     "Objects of the hub with values, which agents merge with the Bundle's.",

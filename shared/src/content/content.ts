@@ -65,6 +65,8 @@ const accessSchema = z.object({
   source: sourceAccessSchema.optional(),
   /** Of the repositories that a Git repository includes, in their order. */
   included: z.array(sourceAccessSchema).optional(),
+  /** Of the repositories that the chart has dependencies from. */
+  dependencies: z.array(sourceAccessSchema).optional(),
 });
 
 /** A key of a ConfigMap or Secret of the cluster with more values. */

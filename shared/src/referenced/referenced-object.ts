@@ -48,6 +48,7 @@ export function referencedObjectsOf({
   const sources = [
     ...(access.source === undefined ? [] : [access.source]),
     ...(access.included ?? []),
+    ...(access.dependencies ?? []),
   ];
   const secrets = [
     access.secret,

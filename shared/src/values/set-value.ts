@@ -236,5 +236,5 @@ function typed(text: string): unknown {
   return Number.isSafeInteger(Number(number)) ? Number(number) : rawNumber(String(number));
 }
 
-/** More digits are not looked at, except zeros, which nobody writes: reading a number of a MiB takes seconds. */
+/** Longer numbers are text, as reading one of a MiB takes seconds; nobody writes that many zeros. */
 const maxDigits = 1_000;

@@ -1,3 +1,3 @@
-export { parseConstraint, satisfies } from "./constraint.ts";
+export { parseConstraint, satisfies, versionErrors } from "./constraint.ts";
 export { isStaticVersion, selectVersion } from "./select.ts";
 export { compareVersions, parseVersion } from "./version.ts";

@@ -44,6 +44,8 @@ export interface Informer<T extends KubeObject> {
   onChange(listener: ChangeListener<T>): () => void;
   /** Lists and watches until `signal` aborts; never rejects. */
   run(signal: AbortSignal): Promise<void>;
+  /** Removes all objects, and calls the listeners: the kind is gone from the API server. Not to be called while `run` runs. */
+  clear(): void;
 }
 
 export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
@@ -119,6 +121,9 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
       );
       const what = `list ${describeKind(resource)} on ${rest.server}`;
       reject(new AppError(commonErrors.CANCELLED, `${what}: cancelled before the first list`));
+    },
+    clear() {
+      for (const change of store.beginList()([], "0")) notify(change);
     },
   };
 }

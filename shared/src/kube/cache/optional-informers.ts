@@ -29,6 +29,8 @@ interface Optional {
   /** The definition does not exist. */
   readonly settle: () => void;
   running?: AbortController | undefined;
+  /** Of the last run. */
+  ended: Promise<void>;
 }
 
 export interface OptionalInformersDeps {
@@ -51,7 +53,6 @@ export function createOptionalInformers({
     }),
   });
   const optional = new Map<string, Optional>();
-  const ended = new Set<Promise<void>>();
 
   function updateAll(): void {
     if (until === undefined || until.aborted) return;
@@ -60,24 +61,23 @@ export function createOptionalInformers({
 
   function update(each: Optional, signal: AbortSignal): void {
     const exists = definitions.store.get(each.name) !== undefined;
-    if (exists && !isAllowed() && each.running === undefined) {
-      each.settle();
-      return;
-    }
-    if (exists && each.running === undefined) {
-      const running = new AbortController();
-      each.running = running;
-      const run = each.inner
-        .run(AbortSignal.any([signal, running.signal]))
-        .finally(() => ended.delete(run));
-      ended.add(run);
-    }
     if (!exists) {
-      // Its objects were deleted with it.
       each.running?.abort();
       each.running = undefined;
       each.settle();
+      return;
     }
+    if (each.running !== undefined) return;
+    if (!isAllowed()) {
+      each.settle();
+      return;
+    }
+    const running = new AbortController();
+    each.running = running;
+    each.ended = runAfter(each, AbortSignal.any([signal, running.signal])).then(() => {
+      // The objects were deleted with their definition, which may be delivered before the last of them.
+      if (!signal.aborted) each.inner.clear();
+    });
   }
 
   return {
@@ -86,7 +86,7 @@ export function createOptionalInformers({
       const synced = Promise.race([inner.synced, absent.promise]);
       synced.catch(() => undefined);
       const name = `${plural}.${group}`;
-      optional.set(name, { name, inner, settle: absent.resolve });
+      optional.set(name, { name, inner, settle: absent.resolve, ended: Promise.resolve() });
       return {
         ...inner,
         get hasSynced() {
@@ -109,9 +109,15 @@ export function createOptionalInformers({
       until = signal;
       updateAll();
       await watching;
-      await Promise.all(ended);
+      await Promise.all([...optional.values()].map(({ ended }) => ended));
     },
     update: updateAll,
     isRunning: () => [...optional.values()].some(({ running }) => running !== undefined),
   };
+}
+
+/** Runs once the run before it has ended. */
+async function runAfter({ inner, ended }: Optional, signal: AbortSignal): Promise<void> {
+  await ended;
+  await inner.run(signal);
 }

@@ -39,6 +39,7 @@ export interface DependencyFacts {
 const maxDependencies = 100;
 
 const filePrefix = "file://";
+const remotePattern = /^(?:https?|oci):\/\//i;
 
 /** Throws CHART_DEPENDENCY if they cannot be resolved. */
 export function missingDependencies({
@@ -87,13 +88,28 @@ export function dependencyLocation({
   return { kind: "oci", repository: oci };
 }
 
+/** The addresses of the repositories that a chart has dependencies from, once each. */
+export function dependencyRepositories({
+  dependencies,
+}: Pick<ChartMetadata, "dependencies">): readonly string[] {
+  const addresses = dependencies
+    .slice(0, maxDependencies)
+    .map(({ repository }) => repository)
+    .filter((repository) => remotePattern.test(repository));
+  return [...new Map(addresses.map((each) => [normalize(each), each])).values()];
+}
+
+/** Whether two spellings are the address of one repository. */
+export function isSameRepository(a: string, b: string): boolean {
+  return normalize(a) === normalize(b);
+}
+
 /** The access to the repository of a dependency; anonymous where none is given for that address. */
 export function dependencyAccess(
   dependency: { readonly name: string; readonly repository: string },
   { dependencies = [] }: Pick<RepositoryAccess, "dependencies">,
 ): RepositoryAccess {
-  const repository = normalize(dependency.repository);
-  const given = dependencies.find(({ url }) => normalize(url) === repository);
+  const given = dependencies.find(({ url }) => isSameRepository(url, dependency.repository));
   return accessTo(dependencyLocation(dependency), given?.access);
 }
 
@@ -132,7 +148,7 @@ function sourceOf({ name, version, repository }: ChartDependency): MissingDepend
       name,
       `${JSON.stringify(repository)} is a name from the configuration of a Helm client; write the address of the repository`,
     );
-  if (!/^(?:https?|oci):\/\//i.test(repository))
+  if (!remotePattern.test(repository))
     throw unusable(name, "its repository has to begin with https://, http://, oci:// or file://");
   return { kind: "remote", name, version, repository };
 }

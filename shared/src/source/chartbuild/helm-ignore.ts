@@ -8,7 +8,7 @@ import { chartErrors } from "../index.ts";
 import { parseFilePattern } from "./file-pattern.ts";
 
 export interface HelmIgnore {
-  /** `path`: from the root of the chart. The files of an ignored directory are not looked at. */
+  /** `path`: from the root of the chart. The files of an ignored directory are left out with it. */
   ignores(path: string, isDirectory: boolean): boolean;
 }
 

@@ -8,6 +8,8 @@ export { pathInSource } from "./chart-path.ts";
 export {
   dependencyAccess,
   dependencyLocation,
+  dependencyRepositories,
+  isSameRepository,
   type MissingDependency,
   missingDependencies,
   satisfiesVersion,

@@ -148,3 +148,26 @@ describe("an index with an address", () => {
     assert.equal(pin.kind === "oci" && pin.layerDigest, testChart("1.1.0").layerDigest);
   });
 });
+
+describe("an index with a login", () => {
+  it("is read with the access of the call, also where the options are those of another request", async () => {
+    await using server = await startTestServer(({ headers }, response) =>
+      headers.authorization === undefined
+        ? send(response, 401)
+        : send(response, 200, indexText({ web: ["1.0.0"] })),
+    );
+    await using client = createTestClient();
+    const source = { kind: "http", repository: server.origin, chart: "web" } as const;
+    const { signal } = new AbortController();
+    const other = { signal, access: { origin: "https://git.example.com", password: "another" } };
+
+    const { pin } = await client.resolve(
+      source,
+      "",
+      accessTo(source, { username: "me", password: "pw" }),
+      other,
+    );
+
+    assert.equal(pin.kind === "http" && pin.version, "1.0.0");
+  });
+});

@@ -150,14 +150,14 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
     artifacts: createOciArtifacts({ registry, patterns: createPatterns() }),
     buckets: createBucketClient({ exchange, clock, limits: options.bucketLimits }),
     readIndex: (repository, access, options = {}) =>
-      indexes.summary({ repository, access, ...options }),
+      indexes.summary({ repository, ...options, access }),
     async list(location, access, options = {}) {
-      const listing = await listAt(location, { access, ...options });
+      const listing = await listAt(location, { ...options, access });
       if (listing?.notFound !== undefined) throw listing.notFound;
       return listing;
     },
     async resolve(location, constraint, access, options = {}) {
-      const request = { access, ...options };
+      const request = { ...options, access };
       switch (location.kind) {
         case "tarball":
           return resolveVersion(archive, location, constraint, request);

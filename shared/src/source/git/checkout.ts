@@ -7,9 +7,10 @@ import type { GitInclude, GitTree, RepositoryAccess } from "../index.ts";
 import { gitErrors } from "./errors.ts";
 import { fetchCommit, fetchObjects } from "./fetch.ts";
 import { type CheckoutLimits, listTree, type Written, writeFiles } from "./files.ts";
+import { type Submodule, submodulesOf } from "./read-modules.ts";
 import type { Session } from "./session.ts";
-import { parseModules, submoduleAccess, submoduleUrl } from "./submodules.ts";
-import { cleanPath, isInside, selectEntries, type TreeEntry } from "./tree.ts";
+import { submoduleAccess } from "./submodules.ts";
+import { cleanPath, isInside, selectEntries } from "./tree.ts";
 
 export interface CheckoutTree extends GitTree {
   readonly include?: readonly GitInclude[] | undefined;
@@ -99,11 +100,10 @@ async function checkoutInto(
     const all = await listTree(session, tree.commit);
     const entries = selectEntries(all, tree.sparseCheckout, tree.commit);
     if (isSparse)
-      await fetchObjects(
-        session,
-        `fetch the files of commit ${tree.commit}`,
-        entries.flatMap((entry) => (entry.kind === "submodule" ? [] : [entry.id])),
-      );
+      await fetchObjects(session, `fetch the files of commit ${tree.commit}`, {
+        commit: tree.commit,
+        ids: entries.flatMap((entry) => (entry.kind === "submodule" ? [] : [entry.id])),
+      });
     const chart = tree.path === undefined ? undefined : cleanPath(tree.path);
     await writeFiles(session, entries, {
       dir,
@@ -133,33 +133,6 @@ async function checkoutInto(
       { dir: join(dir, module.path), use, depth: depth + 1 },
     );
   }
-}
-
-interface Submodule {
-  readonly path: string;
-  readonly url: string;
-  readonly commit: string;
-}
-
-async function submodulesOf(
-  session: Session,
-  all: readonly TreeEntry[],
-  entries: readonly TreeEntry[],
-  { url, commit }: GitTree,
-): Promise<readonly Submodule[]> {
-  const links = entries.filter(({ kind }) => kind === "submodule");
-  const file = all.find(({ kind, path }) => kind === "file" && path === ".gitmodules");
-  if (links.length === 0 || file === undefined) return [];
-  const what = `read .gitmodules of commit ${commit}`;
-  await fetchObjects(session, what, [file.id]);
-  const { stdout } = await session.git(what, ["config", "--blob", file.id, "-z", "--list"]);
-  const modules = parseModules(stdout.toString());
-  return links.flatMap(({ path, id }) => {
-    const address = modules.get(path);
-    return address === undefined
-      ? []
-      : [{ path, commit: id, url: submoduleUrl(url, address, path) }];
-  });
 }
 
 /** Removes what `.sourceignore` files, `spec.ignore` and Flux's own patterns leave out. */

@@ -179,6 +179,14 @@ describe("a Git repository over HTTP", () => {
       "common/values.yaml",
       "vendor/l/lib/values.yaml",
     ]);
+    const paths = ["Chart.yaml", "vendor/l", "vendor/l/lib/values.yaml", "vendor/l/none"];
+    const read = async (recurseSubmodules: boolean) => {
+      const request = { access, timeoutMs, maxBytes: 1_000 };
+      const files = await client().readFiles({ url, commit, paths, recurseSubmodules }, request);
+      return paths.map((path) => files.get(path)?.toString());
+    };
+    assert.deepEqual(await read(true), ["name: parent\n", undefined, "a: 1\n", undefined]);
+    assert.deepEqual(await read(false), ["name: parent\n", undefined, undefined, undefined]);
   });
 
   test("refuses a link out of the tree where the chart is", async () => {

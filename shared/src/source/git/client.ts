@@ -7,7 +7,7 @@ import { createDial } from "./dial.ts";
 import { environmentProxy } from "./environment-proxy.ts";
 import { gitErrors } from "./errors.ts";
 import { fetchCommit } from "./fetch.ts";
-import { readBlob } from "./files.ts";
+import { type FilesAt, readFiles } from "./read-files.ts";
 import {
   commitReference,
   type GitReference,
@@ -19,7 +19,6 @@ import {
 import { parseRemote } from "./remote.ts";
 import { createRunProgram, type ProcessControl } from "./run-git.ts";
 import { openSession, type Session } from "./session.ts";
-import { cleanPath } from "./tree.ts";
 import { type SignatureKeys, type SignatureMode, verifySignatures } from "./verify.ts";
 
 export interface GitLimits {
@@ -69,9 +68,9 @@ export interface GitRequest {
 export interface GitClient {
   /** The commit that a reference means now. Throws GIT_REFERENCE_NOT_FOUND. */
   resolve(url: string, ref: GitReference, request: GitRequest): Promise<ResolvedReference>;
-  /** Files of a commit, without all others; undefined where it has no such file. `paths`: from the root. */
+  /** Files of a commit, without all others; undefined where it has no such file. */
   readFiles<P extends string>(
-    at: { readonly url: string; readonly commit: string; readonly paths: readonly P[] },
+    at: FilesAt<P>,
     request: GitRequest & { readonly maxBytes: number },
   ): Promise<ReadonlyMap<P, Buffer | undefined>>;
   /** Writes the files of a commit into `dir`, which is created. */
@@ -169,21 +168,20 @@ export function createGitClient(options: GitClientOptions): GitClient {
         return selectReference(parseRemoteRefs(stdout.toString()), ref, session.remote.description);
       }),
     readFiles: <P extends string>(
-      {
-        url,
-        commit,
-        paths,
-      }: { readonly url: string; readonly commit: string; readonly paths: readonly P[] },
+      at: FilesAt<P>,
       request: GitRequest & { readonly maxBytes: number },
     ) =>
-      within(url, request, async (signal) => {
-        await using session = await metadataSession(url, request, signal);
-        await fetchCommit(session, commit, "blob:none");
-        const files = new Map<P, Buffer | undefined>();
-        for (const path of paths)
-          files.set(path, await readBlob(session, commit, cleanPath(path), request.maxBytes));
-        return files;
-      }),
+      within(at.url, request, (signal) =>
+        readFiles(
+          {
+            open: (url, access) => metadataSession(url, { ...request, access }, signal),
+            maxBytes: request.maxBytes,
+            maxDepth,
+          },
+          at,
+          request.access,
+        ),
+      ),
     checkout: (tree, dir, request) =>
       within(tree.url, request, (signal) =>
         checkout(

@@ -1,7 +1,7 @@
 /** Fetching objects of a repository: as few as are needed. */
 import { AppError } from "../../errors/index.ts";
 import { gitErrors } from "./errors.ts";
-import { gitError, refusesCommits } from "./git-error.ts";
+import { gitError, refusesObjects } from "./git-error.ts";
 import type { Session } from "./session.ts";
 
 /** What comes with a commit: everything, its directories without the content of files, or nothing. */
@@ -12,16 +12,7 @@ const always = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-s
 /** Fetches a commit without its history. Throws GIT_COMMIT_NOT_FOUND. */
 export async function fetchCommit(session: Session, commit: string, filter: Filter): Promise<void> {
   const what = `fetch commit ${commit}`;
-  const filtered = filter === "none" ? [] : [`--filter=${filter}`];
-  const args = ["fetch", ...always, "--depth=1", ...filtered, "--", "origin", commit];
-  const result = await session.git(what, args, { mayFail: true });
-  if (result.code !== 0) {
-    if (!refusesCommits(result.stderr))
-      throw gitError(`${what} of ${session.remote.description}`, result.stderr);
-    // An old server gives only what a reference names: then the commit is in the history of one.
-    const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
-    await session.git(what, ["fetch", ...always, ...filtered, "--", "origin", ...everything]);
-  }
+  await fetchWith(session, commit, filter === "none" ? [] : [`--filter=${filter}`]);
   const type = await session.git(what, ["cat-file", "-t", commit], { mayFail: true });
   if (type.stdout.toString().trim() !== "commit")
     throw new AppError(
@@ -30,11 +21,35 @@ export async function fetchCommit(session: Session, commit: string, filter: Filt
     );
 }
 
+async function fetchWith(
+  session: Session,
+  commit: string,
+  options: readonly string[],
+): Promise<void> {
+  const what = `fetch commit ${commit}`;
+  const args = ["fetch", ...always, "--depth=1", ...options, "--", "origin", commit];
+  const result = await session.git(what, args, { mayFail: true });
+  if (result.code === 0) return;
+  if (!refusesObjects(result.stderr))
+    throw gitError(`${what} of ${session.remote.description}`, result.stderr);
+  await fetchEverything(session, what, options);
+}
+
+/** An old server gives only what a reference names: then the commit is in the history of one. */
+async function fetchEverything(
+  session: Session,
+  what: string,
+  options: readonly string[],
+): Promise<void> {
+  const everything = ["+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"];
+  await session.git(what, ["fetch", ...always, ...options, "--", "origin", ...everything]);
+}
+
 /** Fetches single objects of a commit that was fetched without them. */
 export async function fetchObjects(
   session: Session,
   what: string,
-  ids: readonly string[],
+  { commit, ids }: { readonly commit: string; readonly ids: readonly string[] },
 ): Promise<void> {
   if (ids.length === 0) return;
   const args = [
@@ -46,5 +61,15 @@ export async function fetchObjects(
     "--stdin",
     "origin",
   ];
-  await session.git(what, args, { input: `${[...new Set(ids)].join("\n")}\n` });
+  const input = `${[...new Set(ids)].join("\n")}\n`;
+  const result = await session.git(what, args, { input, mayFail: true });
+  if (result.code === 0) return;
+  if (!refusesObjects(result.stderr))
+    throw gitError(`${what} of ${session.remote.description}`, result.stderr);
+  // In version 0 of the protocol, which an SSH server uses that does not accept GIT_PROTOCOL, only commits are given.
+  const again = ["--refetch", "--no-filter"];
+  const tip = ["fetch", ...always, "--depth=1", ...again, "--", "origin", commit];
+  const refetched = await session.git(what, tip, { mayFail: true });
+  // Git prints no reason that could be recognized when the commit is refused there.
+  if (refetched.code !== 0) await fetchEverything(session, what, again);
 }

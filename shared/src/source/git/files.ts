@@ -6,6 +6,7 @@ import { finished } from "node:stream/promises";
 import { AppError } from "../../errors/index.ts";
 import { gitErrors } from "./errors.ts";
 import { fetchObjects } from "./fetch.ts";
+import { describeLimit } from "./git-error.ts";
 import { createObjectReader, type ObjectReader } from "./object-stream.ts";
 import type { Session } from "./session.ts";
 import { linkLeaves, parseTree, type TreeEntry } from "./tree.ts";
@@ -72,7 +73,7 @@ export async function writeFiles(
         if (written.bytes > limits.maxBytes)
           throw new AppError(
             gitErrors.GIT_TOO_LARGE,
-            `the files of ${session.remote.description} exceed the limit of ${Math.round(limits.maxBytes / 1024 / 1024)} MiB`,
+            `the files of ${session.remote.description} exceed the limit of ${describeLimit(limits.maxBytes)}`,
           );
         await writeObject(objects, join(dir, entry.path), entry.isExecutable ? 0o755 : 0o644);
       }
@@ -92,7 +93,7 @@ export async function readBlob(
   const { stdout } = await session.git(what, ["--literal-pathspecs", ...list]);
   const [entry] = parseTree(stdout);
   if (entry?.kind !== "file" || entry.path !== path) return undefined;
-  await fetchObjects(session, what, [entry.id]);
+  await fetchObjects(session, what, { commit, ids: [entry.id] });
   const chunks: Buffer[] = [];
   await session.git(what, ["cat-file", "--batch"], {
     input: `${entry.id}\n`,

@@ -49,8 +49,8 @@ export function gitError(what: string, stderr: string): AppError {
   return new AppError(kind, `cannot ${what}${said}${printed === "" ? "" : ` (git: ${printed})`}`);
 }
 
-/** Whether the server refuses a commit that no reference names, which old servers do. */
-export function refusesCommits(stderr: string): boolean {
+/** Whether the server refuses an object that no reference names, which old servers do. */
+export function refusesObjects(stderr: string): boolean {
   return /does not allow request for unadvertised object|unadvertised object/i.test(stderr);
 }
 
@@ -71,4 +71,10 @@ function lastLines(stderr: string): string {
   );
   const text = (important.length > 0 ? important : lines.slice(-2)).join("; ");
   return text.length > maxPrinted ? `${text.slice(0, maxPrinted)}…` : text;
+}
+
+/** A limit of size, for a message. */
+export function describeLimit(bytes: number): string {
+  const mebibytes = bytes / 1024 / 1024;
+  return mebibytes >= 1 ? `${Math.round(mebibytes)} MiB` : `${bytes} bytes`;
 }

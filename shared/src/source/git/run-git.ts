@@ -23,7 +23,7 @@ export interface Run {
 }
 
 export interface RunResult {
-  /** 128 + n after signal n is not told apart: any other than 0 is a failure. */
+  /** Any other than 0 is a failure, 128 + n after signal n too. */
   readonly code: number;
   readonly stdout: Buffer;
   /** Its beginning and its end, when it is long. */

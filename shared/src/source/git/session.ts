@@ -10,7 +10,7 @@ import { chartErrors, type RepositoryAccess } from "../index.ts";
 import { describeNetworkFailure, EgressDenied } from "../transport/index.ts";
 import type { Dial, GitProxy } from "./dial.ts";
 import { gitErrors } from "./errors.ts";
-import { gitError } from "./git-error.ts";
+import { describeLimit, gitError } from "./git-error.ts";
 import { addressForGit, httpSettings, parseRemote, type Remote, sshConfig } from "./remote.ts";
 import type { Run, RunProgram, RunResult } from "./run-git.ts";
 import { openTunnel, type Tunnel, type TunnelProblem } from "./tunnel.ts";
@@ -298,9 +298,4 @@ function tunnelError(
       );
     }
   }
-}
-
-function describeLimit(bytes: number): string {
-  const mebibytes = bytes / 1024 / 1024;
-  return mebibytes >= 1 ? `${Math.round(mebibytes)} MiB` : `${bytes} bytes`;
 }

@@ -17,6 +17,7 @@ const timeoutMs = 20_000;
 let root: string;
 let ssh: SshServer;
 let http: GitHttpServer;
+let old: string;
 let commit: string;
 
 beforeAll(async () => {
@@ -24,7 +25,8 @@ beforeAll(async () => {
   ssh = await startSshServer(join(root, ".ssh"), root);
   http = await startGitHttpServer(root);
   const app = await createRepository(root, "app.git");
-  commit = await app.commit({ "Chart.yaml": "name: app\n" });
+  old = await app.commit({ "Chart.yaml": "name: app\n", "docs/a.md": "a" });
+  commit = await app.commit({ "docs/a.md": "b" });
 });
 
 afterAll(async () => {
@@ -53,6 +55,30 @@ describe("a Git repository over SSH", () => {
     assert.equal(found.commit, commit);
     assert.equal(await readFile(join(dir, "Chart.yaml"), "utf8"), "name: app\n");
     assert.deepEqual(await readdir(join(root, ".tmp")), []);
+  });
+
+  // Without AcceptEnv in the configuration of sshd, git speaks version 0 of its protocol.
+  test("gives single files, of an earlier commit too, when the server gives no single objects", async () => {
+    const url = ssh.url("app.git");
+    const { identityPem, knownHosts } = ssh;
+    const access = accessToGit(url, { ssh: { identityPem, knownHosts } });
+    const paths = ["Chart.yaml", "docs/a.md", "none"] as const;
+
+    for (const [at, expected] of [
+      [commit, "b"],
+      [old, "a"],
+    ] as const) {
+      const request = { access, timeoutMs, maxBytes: 1_000 };
+      const files = await client().readFiles({ url, commit: at, paths }, request);
+      assert.deepEqual(
+        paths.map((path) => files.get(path)?.toString()),
+        ["name: app\n", expected, undefined],
+      );
+      const dir = join(root, `.sparse-${expected}`);
+      await client().checkout({ url, commit: at, sparseCheckout: ["docs"] }, dir, request);
+      assert.deepEqual(await readdir(dir), ["docs"]);
+      assert.equal(await readFile(join(dir, "docs", "a.md"), "utf8"), expected);
+    }
   });
 
   test("accepts an identity with a passphrase", async () => {

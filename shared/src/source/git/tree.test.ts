@@ -16,7 +16,7 @@ const entries = parseTree(
   ),
 );
 
-test("files, links and submodules of a commit are told apart", () => {
+test("a tree of a commit has files, links and submodules", () => {
   assert.deepEqual(
     entries.map((entry) => [entry.kind, entry.path]),
     [

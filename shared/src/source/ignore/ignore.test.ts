@@ -143,7 +143,7 @@ describe("patterns", () => {
   });
 });
 
-/** Git's own way: from the root down, and nothing below an ignored directory is looked at. */
+/** Git's own way: from the root down, and nothing below an ignored directory is read. */
 function ignoredByGit(patterns: readonly IgnorePattern[], path: string): boolean {
   const names = path.split("/");
   return names.some((_, at) => {

@@ -25,11 +25,12 @@ export async function startHttpProxy(user?: ProxyUser): Promise<TestProxy> {
     if (!isAllowed(incoming)) return void outgoing.writeHead(407).end();
     passed.push(`${incoming.method} ${incoming.url}`);
     const { "proxy-authorization": _, ...headers } = incoming.headers;
-    const forwarded = httpRequest(incoming.url ?? "", { headers }, (answer) => {
+    const { method = "GET", url = "" } = incoming;
+    const forwarded = httpRequest(url, { method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
     });
-    forwarded.on("error", () => outgoing.writeHead(502).end()).end();
+    incoming.pipe(forwarded).on("error", () => outgoing.writeHead(502).end());
   });
   server.on("connect", (incoming: IncomingMessage, socket: Socket) => {
     if (!isAllowed(incoming))

@@ -1,11 +1,10 @@
-/** Keeps the Bundle of a HelmOp's name as it is planned. */
+/** Keeps the Bundle of a front end's object as it is planned. */
 import { isDeepStrictEqual } from "node:util";
-import { type Bundle, bundles, type HelmOp } from "@flotilla/shared/api";
+import { type Bundle, bundles } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { isBundleOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
 
 export interface WriteBundleDeps {
@@ -13,16 +12,15 @@ export interface WriteBundleDeps {
   readonly bundles: Store<Bundle>;
 }
 
-/** Another Bundle of this name is left alone. */
-export function nameTaken(bundle: Bundle | undefined, helmOp: HelmOp): AppError | undefined {
-  if (bundle === undefined || isBundleOf(bundle, helmOp)) return undefined;
-  const { name, namespace = "" } = bundle.metadata;
+/** Why a Bundle that was not made for this object keeps its name, and is left alone. `kind`: of the object. */
+export function bundleNameTaken({ metadata }: Bundle, kind: "HelmOp" | "HelmRelease"): AppError {
   return new AppError(
     hubErrors.BUNDLE_NAME_TAKEN,
-    `a Bundle ${namespace}/${name} exists already that was not made for this HelmOp; create the HelmOp under another name, or delete that Bundle`,
+    `a Bundle ${metadata.namespace}/${metadata.name} exists already that was not made for this ${kind}; create the ${kind} under another name, or delete that Bundle`,
   );
 }
 
+/** Creates or changes the Bundle; one that is being deleted is left until it is gone. */
 export async function writeBundle(
   deps: WriteBundleDeps,
   desired: Bundle,

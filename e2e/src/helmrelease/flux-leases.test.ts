@@ -1,0 +1,122 @@
+/** The hub beside Flux: a Lease of Flux's controllers decides who reconciles HelmReleases. All tests share a fleet. */
+import assert from "node:assert/strict";
+import { helmCharts, helmReleases, helmRepositories } from "@flotilla/shared/flux";
+import { type Lease, leases, namespaces } from "@flotilla/shared/kube/objects";
+import { test } from "vitest";
+import { configChart } from "../harness/chart-archive.ts";
+import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { installedConfig, releaseRecords } from "../harness/releases.ts";
+import { chartOf, startReleaseFleet } from "./release-fleet.ts";
+
+let flags: readonly string[] = [];
+const releases = await startReleaseFleet({
+  clusters: [{}],
+  hubFlags: () => ["--local-without-account", ...flags],
+});
+const { charts, fleet, hub, local } = releases;
+const { workspace } = fleet;
+charts.publish(await configChart("app", "1.0.0"));
+await releases.createNamespace("apps");
+await hub.create(namespaces, { metadata: { name: "flux-system" } });
+const fluxLease = { namespace: "flux-system", name: "helm-controller-leader-election" };
+
+/** As helm-controller has it, which renews it while it runs. */
+async function createFluxLease(): Promise<void> {
+  await hub.create<Lease>(leases, {
+    metadata: fluxLease,
+    spec: { holderIdentity: "helm-controller-1", leaseDurationSeconds: 35 },
+  });
+}
+
+const app = (name: string) => ({ namespace: "apps", name });
+
+/** A HelmOp that becomes ready shows that the hub has reconciled what was created before it. */
+async function deployHelmOp(name: string): Promise<void> {
+  await workspace.createHelmOp(name, {
+    helm: { repo: charts.url, chart: "app", version: "1.0.0" },
+  });
+  await workspace.waitUntilReady(name, "1.0.0", 1);
+}
+
+const versionOf = async (name: string) =>
+  (await hub.reader.get(helmReleases, app(name)))?.metadata.resourceVersion;
+
+test("a Lease of helm-controller that appears while the hub runs ends the process with FLUX_RUNNING, and the next one leaves what exists as it is", async () => {
+  await releases.create(app("before"), chartOf("app"));
+  await releases.ready(app("before"), "1.0.0");
+  const from = await endOfLog(fleet.hubLog);
+
+  await createFluxLease();
+  const { code } = await fleet.hubProcess().exited;
+
+  assert.equal(code, 1);
+  await lineInLog(
+    fleet.hubLog,
+    from,
+    /^flotilla-hub: the Lease flux-system\/helm-controller-leader-election exists/,
+  );
+  const version = await versionOf("before");
+  const installed = await installedConfig(local.client, "before", "apps");
+  await fleet.startHub();
+  await deployHelmOp("op-before");
+  assert.equal(await versionOf("before"), version);
+  assert.equal(
+    (await installedConfig(local.client, "before", "apps"))?.metadata.uid,
+    installed?.metadata.uid,
+  );
+  assert.equal((await releaseRecords(local.client, "apps", "before")).length, 1);
+});
+
+test("while the Lease exists a HelmRelease and its source get no finalizer, no status and no HelmChart, and HelmOps become ready", async () => {
+  await releases.createRepository(app("second"));
+  await releases.create(app("waiting"), chartOf("app"));
+
+  await deployHelmOp("op-beside");
+
+  const [release, repository] = await Promise.all([
+    hub.reader.get(helmReleases, app("waiting")),
+    hub.reader.get(helmRepositories, app("second")),
+  ]);
+  assert.deepEqual(
+    [release?.metadata.finalizers, release?.status],
+    [undefined, { observedGeneration: -1 }],
+  );
+  assert.deepEqual(
+    [repository?.metadata.finalizers, repository?.status],
+    [undefined, { observedGeneration: -1 }],
+  );
+  assert.equal(await hub.reader.get(helmCharts, app("apps-waiting")), undefined);
+  assert.deepEqual(await releaseRecords(local.client, "apps", "waiting"), []);
+});
+
+test("once the Lease is deleted the HelmReleases become ready, without a restart of the hub", async () => {
+  const running = fleet.hubProcess();
+
+  await hub.delete(leases, fluxLease);
+  await releases.ready(app("waiting"), "1.0.0");
+
+  await releases.patch(app("before"), { values: { greeting: "again" } });
+  await releases.waitFor(
+    app("before"),
+    "upgraded",
+    ({ status }) => status?.history?.[0]?.version === 2,
+  );
+  assert.equal(running.exit(), undefined);
+  assert.equal(fleet.hubProcess(), running);
+});
+
+test("with --take-over-from-flux neither a Lease that exists nor one that appears changes anything", async () => {
+  await fleet.stopHub();
+  flags = ["--take-over-from-flux"];
+  await createFluxLease();
+  await fleet.startHub();
+
+  await releases.create(app("taken-over"), chartOf("app"));
+  await releases.ready(app("taken-over"), "1.0.0");
+
+  await hub.delete(leases, fluxLease);
+  await createFluxLease();
+  await releases.create(app("still"), chartOf("app"));
+  await releases.ready(app("still"), "1.0.0");
+  assert.equal(fleet.hubProcess().exit(), undefined);
+});

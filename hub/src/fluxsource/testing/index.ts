@@ -1,0 +1,1 @@
+export { namespace, startTestSources } from "./test-sources.ts";
