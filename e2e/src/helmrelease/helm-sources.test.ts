@@ -58,7 +58,7 @@ test("HelmRepository secretRef: hub and agent log in with basic authentication, 
   await sources.patchSecret(refOf("rotated"), { password: login.password });
   await releases.ready(refOf("basic"), "1.0.0");
 
-  assert.deepEqual(server.requestsBy(login), ["/index.yaml", "/app-1.0.0.tgz"]);
+  assert.deepEqual([...new Set(server.requestsBy(login))], ["/index.yaml", "/app-1.0.0.tgz"]);
 });
 
 test("HelmRepository certSecretRef: a certificate of another authority is trusted with ca.crt, and the client's certificate is sent", async () => {
@@ -76,7 +76,9 @@ test("HelmRepository certSecretRef: a certificate of another authority is truste
   afterAll(() => server[Symbol.asyncDispose]());
   await sources.createSecret(refOf("certificates"), { "ca.crt": certificate.caPem });
   await createBoth("mutual", { url: server.origin, certSecretRef: { name: "certificates" } });
-  await sources.waitFor(helmRepositories, refOf("mutual"), "Ready", "False", /certificate/);
+  // The server ends the connection, in TLS 1.3 after the handshake.
+  const refused = new RegExp(`^GET ${server.origin}/index\\.yaml: .*; retrying at `);
+  await sources.waitFor(helmRepositories, refOf("mutual"), "FetchFailed", "True", refused);
   assert.deepEqual(server.paths(), []);
 
   await sources.patchSecret(refOf("certificates"), {
@@ -84,7 +86,7 @@ test("HelmRepository certSecretRef: a certificate of another authority is truste
     "tls.key": client.keyPem,
   });
   await releases.ready(refOf("mutual"), "1.0.0");
-  assert.deepEqual(server.paths(), ["/index.yaml", "/app-1.0.0.tgz"]);
+  assert.deepEqual([...new Set(server.paths())], ["/index.yaml", "/app-1.0.0.tgz"]);
 });
 
 test("HelmRepository passCredentials: charts at another host get the login only with it", async () => {
