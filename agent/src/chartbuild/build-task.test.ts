@@ -73,7 +73,12 @@ async function missing(files: Files, path = "shop") {
 async function packed(name: string, version: string): Promise<string> {
   const target = join(await temporary(), "dependency.tgz");
   const chart = Buffer.from(`apiVersion: v2\nname: ${name}\nversion: ${version}\n`);
-  await packChart(new Map([["Chart.yaml", chart]]), { name, target, maxBytes: 10_000 });
+  await packChart(new Map([["Chart.yaml", chart]]), {
+    origin: "1.0.0 at somewhere",
+    name,
+    target,
+    maxBytes: 10_000,
+  });
   return target;
 }
 
@@ -194,7 +199,7 @@ describe("a chart in a directory", () => {
       shop,
       { maxBytes: 100 },
       "CHART_BUILD",
-      /packaged chart has more than 100 bytes/,
+      /: the packaged chart has more than 100 bytes/,
     ],
     [
       "a name with a slash",
@@ -246,7 +251,12 @@ describe("values files", () => {
   test("of an archive are in the chart", async () => {
     const archive = join(await temporary(), "shop.tgz");
     const content = await readChartDirectory(await tree(files), "shop", buildLimits);
-    await packChart(content, { name: "shop", target: archive, maxBytes: 10_000 });
+    await packChart(content, {
+      origin: "1.0.0 at somewhere",
+      name: "shop",
+      target: archive,
+      maxBytes: 10_000,
+    });
     const target = join(await temporary(), "chart.tgz");
     await performBuildTask({
       step: "package",

@@ -91,7 +91,7 @@ async function packageChart(task: PackageTask): Promise<void> {
       ? await readLocal(dependency, source)
       : await readRemote(dependency, task.dependencies))
       built.set(`charts/${path}`, bytes);
-  await packChart(built, { name: metadata.name, target, maxBytes });
+  await packChart(built, { name: metadata.name, origin: task.origin, target, maxBytes });
 }
 
 async function loadChart(

@@ -5,14 +5,20 @@ import { createGzip } from "node:zlib";
 import { pack } from "tar-stream";
 import { buildError, type ChartFiles, describeBytes } from "./chart-files.ts";
 
-/** `name`: of the chart. Throws CHART_BUILD if the archive has more than `maxBytes`. */
+/** `name`: of the chart; `origin`: what it is made from, for messages. Throws CHART_BUILD if the archive has more than `maxBytes`. */
 export async function packChart(
   files: ChartFiles,
   {
     name,
+    origin,
     target,
     maxBytes,
-  }: { readonly name: string; readonly target: string; readonly maxBytes: number },
+  }: {
+    readonly name: string;
+    readonly origin: string;
+    readonly target: string;
+    readonly maxBytes: number;
+  },
 ): Promise<void> {
   const tar = pack();
   const writing = pipeline(tar, createGzip(), limited, createWriteStream(target, { mode: 0o600 }));
@@ -38,7 +44,7 @@ export async function packChart(
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > maxBytes)
-        throw buildError(`the packaged chart has more than ${describeBytes(maxBytes)}`);
+        throw buildError(`${origin}: the packaged chart has more than ${describeBytes(maxBytes)}`);
       yield chunk;
     }
   }

@@ -7,6 +7,7 @@ import {
   buckets,
   type HelmChart,
   type HelmChartSpec,
+  type HelmRelease,
   helmCharts,
   type helmRepositories,
   type OCIRepository,
@@ -21,6 +22,8 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import { currentCondition, type WithConditions, waitForObject } from "../harness/wait.ts";
+
+import type { ReleaseFleet } from "./release-fleet.ts";
 
 const apiVersion = "source.toolkit.fluxcd.io/v1";
 
@@ -122,4 +125,21 @@ export function createSourceObjects(hub: ClusterClient): SourceObjects {
         return found?.status === status && message.test(found.message ?? "");
       }),
   };
+}
+
+/** Waits until a HelmRelease of its current generation is not ready, with this message. */
+export function waitForRejection(
+  releases: Pick<ReleaseFleet, "waitFor">,
+  ref: ObjectRef,
+  message: RegExp,
+): Promise<HelmRelease> {
+  return releases.waitFor(ref, `not ready: ${message}`, (release) => {
+    const ready = currentCondition(release, "Ready");
+    return ready?.status === "False" && message.test(ready.message ?? "");
+  });
+}
+
+/** The version of a chart from an OCIRepository, as in Flux: its own, and the digest of the artifact. */
+export function artifactVersion(version: string, digest: string): string {
+  return `${version}+${digest.slice("sha256:".length).slice(0, 12)}`;
 }
