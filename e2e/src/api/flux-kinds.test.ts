@@ -10,7 +10,9 @@ import { fluxFormsApply } from "../flux-forms/apply.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
 import { type Program, programFor } from "../harness/program.ts";
 import { type ShownKind, shownKinds } from "./flux-kinds.ts";
-import { fluxCases } from "./flux-rules.ts";
+import { notificationCases } from "./notification-rules.ts";
+import { helmReleaseCases } from "./release-rules.ts";
+import { sourceCases } from "./source-rules.ts";
 
 const chart = join(import.meta.dirname, "../../../charts/flotilla-flux-crds");
 const namespace = "flux-forms";
@@ -82,7 +84,11 @@ test("the API server accepts the schemas, and enforces them", async () => {
   }
 });
 
-for (const { kind, what, fields, rejected } of fluxCases) {
+for (const { kind, what, fields, rejected } of [
+  ...helmReleaseCases,
+  ...sourceCases,
+  ...notificationCases,
+]) {
   test(`a ${kind} with ${what} is ${rejected === undefined ? "accepted" : "rejected"}`, async () => {
     const shown = shownKinds.find((each) => each.kind === kind);
     assert.ok(shown !== undefined);
