@@ -151,7 +151,7 @@ function figuresOf(
       unit: "MB",
       value: found.memoryMb,
       baseline: { what: ofHelmOps, value: ops.memoryMb },
-      bar: 150,
+      bar: ops.memoryMb * 1.1,
       detail: found.heap,
     },
     {
