@@ -1,7 +1,7 @@
 /** Finds what the templates of a chart call. Runs in a reader, a process of its own: the bytes are a tenant's. */
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { readChartTemplates } from "./chart-templates.ts";
 import {
   callsInText,

@@ -7,7 +7,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { extract } from "tar-stream";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 

@@ -4,7 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
+import Agent from "undici/lib/dispatcher/agent.js";
+import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 import { AppError } from "../../errors/index.ts";
 import { chartErrors, isHome, type ProxyAccess, type RepositoryAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";

@@ -2,7 +2,9 @@
  * Connections through the proxy of an access (`proxySecretRef`). The tenant names it, so that the egress policy is applied to it
  * as to the host of a repository.
  */
-import { type buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
+import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
+import Socks5ProxyAgent from "undici/lib/dispatcher/socks5-proxy-agent.js";
 import type { ProxyAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";
 import {
