@@ -5,9 +5,8 @@
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
-import Agent from "undici/lib/dispatcher/agent.js";
-import EnvHttpProxyAgent from "undici/lib/dispatcher/env-http-proxy-agent.js";
 import { AppError } from "../../errors/index.ts";
+import { Agent, EnvHttpProxyAgent } from "../../undici/index.ts";
 import { chartErrors, isHome, type ProxyAccess, type RepositoryAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";
 import { checkHost, createEgressConnector, type ResolveAll } from "./egress-connector.ts";

@@ -3,7 +3,7 @@ import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { buildConnector } from "undici";
-import connectorOf from "undici/lib/core/connect.js";
+import { buildConnector as connectorOf } from "../../undici/index.ts";
 import { type EgressPolicy, egressProblem } from "./egress.ts";
 
 /** A connection that the egress policy denies. The message has no address: the tenant may not know the network. */

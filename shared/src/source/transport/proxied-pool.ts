@@ -3,8 +3,7 @@
  * as to the host of a repository.
  */
 import type { buildConnector, Dispatcher } from "undici";
-import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
-import Socks5ProxyAgent from "undici/lib/dispatcher/socks5-proxy-agent.js";
+import { ProxyAgent, Socks5ProxyAgent } from "../../undici/index.ts";
 import type { ProxyAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";
 import {

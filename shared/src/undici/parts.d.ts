@@ -1,4 +1,9 @@
-/** Single modules of undici: its main module loads much that is not used here, such as caches and web sockets (13 MB). */
+/** Single modules of undici, as its main module imports them. */
+declare module "undici/lib/dispatcher/dispatcher.js" {
+  import { Dispatcher } from "undici";
+  export = Dispatcher;
+}
+
 declare module "undici/lib/dispatcher/pool.js" {
   import { Pool } from "undici";
   export = Pool;
@@ -27,4 +32,11 @@ declare module "undici/lib/dispatcher/socks5-proxy-agent.js" {
 declare module "undici/lib/core/connect.js" {
   import { buildConnector } from "undici";
   export = buildConnector;
+}
+
+declare module "undici/lib/api/index.js" {
+  import { Dispatcher } from "undici";
+
+  const api: Pick<Dispatcher, "request" | "stream" | "pipeline" | "upgrade" | "connect">;
+  export = api;
 }
