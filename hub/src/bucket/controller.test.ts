@@ -184,7 +184,10 @@ test("a Bucket that cannot be read says why, and is read again", async (t) => {
 
   const failed = await until(() => conditionOf("FetchFailed"));
   assert.equal(failed.reason, "BucketOperationFailed");
-  assert.match(failed.message ?? "", /GET http:\/\/127.0.0.1:1\/box.*retrying at/);
+  assert.match(
+    failed.message ?? "",
+    /^list bucket http:\/\/127.0.0.1:1\/box: .*refused.*retrying at/,
+  );
   assert.ok(events.includes("Warning BucketOperationFailed"));
 });
 
