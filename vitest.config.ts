@@ -34,6 +34,7 @@ const onBinaries = [
   "local/src/registries/bucket-client.test.ts",
   "local/src/registries/publish-chart.test.ts",
   "shared/src/source/git/client.test.ts",
+  "shared/src/source/git/failures.test.ts",
   "shared/src/source/git/ssh.test.ts",
   "shared/src/source/git/verify.test.ts",
   "shared/src/source/ignore/ignore.test.ts",

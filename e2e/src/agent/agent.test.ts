@@ -1,32 +1,17 @@
 /** The agent with assignments, on a real control plane and with the real Helm, without a hub. */
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
-import { partSelector } from "@flotilla/agent/assignment";
-import type { DeploymentState } from "@flotilla/proto";
-import { agentNamespace } from "@flotilla/shared/api/names";
-import { rawNumber } from "@flotilla/shared/json";
-import { configMaps, secrets } from "@flotilla/shared/kube/objects";
+import { configMaps } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
-import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { afterAll, onTestFinished, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 import { chartArchive, configChart, deploymentChart } from "../harness/chart-archive.ts";
-import {
-  type InProcessInstaller,
-  type InstallerSpec,
-  startInstaller,
-} from "../harness/in-process-installer.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
+import { isReady, runsOf } from "./agent-reports.ts";
 import { assignmentOf } from "./assignment.ts";
-import { resourceQuotas, waitUntilSecretsAre } from "./secret-quota.ts";
-import { numbersChart, stallingChart } from "./test-charts.ts";
+import { startRestartableAgent } from "./restartable-agent.ts";
+import { stallingChart } from "./test-charts.ts";
 
-const run = promisify(execFile);
 const { client, charts, spec } = await startAgentCluster();
 const { url } = charts;
 const first = await configChart("settings", "0.1.0");
@@ -35,18 +20,7 @@ const workload = await deploymentChart("workload", "0.1.0");
 const stalling = await stallingChart("stalling", "0.1.0");
 charts.publish(first, second, workload, stalling);
 
-const usual: InstallerSpec = { ...spec, supersededGraceMs: 1_000 };
-let agent: InProcessInstaller = await startInstaller(usual);
-afterAll(() => agent.stop());
-
-async function restart(changed: Partial<InstallerSpec> = {}): Promise<void> {
-  await agent.stop();
-  agent = await startInstaller({ ...usual, ...changed });
-}
-
-function isReady(name: string, revision: number): (state: DeploymentState) => boolean {
-  return (state) => state.name === name && state.ready && state.release?.revision === revision;
-}
+const agent = await startRestartableAgent({ ...spec, supersededGraceMs: 1_000 });
 
 async function versionOf(name: string): Promise<string | undefined> {
   return (await client.reader.get(configMaps, { namespace: name, name: `${name}-config` }))?.data?.[
@@ -59,14 +33,6 @@ async function greetingOf(name: string): Promise<string | undefined> {
   return config?.data?.["greeting"];
 }
 
-function dataOf(object: unknown): unknown {
-  return typeof object === "object" && object !== null && Reflect.get(object, "data");
-}
-
-function runsFor(name: string): number {
-  return agent.helmRuns.filter((args) => args.includes(name)).length;
-}
-
 test("a chart is installed with one run of Helm, and upgraded with one more", async () => {
   await agent.intake.assign(await assignmentOf({ name: "plain", chart: first, url }));
   const installed = await agent.report(isReady("plain", 1));
@@ -77,7 +43,7 @@ test("a chart is installed with one run of Helm, and upgraded with one more", as
   await agent.intake.assign(await assignmentOf({ name: "plain", chart: second, url }));
   await agent.report(isReady("plain", 2));
   assert.equal(await versionOf("plain"), "0.2.0");
-  assert.equal(runsFor("plain"), 2);
+  assert.equal(runsOf(agent, "plain").length, 2);
 });
 
 test("a repeated assignment runs nothing", async () => {
@@ -94,114 +60,8 @@ test("a repeated assignment runs nothing", async () => {
     (state) => state.name === "again" && state.deploymentId !== assignment.deploymentId,
   );
 
-  assert.equal(runsFor("again"), 1);
+  assert.equal(runsOf(agent, "again").length, 1);
   assert.deepEqual(await releaseHistory(client, "again"), ["1 deployed"]);
-});
-
-test("values are passed to the chart, and not in arguments", async () => {
-  const greeting = "not for the process list";
-  await agent.intake.assign(
-    await assignmentOf({ name: "values", chart: first, url, values: { greeting } }),
-  );
-  await agent.report(isReady("values", 1));
-
-  const config = await client.reader.get(configMaps, {
-    namespace: "values",
-    name: "values-config",
-  });
-  assert.equal(config?.data?.["greeting"], greeting);
-  assert.ok(!agent.helmRuns.flat().some((argument) => argument.includes(greeting)));
-});
-
-test("numbers are passed to the chart as in a values file that Helm reads itself", async () => {
-  const numbers = [
-    "9007199254740991",
-    "9007199254740993",
-    "9223372036854775807",
-    "12345678901234567890",
-    "-1234567890123456789",
-    "1000000",
-    "0.1",
-    "1e3",
-    "1.0",
-  ];
-  const printing = await numbersChart("printing", "0.1.0");
-  charts.publish(printing);
-  const path = join(spec.dataDir, "printing.tgz");
-  await writeFile(path, printing.bytes);
-  const file = join(spec.dataDir, "numbers.yaml");
-  await writeFile(file, `numbers: [${numbers.join(", ")}]\n`);
-  const { stdout } = await run(spec.helm, ["template", "numbers", path, `--values=${file}`]);
-
-  const values = { numbers: numbers.map(rawNumber) };
-  await agent.intake.assign(await assignmentOf({ name: "numbers", chart: printing, url, values }));
-  await agent.report(isReady("numbers", 1));
-
-  const config = await client.reader.get(configMaps, {
-    namespace: "numbers",
-    name: "numbers-config",
-  });
-  assert.deepEqual(config?.data, dataOf(parseHelmYaml(stdout, { name: "the output of helm" })));
-  assert.match(config?.data?.["plain"] ?? "", /^9.007199254740991e\+15 9.007199254740992e\+15 /);
-});
-
-test("values as large as Helm can store are stored and installed, and are found after a restart", async () => {
-  const values = { blob: randomBytes(730_000).toString("base64") };
-  const assignment = await assignmentOf({ name: "large", chart: first, url, values });
-  assert.ok((assignment.content?.length ?? 0) > 700 * 1024);
-
-  await agent.intake.assign(assignment);
-  await agent.report(isReady("large", 1));
-
-  await restart();
-  await agent.report(isReady("large", 1));
-  assert.equal(runsFor("large"), 0);
-});
-
-test("values larger than Helm can store are stored in parts, and rejected with the message of Helm", async () => {
-  const values = { blob: randomBytes(1_400_000).toString("base64") };
-  const assignment = await assignmentOf({ name: "too-large", chart: first, url, values });
-  const parts = async (): Promise<number> =>
-    (await client.list(secrets, { namespace: agentNamespace, labelSelector: partSelector })).items
-      .length;
-
-  assert.equal(await agent.intake.assign(assignment), true);
-  const failed = await agent.report(
-    ({ name, phase }) => name === "too-large" && phase === "failed",
-  );
-  assert.match(failed.message, /Too long: may not be more than 1048576 bytes/);
-  assert.equal(await parts(), 1);
-
-  await agent.intake.withdraw(assignment.deployment);
-  await agent.withdrawn("too-large");
-  assert.equal(await parts(), 0);
-});
-
-test("an assignment that cannot be stored is not installed, and reports why", async () => {
-  const quota = { namespace: agentNamespace, name: "full" };
-  await client.create(resourceQuotas, { metadata: quota, ...{ spec: { hard: { secrets: "0" } } } });
-  await waitUntilSecretsAre(client, "rejected");
-
-  const isStored = await agent.intake.assign(
-    await assignmentOf({ name: "not-stored", chart: first, url }),
-  );
-  const failed = await agent.report(
-    ({ name, phase }) => name === "not-stored" && phase === "failed",
-  );
-  assert.equal(isStored, false);
-  assert.match(
-    failed.message,
-    /^store the assignment in this cluster: create secrets flotilla-agent\/assignment-not-stored on .*: 403 Forbidden: .*quota.*; retrying at /,
-  );
-  assert.equal(runsFor("not-stored"), 0);
-
-  await client.delete(resourceQuotas, quota);
-  await waitUntilSecretsAre(client, "accepted");
-  assert.equal(
-    await agent.intake.assign(await assignmentOf({ name: "not-stored", chart: second, url })),
-    true,
-  );
-  await agent.report(isReady("not-stored", 1));
 });
 
 test("a workload is ready when its pods are, not when Helm returns", async () => {
@@ -275,8 +135,8 @@ test("a release that is moved is uninstalled at its former place", async () => {
 
 test("a rejected release is installed at once when the deployment that has it is moved", async () => {
   // A clock that does not advance, so that the retry is never due.
-  await restart({ clock: createFakeClock() });
-  onTestFinished(() => restart());
+  await agent.restart({ clock: createFakeClock() });
+  onTestFinished(() => agent.restart());
   await agent.intake.assign(await assignmentOf({ name: "mover", chart: first, url }));
   await agent.report(isReady("mover", 1));
   const release = { chart: first, url, namespace: "mover", release: "mover" };
@@ -348,7 +208,7 @@ for (const [name, what, helm, stall] of [
     await agent.report(({ deploymentId, ready }) => deploymentId === newest.deploymentId && ready);
     assert.equal(await greetingOf(name), "newest");
     assert.ok(!(await releaseHistory(client, name)).some((record) => record.includes("pending")));
-    assert.equal(runsFor(name), 3);
+    assert.equal(runsOf(agent, name).length, 3);
     assert.ok(!agent.reports.some((state) => state.name === name && state.phase === "failed"));
   });
 }
@@ -371,7 +231,7 @@ test("a release that is not ready yet is upgraded at once when another content i
 });
 
 test("a rollback that never ends is stopped when another content is assigned", async () => {
-  await restart({ graceMs: 5_000 });
+  await agent.restart({ graceMs: 5_000 });
   const helm = { timeoutSeconds: 600, atomic: true };
   const of = (values: Readonly<Record<string, unknown>>, own: Partial<typeof helm> = helm) =>
     assignmentOf({ name: "nowhere", chart: stalling, url, helm: own, values });
@@ -387,7 +247,7 @@ test("a rollback that never ends is stopped when another content is assigned", a
   assert.equal(await greetingOf("nowhere"), "newest");
   // The third is the rollback.
   assert.ok((await releaseHistory(client, "nowhere")).includes("4 deployed"));
-  assert.equal(runsFor("nowhere"), 3);
+  assert.equal(runsOf(agent, "nowhere").length, 3);
 });
 
 test("an agent that restarts finds its releases and runs nothing", async () => {
@@ -397,12 +257,12 @@ test("an agent that restarts finds its releases and runs nothing", async () => {
   await agent.report(isReady("lasting", 1));
   await agent.report(isReady("undigested", 1));
 
-  await restart();
+  await agent.restart();
 
   for (const name of ["lasting", "undigested"]) {
     const found = await agent.report(isReady(name, 1));
     assert.equal(found.chartDigest, `sha256:${first.digest}`);
-    assert.equal(runsFor(name), 0);
+    assert.equal(runsOf(agent, name).length, 0);
     assert.ok(agent.intake.inventory().some((holding) => holding.name === name));
   }
 });

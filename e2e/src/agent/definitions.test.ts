@@ -13,20 +13,19 @@ import {
   type Resource,
   serviceAccounts,
 } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
-import { startInstaller } from "../harness/in-process-installer.ts";
 import { clusterRoleFor, roleBindings } from "../harness/rbac.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { waitUntilGone } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { startRestartableAgent } from "./restartable-agent.ts";
 import { stallingChart } from "./test-charts.ts";
 
 const run = promisify(execFile);
 const { client, charts, spec } = await startAgentCluster();
-let agent = await startInstaller(spec);
-afterAll(() => agent.stop());
+const agent = await startRestartableAgent(spec);
 
 /** Its definition is named by the value `plural`; with the value `bad` the API server rejects the objects after it. */
 const config = [
@@ -185,7 +184,7 @@ test("they outlive a release that is uninstalled by hand, and a restart of the a
   await run(spec.helm, ["uninstall", "by-hand", "--namespace=by-hand"], { env });
   await isSame();
 
-  agent = await startInstaller(spec);
+  await agent.start();
   await agent.report(({ name, ready }) => name === "by-hand" && ready);
   await isSame();
 });

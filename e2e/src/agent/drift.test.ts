@@ -9,20 +9,19 @@ import {
   type Resource,
   secrets,
 } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
-import { startInstaller } from "../harness/in-process-installer.ts";
 import { clusterRoleBindings, createAdmin } from "../harness/rbac.ts";
 import { releaseHistory } from "../harness/releases.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf } from "./assignment.ts";
 import { manyKinds } from "./drift-kinds.ts";
+import { startRestartableAgent } from "./restartable-agent.ts";
 
 const { client, charts, spec } = await startAgentCluster();
 const { url } = charts;
-let agent = await startInstaller(spec);
-afterAll(() => agent.stop());
+const agent = await startRestartableAgent(spec);
 
 type Drift = NonNullable<DeploymentContent["drift"]>;
 
@@ -335,7 +334,7 @@ test("drift that occurs while the agent is not running is found at its start, an
   for (const name of ["started", "paused"])
     await change(configMaps, name, "config", { data: { mode: "wild" } });
 
-  agent = await startInstaller(spec);
+  await agent.start();
 
   await reported("started", hasResult("Corrected"));
   assert.equal(await modeIn("started"), "calm");
@@ -371,8 +370,7 @@ test("objects of many kinds have no drift after an installation, an upgrade and 
     await comparedAll();
   }
   const found = agent.reports;
-  await agent.stop();
-  agent = await startInstaller(spec);
+  await agent.restart();
   await comparedAll();
 
   const objects = [...found, ...agent.reports]

@@ -4,6 +4,7 @@ import type { DeploymentState } from "@flotilla/proto";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
+import { definitionText } from "../harness/definition-text.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
@@ -18,19 +19,7 @@ const things: Resource<KubeObject> = {
 };
 
 /** Without the subresource `status`, so that a patch sets any field. */
-const definition = `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  names: {kind: Thing, plural: things, singular: thing, listKind: ThingList}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`;
+const definition = definitionText({ group: "example.com", kind: "Thing" });
 
 /** Has a custom resource whose status no rule knows. */
 const thing = await chartArchive({

@@ -15,17 +15,16 @@ import {
   packReferencedObject,
   type ReferencedObjectData,
 } from "@flotilla/shared/referenced";
-import { afterAll, beforeAll, test } from "vitest";
+import { beforeAll, test } from "vitest";
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
-import { startInstaller } from "../harness/in-process-installer.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { startRestartableAgent } from "./restartable-agent.ts";
 
 const cluster = await startAgentCluster();
-let agent = await startInstaller(cluster.spec);
-afterAll(() => agent.stop());
+const agent = await startRestartableAgent(cluster.spec);
 const chart = await configChart("greeter", "1.0.0");
 cluster.charts.publish(chart);
 const defaults = { kind: "ConfigMap", name: "defaults", key: "values.yaml" } as const;
@@ -306,8 +305,7 @@ test("a paused deployment does not report a template that fails meanwhile, also 
   await assign("halted", { ...spec, paused: true });
   await setLabels({ region: "there" });
 
-  await agent.stop();
-  agent = await startInstaller(cluster.spec);
+  await agent.restart();
   const state = await agent.report(({ name, message }) => name === "halted" && message !== "");
 
   assert.equal(state.message, "paused");
@@ -320,8 +318,7 @@ test("a template with a random result runs Helm once, also after a restart of th
   const ref = { namespace: "random", name: "random-config" };
   const before = await cluster.client.reader.get(configMaps, ref);
 
-  await agent.stop();
-  agent = await startInstaller(cluster.spec);
+  await agent.restart();
   await agent.report(({ name, phase }) => name === "random" && phase === "deployed");
   const [restored] = agent.reports.filter(({ name }) => name === "random");
   await assign("random", { values: { greeting: "${ randAlphaNum 12 }" }, helm: { maxHistory: 7 } });
@@ -345,8 +342,7 @@ test("a copy stays for a deployment that shares it and was not reconciled since 
   const copy = await waitForCopy("later");
   await assign("paused", { ...shared, paused: true });
 
-  await agent.stop();
-  agent = await startInstaller(cluster.spec);
+  await agent.restart();
   await agent.intake.withdraw({ name: "early", uid: "uid-early" });
   await agent.withdrawn("early");
 

@@ -6,13 +6,13 @@ import assert from "node:assert/strict";
 import type { AssignmentRequest } from "@flotilla/agent/assignment";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { namespaces, secrets, serviceAccounts } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
-import { type InProcessInstaller, startInstaller } from "../harness/in-process-installer.ts";
 import { roleBindings } from "../harness/rbac.ts";
 import { installedConfig, releaseHistory } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { startRestartableAgent } from "./restartable-agent.ts";
 
 const { client, charts, spec } = await startAgentCluster();
 const { url } = charts;
@@ -20,12 +20,10 @@ const chart = await configChart("settings", "0.1.0");
 charts.publish(chart);
 const tenant = "team-a";
 const account = { namespace: tenant, name: "deployer" };
-const start = () => startInstaller({ ...spec, impersonationNamespaces: [tenant] });
 
 await client.create(namespaces, { metadata: { name: tenant } });
 await client.create(serviceAccounts, { metadata: account });
-let agent: InProcessInstaller = await start();
-afterAll(() => agent.stop());
+const agent = await startRestartableAgent({ ...spec, impersonationNamespaces: [tenant] });
 
 async function allow(namespace: string): Promise<void> {
   await client.create(roleBindings, {
@@ -53,7 +51,7 @@ async function restartWithoutSecrets(): Promise<void> {
   await agent.stop();
   for (const { metadata } of await client.reader.list(secrets, { namespace: agentNamespace }))
     await client.delete(secrets, { namespace: agentNamespace, name: metadata.name });
-  agent = await start();
+  await agent.start();
 }
 
 /** As the hub withdraws a deployment that it knows the agent had. */
@@ -90,14 +88,13 @@ test("does not confirm while the account may not look for the release, and says 
   const missing =
     /look for the release .* in namespace denied as service account team-a\/deployer, .*service account team-a\/deployer may not list secrets .*in namespace denied; the withdrawal is not confirmed/s;
   await agent.report(({ name, message }) => name === "denied" && missing.test(message));
-  await agent.stop();
-  agent = await start();
+  await agent.restart();
   await agent.report(({ name, message }) => name === "denied" && missing.test(message));
   assert.notEqual(await installedConfig(client, "denied"), undefined);
 
   await agent.stop();
   await allow("denied");
-  agent = await start();
+  await agent.start();
   await agent.withdrawn("denied");
   assert.equal(await installedConfig(client, "denied"), undefined);
 });
@@ -105,8 +102,7 @@ test("does not confirm while the account may not look for the release, and says 
 test("looks for what it has lost also if it was restarted before the hub withdrew it", async () => {
   const later = await install("later");
   await restartWithoutSecrets();
-  await agent.stop();
-  agent = await start();
+  await agent.restart();
 
   await withdraw(later);
   await agent.withdrawn("later");
@@ -120,8 +116,7 @@ test("confirms without looking for a release once the hub has sent everything", 
   await withdraw(known);
   await agent.withdrawn("known");
   await client.delete(roleBindings, { namespace: "known", name: "deployer" });
-  await agent.stop();
-  agent = await start();
+  await agent.restart();
 
   await withdraw(known);
   await agent.withdrawn("known");

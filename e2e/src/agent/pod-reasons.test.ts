@@ -12,6 +12,7 @@ import { systemClock as clock } from "@flotilla/shared/time";
 import { test } from "vitest";
 import { createChangeSignal } from "../harness/change-signal.ts";
 import { chartArchive } from "../harness/chart-archive.ts";
+import { definitionText } from "../harness/definition-text.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { clusterRoleBindings, clusterRoles } from "../harness/rbac.ts";
 import { releaseHistory } from "../harness/releases.ts";
@@ -50,21 +51,7 @@ spec:
     name: "widget",
     version: "1.0.0",
     crds: {
-      "widgets.yaml": `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  names: {kind: Widget, plural: widgets, singular: widget}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      subresources: {status: {}}
-      schema:
-        openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
-`,
+      "widgets.yaml": definitionText({ group: "example.com", kind: "Widget", hasStatus: true }),
     },
     templates: {
       "widget.yaml":

@@ -6,6 +6,7 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import { configMaps, customResourceDefinitions, namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, chartArchive, configChart } from "../harness/chart-archive.ts";
+import { definitionText } from "../harness/definition-text.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { installedConfig, releaseHistory } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
@@ -86,24 +87,10 @@ function defined(version: string): Promise<ChartArchive> {
     version,
     templates: { "config.yaml": configMap("{{ .Release.Name }}-config") },
     crds: {
-      "widgets.yaml": `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.options.example.com}
-spec:
-  group: options.example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object}}
-      additionalPrinterColumns: [{name: v${version}, type: string, jsonPath: .spec.a}]
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: no-definition}
-`,
+      "widgets.yaml": [
+        definitionText({ group: "options.example.com", kind: "Widget", column: `v${version}` }),
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: no-definition}\n",
+      ].join("---\n"),
     },
   });
 }

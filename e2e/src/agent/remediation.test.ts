@@ -3,22 +3,16 @@ import assert from "node:assert/strict";
 import type { DeploymentState } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
-import { startInstaller } from "../harness/in-process-installer.ts";
 import { installedConfig, releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { startRestartableAgent } from "./restartable-agent.ts";
 
 const { client, charts, spec } = await startAgentCluster();
 const { url } = charts;
-let agent = await startInstaller(spec);
-afterAll(() => agent.stop());
-
-async function restart(): Promise<void> {
-  await agent.stop();
-  agent = await startInstaller(spec);
-}
+const agent = await startRestartableAgent(spec);
 
 type Actions = NonNullable<DeploymentContent["actions"]>;
 
@@ -328,7 +322,7 @@ test("failed attempts are counted across restarts of the agent", async () => {
   await assign("counted", bad, { install: { remediation: {} } });
   await failed("counted", "RETRIES_EXCEEDED");
 
-  await restart();
+  await agent.restart();
 
   const { message } = await failed("counted", "RETRIES_EXCEEDED");
   assert.match(
@@ -342,7 +336,7 @@ test("a release that becomes ready is waited for until the same time after a res
   await assign("awaited", stuck, { timeoutSeconds: 3, install: { remediation: {} } });
   await agent.report((state) => state.name === "awaited" && state.phase === "deployed");
 
-  await restart();
+  await agent.restart();
 
   const { message } = await failed("awaited", "RETRIES_EXCEEDED");
   assert.match(

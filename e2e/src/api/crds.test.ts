@@ -3,15 +3,11 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries";
-import { apiClient } from "@flotilla/local/control-plane";
-import { waitUntil } from "@flotilla/local/process";
 import { allCrds } from "@flotilla/shared/api/crd";
-import { afterAll, beforeAll, test } from "vitest";
+import { test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { fleetFormsApply } from "../fleet-forms/apply.ts";
-import { leaseControlPlane } from "../harness/control-planes.ts";
-import { type Program, programFor } from "../harness/program.ts";
+import { startCrdPlane } from "./crd-plane.ts";
 import { type PrintedObject, printedObjects } from "./printer-columns.ts";
 import {
   accepted,
@@ -22,56 +18,21 @@ import {
   tokenRejections,
 } from "./rejections.ts";
 
-const chart = join(import.meta.dirname, "../../../charts/flotilla-crds");
 const fixtures = globSync("*.yaml", { cwd: join(import.meta.dirname, "fixtures") }).sort();
 const group = "/apis/fleet.cattle.io/v1alpha1";
 
-const plane = await leaseControlPlane("bare");
-const binaries = await ensureBinaries(["kubectl", "helm"]);
-const kubectl = programFor(binaries.kubectl, plane.kubeconfig);
-const helm = programFor(binaries.helm, plane.kubeconfig);
-const api = apiClient(plane.server, { ca: plane.pki.ca, client: plane.pki.clients.admin });
-afterAll(() => api.close());
-
-beforeAll(async () => {
-  await succeed(helm, ["install", "flotilla-crds", chart]);
-  for (const { metadata } of allCrds()) await waitUntilEstablished(metadata.name);
-  for (const name of ["fleet-default", "fleet-local"])
-    await succeed(kubectl, ["create", "namespace", name]);
-});
+const { api, kubeconfig, kubectl, succeed, conditionsOf, schemaOf } = await startCrdPlane(
+  "flotilla-crds",
+  allCrds().map(({ metadata }) => metadata.name),
+);
+for (const name of ["fleet-default", "fleet-local"])
+  await succeed("kubectl", ["create", "namespace", name]);
 
 /** An object as these tests read it. */
 interface SeenObject {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec?: unknown;
-}
-
-async function succeed(program: Program, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await program(args, input);
-  assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
-  return stdout;
-}
-
-async function waitUntilEstablished(name: string): Promise<void> {
-  await waitUntil(
-    async () =>
-      (await conditionsOf(name)).some(
-        ({ type, status }) => type === "Established" && status === "True",
-      ),
-    { what: `CRD ${name}`, timeoutMs: 15_000 },
-  );
-}
-
-async function conditionsOf(
-  crd: string,
-): Promise<readonly { readonly type: string; readonly status: string }[]> {
-  const answer = await api.call(
-    "GET",
-    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd}`,
-  );
-  assert.equal(answer.status, 200, answer.body);
-  return JSON.parse(answer.body).status?.conditions ?? [];
 }
 
 /** `fields`: those beside its metadata. */
@@ -86,40 +47,29 @@ async function tryToCreate(kind: string, plural: string, fields: object) {
 
 test("the API server serves all kinds and accepts their schemas", async () => {
   for (const { metadata } of allCrds()) {
-    const conditions = await conditionsOf(metadata.name);
-
     assert.deepEqual(
-      conditions.map(({ type, status }) => [type, status]).sort(),
-      [
-        ["Established", "True"],
-        ["NamesAccepted", "True"],
-      ],
+      await conditionsOf(metadata.name),
+      { Established: "True", NamesAccepted: "True" },
       metadata.name,
     );
   }
 });
 
 test("the API server enforces the CRDs", async () => {
-  for (const crd of allCrds()) {
-    const answer = await api.call(
-      "GET",
-      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`,
-    );
-
-    assert.deepEqual(JSON.parse(answer.body).spec.versions[0].schema, crd.spec.versions[0]?.schema);
-  }
+  for (const { metadata, spec } of allCrds())
+    assert.deepEqual(await schemaOf(metadata.name), spec.versions[0]?.schema);
 });
 
 for (const file of fixtures) {
   test(`the HelmOp in ${basename(file)} applies, and reads back as it was written`, async () => {
     const path = join(import.meta.dirname, "fixtures", file);
-    await succeed(kubectl, ["apply", "-f", path]);
+    await succeed("kubectl", ["apply", "-f", path]);
 
     for (const document of parseAllDocuments(await readFile(path, "utf8"))) {
       const written: SeenObject = document.toJS();
       if (written.kind !== "HelmOp") continue;
       const { name, namespace } = written.metadata;
-      const text = await succeed(kubectl, [
+      const text = await succeed("kubectl", [
         "get",
         "helmop",
         name,
@@ -133,10 +83,10 @@ for (const file of fixtures) {
   });
 }
 
-fleetFormsApply(kubectl, plane.kubeconfig);
+fleetFormsApply(kubectl, kubeconfig);
 
 test("large integers in values keep all digits", async () => {
-  const text = await succeed(kubectl, [
+  const text = await succeed("kubectl", [
     "get",
     "helmop",
     "wreck",
@@ -168,7 +118,7 @@ test("a null in values, with which Helm removes a value, is stored", async () =>
 test("a HelmOp that is applied twice has not changed", async () => {
   const path = join(import.meta.dirname, "fixtures");
 
-  const stdout = await succeed(kubectl, ["apply", "-f", path]);
+  const stdout = await succeed("kubectl", ["apply", "-f", path]);
 
   assert.deepEqual(stdout.match(/^helmop\S* (?!unchanged).*/gm), null);
 });
@@ -250,8 +200,8 @@ for (const {
   row,
 } of printedObjects satisfies readonly PrintedObject[]) {
   test(`kubectl get ${resource} shows ${header.source.replaceAll(/\\s\+|[$^]/g, " ").trim()}`, async () => {
-    await succeed(kubectl, ["apply", "-f", "-"], JSON.stringify(object));
-    await succeed(kubectl, [
+    await succeed("kubectl", ["apply", "-f", "-"], JSON.stringify(object));
+    await succeed("kubectl", [
       ...[
         "patch",
         resource,
@@ -262,7 +212,7 @@ for (const {
       ...["--type=merge", `--patch=${JSON.stringify({ status })}`],
     ]);
 
-    const table = await succeed(kubectl, [
+    const table = await succeed("kubectl", [
       "get",
       resource,
       object.metadata.name,
@@ -276,14 +226,14 @@ for (const {
 }
 
 test("HelmOps and BundleDeployments of all namespaces show the version that each cluster runs", async () => {
-  const tables = await succeed(kubectl, ["get", "helmops,bundledeployments", "--all-namespaces"]);
+  const tables = await succeed("kubectl", ["get", "helmops,bundledeployments", "--all-namespaces"]);
 
   assert.match(tables, /NAMESPACE\s+NAME\s+REPO\s+CHART\s+VERSION/);
   assert.match(tables, /fleet-default\s+bundledeployment\S*\/shown\s+1\.4\.2/);
 });
 
 test("the category fleet finds every kind", async () => {
-  const names = await succeed(kubectl, ["api-resources", "--categories=fleet", "-o", "name"]);
+  const names = await succeed("kubectl", ["api-resources", "--categories=fleet", "-o", "name"]);
 
   assert.deepEqual(
     names.trim().split("\n").sort(),
@@ -295,8 +245,8 @@ test("the category fleet finds every kind", async () => {
 
 // Last, because without the behaviour that it tests it would delete the objects of the other tests.
 test("uninstalling the chart leaves the CRDs and the objects", async () => {
-  await succeed(helm, ["uninstall", "flotilla-crds"]);
+  await succeed("helm", ["uninstall", "flotilla-crds"]);
 
-  const names = await succeed(kubectl, ["get", "helmops", "--all-namespaces", "-o", "name"]);
+  const names = await succeed("kubectl", ["get", "helmops", "--all-namespaces", "-o", "name"]);
   assert.match(names, /helmop\.fleet\.cattle\.io\/lighthouse/);
 });

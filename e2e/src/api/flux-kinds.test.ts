@@ -1,54 +1,21 @@
 /** The CRDs of Flux's kinds on a real API server: what Flux accepts is accepted, what it rejects is rejected. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { ensureBinaries } from "@flotilla/local/binaries";
-import { apiClient } from "@flotilla/local/control-plane";
-import { waitUntil } from "@flotilla/local/process";
 import { fluxCrds } from "@flotilla/shared/flux/crd";
-import { afterAll, beforeAll, test } from "vitest";
+import { test } from "vitest";
 import { fluxFormsApply } from "../flux-forms/apply.ts";
-import { leaseControlPlane } from "../harness/control-planes.ts";
-import { type Program, programFor } from "../harness/program.ts";
+import { startCrdPlane } from "./crd-plane.ts";
 import { type ShownKind, shownKinds } from "./flux-kinds.ts";
-import { fluxCases } from "./flux-rules.ts";
+import { notificationCases } from "./notification-rules.ts";
+import { helmReleaseCases } from "./release-rules.ts";
+import { sourceCases } from "./source-rules.ts";
 
-const chart = join(import.meta.dirname, "../../../charts/flotilla-flux-crds");
 const namespace = "flux-forms";
 
-const plane = await leaseControlPlane("bare");
-const binaries = await ensureBinaries(["kubectl", "helm"]);
-const kubectl = programFor(binaries.kubectl, plane.kubeconfig);
-const helm = programFor(binaries.helm, plane.kubeconfig);
-const api = apiClient(plane.server, { ca: plane.pki.ca, client: plane.pki.clients.admin });
-afterAll(() => api.close());
-
-beforeAll(async () => {
-  await succeed(helm, ["install", "flotilla-flux-crds", chart]);
-  for (const { metadata } of fluxCrds())
-    await waitUntil(async () => (await conditionsOf(metadata.name))["Established"] === "True", {
-      what: `CRD ${metadata.name}`,
-      timeoutMs: 15_000,
-    });
-  await succeed(kubectl, ["create", "namespace", namespace]);
-});
-
-async function succeed(program: Program, args: readonly string[], input?: string): Promise<string> {
-  const { code, stdout, stderr } = await program(args, input);
-  assert.equal(code, 0, `${args.join(" ")}: ${stderr}`);
-  return stdout;
-}
-
-/** The status of each condition of a CRD, by type. */
-async function conditionsOf(crd: string): Promise<Readonly<Record<string, string>>> {
-  const { status, body } = await api.call(
-    "GET",
-    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd}`,
-  );
-  assert.equal(status, 200, body);
-  const conditions: readonly { readonly type: string; readonly status: string }[] =
-    JSON.parse(body).status?.conditions ?? [];
-  return Object.fromEntries(conditions.map((condition) => [condition.type, condition.status]));
-}
+const { api, kubectl, succeed, conditionsOf, schemaOf } = await startCrdPlane(
+  "flotilla-flux-crds",
+  fluxCrds().map(({ metadata }) => metadata.name),
+);
+await succeed("kubectl", ["create", "namespace", namespace]);
 
 interface CreateOptions {
   readonly name: string;
@@ -74,15 +41,15 @@ test("the API server accepts the schemas, and enforces them", async () => {
       { Established: "True", NamesAccepted: "True" },
       metadata.name,
     );
-    const answer = await api.call(
-      "GET",
-      `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${metadata.name}`,
-    );
-    assert.deepEqual(JSON.parse(answer.body).spec.versions[0].schema, spec.versions[0]?.schema);
+    assert.deepEqual(await schemaOf(metadata.name), spec.versions[0]?.schema);
   }
 });
 
-for (const { kind, what, fields, rejected } of fluxCases) {
+for (const { kind, what, fields, rejected } of [
+  ...helmReleaseCases,
+  ...sourceCases,
+  ...notificationCases,
+]) {
   test(`a ${kind} with ${what} is ${rejected === undefined ? "accepted" : "rejected"}`, async () => {
     const shown = shownKinds.find((each) => each.kind === kind);
     assert.ok(shown !== undefined);
@@ -115,7 +82,7 @@ for (const shown of shownKinds) {
   test(`kubectl get ${shortName ?? resource} shows the columns of Flux`, async () => {
     if (hasStatus) await publishReady(resource);
 
-    const table = await succeed(kubectl, [
+    const table = await succeed("kubectl", [
       ...["get", shortName ?? resource, "shown", `--namespace=${namespace}`],
     ]);
 
@@ -144,7 +111,7 @@ async function publishReady(resource: string): Promise<void> {
     observedGeneration: 1,
   };
   const patch = { status: { observedGeneration: 1, conditions: [ready] } };
-  await succeed(kubectl, [
+  await succeed("kubectl", [
     ...["patch", resource, "shown", `--namespace=${namespace}`, "--subresource=status"],
     ...["--type=merge", `--patch=${JSON.stringify(patch)}`],
   ]);
@@ -168,7 +135,7 @@ for (const [category, kinds] of [
   ["fluxcd-notifications", ["Alert", "Provider", "Receiver"]],
 ] as const) {
   test(`the category ${category} has the kinds of Flux`, async () => {
-    const table = await succeed(kubectl, [
+    const table = await succeed("kubectl", [
       ...["api-resources", `--categories=${category},fluxcd,all`, "--no-headers"],
     ]);
 
@@ -184,8 +151,8 @@ await fluxFormsApply(kubectl);
 
 // Last, because without the behaviour that it tests it would delete the objects of the other tests.
 test("uninstalling the chart leaves the CRDs and the objects", async () => {
-  await succeed(helm, ["uninstall", "flotilla-flux-crds"]);
+  await succeed("helm", ["uninstall", "flotilla-flux-crds"]);
 
-  const names = await succeed(kubectl, ["get", "hr", `--namespace=${namespace}`, "-o", "name"]);
+  const names = await succeed("kubectl", ["get", "hr", `--namespace=${namespace}`, "-o", "name"]);
   assert.match(names, /helmrelease\.helm\.toolkit\.fluxcd\.io\/lighthouse/);
 });

@@ -286,7 +286,7 @@ test("rancher/fleet#2988: a Docker configuration authenticates at a registry wit
   registry = await runRegistry(login(four));
   await push(await configChart("packed", "1.1.0"));
   await workspace.waitForHelmOp("packed", "rejected", ({ status }) =>
-    /401/.test(findCondition(status?.conditions, "Polled")?.message ?? ""),
+    /401 Unauthorized/.test(findCondition(status?.conditions, "Polled")?.message ?? ""),
   );
   assert.deepEqual(await revisions("packed"), [1]);
   await patchSecret("docker", dockerConfig(four));

@@ -10,6 +10,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
+import { definitionText } from "../harness/definition-text.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import { currentCondition, messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { chartOf } from "./release-fleet.ts";
@@ -51,20 +52,11 @@ function defining(version: string) {
     version,
     templates: { "config.yaml": configMap("{{ .Release.Name }}-config") },
     crds: {
-      "gadgets.yaml": `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: gadgets.actions.example.com}
-spec:
-  group: actions.example.com
-  names: {kind: Gadget, plural: gadgets}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object}}
-      additionalPrinterColumns: [{name: v${version}, type: string, jsonPath: .spec.a}]
-`,
+      "gadgets.yaml": definitionText({
+        group: "actions.example.com",
+        kind: "Gadget",
+        column: `v${version}`,
+      }),
     },
   });
 }

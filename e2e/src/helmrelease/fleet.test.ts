@@ -285,7 +285,7 @@ test("sources: each failure is one condition that names what was asked, and the 
     helmRepositories,
     ref("locked"),
     "rejected",
-    (repository) => /401/.test(messageOf(repository, "Ready")),
+    (repository) => /401 Unauthorized/.test(messageOf(repository, "Ready")),
   );
   assert.ok(!JSON.stringify(rejected).includes("never-shown"));
   await hub.patch(secrets, ref("login"), {

@@ -53,7 +53,7 @@ test("HelmRepository secretRef: hub and agent log in with basic authentication, 
   server.publish(app);
   await sources.createSecret(refOf("rotated"), { username: "reader", password: "a wrong one" });
   await createBoth("basic", { url: server.origin, secretRef: { name: "rotated" } });
-  await sources.waitFor(helmRepositories, refOf("basic"), "Ready", "False", /401/);
+  await sources.waitFor(helmRepositories, refOf("basic"), "Ready", "False", /401 Unauthorized/);
 
   await sources.patchSecret(refOf("rotated"), { password: login.password });
   await releases.ready(refOf("basic"), "1.0.0");

@@ -11,6 +11,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
+import { definitionText } from "../harness/definition-text.ts";
 import { roleBindings } from "../harness/rbac.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import { currentCondition, waitForObject, waitUntilGone } from "../harness/wait.ts";
@@ -35,19 +36,7 @@ const releases = await startSampleFleet(
     name: "widget",
     version: "1.0.0",
     crds: {
-      "widgets.yaml": `apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.lifecycle.example.com}
-spec:
-  group: lifecycle.example.com
-  names: {kind: Widget, plural: widgets}
-  scope: Namespaced
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`,
+      "widgets.yaml": definitionText({ group: "lifecycle.example.com", kind: "Widget" }),
     },
     templates: {
       "widget.yaml":

@@ -206,7 +206,7 @@ test("OCIRepository secretRef: a registry with a password is read on the hub and
     ...{ url: `${guarded.oci}/charts/secret`, ref: { tag: "1.0.0" } },
     secretRef: { name: "login" },
   });
-  await sources.waitFor(ociRepositories, refOf("secret"), "Ready", "False", /401|unauthorized/i);
+  await sources.waitFor(ociRepositories, refOf("secret"), "Ready", "False", /unauthorized/i);
 
   await sources.patchSecret(refOf("login"), {
     ".dockerconfigjson": JSON.stringify({ auths: { [guarded.host]: login } }),

@@ -169,7 +169,13 @@ test("a chart from Git gets its dependency from a repository with a password, of
   );
   await releases.createGit(refOf("shop"));
   await releases.create(refOf("shop"), gitChart("shop", "./charts/shop"));
-  await releases.waitForCondition(refOf("shop"), "Ready", "False", "ArtifactFailed", /401/);
+  await releases.waitForCondition(
+    refOf("shop"),
+    "Ready",
+    "False",
+    "ArtifactFailed",
+    /401 Unauthorized/,
+  );
 
   await hub.create(secrets, { metadata: refOf("deps"), stringData: { ...login } });
   await releases.createRepository(refOf("deps"), {

@@ -2,27 +2,18 @@
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { helmOps as helmOpResource } from "@flotilla/shared/api";
-import { configMaps, events } from "@flotilla/shared/kube/objects";
+import { configMaps } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
-import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import { startAlertFleet } from "./alert-fleet.ts";
+import { publishAppCharts } from "./app-charts.ts";
+import { isAbout } from "./sink.ts";
 
 const alertFleet = await startAlertFleet({ hubFlags: () => ["--cross-namespace-references"] });
 const { fleet, charts, sink, prod, staging } = alertFleet;
 const [first] = fleet.clusters;
 assert.ok(first !== undefined);
 
-charts.publish(await configChart("app", "1.0.0"), await configChart("app", "1.1.0"));
-/** The API server rejects an object of it. */
-charts.publish(
-  await chartArchive({
-    name: "app",
-    version: "2.0.0",
-    templates: {
-      "bad.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: bad}\nspec: {ports: []}\n",
-    },
-  }),
-);
+await publishAppCharts(charts);
 
 function app(version: string) {
   return { helm: { repo: charts.url, chart: "app", version }, targets: [{ clusterSelector: {} }] };
@@ -115,7 +106,7 @@ test("the frontend team hears of a new version of its chart in any namespace", a
   await sink.wait(
     "/all",
     "1.1.0 of another HelmOp",
-    ({ involvedObject, reason }) => involvedObject.name === "good" && reason === "UpgradeSucceeded",
+    isAbout({ namespace: "prod", name: "good" }, "UpgradeSucceeded"),
   );
 
   for (const { text, headers } of heard) {
@@ -145,7 +136,7 @@ test("drift is an event, and so is a cluster that goes offline and returns", asy
   const drift = await sink.wait(
     "/all",
     "corrected drift",
-    ({ involvedObject, reason }) => involvedObject.name === "good" && reason === "DriftCorrected",
+    isAbout({ namespace: "prod", name: "good" }, "DriftCorrected"),
   );
   assert.match(drift.event.message, /ConfigMap good\/good-config/);
 
@@ -172,13 +163,7 @@ test("a sink that never answers holds up no other, and what waits is delivered a
   });
   await alertFleet.alert("prod", "silent", { eventSources: [{ kind: "HelmOp", name: "*" }] });
   await prod.createHelmOp("late", app("1.0.0"));
-  const isLate = ({
-    involvedObject,
-    reason,
-  }: {
-    involvedObject: { name: string };
-    reason: string;
-  }) => involvedObject.name === "late" && reason === "InstallSucceeded";
+  const isLate = isAbout({ namespace: "prod", name: "late" }, "InstallSucceeded");
   await sink.wait("/all", "the other sink", isLate);
   assert.deepEqual(sink.at("/silent"), []);
 
@@ -194,19 +179,14 @@ test("an Alert that selects nothing says so, and a type that is not supported is
   await alertFleet.provider("staging", "chat", { type: "matrix", address: sink.url });
   await alertFleet.alert("staging", "chat", { eventSources: [{ kind: "HelmOp", name: "none" }] });
 
-  await waitForWarning("Alert", /selects no object: HelmOp staging\/none: there is no such object/);
-  await waitForWarning("Provider", /^providers of type matrix are not supported/);
+  await alertFleet.waitForWarning(
+    "staging",
+    "Alert",
+    /selects no object: HelmOp staging\/none: there is no such object/,
+  );
+  await alertFleet.waitForWarning(
+    "staging",
+    "Provider",
+    /^providers of type matrix are not supported/,
+  );
 });
-
-async function waitForWarning(kind: string, note: RegExp): Promise<void> {
-  for (let left = 150; left > 0; left -= 1) {
-    const found = await fleet.hub.reader.list(events, { namespace: "staging" });
-    const isFound = found.some(
-      (event) =>
-        event.type === "Warning" && event.regarding?.kind === kind && note.test(event.note ?? ""),
-    );
-    if (isFound) return;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  assert.fail(`no Warning on a ${kind} with ${String(note)}`);
-}

@@ -1,6 +1,7 @@
 /** Creates Alerts and Providers, as users of Flux write them. */
+import { waitUntil } from "@flotilla/local/process";
 import { type Alert, alerts, type Provider, providers } from "@flotilla/shared/flux";
-import { apiVersionOf, secrets } from "@flotilla/shared/kube/objects";
+import { apiVersionOf, events, secrets } from "@flotilla/shared/kube/objects";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 
 type AlertSpec = NonNullable<Alert["spec"]>;
@@ -19,6 +20,8 @@ export interface Alerts {
     name: string,
     spec: Partial<AlertSpec> & Pick<AlertSpec, "eventSources">,
   ): Promise<void>;
+  /** Resolves once an object of the kind has such an Event. */
+  waitForWarning(namespace: string, kind: string, note: RegExp): Promise<void>;
 }
 
 export function createAlerts(hub: ClusterClient): Alerts {
@@ -38,6 +41,20 @@ export function createAlerts(hub: ClusterClient): Alerts {
         metadata: { namespace, name },
         spec: { providerRef: { name }, eventSeverity: "info", ...spec },
       });
+    },
+    async waitForWarning(namespace, kind, note) {
+      await waitUntil(
+        async () => {
+          const found = await hub.reader.list(events, { namespace });
+          return found.some(
+            (event) =>
+              event.type === "Warning" &&
+              event.regarding?.kind === kind &&
+              note.test(event.note ?? ""),
+          );
+        },
+        { what: `a Warning on a ${kind} with ${note}`, timeoutMs: 30_000 },
+      );
     },
   };
 }

@@ -1,15 +1,14 @@
 /** The user stories of Flux's Alerts, with HelmReleases on real clusters. Each test continues from the one before. */
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
-import { waitUntil } from "@flotilla/local/process";
 import { reconcileRequestAnnotation, resetRequestAnnotation } from "@flotilla/shared/api/names";
 import { helmReleases } from "@flotilla/shared/flux";
-import { configMaps, events, namespaces } from "@flotilla/shared/kube/objects";
+import { configMaps, namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
-import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import { chartOf, startReleaseFleet } from "../helmrelease/release-fleet.ts";
 import { createAlerts } from "./alerts.ts";
-import { type ReceivedEvent, startSink } from "./sink.ts";
+import { publishAppCharts } from "./app-charts.ts";
+import { isAbout, startSink } from "./sink.ts";
 
 const releases = await startReleaseFleet({
   clusters: [{}, {}],
@@ -23,17 +22,7 @@ afterAll(() => sink.close());
 const [production] = fleet.clusters;
 assert.ok(production !== undefined);
 
-charts.publish(await configChart("app", "1.0.0"), await configChart("app", "1.1.0"));
-/** The API server rejects an object of it. */
-charts.publish(
-  await chartArchive({
-    name: "app",
-    version: "2.0.0",
-    templates: {
-      "bad.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: bad}\nspec: {ports: []}\n",
-    },
-  }),
-);
+await publishAppCharts(charts);
 for (const [index, namespace] of ["prod", "staging"].entries()) {
   await releases.createRepository({ namespace, name: "charts" });
   await fleet.clusters[index]?.client.create(namespaces, { metadata: { name: namespace } });
@@ -45,12 +34,6 @@ const app = (version: string) => ({
 });
 const inProd = (name: string) => ({ namespace: "prod", name });
 const inStaging = (name: string) => ({ namespace: "staging", name });
-
-/** Whether an event is about an object, for this reason. */
-function isAbout(ref: { readonly namespace: string; readonly name: string }, reason: string) {
-  return ({ involvedObject, reason: is }: ReceivedEvent) =>
-    involvedObject.namespace === ref.namespace && involvedObject.name === ref.name && is === reason;
-}
 
 test("on-call gets every failure of a HelmRelease in namespace prod and nothing else", async () => {
   await alerts.provider("prod", "on-call", { type: "generic", address: `${sink.url}/on-call` });
@@ -206,7 +189,11 @@ test("metadata of the object, of eventMetadata, of summary and of the controller
     { env, owner, summary, revision },
     { env: "production", owner: "shop", summary: "of summary", revision: "1.0.0" },
   );
-  await waitForWarning("prod", "Alert", /metadata key env is set by the annotations of the object/);
+  await alerts.waitForWarning(
+    "prod",
+    "Alert",
+    /metadata key env is set by the annotations of the object/,
+  );
 });
 
 test("drift of a HelmRelease is an event, and so is a cluster that goes offline and returns", async () => {
@@ -246,20 +233,6 @@ test("an Alert that selects no HelmRelease says so", async () => {
     providerRef: { name: "nobody" },
     eventSources: [{ kind: "HelmRelease", name: "*", matchLabels: { team: "backend" } }],
   });
-  await waitForWarning("staging", "Alert", /selects no object: HelmRelease staging\/none/);
-  await waitForWarning("staging", "Alert", /HelmRelease staging\/\*.* with its matchLabels/);
+  await alerts.waitForWarning("staging", "Alert", /selects no object: HelmRelease staging\/none/);
+  await alerts.waitForWarning("staging", "Alert", /HelmRelease staging\/\*.* with its matchLabels/);
 });
-
-/** Resolves once an object of the kind has such an Event. */
-async function waitForWarning(namespace: string, kind: string, note: RegExp): Promise<void> {
-  await waitUntil(
-    async () => {
-      const found = await hub.reader.list(events, { namespace });
-      return found.some(
-        (event) =>
-          event.type === "Warning" && event.regarding?.kind === kind && note.test(event.note ?? ""),
-      );
-    },
-    { what: `a Warning on a ${kind} with ${note}`, timeoutMs: 30_000 },
-  );
-}

@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { ObjectRef } from "@flotilla/shared/kube/objects";
 import { createChangeSignal } from "../harness/change-signal.ts";
 
 export interface Received {
@@ -37,6 +38,15 @@ export interface Sink {
 
 const waitMs = 60_000;
 
+/** Whether an event is about an object, for this reason. */
+export function isAbout(
+  ref: Required<ObjectRef>,
+  reason: string,
+): (event: ReceivedEvent) => boolean {
+  return ({ involvedObject: { namespace, name }, reason: is }) =>
+    namespace === ref.namespace && name === ref.name && is === reason;
+}
+
 export async function startSink(tls?: {
   readonly key: string;
   readonly cert: string;
@@ -60,8 +70,7 @@ export async function startSink(tls?: {
       const text = Buffer.concat(chunks).toString();
       const status = statuses.get(path) ?? 200;
       if (status === 0) return;
-      // A Git host lists no statuses.
-      if (status === 200 && request.method !== "GET") {
+      if (status === 200) {
         received.push({ path, headers, text, event: JSON.parse(text) as ReceivedEvent });
         signal.changed();
       }

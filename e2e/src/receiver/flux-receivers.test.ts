@@ -1,6 +1,5 @@
 /** Receivers that name Flux's kinds: a push to a real Git repository, the webhook, and the upgrade. All tests share a fleet. */
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
 import { findCondition } from "@flotilla/shared/conditions";
 import {
   buckets,
@@ -17,6 +16,7 @@ import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { chartFiles, gitChart, startGitFleet } from "../helmrelease/git-fleet.ts";
+import { createWebhooks, signatureOf, waitForStatus } from "./webhooks.ts";
 
 const git = await startGitFleet();
 const { charts, fleet, hub } = git;
@@ -32,23 +32,10 @@ interface Reconciled extends KubeObject {
   readonly status?: { readonly lastHandledReconcileAt?: string | undefined } | undefined;
 }
 
-/** Resolves with the path of its webhook. */
-async function createReceiver(
-  name: string,
-  spec: Partial<NonNullable<Receiver["spec"]>>,
-): Promise<string> {
-  await hub.create(receivers, {
-    metadata: refOf(name),
-    spec: {
-      ...{ type: "generic-hmac", interval: "10m", resources: [] },
-      secretRef: { name: "sender" },
-      ...spec,
-    },
-  });
-  const { status } = await waitForObject(hub, receivers, refOf(name), "ready", (receiver) => {
-    return findCondition(receiver.status?.conditions, "Ready")?.status === "True";
-  });
-  return status?.webhookPath ?? "";
+const webhooks = createWebhooks(fleet);
+
+function createReceiver(name: string, spec: Parameters<typeof webhooks.create>[1]) {
+  return webhooks.create(refOf(name), spec);
 }
 
 /** Resolves with the status of the response. */
@@ -58,18 +45,13 @@ async function call(
   { key = token, headers = {} }: { key?: string; headers?: Readonly<Record<string, string>> } = {},
 ): Promise<number> {
   const body = JSON.stringify(payload);
-  const signature = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
-  const { status } = await fetch(`http://127.0.0.1:${fleet.hubPorts.http}${path}`, {
-    method: "POST",
-    body,
-    headers: {
-      "content-type": "application/json",
-      "x-signature": signature,
-      "x-hub-signature-256": signature,
-      ...headers,
-    },
+  const signature = signatureOf(body, key);
+  return await webhooks.call(path, body, {
+    "content-type": "application/json",
+    "x-signature": signature,
+    "x-hub-signature-256": signature,
+    ...headers,
   });
-  return status;
 }
 
 async function handledAt(resource: Resource<KubeObject>, ref: ObjectRef) {
@@ -99,24 +81,13 @@ test("a push to a Git repository upgrades its HelmRelease when the webhook names
 
   assert.equal(await call(path, {}, { ...pushed, key: "another token" }), 400);
   assert.equal(await call(path, {}, { headers: { "x-github-event": "issues" } }), 400);
-  const suspend = async (isSuspended: boolean) => {
-    await hub.patch(receivers, refOf("shop"), {
-      type: "merge",
-      body: { spec: { suspend: isSuspended } },
-    });
-  };
-  await suspend(true);
-  for (
-    const end = Date.now() + 20_000;
-    (await call(path, {}, { ...pushed, key: "another" })) !== 503;
-  )
-    assert.ok(Date.now() < end, "it is not suspended");
+  await webhooks.suspend(refOf("shop"), true);
+  await waitForStatus(503, () => call(path, {}, { ...pushed, key: "another" }));
   assert.equal(await call(path, {}, pushed), 503);
   assert.equal(await handledAt(gitRepositories, refOf("shop")), undefined);
 
-  await suspend(false);
-  for (const end = Date.now() + 20_000; (await call(path, {}, pushed)) !== 200; )
-    assert.ok(Date.now() < end, "it is not resumed");
+  await webhooks.suspend(refOf("shop"), false);
+  await waitForStatus(200, () => call(path, {}, pushed));
 
   await git.ready(refOf("shop"), "1.1.0");
 });

@@ -1,15 +1,14 @@
 /** Receivers over HTTP, on a hub and an API server. All tests share a fleet. */
 import assert from "node:assert/strict";
-import { createHmac } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
 import { helmOps } from "@flotilla/shared/api";
 import { reconcileRequestAnnotation, workspaceNamespace } from "@flotilla/shared/api/names";
-import { findCondition } from "@flotilla/shared/conditions";
-import { type Receiver, receivers } from "@flotilla/shared/flux";
+import { receivers } from "@flotilla/shared/flux";
 import { secrets } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { waitForObject } from "../harness/wait.ts";
+import { createWebhooks, signatureOf, waitForStatus } from "./webhooks.ts";
 
 const { fleet, charts } = await startFleetForFile({ clusters: [{}] });
 const { workspace } = fleet;
@@ -19,49 +18,15 @@ await fleet.hub.create(secrets, {
   stringData: { token },
 });
 
-/** The first result that is neither undefined nor false. */
-async function until<T>(read: () => Promise<T | undefined | false>): Promise<T> {
-  const end = Date.now() + 20_000;
-  for (;;) {
-    const result = await read();
-    if (result !== undefined && result !== false) return result;
-    if (Date.now() > end) throw new Error("nothing was found within 20 s");
-    await delay(50);
-  }
-}
+const webhooks = createWebhooks(fleet);
+const { call } = webhooks;
 
-async function createReceiver(
-  name: string,
-  spec: Partial<NonNullable<Receiver["spec"]>>,
-): Promise<string> {
-  const ref = workspace.ref(name);
-  await fleet.hub.create(receivers, {
-    metadata: { ...ref },
-    spec: {
-      type: "generic-hmac",
-      interval: "10m",
-      secretRef: { name: "sender" },
-      resources: [],
-      ...spec,
-    },
-  });
-  const ready = await until(async () => {
-    const receiver = await fleet.hub.get(receivers, ref);
-    const isReady = findCondition(receiver?.status?.conditions, "Ready")?.status === "True";
-    return isReady ? receiver : undefined;
-  });
-  return ready.status?.webhookPath ?? "";
-}
-
-async function call(path: string, body: string, headers: Readonly<Record<string, string>> = {}) {
-  const url = `http://127.0.0.1:${fleet.hubPorts.http}${path}`;
-  const { status } = await fetch(url, { method: "POST", body, headers });
-  return status;
+function createReceiver(name: string, spec: Parameters<typeof webhooks.create>[1]) {
+  return webhooks.create(workspace.ref(name), spec);
 }
 
 function signed(body: string, key = token): Readonly<Record<string, string>> {
-  const signature = `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
-  return { "x-signature": signature, "content-type": "application/json" };
+  return { "x-signature": signatureOf(body, key), "content-type": "application/json" };
 }
 
 async function requestedAt(name: string): Promise<string | undefined> {
@@ -101,13 +66,8 @@ test("a body over 3 MiB is rejected, and a suspended Receiver rejects every call
   const large = "x".repeat(3 * 1024 * 1024 + 1);
   assert.equal(await call(path, large, signed(large)), 413);
 
-  const suspend = async (value: boolean) =>
-    fleet.hub.patch(receivers, workspace.ref("limited"), {
-      type: "merge",
-      body: { spec: { suspend: value } },
-    });
-  await suspend(true);
-  await until(async () => (await call(path, "{}", signed("{}"))) === 503);
+  await webhooks.suspend(workspace.ref("limited"), true);
+  await waitForStatus(503, () => call(path, "{}", signed("{}")));
   await fleet.hub.patch(helmOps, workspace.ref("limited"), {
     type: "merge",
     body: { metadata: { annotations: { [reconcileRequestAnnotation]: null } } },
@@ -115,8 +75,8 @@ test("a body over 3 MiB is rejected, and a suspended Receiver rejects every call
   assert.equal(await call(path, "{}", signed("{}")), 503);
   assert.equal(await requestedAt("limited"), undefined);
 
-  await suspend(false);
-  await until(async () => (await call(path, "{}", signed("{}"))) === 200);
+  await webhooks.suspend(workspace.ref("limited"), false);
+  await waitForStatus(200, () => call(path, "{}", signed("{}")));
   assert.ok((await requestedAt("limited")) !== undefined);
 });
 
@@ -158,11 +118,13 @@ test("a new token gives another path, and the former one is unknown", async () =
   const body = { stringData: { token: "second" } };
   await fleet.hub.patch(secrets, secret, { type: "merge", body });
 
-  const changed = await until(async () => {
-    const receiver = await fleet.hub.get(receivers, workspace.ref("rotated"));
-    const now = receiver?.status?.webhookPath;
-    return now === path ? undefined : now;
-  });
+  const { status } = await waitForObject(
+    fleet.hub,
+    receivers,
+    workspace.ref("rotated"),
+    "at another path",
+    (receiver) => ![undefined, path].includes(receiver.status?.webhookPath),
+  );
   assert.equal(await call(path, ""), 404);
-  assert.equal(await call(changed, ""), 200);
+  assert.equal(await call(status?.webhookPath ?? "", ""), 200);
 });

@@ -2,57 +2,10 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { describe, test } from "vitest";
 import type { FluxEvent } from "./event.ts";
-import type { ProviderSettings } from "./provider-contract.ts";
 import { builderOf, providerTypes, takesCommitUpdates } from "./provider-types.ts";
+import { build, failure, only, settings, success } from "./testing/index.ts";
 
 const sha = "c".repeat(40);
-
-const failure: FluxEvent = {
-  involvedObject: {
-    apiVersion: "fleet.cattle.io/v1alpha1",
-    kind: "HelmOp",
-    name: "web",
-    namespace: "prod",
-    uid: "0c9c2e41-d2f9-4f9b-9c41-bebc1984d67a",
-  },
-  severity: "error",
-  timestamp: "2026-01-01T00:00:00Z",
-  message: "1 of 3 clusters failed",
-  reason: "UpgradeFailed",
-  metadata: { revision: "1.2.3", summary: "the shop", "a:b": "c:d" },
-  reportingController: "flotilla.dev/hub",
-  reportingInstance: "hub-0",
-};
-const success: FluxEvent = { ...failure, severity: "info", reason: "UpgradeSucceeded" };
-
-function settings(address: string, more: Partial<ProviderSettings> = {}): ProviderSettings {
-  return {
-    ...{ channel: "", username: "", password: "", token: "", headers: {} },
-    uid: "9f8e7d6c-0000-4000-8000-000000000000",
-    ...more,
-    address: new URL(address),
-  };
-}
-
-function build(type: string, event: FluxEvent, of: ProviderSettings) {
-  const delivery = builderOf(type)?.(event, of);
-  assert.ok(delivery?.kind === "send", `${type} sends nothing`);
-  return {
-    ...delivery,
-    sent: delivery.requests.map(({ url, headers, body = "", method }) => ({
-      ...{ method, url: url.href, headers },
-      body: JSON.parse(body) as Record<string, unknown>,
-    })),
-  };
-}
-
-function only(type: string, event: FluxEvent, of: ProviderSettings) {
-  const { sent } = build(type, event, of);
-  assert.equal(sent.length, 1);
-  const [request] = sent;
-  assert.ok(request !== undefined);
-  return request;
-}
 
 describe("generic", () => {
   test("sends the event with the headers of the Secret", () => {

@@ -1,0 +1,1 @@
+export { createPreparer, direct, helm, pins, signer, targets } from "./preparer.ts";

@@ -1,0 +1,1 @@
+export { place, statusOf } from "./reported-status.ts";

@@ -1,0 +1,1 @@
+export { build, failure, only, settings, success } from "./sent-requests.ts";

@@ -1,0 +1,1 @@
+export { accessAt, archive, digest, pinAt, serve, setUp } from "./cache-set-up.ts";
