@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type BenchChart,
   type BenchFleet,
+  inParallel,
   oneCluster,
   timed,
   untilReady,
@@ -18,8 +19,11 @@ const manyRounds = 3;
 /** The bar: the HelmOp's time and this much. */
 const allowanceMs = 50;
 
-/** Of Flux 2.9 on the same kind of machine. */
-const flux = { oneMs: 1_700, manyMs: 5_100 };
+/** Of Flux 2.9, on a machine where Helm took `manyHelmMs` for as many releases as Flux `manyMs`. */
+const flux = { oneMs: 1_700, manyMs: 5_100, manyHelmMs: 3_100 };
+
+/** With so many runs at a time Helm is the fastest on two cores. */
+const helmAtATime = 4;
 
 /** A status may be written up to a second after its cause. */
 const settleMs = 1_500;
@@ -60,7 +64,7 @@ export async function helmReleaseInstalls(bench: BenchFleet): Promise<readonly F
   const install = await installing(bench);
   return [
     ...(await oneAtATime(install)),
-    await manyAtOnce(install),
+    await manyAtOnce(bench, install),
     ...(await writesForOne(bench, install)),
   ];
 }
@@ -89,9 +93,10 @@ async function oneAtATime(install: Installing): Promise<readonly Figure[]> {
   return figures;
 }
 
-async function manyAtOnce(install: Installing): Promise<Figure> {
+async function manyAtOnce(bench: BenchFleet, install: Installing): Promise<Figure> {
   const times: Record<Kind, number[]> = { helmOps: [], helmReleases: [] };
-  for (let round = 0; round < manyRounds; round += 1)
+  const helm: number[] = [];
+  for (let round = 0; round < manyRounds; round += 1) {
     for (const kind of alternating(round)) {
       const names = Array.from(
         { length: many },
@@ -99,14 +104,23 @@ async function manyAtOnce(install: Installing): Promise<Figure> {
       );
       times[kind].push(await timed(() => install[kind](names, "config")));
     }
-  const baseline = median(times.helmOps);
+    helm.push(
+      await timed(() =>
+        inParallel(many, helmAtATime, (index) =>
+          bench.bareHelm(`helm-many-${round}-${index}`, "config"),
+        ),
+      ),
+    );
+  }
+  const baseline = median(helm);
   return {
     what: `${many} HelmReleases created at once to Ready`,
     unit: "ms",
     value: median(times.helmReleases),
-    baseline: { what: `${many} HelmOps`, value: baseline },
-    bar: 1.2 * baseline,
-    detail: `HelmReleases ${listed(times.helmReleases)}; HelmOps ${listed(times.helmOps)}; Flux ${flux.manyMs}`,
+    baseline: { what: `${many} helm runs, ${helmAtATime} at a time`, value: baseline },
+    // What Flux would take here.
+    bar: (baseline * flux.manyMs) / flux.manyHelmMs,
+    detail: `HelmReleases ${listed(times.helmReleases)}; HelmOps ${listed(times.helmOps)}; Helm ${listed(helm)}`,
   };
 }
 

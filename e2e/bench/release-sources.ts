@@ -151,7 +151,8 @@ function figuresOf(
       unit: "MB",
       value: found.memoryMb,
       baseline: { what: ofHelmOps, value: ops.memoryMb },
-      bar: 150,
+      // A HelmRelease has a HelmChart besides.
+      bar: ops.memoryMb * 1.25,
       detail: found.heap,
     },
     {

@@ -41,6 +41,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "selector",
       "text",
       "time",
+      "undici",
       "version",
       "yaml",
     ],

@@ -116,7 +116,7 @@ async function prepareAndRun(
     await recordFailure(deps, revision, prepared);
     throw await deps.limitRecords.exceeded(
       helmKey(prepared),
-      `helm upgrade --install of release ${nameOf(revision)}: ${helmErrorOf(result)}; other deployments continue`,
+      `helm upgrade --install of release ${nameOf(revision)} with chart ${prepared.chart}: ${helmErrorOf(result)}; other deployments continue`,
     );
   }
   if (result.code !== 0) return await toFailure(deps, revision, prepared, result, pass);
@@ -213,6 +213,7 @@ async function prepare(
     waits: helmWaits && !isRolledBackByHelm,
   });
   return {
+    chart: `${checked.name}@${checked.version}`,
     args: [...args, ...client.helmArgs],
     stdin,
     digest,
@@ -281,7 +282,7 @@ async function toFailure(
         : "";
   const error = new AppError(
     agentErrors.HELM_FAILED,
-    `helm upgrade --install of release ${nameOf(revision)}: ${inputs.redact(`${helmFailureOf(result)}${rolledBack}`)}`,
+    `helm upgrade --install of release ${nameOf(revision)} with chart ${prepared.chart}: ${inputs.redact(`${helmFailureOf(result)}${rolledBack}`)}`,
   );
   const hasRecord = record !== undefined && record.revision >= revision.revision;
   return { kind: "failed", action, error, hasRecord };

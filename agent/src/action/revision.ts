@@ -30,6 +30,8 @@ export interface RevisionInputs {
 
 /** A revision that is ready to be passed to Helm. */
 export interface Prepared {
+  /** `name@version`, for messages. */
+  readonly chart: string;
   readonly args: readonly string[];
   readonly stdin: string | undefined;
   readonly digest: string;

@@ -7,7 +7,7 @@ import type { DeploymentKey, ReleaseRequest } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { contentParts } from "@flotilla/shared/content";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 
 const assignmentLabel = "flotilla.dev/assignment";
 const partLabel = "flotilla.dev/assignment-part";

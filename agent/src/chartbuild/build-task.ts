@@ -14,7 +14,7 @@ import {
   withVersion,
 } from "@flotilla/shared/source/chartbuild";
 import { parseVersion } from "@flotilla/shared/version";
-import { z } from "zod";
+import * as z from "zod";
 import { buildError, buildLimits, type ChartFiles, metadataOf, textOf } from "./chart-files.ts";
 import { packChart } from "./pack-chart.ts";
 import { readChartArchive } from "./read-archive.ts";

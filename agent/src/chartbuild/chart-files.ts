@@ -2,6 +2,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import { chartErrors } from "@flotilla/shared/source";
 import { type ChartMetadata, parseChartMetadata } from "@flotilla/shared/source/chartbuild";
+import { describeBytes } from "@flotilla/shared/source/transport";
 
 export type ChartFiles = ReadonlyMap<string, Buffer>;
 
@@ -53,10 +54,6 @@ export function metadataOf(files: ChartFiles, where = ""): ChartMetadata {
 
 export function textOf(files: ChartFiles, path: string): string | undefined {
   return files.get(path)?.toString();
-}
-
-export function describeBytes(bytes: number): string {
-  return bytes >= MiB ? `${bytes / MiB} MiB` : `${bytes} bytes`;
 }
 
 export function buildError(message: string, cause?: unknown): AppError {

@@ -2,8 +2,9 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { describeBytes } from "@flotilla/shared/source/transport";
 import { pack } from "tar-stream";
-import { buildError, type ChartFiles, describeBytes } from "./chart-files.ts";
+import { buildError, type ChartFiles } from "./chart-files.ts";
 
 /** `name`: of the chart; `origin`: what it is made from, for messages. Throws CHART_BUILD if the archive has more than `maxBytes`. */
 export async function packChart(

@@ -6,13 +6,8 @@ import type { Stats } from "node:fs";
 import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { type HelmIgnore, parseHelmIgnore } from "@flotilla/shared/source/chartbuild";
-import {
-  type BuildLimits,
-  buildError,
-  type ChartFiles,
-  createFileCount,
-  describeBytes,
-} from "./chart-files.ts";
+import { describeBytes } from "@flotilla/shared/source/transport";
+import { type BuildLimits, buildError, type ChartFiles, createFileCount } from "./chart-files.ts";
 
 /** A file or directory of a source, at the end of all links. */
 export interface SourceEntry {

@@ -6,7 +6,7 @@
  * only if no other field manager has set it.
  */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import type { ReleaseKey } from "../helm/index.ts";
 import { keepPolicy, policyAnnotation } from "../record/index.ts";
 

@@ -1,5 +1,5 @@
 /** Who set which field of an object, by its `managedFields`. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { isFields, pointerOf, valueAt } from "./json-pointer.ts";
 
 /** A set of fields as Kubernetes writes it: `f:NAME`, `k:{KEYS}` for items of lists, `v:VALUE`, `i:INDEX`; `.` is the place itself. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import { killGroup } from "@flotilla/shared/process";
-import { z } from "zod";
+import * as z from "zod";
 import { isSameProcess, startOfProcess } from "./process-start.ts";
 
 /** Version 0.1.0 wrote more, which is ignored, and no process before it had started. */

@@ -11,6 +11,7 @@ import {
 import { agentErrors } from "../errors/index.ts";
 import { impersonatedUser } from "../impersonation/index.ts";
 import { limitsWithChildren } from "../process/index.ts";
+import { loggedText } from "./logged-lines.ts";
 import type { ProcessRecords } from "./process-records.ts";
 
 export interface HelmRun {
@@ -176,20 +177,11 @@ function grantOfRun({ grantOf }: HelmProgram, args: readonly string[]): GrantOf 
   return (right) => (right.user === user ? undefined : grantOf?.(right));
 }
 
-/** How many of Helm's last log lines a message has, and of which length together. */
-const shownLines = 3;
-const shownLog = 600;
-
-/** Helm's error, and what it has logged last before it failed: warnings about hooks, and about objects that it waited for. Pure. */
+/** Helm's error, and what it has logged last before it failed. Pure. */
 export function helmFailureOf(result: HelmResult): string {
   const error = helmErrorOf(result);
-  const logged = result.stderr
-    .split("\n")
-    .flatMap((line) => /^(?:time=\S+ )?level=(?:WARN|ERROR) (.*)$/.exec(line.trim())?.[1] ?? [])
-    .filter((line) => !error.includes(line))
-    .slice(-shownLines)
-    .join("; ");
-  return logged === "" ? error : `${error}; Helm logged: ${logged.slice(0, shownLog)}`;
+  const logged = loggedText(result.stderr, error);
+  return logged === "" ? error : `${error}; Helm logged: ${logged}`;
 }
 
 /** Helm's error message: its standard error from `Error:` on, in one line. Pure. */

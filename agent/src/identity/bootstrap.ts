@@ -4,7 +4,7 @@ import { createHash, X509Certificate } from "node:crypto";
 import { bootstrapSecretName } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 
 export interface Bootstrap {

@@ -6,7 +6,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { canonicalJson } from "@flotilla/shared/json";
 import type { Secret } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 
 const inventoryLabel = "flotilla.dev/inventory";
 export const inventorySelector = `${inventoryLabel}=true`;

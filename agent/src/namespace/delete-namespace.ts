@@ -12,7 +12,7 @@ import {
   type ObjectMeta,
   type Resource,
 } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 
 /** A namespace, as the agent created it. */

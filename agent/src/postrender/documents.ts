@@ -3,7 +3,7 @@
  * different times, and objects with `generateName`. Pure.
  */
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { headOf } from "../record/index.ts";
 import type { Kustomization } from "./kustomization.ts";
 

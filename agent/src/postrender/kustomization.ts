@@ -3,7 +3,7 @@
  * has what the content says, and nothing that would make kustomize read other files, run programs or use the network. Pure.
  */
 import type { DeploymentContent } from "@flotilla/shared/content";
-import { z } from "zod";
+import * as z from "zod";
 
 const kustomizationSchema = z.looseObject({
   patches: z

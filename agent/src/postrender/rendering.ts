@@ -1,7 +1,7 @@
 /** The folder of one run: what the agent writes for the plugin, and the error that the plugin leaves. Helm drops what it prints. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { renderStepSchema } from "./kustomization.ts";
 
 const renderingSchema = z.object({

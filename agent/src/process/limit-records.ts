@@ -8,7 +8,7 @@ import { messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { z } from "zod";
+import * as z from "zod";
 import type { SecretStorage } from "../storage/index.ts";
 import { LimitError } from "./limit-error.ts";
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { parseExact } from "@flotilla/shared/json";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import {
   chartCrdSchema,
   type HelmRelease,

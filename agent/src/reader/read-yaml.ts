@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { createLruCache } from "@flotilla/shared/cache";
 import { parseExact } from "@flotilla/shared/json";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 import type { ReadYaml } from "../values/index.ts";
 import type { Readers } from "./readers.ts";
 

@@ -1,5 +1,5 @@
 /** What the agent asks of a reader, and what it answers: one line of JSON each. */
-import { z } from "zod";
+import * as z from "zod";
 import { buildTask } from "../chartbuild/index.ts";
 import { recordTask } from "../record/index.ts";
 import { templateTask } from "../values/template/index.ts";

@@ -53,7 +53,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (digest === "loop") for (;;);
   if (digest === "flood") for (;;) process.stdout.write("x".repeat(65536)) || await new Promise((resolve) => process.stdout.once("drain", resolve));
   if (digest === "hang") await new Promise((resolve) => setTimeout(resolve, 1e6));
-  console.log(JSON.stringify({ kind: "done", value: { calls: { lookup: String(process.pid) }, rendersValues: false, hasPostHooks: false, name: "" } }));
+  console.log(JSON.stringify({ kind: "done", value: { calls: { lookup: String(process.pid) }, rendersValues: false, hasPostHooks: false, name: "", version: "" } }));
 }`,
   );
   return path;
@@ -102,6 +102,7 @@ describe("a reader", () => {
       rendersValues: true,
       hasPostHooks: false,
       name: "",
+      version: "",
     });
     assert.deepEqual(await calls.inValues({ x: "{{ getHostByName `a` }}" }), {
       getHostByName: "the values",
@@ -138,7 +139,13 @@ describe("a reader", () => {
 
     const found = await calls.inChart(await chartOf({ "app/templates/a.yaml": text }, "calls"));
 
-    assert.deepEqual(found, { calls: {}, rendersValues: true, hasPostHooks: false, name: "" });
+    assert.deepEqual(found, {
+      calls: {},
+      rendersValues: true,
+      hasPostHooks: false,
+      name: "",
+      version: "",
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { createSingleFlight } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
 import { isForbidden, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 
 export type Discovered =

@@ -1,6 +1,6 @@
 /** The CustomResourceDefinitions in the folders `crds` of a chart and its subcharts, from `helm template --include-crds`. Pure. */
 import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import type { ReadYamlDocument } from "./manifest.ts";
 
 const definitionSchema = z.looseObject({

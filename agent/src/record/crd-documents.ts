@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { AppError } from "@flotilla/shared/errors";
 import { toHelmJson } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 import { headOf, type ReadYamlDocument } from "./manifest.ts";
 

@@ -6,7 +6,7 @@
  */
 import { canonicalJson } from "@flotilla/shared/json";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 
 export type ReadYamlDocument = (yaml: string) => unknown;
 

@@ -1,6 +1,6 @@
 /** What is read and changed in releases and manifests. Tenants can write them, so a reader does it where it may take long. Pure. */
 import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import { chartCrds } from "./chart-crds.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
 import {

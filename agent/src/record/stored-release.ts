@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { constants, gunzip, gzip } from "node:zlib";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { canonicalJson, parseExact } from "@flotilla/shared/json";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 
 const zip = promisify(gzip);

@@ -2,7 +2,7 @@
 import type { LogOptions } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 import type { HelmRelease, OwnedObject, ReadRecords } from "../record/index.ts";
 import type { FindResource, RequestedRelease } from "./requested-release.ts";

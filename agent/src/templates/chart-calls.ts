@@ -1,7 +1,7 @@
 /** Finds what the templates of a chart call. Runs in a reader, a process of its own: the bytes are a tenant's. */
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { readChartTemplates } from "./chart-templates.ts";
 import {
   callsInText,
@@ -24,8 +24,9 @@ export const chartCallsSchema = z.object({
   rendersValues: z.boolean(),
   /** It may have hooks that run after the objects are installed, with these values or others. */
   hasPostHooks: z.boolean(),
-  /** Of its Chart.yaml. */
+  /** Both of its Chart.yaml. */
   name: z.string(),
+  version: z.string(),
 });
 export type ChartCalls = Readonly<z.infer<typeof chartCallsSchema>>;
 
@@ -33,7 +34,7 @@ export type ChartCalls = Readonly<z.infer<typeof chartCallsSchema>>;
 export async function readChartCalls(
   chart: Pick<ChartFile, "path" | "digest">,
 ): Promise<ChartCalls> {
-  const { templates, values, files, name } = await readChartTemplates(chart);
+  const { templates, values, files, name, version } = await readChartTemplates(chart);
   const { calls, rendersValues, rendersFiles } = templateCalls(templates);
   const rendered = [
     ...(rendersValues ? values.map(callsInValuesFile) : []),
@@ -42,7 +43,8 @@ export async function readChartCalls(
   const hasPostHooks = [...templates, ...values, ...files].some(({ text }) =>
     mayHavePostHooks(text),
   );
-  return { calls: [calls, ...rendered].reduce(both), rendersValues, hasPostHooks, name };
+  const found = [calls, ...rendered].reduce(both);
+  return { calls: found, rendersValues, hasPostHooks, name, version };
 }
 
 /** Whether a text can be, or be rendered to, a hook that runs after the objects are installed. */

@@ -7,7 +7,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { ChartFile } from "@flotilla/shared/source/cache";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { extract } from "tar-stream";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 import { outsideFunctions, type TemplateFile } from "./template-calls.ts";
 
@@ -16,8 +16,9 @@ export interface ChartTemplates {
   readonly values: readonly TemplateFile[];
   /** Other files that contain the name of one of those functions. */
   readonly files: readonly TemplateFile[];
-  /** Of the chart itself; empty: Helm rejects it. */
+  /** Both of the chart itself; empty: Helm rejects it. */
   readonly name: string;
+  readonly version: string;
 }
 
 const MiB = 1024 * 1024;
@@ -43,7 +44,7 @@ export async function readChartTemplates({
   const templates: TemplateFile[] = [];
   const values: TemplateFile[] = [];
   const files: TemplateFile[] = [];
-  let name = "";
+  let chart = unnamed;
   let unpackedBytes = 0;
   /** The streams replace it by errors of their own. */
   let exceeded: AppError | undefined;
@@ -80,7 +81,7 @@ export async function readChartTemplates({
       // Helm reads every kind of entry except directories.
       const kind = type === "directory" ? undefined : kindOf(entry);
       collect(stream, kind).then((bytes) => {
-        if (depth === 0 && pathInChart(entry) === "Chart.yaml") name = nameIn(bytes.toString());
+        if (depth === 0 && pathInChart(entry) === "Chart.yaml") chart = chartIn(bytes.toString());
         if (kind === "chart") inner.push({ path: `${path}!`, bytes });
         else if (kind === "template") templates.push({ path, text: bytes.toString() });
         else if (kind === "values") values.push({ path, text: bytes.toString() });
@@ -121,19 +122,21 @@ export async function readChartTemplates({
       { cause: thrown },
     );
   }
-  return { templates, values, files, name };
+  return { templates, values, files, ...chart };
 }
 
-function nameIn(chartYaml: string): string {
+function chartIn(chartYaml: string): ChartName {
   try {
-    return chartSchema.parse(parseHelmYaml(chartYaml, { name: "Chart.yaml" })).name;
+    return chartSchema.parse(parseHelmYaml(chartYaml, { name: "Chart.yaml" }));
   } catch {
     // Helm reports it.
-    return "";
+    return unnamed;
   }
 }
 
-const chartSchema = z.looseObject({ name: z.string() });
+const chartSchema = z.object({ name: z.string(), version: z.string().catch("") });
+type ChartName = Readonly<z.infer<typeof chartSchema>>;
+const unnamed: ChartName = { name: "", version: "" };
 
 type FileKind = "template" | "values" | "chart" | "file";
 

@@ -222,7 +222,7 @@ describe("hooks after the installation, for which Helm itself must wait", () => 
   test("are found in templates, also where their time is computed", async () => {
     const annotation = (value: string) => `metadata: {annotations: {"helm.sh/hook": ${value}}}`;
 
-    assert.deepEqual(await hooksOf(plain), { name: "app", hasPostHooks: false });
+    assert.deepEqual(await hooksOf(plain), { name: "app", version: "", hasPostHooks: false });
     assert.equal((await hooksOf(annotation("pre-install,test"))).hasPostHooks, false);
     assert.equal((await hooksOf(annotation("post-install"))).hasPostHooks, true);
     assert.equal((await hooksOf(annotation("{{ .Values.when }}"))).hasPostHooks, true);

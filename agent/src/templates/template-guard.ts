@@ -19,6 +19,7 @@ export interface TemplateCheck {
 
 export interface CheckedChart {
   readonly name: string;
+  readonly version: string;
   /** Whether it may have hooks that run after the objects are installed: Helm itself must wait for these. */
   readonly hasPostHooks: boolean;
 }
@@ -50,13 +51,13 @@ export function createTemplateGuard(read: ReadCalls): CheckTemplates {
   }
 
   return async function checkTemplates({ content, chart, values }) {
-    const { calls, rendersValues, hasPostHooks, name } = await chartOf(chart);
+    const { calls, rendersValues, hasPostHooks, name, version } = await chartOf(chart);
     const reached =
       rendersValues && values !== undefined ? both(calls, await read.inValues(values)) : calls;
     const error = validateOutsideCalls(reached, content.helm);
     const rendered = [values, content.postRenderers];
     if (error === undefined)
-      return { name, hasPostHooks: hasPostHooks || rendered.some(mayHaveHooks) };
+      return { name, version, hasPostHooks: hasPostHooks || rendered.some(mayHaveHooks) };
     throw new AppError(
       agentErrors.TEMPLATES_DENIED,
       `render release ${content.namespace}/${content.releaseName}: ${error}`,

@@ -5,7 +5,7 @@
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { parseExact } from "@flotilla/shared/json";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
-import { z } from "zod";
+import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 import type { RunHelm } from "../helm/index.ts";
 import type { LimitRecords } from "../process/index.ts";

@@ -1,5 +1,5 @@
 /** The revisions of a release as a table, as `helm history` prints them. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { formatTable } from "./status.ts";
 
 const entrySchema = z.looseObject({

@@ -9,7 +9,7 @@ import {
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { connectKube, type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import { leases } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig } from "./running-fleet.ts";

@@ -373,5 +373,8 @@ test("a rejection by Helm is reported without the values of Secrets", async () =
   const { message } = await agent.report(
     ({ name, phase }) => name === "picky" && phase === "failed",
   );
-  assert.match(message, /^helm upgrade --install of release picky\/picky: .*too short: \*\*\*/);
+  assert.match(
+    message,
+    /^helm upgrade --install of release picky\/picky with chart \S+: .*too short: \*\*\*/,
+  );
 });

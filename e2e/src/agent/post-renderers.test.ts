@@ -279,7 +279,7 @@ test("a patch that does not apply fails with the sentence of kustomize, and chan
   assert.equal(code, "HELM_FAILED");
   assert.match(
     message,
-    /^helm upgrade --install of release failing\/failing: postRenderers\[1\]: kustomize: no resource matches strategic merge patch "ConfigMap\.v1\.\[noGrp\]\/missing/,
+    /^helm upgrade --install of release failing\/failing with chart \S+: postRenderers\[1\]: kustomize: no resource matches strategic merge patch "ConfigMap\.v1\.\[noGrp\]\/missing/,
   );
   assert.equal((await config("failing")).data?.["greeting"], "hello");
   assert.deepEqual(await releaseHistory(client, "failing"), ["1 deployed"]);

@@ -164,7 +164,7 @@ test("Bucket secretRef: the key reaches the agent over the stream and is in no o
     refOf("rotated"),
     "FetchFailed",
     "True",
-    /^GET http:\/\/127.*\/rotated.*403.*; retrying at /s,
+    /^list bucket http:\/\/127.*\/rotated: .*403.*; retrying at /s,
   );
   assert.deepEqual(await objectsContaining(hub, [wrong]), [`Secret ${namespace}/rotated`]);
 

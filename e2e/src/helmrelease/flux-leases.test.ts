@@ -1,11 +1,15 @@
 /** The hub beside Flux: a Lease of Flux's controllers decides who reconciles HelmReleases. All tests share a fleet. */
 import assert from "node:assert/strict";
+import { bundleDeployments } from "@flotilla/shared/api";
+import { clusterNamespaceName, localNamespace } from "@flotilla/shared/api/names";
 import { helmCharts, helmReleases, helmRepositories } from "@flotilla/shared/flux";
-import { type Lease, leases, namespaces } from "@flotilla/shared/kube/objects";
+import { configMaps, type Lease, leases, namespaces } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
+import { waitForObject } from "../harness/wait.ts";
+import { createWorkspace } from "../harness/workspace.ts";
 import { chartOf, startReleaseFleet } from "./release-fleet.ts";
 
 let flags: readonly string[] = [];
@@ -38,11 +42,22 @@ async function deployHelmOp(name: string): Promise<void> {
   await workspace.waitUntilReady(name, "1.0.0", 1);
 }
 
+/** On the hub's own cluster, as the HelmReleases. */
+const beside = createWorkspace(hub, localNamespace);
+
+/** Deletes the ConfigMap of a release that corrects drift. */
+async function deleteConfig(release: string, namespace = release): Promise<void> {
+  await local.client.delete(configMaps, { namespace, name: `${release}-config` });
+}
+
 const versionOf = async (name: string) =>
   (await hub.reader.get(helmReleases, app(name)))?.metadata.resourceVersion;
 
 test("a Lease of helm-controller that appears while the hub runs ends the process with FLUX_RUNNING, and the next one leaves what exists as it is", async () => {
-  await releases.create(app("before"), chartOf("app"));
+  await releases.create(app("before"), {
+    ...chartOf("app"),
+    driftDetection: { mode: "enabled" },
+  });
   await releases.ready(app("before"), "1.0.0");
   const from = await endOfLog(fleet.hubLog);
 
@@ -65,6 +80,28 @@ test("a Lease of helm-controller that appears while the hub runs ends the proces
     installed?.metadata.uid,
   );
   assert.equal((await releaseRecords(local.client, "apps", "before")).length, 1);
+});
+
+test("while the Lease exists agents leave the releases of HelmReleases as they are, drift included, and correct those of HelmOps", async () => {
+  await waitForObject(
+    hub,
+    bundleDeployments,
+    { namespace: clusterNamespaceName(localNamespace, "local"), name: "apps.helmrelease-before" },
+    "suspended",
+    ({ spec }) => spec.suspend === true,
+  );
+  await beside.createHelmOp("corrected", {
+    helm: { repo: charts.url, chart: "app", version: "1.0.0" },
+    correctDrift: { enabled: true },
+  });
+  await beside.waitUntilReady("corrected", "1.0.0", 1);
+
+  await deleteConfig("before", "apps");
+  await deleteConfig("corrected");
+
+  const name = { namespace: "corrected", name: "corrected-config" };
+  await waitForObject(local.client, configMaps, name, "back", () => true);
+  assert.equal(await installedConfig(local.client, "before", "apps"), undefined);
 });
 
 test("while the Lease exists a HelmRelease and its source get no finalizer, no status and no HelmChart, and HelmOps become ready", async () => {
@@ -95,6 +132,8 @@ test("once the Lease is deleted the HelmReleases become ready, without a restart
   await hub.delete(leases, fluxLease);
   await releases.ready(app("waiting"), "1.0.0");
 
+  const config = { namespace: "apps", name: "before-config" };
+  await waitForObject(local.client, configMaps, config, "back", () => true);
   await releases.patch(app("before"), { values: { greeting: "again" } });
   await releases.waitFor(
     app("before"),

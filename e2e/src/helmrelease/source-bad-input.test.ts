@@ -176,7 +176,7 @@ test("wrong credentials of a HelmRepository, of type oci too, of an OCIRepositor
   const manifest =
     /http:\/\/127.*\/v2\/charts\/wrong-oci\/manifests\/1\.0\.0.*401.*; retrying at /s;
   await sources.waitFor(ociRepositories, refOf("wrong-oci"), "FetchFailed", "True", manifest);
-  const list = /^GET http:\/\/127.*\/wrong-bucket.*403.*; retrying at /s;
+  const list = /^list bucket http:\/\/127.*\/wrong-bucket: .*403.*; retrying at /s;
   await sources.waitFor(buckets, refOf("wrong-bucket"), "FetchFailed", "True", list);
   for (const name of ["wrong-http", "wrong-type-oci", "wrong-oci", "wrong-bucket"])
     await assertRejected(name, /; retrying at /);

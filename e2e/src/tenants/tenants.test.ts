@@ -66,7 +66,7 @@ describe("a tenant's HelmOp", () => {
 
       await workspace.waitForMessage(
         `lookup-${index}`,
-        /helm upgrade --install of release team-a\/lookup-\d: .*error calling lookup: service account flotilla-agent\/team-a may not (get|list) secrets/s,
+        /helm upgrade --install of release team-a\/lookup-\d with chart \S+: .*error calling lookup: service account flotilla-agent\/team-a may not (get|list) secrets/s,
       );
 
       const name = `lookup-${index}-found`;

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type Bucket, buckets, type HelmChart, helmCharts } from "@flotilla/shared/flux";
 import { type BucketClient, objectsDigest } from "@flotilla/shared/source/bucket";
 import { createTestClient, send, startTestServer } from "@flotilla/shared/source/testing";
+import { pack } from "tar-stream";
 import { type TestContext, test } from "vitest";
 import { namespace, startTestSources } from "../fluxsource/testing/index.ts";
 import { chartsOfBuckets, createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
@@ -78,18 +80,18 @@ function chartOf(name: string, spec: Partial<NonNullable<HelmChart["spec"]>>): H
 }
 
 /** A packaged chart, with Chart.yaml as its only file. */
-function packaged(text: string): Uint8Array {
-  const header = Buffer.alloc(512);
-  header.write("app/Chart.yaml", 0);
-  header.write(text.length.toString(8).padStart(11, "0"), 124);
-  return gzipSync(Buffer.concat([header, Buffer.from(text.padEnd(512, "\0")), Buffer.alloc(1024)]));
+async function packaged(text: string): Promise<Uint8Array> {
+  const archive = pack();
+  archive.entry({ name: "app/Chart.yaml" }, text);
+  archive.finalize();
+  return gzipSync(await buffer(archive));
 }
 
 test("a Bucket becomes Ready with its digest, and its charts are pinned to their own objects", async (t) => {
   const files: Files = new Map<string, string | Uint8Array>([
     ["charts/app/Chart.yaml", "name: app\nversion: 1.0.0\n"],
     ["charts/app/values.yaml", "a: 0\n"],
-    ["app.tgz", packaged("name: app\nversion: 2.0.0\n")],
+    ["app.tgz", await packaged("name: app\nversion: 2.0.0\n")],
     ["prod.yaml", "a: 1\n"],
   ]);
   const { server, rest, events, until, pinOf, conditionOf, request } = await setUp(t, files);
@@ -184,7 +186,10 @@ test("a Bucket that cannot be read says why, and is read again", async (t) => {
 
   const failed = await until(() => conditionOf("FetchFailed"));
   assert.equal(failed.reason, "BucketOperationFailed");
-  assert.match(failed.message ?? "", /GET http:\/\/127.0.0.1:1\/box.*retrying at/);
+  assert.match(
+    failed.message ?? "",
+    /^list bucket http:\/\/127.0.0.1:1\/box: .*refused.*retrying at/,
+  );
   assert.ok(events.includes("Warning BucketOperationFailed"));
 });
 

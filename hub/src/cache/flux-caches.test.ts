@@ -39,12 +39,12 @@ describe("HelmReleases", () => {
   for (const lease of fluxLeaseNames) {
     test(`are not read while the Lease ${lease} exists, and are once it is deleted`, async (t) => {
       const { server, flux, delivered, size } = await setUp(t, { lease });
-      assert.deepEqual([size(), flux.closed.aborted], [0, false]);
+      assert.deepEqual([size(), flux.closed.aborted, flux.isLeftToFlux()], [0, false, true]);
 
       server.remove(leases, { namespace: "flux-system", name: lease });
       await delivered;
 
-      assert.deepEqual([size(), flux.closed.aborted], [1, false]);
+      assert.deepEqual([size(), flux.closed.aborted, flux.isLeftToFlux()], [1, false, false]);
     });
 
     test(`are read until the Lease ${lease} appears, which ends the process`, async (t) => {
@@ -72,6 +72,6 @@ describe("HelmReleases", () => {
   test("are read beside a Lease of Flux when the hub is to take over", async (t) => {
     const { flux, size } = await setUp(t, { lease: fluxLeaseNames[0] ?? "", takeOver: true });
 
-    assert.deepEqual([size(), flux.closed.aborted], [1, false]);
+    assert.deepEqual([size(), flux.closed.aborted, flux.isLeftToFlux()], [1, false, false]);
   });
 });

@@ -52,6 +52,8 @@ export interface FluxInformers {
 export interface FluxCaches extends FluxInformers {
   /** Aborts with FLUX_RUNNING when Flux's controllers start while the hub reconciles their kinds: the process must end. */
   readonly closed: AbortSignal;
+  /** Whether a Lease of Flux's controllers keeps the hub from these kinds. */
+  isLeftToFlux(): boolean;
   /** Lists and watches what exists until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
   /** Resolves once every first list of a kind that exists is complete. */
@@ -77,8 +79,8 @@ export function createFluxCaches(
     }),
   );
   const held = () => fluxLeases.flatMap(({ store }) => store.list()).at(0);
-  const isAllowed = () => takeOver || held() === undefined;
-  const optional = createOptionalInformers({ rest, log, isAllowed });
+  const isLeftToFlux = () => !takeOver && held() !== undefined;
+  const optional = createOptionalInformers({ rest, log, isAllowed: () => !isLeftToFlux() });
 
   function leaseChanged(): void {
     const lease = held();
@@ -115,6 +117,7 @@ export function createFluxCaches(
   return {
     ...informers,
     closed: closing.signal,
+    isLeftToFlux,
     async run(signal) {
       const watching = fluxLeases.map((informer) => informer.run(signal));
       await Promise.all(fluxLeases.map(({ synced }) => synced)).catch(() => undefined);

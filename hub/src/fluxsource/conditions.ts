@@ -34,17 +34,17 @@ export function fluxConditions(
   return next.toSorted((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));
 }
 
-function rank({ type }: FluxCondition): number {
+function rank({ type }: Pick<Condition, "type">): number {
   const at = first.indexOf(type);
   return at < 0 ? first.length : at;
 }
 
 /** The conditions with one of them replaced; the others keep their generation. */
-export function withFluxCondition(
-  before: readonly StoredCondition[] | undefined,
+export function withFluxCondition<C extends Condition>(
+  before: readonly C[] | undefined,
   condition: FluxCondition,
   at: { readonly generation: number; readonly now: string },
-): readonly StoredCondition[] {
+): readonly (C | StoredCondition)[] {
   const others = (before ?? []).filter(({ type }) => type !== condition.type);
   const next = [...others, ...fluxConditions(before, [condition], at)];
   return next.toSorted((a, b) => rank(a) - rank(b) || (a.type < b.type ? -1 : 1));

@@ -195,6 +195,18 @@ describe("what a source had last is", () => {
   });
 });
 
+test("a source that is read for a new generation is Reconciling, and Ready stays what it was", () => {
+  for (const before of [ok, failed(source(), ok, new SourceError("Failed", "x"), { now })]) {
+    const next = progressing(source(2, before), before, "2026-01-02T00:00:00Z");
+
+    assert.equal(shown(next)[0], "Reconciling=True Progressing");
+    assert.deepEqual(
+      next.conditions?.find(({ type }) => type === "Ready"),
+      before.conditions?.find(({ type }) => type === "Ready"),
+    );
+  }
+});
+
 test("a source that is read for the first time is Reconciling, and Ready is Unknown", () => {
   const next = progressing(source(), undefined, now);
   assert.deepEqual(shown(next), ["Reconciling=True Progressing", "Ready=Unknown Progressing"]);

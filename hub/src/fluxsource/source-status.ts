@@ -2,7 +2,7 @@
 import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import { type FluxCondition, fluxConditions } from "./conditions.ts";
+import { type FluxCondition, fluxConditions, withFluxCondition } from "./conditions.ts";
 import type { SourceError } from "./source-error.ts";
 
 /** What a source has, with Flux's fields. The hub stores no artifacts: `url` is the address at the source itself. */
@@ -114,24 +114,26 @@ function verifiedOf(
   return before === undefined ? [] : [kept(before)];
 }
 
-/** Before a source is read for the first time, or for a new generation. */
+/** Before a source is read for the first time, or for a new generation: then Ready stays what it was, as in Flux. */
 export function progressing(
   object: SourceObject,
   status: SourceStatus | undefined,
   now: string,
 ): SourceStatus {
   const { generation = 0 } = object.metadata;
+  const at = { generation, now };
   const message = "reading the source";
-  const stored = findCondition(status?.conditions, "ArtifactInStorage");
-  const desired: readonly FluxCondition[] = [
-    { type: "Reconciling", status: "True", reason: "Progressing", message },
-    { type: "Ready", status: "Unknown", reason: "Progressing", message },
-    ...(stored === undefined ? [] : [kept(stored)]),
-  ];
-  return {
-    ...status,
-    conditions: fluxConditions(status?.conditions, desired, { generation, now }),
-  };
+  const before = status?.conditions?.filter(({ type }) => type !== "Stalled");
+  const reconciling = {
+    type: "Reconciling",
+    status: "True",
+    reason: "Progressing",
+    message,
+  } as const;
+  const conditions = withFluxCondition(before, reconciling, at);
+  if (findCondition(before, "Ready") !== undefined) return { ...status, conditions };
+  const ready = { type: "Ready", status: "Unknown", reason: "Progressing", message } as const;
+  return { ...status, conditions: withFluxCondition(conditions, ready, at) };
 }
 
 /** While a source is not read: what it had stays in use, so its generation counts as observed, as in Flux. */

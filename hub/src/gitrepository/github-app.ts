@@ -8,7 +8,7 @@ import type { RepositoryAccess } from "@flotilla/shared/source";
 import { gitErrors } from "@flotilla/shared/source/git";
 import { type Exchange, type Exchanger, readBody } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
-import { z } from "zod";
+import * as z from "zod";
 
 /** The data of a Secret, decoded. */
 export type SecretTexts = Readonly<Record<string, string | undefined>>;

@@ -2,7 +2,7 @@
 import type { HelmChart } from "@flotilla/shared/flux";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import { type Pin, pinnedVersion, pinSchema } from "@flotilla/shared/source";
-import { z } from "zod";
+import * as z from "zod";
 import type { SourceArtifact } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { ResolvedChart } from "./chart-source.ts";

@@ -1,12 +1,14 @@
 /** Chart.yaml of a chart in a tree of files: a directory or a packaged chart. */
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { messageOf } from "@flotilla/shared/errors";
 import { parseVersion } from "@flotilla/shared/version";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
+import { extract } from "tar-stream";
 import { SourceError } from "../fluxsource/index.ts";
 
 const unpack = promisify(gunzip);
-const blockBytes = 512;
 
 /** Flux's limits of a packaged chart and of a file in it. */
 export const maxArchiveBytes = 10 * 1024 * 1024;
@@ -38,14 +40,15 @@ export async function chartFileOfArchive(bytes: Uint8Array, where: string): Prom
   const tar = await unpack(bytes, { maxOutputLength: maxUnpackedBytes }).catch(() => {
     throw invalidChart(where, "it is no packaged chart (.tgz), or larger than 64 MiB unpacked");
   });
-  for (let at = 0; at + blockBytes <= tar.length; ) {
-    const name = textAt(tar, at, 100);
-    const size = Number.parseInt(textAt(tar, at + 124, 12).trim() || "0", 8);
-    if (!Number.isSafeInteger(size) || size < 0) break;
-    const start = at + blockBytes;
-    if (/^(?:\.\/)?[^/]+\/Chart\.yaml$/.test(name))
-      return tar.toString("utf8", start, Math.min(start + size, tar.length));
-    at = start + Math.ceil(size / blockBytes) * blockBytes;
+  const entries = extract();
+  entries.end(tar);
+  try {
+    for await (const entry of entries) {
+      if (/^(?:\.\/)?[^/]+\/Chart\.yaml$/.test(entry.header.name)) return await text(entry);
+      entry.resume();
+    }
+  } catch (thrown) {
+    throw invalidChart(where, `it cannot be unpacked: ${messageOf(thrown)}`);
   }
   throw invalidChart(where, "it has no Chart.yaml");
 }
@@ -63,11 +66,4 @@ function readYaml(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** A field of a tar header, up to its first NUL. */
-function textAt(tar: Buffer, at: number, length: number): string {
-  const text = tar.toString("utf8", at, at + length);
-  const end = text.indexOf("\0");
-  return end === -1 ? text : text.slice(0, end);
 }

@@ -2,7 +2,7 @@
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { messageOf } from "@flotilla/shared/errors";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 
 /** Characters of all patches of an object that are validated here; kustomize validates all of them on the agents. */
 const validatedCharacters = 64 * 1024;

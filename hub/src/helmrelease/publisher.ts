@@ -15,9 +15,9 @@ import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, worstDeployments } from "../summary/index.ts";
 import { notifiedStatus } from "./notified-status.ts";
 import { bundleKeyFor } from "./plan.ts";
-import { isBundleOf } from "./reconcile.ts";
 import { releaseCluster } from "./release-cluster.ts";
 import { helmReleaseStatus, isUrgentHelmRelease } from "./status.ts";
+import { isBundleOf } from "./suspend-bundle.ts";
 
 export interface HelmReleasePublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {

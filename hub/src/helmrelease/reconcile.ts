@@ -6,7 +6,7 @@ import {
   type Cluster,
   type Policy,
 } from "@flotilla/shared/api";
-import { fluxFinalizer, helmReleaseLabel } from "@flotilla/shared/api/names";
+import { fluxFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import {
@@ -43,6 +43,7 @@ import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
 import { placementOf, policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
+import { isBundleOf, setSuspended } from "./suspend-bundle.ts";
 import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
@@ -165,14 +166,8 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
    */
   async function suspendBundle(release: HelmRelease, signal: AbortSignal): Promise<void> {
     const bundle = deps.bundles.get(bundleKeyFor(release));
-    const isSuspended = release.spec?.suspend === true;
     if (bundle === undefined || !isBundleOf(bundle)) return;
-    if ((bundle.spec.suspend === true) === isSuspended) return;
-    // What somebody else has changed in it does not get a signature.
-    const isOurs = deps.signer.pinsOf(bundle) !== undefined;
-    const changed = { ...bundle, spec: { ...bundle.spec, suspend: isSuspended } };
-    const next = isOurs ? deps.signer.signed(changed) : changed;
-    deps.bundles.wrote(await rest.replace(bundles, next, { signal }));
+    await setSuspended(deps, bundle, release.spec?.suspend === true, signal);
   }
 
   /** Creates, changes and deletes the HelmChart that is generated from `spec.chart`. */
@@ -250,9 +245,4 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     const { store } = flux.helmReleases;
     return { rest, resource: helmReleases, store, finalizer: fluxFinalizer, signal };
   }
-}
-
-/** Whether a Bundle was made for a HelmRelease, which its name is derived from. */
-export function isBundleOf(bundle: Bundle): boolean {
-  return bundle.metadata.labels?.[helmReleaseLabel] !== undefined;
 }

@@ -13,6 +13,7 @@ import {
 import {
   createHelmReleaseController,
   createHelmReleasePublisher,
+  createYieldToFluxController,
   releasesOfBundle,
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
@@ -71,7 +72,11 @@ export function createFluxControllers(
   const helmReleases = createHelmReleaseController({ ...deps, ...parts, flux, statuses, options });
   const sources = [helmRepositories, ociRepositories, gitRepositories, buckets, helmCharts];
   return {
-    all: [...sources.map(({ controller }) => controller), helmReleases],
+    all: [
+      ...sources.map(({ controller }) => controller),
+      helmReleases,
+      createYieldToFluxController({ ...deps, flux }),
+    ],
     publishers: [...sources.map((source) => source.statuses), statuses],
     refreshBundle(key) {
       for (const release of releasesOfBundle(flux, key)) statuses.refresh(release);

@@ -1,7 +1,7 @@
 /** What an outbox holds, and how a change alters it. Pure. */
 import { createHash } from "node:crypto";
 import type { KubeObject, ObjectKey, Secret } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 import type { FluxEvent } from "./event.ts";
 
 /** An event that an Alert selected and its Provider has not taken yet. */

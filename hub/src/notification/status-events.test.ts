@@ -37,6 +37,13 @@ const upgraded = condition(
 );
 const progressing = condition("Released", "Unknown", "Progressing");
 const upgradeFailed = condition("Released", "False", "UpgradeFailed");
+const upgradeFailedWith = (version: string) =>
+  condition(
+    "Released",
+    "False",
+    "UpgradeFailed",
+    `1 of 3 clusters; fleet-default/oslo: Helm upgrade failed for release web/web with chart web@${version}: timed out`,
+  );
 const rejected = condition("Accepted", "False", "Invalid");
 
 function failing(
@@ -105,9 +112,15 @@ describe("the events of a release", () => {
     ["fewer failures", failing(100), failing(10), []],
     [
       "the failure of another version",
-      failing(1),
-      failing(1, [upgradeFailed], "1.2.0"),
+      failing(1, [upgradeFailedWith("1.1.0")], "1.2.0"),
+      failing(1, [upgradeFailedWith("1.2.0")], "1.2.0"),
       ["Warning UpgradeFailed"],
+    ],
+    [
+      "another version that was not tried yet",
+      failing(1, [upgradeFailedWith("1.1.0")]),
+      failing(1, [upgradeFailedWith("1.1.0")], "1.2.0"),
+      [],
     ],
     [
       "a failure before Helm ran",

@@ -147,7 +147,7 @@ function failureEvent(
     isFailed &&
     (earlier?.status !== "False" ||
       earlier.reason !== released.reason ||
-      before?.version !== after.version);
+      chartOf(earlier) !== chartOf(released));
   if (magnitude(has) <= magnitude(had) && !isOther) return undefined;
   const isTest = conditionOf(after, "TestSuccess")?.status === "False";
   const reason = isFailed ? (released.reason ?? "") : isTest ? "TestFailed" : stalledReason(after);
@@ -155,6 +155,14 @@ function failureEvent(
     ...{ type: "Warning", reason, action },
     note: failureText(after.summary ?? {}, isFailed ? released : undefined),
   };
+}
+
+/**
+ * The chart of a failed attempt, as agents name it: `with chart web@1.1.0`. The version of the status may be that of the next
+ * attempt already.
+ */
+function chartOf({ message = "" }: Condition): string | undefined {
+  return / with chart (\S+@[^\s:]+)/.exec(message)?.[1];
 }
 
 /** Of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */

@@ -7,7 +7,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { RepositoryAccess } from "@flotilla/shared/source";
 import { type Exchanger, readBody } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
-import { z } from "zod";
+import * as z from "zod";
 import type { Authentication } from "./authenticate.ts";
 import { receiverErrors } from "./errors.ts";
 import { type IssuerKeys, parseKeySet, verifyIdToken } from "./id-token.ts";

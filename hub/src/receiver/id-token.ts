@@ -1,6 +1,6 @@
 /** Verifies OpenID Connect ID tokens, as Google Pub/Sub sends them. Pure. */
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 
 /** The public keys of an issuer, by their ids. */
 export type IssuerKeys = ReadonlyMap<string, KeyObject>;

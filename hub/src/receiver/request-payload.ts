@@ -1,5 +1,5 @@
 /** The body of a call as filters see it, as `req`. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { mediaType, type WebhookRequest } from "./authenticate.ts";
 import type { ReceiverType } from "./receiver-type.ts";
 

@@ -5,7 +5,7 @@
 import { requestsAudience } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
-import { z } from "zod";
+import * as z from "zod";
 import { requestErrors } from "../dispatch/index.ts";
 import type { UserRequest } from "./parse-request.ts";
 

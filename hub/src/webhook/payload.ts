@@ -1,6 +1,6 @@
 /** Parses the body of a webhook: distribution's notifications, Harbor's webhooks, and plain `{"repository": …}`. Pure. */
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 
 /** A repository as the sender names it: registries often omit the host, or use another one. */
 export interface PushedRepository {

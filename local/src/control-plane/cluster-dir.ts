@@ -2,7 +2,7 @@
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "@flotilla/shared/errors";
-import { z } from "zod";
+import * as z from "zod";
 import { localErrors } from "../errors.ts";
 import { readJson, writeJson } from "../files/index.ts";
 import { freePort, isAlive, type ProcessRecord, processRecord } from "../process/index.ts";

@@ -1,7 +1,7 @@
 /** Kubeconfig files: one for each component, one for users with all clusters. */
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { parse, stringify } from "yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { localErrors } from "../errors.ts";
 import { privateMode, replaceFile } from "../files/index.ts";
 import type { KeyPair } from "./certificates.ts";

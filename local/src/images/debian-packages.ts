@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { extract } from "tar-stream";
 import { type Dispatcher, request } from "undici";
-import { z } from "zod";
+import * as z from "zod";
 import { localErrors } from "../errors.ts";
 
 const run = promisify(execFile);

@@ -7,7 +7,7 @@ import { link, mkdir, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "@flotilla/shared/errors";
-import { z } from "zod";
+import * as z from "zod";
 import { localErrors } from "../errors.ts";
 import { readJson } from "../files/index.ts";
 import { identityOf, isAlive, type ProcessIdentity } from "./identity.ts";

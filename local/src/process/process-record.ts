@@ -1,5 +1,5 @@
 /** The record of a started process, by which another command can end it later. */
-import { z } from "zod";
+import * as z from "zod";
 import { type EndOptions, endProcess } from "./end-process.ts";
 
 /** Shutdown order, highest first: clients end before the servers that they call. */

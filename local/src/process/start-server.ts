@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "@flotilla/shared/errors";
-import { z } from "zod";
+import * as z from "zod";
 import { readJson, writeJson } from "../files/index.ts";
 import { freePort } from "./free-port.ts";
 import { exitError } from "./process-errors.ts";

@@ -1,6 +1,6 @@
 /** The state file of a local fleet: addresses and processes. Written when the fleet is ready; compared with the running processes when read. */
 import { mkdir } from "node:fs/promises";
-import { z } from "zod";
+import * as z from "zod";
 import { readJson, writeJson } from "../files/index.ts";
 import { isAlive, type ProcessRecord, processRecord } from "../process/index.ts";
 import type { FleetPaths } from "./fleet-paths.ts";

@@ -1,5 +1,5 @@
 /** Deployment options: those of a Bundle, which each of its targets may override. */
-import { z } from "zod";
+import * as z from "zod";
 import { driftFields } from "./drift-detection.ts";
 import {
   described,

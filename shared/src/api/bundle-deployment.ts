@@ -5,7 +5,7 @@
  * costs a few hundred bytes whatever the size of the values. The leader writes `spec` and `status.display`; the replica that the
  * agent is connected to writes the rest of the status.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { described, fields, flag, list, plainFlag, plainText, type Typed } from "./field.ts";

@@ -2,7 +2,7 @@
  * What only the hub may say about a Bundle: who it was made for, where it goes, as whom it acts and what its chart's source and
  * values are read with. The hub signs it; a Bundle that has it without a valid signature is not deployed.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainFlag, plainText, type Typed } from "./field.ts";
 
 /** The Secrets that a source of charts is accessed with, as `NAMESPACE/NAME` on the hub. */

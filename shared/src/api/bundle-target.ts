@@ -1,5 +1,5 @@
 /** Targets of a Bundle: criteria that match clusters, and the options for them. */
-import { z } from "zod";
+import * as z from "zod";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";
 import { fields, flag, type Typed, text } from "./field.ts";
 import { selector } from "./label-selector.ts";

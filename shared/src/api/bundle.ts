@@ -1,5 +1,5 @@
 /** A Bundle: a HelmOp with every version resolved, and its targets. */
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { pinSchema } from "../source/index.ts";
 import { bundleDeploymentOptionsFields } from "./bundle-deployment-options.ts";

@@ -1,5 +1,5 @@
 /** A ClusterGroup: a name for the clusters of its namespace that a selector matches. */
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { described, fields, integer, plainText, type Typed } from "./field.ts";

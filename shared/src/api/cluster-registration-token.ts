@@ -1,5 +1,5 @@
 /** A ClusterRegistrationToken: lets agents enrol clusters in its namespace, until it expires. */
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import {
   described,

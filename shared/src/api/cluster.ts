@@ -1,5 +1,5 @@
 /** A Cluster: one member of the fleet. The replica of the hub that its agent is connected to writes `status.agent`. */
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import {

@@ -1,5 +1,5 @@
 /** Conditions of a status, such as `Ready`, `Accepted` and `Deployed`. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, integer, plainText, type Typed } from "./field.ts";
 
 export const conditionSchema = fields(

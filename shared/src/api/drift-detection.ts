@@ -2,7 +2,7 @@
  * Drift: changes that others make to the objects of a release. `driftDetection` is that of Flux's HelmRelease v2, `correctDrift`
  * and `diff` are Fleet's, for a HelmOp, a Bundle and each target.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, flag, list, type Typed, text } from "./field.ts";
 import { objectTargetSchema } from "./object-target.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { fields, freeForm, type Typed, text } from "./field.ts";
 
 const schema = fields({

@@ -2,7 +2,7 @@
  * Building blocks of the API's schemas. The types, the CRDs and the reference page are generated from these schemas, so every
  * field has a description. Unknown fields are kept: an object for a newer version survives reading and writing.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { durationRule } from "./validation-rules.ts";
 
 /** The type of a schema: deeply readonly, and without unknown fields. */

@@ -2,7 +2,7 @@
  * How the readiness of objects is decided by expressions: `healthCheckExprs` of Flux's HelmRelease v2, with its names and its
  * validation, for a HelmOp, a Bundle and each target.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, text } from "./field.ts";
 
 /** Of an expression, see `shared/src/cel`. */

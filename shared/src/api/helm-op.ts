@@ -1,5 +1,5 @@
 /** A HelmOp: a chart, a version or constraint, and its targets. Written by users. */
-import { z } from "zod";
+import * as z from "zod";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { bundleSpecFields, chartPinSchema } from "./bundle.ts";
 import { conditionsSchema } from "./condition.ts";

@@ -1,5 +1,5 @@
 /** Options for Helm: the chart, the release name and the values. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   described,
   fields,

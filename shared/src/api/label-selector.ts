@@ -1,5 +1,5 @@
 /** Label selectors of Kubernetes: their schema, and how they match. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, list, type Typed, texts } from "./field.ts";
 
 const requirement = fields({

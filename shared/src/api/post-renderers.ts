@@ -2,7 +2,7 @@
  * What is changed in the objects that a chart renders, before they are installed: `postRenderers` and `commonMetadata` of Flux's
  * HelmRelease v2, with its names and its validation, for a HelmOp, a Bundle and each target.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, text, texts } from "./field.ts";
 import { objectTargetSchema } from "./object-target.ts";
 

@@ -3,7 +3,7 @@
  * for a HelmOp, a Bundle and each target. Unset, they mean Fleet's behaviour; which of two fields wins is in
  * docs/release-options.md.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, flag, integer, type Typed } from "./field.ts";
 
 /** A duration as Flux has it: `5m`, `1h30m`, `1.5s`. A pattern, because a rule in a list would exceed the API server's budget. */

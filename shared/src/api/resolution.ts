@@ -1,5 +1,5 @@
 /** Resolution of charts in the status of a HelmOp or a Bundle, so that a new leader continues where the last one stopped. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, integer, plainFlag, plainText, type Typed } from "./field.ts";
 
 export const resolutionSchema = fields(

@@ -1,5 +1,5 @@
 /** The steps in which a change is rolled out to the clusters. */
-import { z } from "zod";
+import * as z from "zod";
 import { clusterCriteriaFields } from "./bundle-target.ts";
 import { countOrShare, described, fields, text } from "./field.ts";
 

@@ -1,5 +1,5 @@
 /** Summaries of deployments: counts by state, and the first that are not ready. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, integer, plainFlag, plainText, type Typed } from "./field.ts";
 
 /** The limit of a list in a status, which keeps it small for a fleet of any size. */

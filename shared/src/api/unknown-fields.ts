@@ -2,7 +2,7 @@
  * Finds fields of an object that its schema does not have. They are kept, so that an object for another version survives, but
  * have no effect, so a misspelt field has to be reported. Pure.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { nearest } from "../text/index.ts";
 
 export interface UnknownField {

@@ -6,7 +6,7 @@
  * templates and decides whether Helm runs; `releaseDigest` says which field belongs to which.
  */
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import {
   type LabelSelector,
   labelSelectorSchema,

@@ -1,5 +1,5 @@
 /** What is done about drift, and what does not count as drift, as a content has it. */
-import { z } from "zod";
+import * as z from "zod";
 
 const text = z.string().optional();
 

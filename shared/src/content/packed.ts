@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { z } from "zod";
+import * as z from "zod";
 import { messageOf } from "../errors/index.ts";
 import { canonicalJson, parseExact } from "../json/index.ts";
 

@@ -1,5 +1,5 @@
 /** What is changed in the rendered objects of a release before they are installed, as a content has it. */
-import { z } from "zod";
+import * as z from "zod";
 import { objectTargetSchema } from "./drift.ts";
 
 const text = z.string().optional();

@@ -1,5 +1,5 @@
 /** How a release is installed, upgraded and uninstalled, in a content: as in the API, with times in seconds. */
-import { z } from "zod";
+import * as z from "zod";
 
 const seconds = z.number().min(0).optional();
 const flag = z.boolean().optional();

@@ -1,5 +1,5 @@
 /** Flux's Alert: events of which objects are sent to which Provider. Written by users; without a status. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { eventSourceSchema } from "./event-source.ts";

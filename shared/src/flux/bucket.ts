@@ -1,5 +1,5 @@
 /** Flux's Bucket: files in an object storage. Written by users. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainText, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { duration, flag, localReference, shortDuration, string, suspend } from "./field.ts";

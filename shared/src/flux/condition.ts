@@ -1,5 +1,5 @@
 /** Conditions as Flux has them, which are those of Kubernetes' own API: each has all of its fields. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, type Typed } from "../api/index.ts";
 import { string, timestamp } from "./field.ts";
 

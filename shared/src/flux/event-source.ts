@@ -1,5 +1,5 @@
 /** References to objects, for Alerts and Receivers. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainText, type Typed } from "../api/index.ts";
 import { string, stringMap } from "./field.ts";
 

@@ -2,7 +2,7 @@
  * Building blocks of the schemas of Flux's kinds. They are not nullable, as in Flux: the API server drops a null. Where Flux has
  * no limit, there is none: what Flux accepts is accepted.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, type FieldMeta, fields, plainText } from "../api/index.ts";
 
 interface StringLimits {

@@ -1,5 +1,5 @@
 /** Flux's GitRepository: a branch, tag or commit of a Git repository. Written by users. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainFlag, plainText, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import {

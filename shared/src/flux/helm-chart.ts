@@ -1,5 +1,5 @@
 /** Flux's HelmChart: a chart of a source. Written by users, or generated for a HelmRelease. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainText, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { duration, flag, strings, suspend } from "./field.ts";

@@ -2,7 +2,7 @@
  * How a HelmRelease is installed, upgraded, tested, rolled back and uninstalled. The names are those of a HelmOp; the limits and
  * the meaning of an unset field are Flux's.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields } from "../api/index.ts";
 import { duration, flag, number, objectName } from "./field.ts";
 

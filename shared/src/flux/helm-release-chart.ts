@@ -1,5 +1,5 @@
 /** Where the chart of a HelmRelease comes from: the template of a HelmChart, or a reference. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainText } from "../api/index.ts";
 import { duration, namespaceName, objectName, string, stringMap } from "./field.ts";
 import { chartFields, chartSourceKinds } from "./helm-chart.ts";

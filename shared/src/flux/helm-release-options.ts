@@ -1,5 +1,5 @@
 /** What a HelmRelease changes in rendered objects, and what it says about drift, order and health. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainText } from "../api/index.ts";
 import { flag, localReference, objectName, string, stringMap } from "./field.ts";
 

@@ -1,5 +1,5 @@
 /** The status of a HelmRelease. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   bundleSummarySchema,
   described,

@@ -1,5 +1,5 @@
 /** Flux's HelmRelease: a chart, its values, and how it is installed. Written by users. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, type Typed, targetsSchema } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { duration, flag, namespaceName, number, objectName, string, suspend } from "./field.ts";

@@ -1,5 +1,5 @@
 /** Flux's HelmRepository: a repository of charts, over HTTP or in a registry. Written by users. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import {

@@ -1,5 +1,5 @@
 /** Flux's Provider: where the events of Alerts are sent. Written by users; without a status. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, plainText, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { duration, localReference, shortDuration, string, suspend } from "./field.ts";

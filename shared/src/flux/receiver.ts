@@ -1,5 +1,5 @@
 /** Flux's Receiver: a webhook that requests a reconciliation of objects. Written by users. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, integer, plainText, type Typed } from "../api/index.ts";
 import type { KubeObject } from "../kube/objects/index.ts";
 import { conditionsSchema } from "./condition.ts";

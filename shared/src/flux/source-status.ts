@@ -1,5 +1,5 @@
 /** What the statuses of all sources have in common. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, integer, plainText, resolutionSchema } from "../api/index.ts";
 import { conditionsSchema } from "./condition.ts";
 import { lastHandledReconcileAt, string, stringMap, timestamp } from "./field.ts";

@@ -1,5 +1,5 @@
 /** Verification of the signature of a chart in a registry. */
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields } from "../api/index.ts";
 import { localReference } from "./field.ts";
 

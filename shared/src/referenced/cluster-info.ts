@@ -1,5 +1,5 @@
 /** The fields of a Cluster that values templates may use; the same for all deployments of the cluster. */
-import { z } from "zod";
+import * as z from "zod";
 import { type Packed, PackedProblem, pack, packedDigest, unpack } from "../content/index.ts";
 import { AppError, messageOf } from "../errors/index.ts";
 import { referencedObjectErrors } from "./referenced-object.ts";

@@ -2,7 +2,7 @@
  * Referenced objects: Secrets and ConfigMaps of a workspace that deployments refer to, as credentials for a chart source or as
  * downstream resources. The hub sends an agent those that its own deployments refer to, and no others.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { formatObjectRef, type ObjectRef } from "../api/index.ts";
 import {
   type DeploymentContent,

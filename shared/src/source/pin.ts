@@ -1,5 +1,5 @@
 /** A pin: the one archive that a reference resolved to, by its address and the digest that it must have. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { unreachable } from "../errors/index.ts";
 import { describeUrl } from "./address.ts";
 import { parseOciName } from "./location.ts";

@@ -1,6 +1,6 @@
 /** Input and result of the readiness rules. Pure. */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import { z } from "zod";
+import * as z from "zod";
 
 export type ObjectStatus =
   | { readonly kind: "current" }

@@ -1,6 +1,6 @@
 /** What is read in the templates of values, before and after they are rendered. A reader does it where it may take long. Pure. */
 import { toHelmJson } from "@flotilla/shared/yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { TemplateError } from "./lex-template.ts";
 import { parseRendered, reread } from "./reread.ts";
 import { translateTemplate } from "./translate-template.ts";

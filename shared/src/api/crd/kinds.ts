@@ -1,5 +1,5 @@
 /** The kinds with the parts of their CRDs that are not in the schemas: descriptions and columns of `kubectl get`. */
-import type { z } from "zod";
+import type * as z from "zod";
 import type { KubeObject, Resource } from "../../kube/objects/index.ts";
 import {
   bundleDeploymentSchemas,

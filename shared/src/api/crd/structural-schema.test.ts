@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { countOrShare, described, fields, freeForm, text } from "../field.ts";
 import { type StructuralSchema, structuralSchema } from "./structural-schema.ts";
 

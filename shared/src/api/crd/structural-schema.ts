@@ -2,7 +2,7 @@
  * Converts a zod schema to the structural schema of a CRD. zod's JSON Schema has parts that a CRD may not have (unions), and
  * lacks `x-kubernetes-preserve-unknown-fields`, without which unknown fields are dropped. Pure.
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ValidationRule } from "../index.ts";
 
 /** A node of a CRD's schema. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { described, fields, flag, freeForm, text, time } from "../field.ts";
 import { bundleDeploymentOptionsFields } from "../index.ts";
 import { apiReference } from "./api-reference.ts";

@@ -1,5 +1,5 @@
 /** The fields of a schema as table rows: path, type, default and description. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { AppError, commonErrors } from "../../errors/index.ts";
 import { bundleDeploymentOptionsFields } from "../index.ts";
 

@@ -6,10 +6,9 @@
  */
 import { createSecureContext } from "node:tls";
 import type { Dispatcher, Pool as PoolType } from "undici";
-import Pool from "undici/lib/dispatcher/pool.js";
-import ProxyAgent from "undici/lib/dispatcher/proxy-agent.js";
 import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { Pool, ProxyAgent } from "../../undici/index.ts";
 import { dispatch, type Request, type StreamControl, type StreamSink } from "./dispatch.ts";
 import { kubeErrors } from "./errors.ts";
 import type { ClientCertificate, KubeConfig } from "./kubeconfig.ts";

@@ -124,6 +124,7 @@ export function createBucketClient(deps: {
       timeoutMs: limit.leftMs(),
       signal: limit.signal,
       errorKind: bucketErrors.BUCKET_REQUEST,
+      what: `${target.key === undefined ? "list" : `read ${JSON.stringify(target.key)} of`} bucket ${bucketAddress(location)}`,
     });
     if (response.status === 200) return response;
     return { response, refused: await readFailure(response) };

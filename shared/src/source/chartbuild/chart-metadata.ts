@@ -1,5 +1,5 @@
 /** Chart.yaml and Chart.lock, as Helm reads them. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import { AppError, messageOf } from "../../errors/index.ts";
 import { isMap, type Values } from "../../values/index.ts";
 import { parseHelmYaml, toHelmJson } from "../../yaml/index.ts";

@@ -1,5 +1,5 @@
 /** Docker's configuration (`kubernetes.io/dockerconfigjson`): selects the credentials for the host of a source. Pure. */
-import { z } from "zod";
+import * as z from "zod";
 import type { AppError } from "../../errors/index.ts";
 import { type AccessSettings, parseOciName, registryHost, type SourceLocation } from "../index.ts";
 import { invalidSecret as invalid } from "./secret-texts.ts";

@@ -2,7 +2,7 @@
  * Artifacts of registries, as Flux's OCIRepository reads them: the revision that a reference has now (one HEAD request for a
  * tag), and the layer, annotations and chart of a revision.
  */
-import { z } from "zod";
+import * as z from "zod";
 import { AppError } from "../../errors/index.ts";
 import type { Patterns } from "../../regex/index.ts";
 import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";

@@ -1,5 +1,5 @@
 /** The manifest of a tag: its digest, computed over its bytes, and the layer with the archive of the chart. */
-import { z } from "zod";
+import * as z from "zod";
 import { AppError } from "../../errors/index.ts";
 import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";
 import {

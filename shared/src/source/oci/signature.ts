@@ -2,7 +2,7 @@
  * Signatures that cosign made with a key: over the simple signing payload, or over the statement of a Sigstore bundle. Pure.
  */
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 
 export type OciSignature =
   | { readonly kind: "simple"; readonly payload: Uint8Array; readonly signature: string }

@@ -1,5 +1,5 @@
 /** The cosign signatures of a manifest: behind the tag `sha256-HEX.sig`, and among the referrers of the manifest. */
-import { z } from "zod";
+import * as z from "zod";
 import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";
 import { discard, type Exchange, readBody, responseError } from "../transport/index.ts";
 import type { OciRegistry } from "./registry.ts";

@@ -4,8 +4,9 @@
  */
 import { createHash } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Dispatcher } from "undici";
 import { AppError } from "../../errors/index.ts";
+import { Agent, EnvHttpProxyAgent } from "../../undici/index.ts";
 import { chartErrors, isHome, type ProxyAccess, type RepositoryAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";
 import { checkHost, createEgressConnector, type ResolveAll } from "./egress-connector.ts";

@@ -2,7 +2,8 @@
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { networkInterfaces } from "node:os";
-import { buildConnector } from "undici";
+import type { buildConnector } from "undici";
+import { buildConnector as connectorOf } from "../../undici/index.ts";
 import { type EgressPolicy, egressProblem } from "./egress.ts";
 
 /** A connection that the egress policy denies. The message has no address: the tenant may not know the network. */
@@ -42,7 +43,7 @@ export function createEgressConnector(
   function connectorTo(port: number): buildConnector.connector {
     const known = connectors.get(port);
     if (known !== undefined) return known;
-    const connector = buildConnector({
+    const connector = connectorOf({
       ...options,
       lookup: policedLookup(port, policy, resolveAll, subject),
     });

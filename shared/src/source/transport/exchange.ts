@@ -23,6 +23,8 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal | undefined;
   /** The kind of the error of a failure. */
   readonly errorKind: ErrorKind;
+  /** What is requested, for messages; absent: the method and the address. */
+  readonly what?: string | undefined;
 }
 
 export interface Exchange {
@@ -59,7 +61,7 @@ export function createExchanger(deps: {
     let url = request.url;
 
     for (let hop = 0; ; hop++) {
-      const description = `${request.method} ${describeUrl(url)}`;
+      const description = describe(request, url);
       const response = await send(request, url, hop > 0, signal).catch((thrown: unknown) => {
         throw failed(request, description, thrown);
       });
@@ -108,6 +110,12 @@ export function createExchanger(deps: {
       return pool.request(options);
     }
   }
+}
+
+function describe({ method, what, ...request }: ExchangeRequest, url: URL): string {
+  const address = `${method} ${describeUrl(url)}`;
+  if (what === undefined) return address;
+  return url === request.url ? what : `${what}: ${address}`;
 }
 
 /** The server that redirects chooses the address, so the credentials would be used for a request that nobody made. */

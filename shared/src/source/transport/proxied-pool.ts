@@ -2,7 +2,8 @@
  * Connections through the proxy of an access (`proxySecretRef`). The tenant names it, so that the egress policy is applied to it
  * as to the host of a repository.
  */
-import { type buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from "undici";
+import type { buildConnector, Dispatcher } from "undici";
+import { ProxyAgent, Socks5ProxyAgent } from "../../undici/index.ts";
 import type { ProxyAccess } from "../index.ts";
 import type { EgressPolicy } from "./egress.ts";
 import {

@@ -1,0 +1,54 @@
+/**
+ * Leaves releases to Flux: while its controllers run beside the hub, the Bundles of HelmReleases are suspended, because
+ * helm-controller and an agent would undo each other's upgrades. Once they are gone, each HelmRelease plans its Bundle
+ * again, which resumes it.
+ */
+import {
+  type Controller,
+  createController,
+  done,
+  ownKey,
+  type Reconcile,
+  watch,
+} from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
+import type { PinSigner } from "../resolve/index.ts";
+import { isBundleOf, type SuspendBundleDeps, setSuspended } from "./suspend-bundle.ts";
+
+export interface YieldToFluxDeps extends SuspendBundleDeps {
+  readonly flux: Pick<FluxCaches, "isLeftToFlux">;
+  readonly events: EventRecorder;
+}
+
+export function createYieldToFluxController(
+  deps: ControllerDeps & Pick<YieldToFluxDeps, "flux"> & { readonly signer: PinSigner },
+): Controller {
+  const { caches, clock, log, metrics } = deps;
+  return createController({
+    name: "helmrelease-yield",
+    workers: 4,
+    ...{ clock, log, metrics },
+    watches: [
+      watch(caches.bundles, {
+        predicate: ({ after }) => after !== undefined && isBundleOf(after),
+        toKeys: ownKey,
+      }),
+    ],
+    reconcile: yieldToFlux({ ...deps, bundles: caches.bundles.store }),
+  });
+}
+
+export function yieldToFlux(deps: YieldToFluxDeps): Reconcile {
+  return async (key, { signal }) => {
+    const bundle = deps.bundles.get(key);
+    if (!deps.flux.isLeftToFlux() || bundle === undefined || !isBundleOf(bundle)) return done();
+    if (bundle.metadata.deletionTimestamp !== undefined) return done();
+    if (await setSuspended(deps, bundle, true, signal))
+      deps.events.record(bundle, {
+        ...{ type: "Normal", reason: "LeftToFlux", action: "Suspend" },
+        note: "Flux's controllers run in the hub's cluster, so the agents leave the release of this HelmRelease as it is until the Leases of these controllers are deleted",
+      });
+    return done();
+  };
+}
