@@ -285,22 +285,28 @@ test("Reinstall uninstalls the release of a chart with another name first", asyn
 });
 
 test("a request to reset tries again without retries left, once for each token", async () => {
-  const actions = { install: { remediation: {} } };
+  const actions = { install: { remediation: {} }, upgrade: { remediation: {} } };
   await assign("reset", bad, actions);
   await failed("reset", "RETRIES_EXCEEDED");
   assert.deepEqual(runsOf("reset"), ["upgrade"]);
-  const reset = { token: "1", force: false, reset: true };
+  const earlier = agent.reports.length;
+  const requestOf = (token: string) => ({ token, force: false, reset: true });
 
-  await assign("reset", bad, actions, reset);
+  await assign("reset", bad, actions, requestOf("1"));
   await waitForRevision(client, "reset", 2, "failed");
-  await agent.intake.assign(
-    await assignmentOf({ name: "reset", chart: bad, url, actions, request: reset, paused: true }),
+  await agent.report(
+    (state) =>
+      state.name === "reset" &&
+      state.code === "RETRIES_EXCEEDED" &&
+      agent.reports.indexOf(state) >= earlier,
   );
-  await assign("reset", bad, actions, reset);
+  await assign("reset", bad, actions, requestOf("1"));
   await assign("after", good, {});
   await deployed("after", good);
-
   assert.deepEqual(runsOf("reset"), ["upgrade", "upgrade"]);
+
+  await assign("reset", bad, actions, requestOf("2"));
+  await waitForRevision(client, "reset", 3, "failed");
 });
 
 test("a request to force upgrades a release that is in sync, once for each token", async () => {
