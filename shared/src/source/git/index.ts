@@ -1,4 +1,4 @@
-export { accessToGit, createGitClient, type GitClient, type GitClientOptions } from "./client.ts";
+export { accessToGit, createGitClient, type GitClient } from "./client.ts";
 export { gitErrors } from "./errors.ts";
 export type { ResolvedReference } from "./reference.ts";
 export { cleanPath } from "./tree.ts";

@@ -1,5 +1,5 @@
 export { type GitHttpServer, startGitHttpServer } from "./git-http-server.ts";
 export { createRepository, type TestRepository } from "./git-repository.ts";
 export { requireProgram, runProgram } from "./programs.ts";
-export { type ServedApp, serveApp } from "./served-app.ts";
+export { serveApp } from "./served-app.ts";
 export { type SshServer, startSshServer } from "./ssh-server.ts";
