@@ -22,6 +22,11 @@ describe("what Helm has logged", () => {
     ],
     ["has a line once", ["level=WARN msg=again", "level=WARN msg=again"], "again"],
     ["does not repeat the error", ['level=ERROR msg="it broke"'], ""],
+    [
+      "does not repeat the error with other words before it, and the name of the release",
+      ['level=WARN msg="upgrade failed" name=web error="it broke"'],
+      "",
+    ],
     ["keeps a line of another form", ["level=WARN something else"], "something else"],
     ["keeps a text that is no JSON", ['level=WARN msg="a \\x00 byte"'], "a \\x00 byte"],
   ];

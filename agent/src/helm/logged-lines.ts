@@ -4,19 +4,29 @@
 const shownLines = 3;
 const shownLog = 600;
 
-/** Its last warnings and errors: about hooks, and about objects that it waited for. `error`: Helm's, which has some of them. */
+/**
+ * Its last warnings and errors: about hooks, and about objects that it waited for. Without those whose cause `error` has, which
+ * is Helm's: it logs with what it failed, before it prints it.
+ */
 export function loggedText(stderr: string, error: string): string {
   const logged = stderr
     .split("\n")
     .flatMap((line) => /^(?:time=\S+ )?level=(?:WARN|ERROR) (.*)$/.exec(line.trim())?.[1] ?? [])
-    .map(lineText)
-    .filter((text) => !error.includes(text))
+    .map(parseLine)
+    .filter(({ cause }) => !error.includes(cause))
+    .map(({ text }) => text)
     .slice(-shownLines);
   return [...new Set(logged)].join("; ").slice(0, shownLog);
 }
 
-/** `msg="hook failed" hook=migrate error="timed out"` as `hook failed: timed out (hook migrate)`. */
-function lineText(line: string): string {
+interface LogLine {
+  /** `msg="hook failed" hook=migrate error="timed out"` as `hook failed: timed out (hook migrate)`. */
+  readonly text: string;
+  /** The error of the line, or its message where it has none. */
+  readonly cause: string;
+}
+
+function parseLine(line: string): LogLine {
   const fields = new Map(
     [...line.matchAll(/([\w.-]+)=("(?:[^"\\]|\\.)*"|\S*)/g)].map(([, key = "", value = ""]) => [
       key,
@@ -25,7 +35,8 @@ function lineText(line: string): string {
   );
   const { msg = line, error = "", ...others } = Object.fromEntries(fields);
   const more = Object.entries(others).map(([key, value]) => `${key} ${value}`);
-  return `${msg}${error === "" ? "" : `: ${error}`}${more.length === 0 ? "" : ` (${more.join(", ")})`}`;
+  const text = `${msg}${error === "" ? "" : `: ${error}`}${more.length === 0 ? "" : ` (${more.join(", ")})`}`;
+  return { text, cause: error === "" ? msg : error };
 }
 
 /** Go quotes as JSON does, except for bytes that are no text. */

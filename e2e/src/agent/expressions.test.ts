@@ -4,8 +4,8 @@ import type { DeploymentState } from "@flotilla/proto";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
-import { definitionText } from "../harness/definition-text.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
+import { definitionText } from "../harness/object-text.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 

@@ -7,13 +7,13 @@ import { configMaps, namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { onTestFinished, test } from "vitest";
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
+import { configMapText, rejectedText } from "../harness/object-text.ts";
 import { createAdmin } from "../harness/rbac.ts";
 import { installedConfig, releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { hasCode, isDeployed, runsOf } from "./agent-reports.ts";
 import {
   assign,
-  configOf,
   edit,
   edited,
   force,
@@ -34,8 +34,8 @@ const hooked = await chartArchive({
   name: "hooked",
   version: "0.1.0",
   templates: {
-    "config.yaml": configOf("{{ .Release.Name }}-config"),
-    "hook.yaml": `${configOf("{{ .Release.Name }}-farewell")}  annotations: {helm.sh/hook: pre-delete}\n`,
+    "config.yaml": configMapText("{{ .Release.Name }}-config"),
+    "hook.yaml": configMapText("{{ .Release.Name }}-farewell", { hook: "pre-delete" }),
     "fail.yaml":
       "{{ if .Values.fail }}apiVersion: v1\nkind: Nothing\nmetadata: {name: x}\n{{ end }}",
   },
@@ -46,9 +46,8 @@ const failing = await chartArchive({
   name: "failing",
   version: "0.1.0",
   templates: {
-    "config.yaml": configOf("{{ .Release.Name }}-config"),
-    "test.yaml":
-      "apiVersion: v1\nkind: Service\nmetadata: {name: rejected, annotations: {helm.sh/hook: test}}\nspec: {ports: []}\n",
+    "config.yaml": configMapText("{{ .Release.Name }}-config"),
+    "test.yaml": rejectedText("test"),
   },
 });
 charts.publish(first, second, hooked, rejected, failing);

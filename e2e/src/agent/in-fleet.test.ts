@@ -11,6 +11,7 @@ import { findCondition } from "@flotilla/shared/conditions";
 import { configMaps } from "@flotilla/shared/kube/objects";
 import { onTestFinished, test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
+import { rejectedText } from "../harness/object-text.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startSilentServer } from "../harness/silent-server.ts";
 import { messageOf } from "../harness/wait.ts";
@@ -39,7 +40,7 @@ test("a failed upgrade is rolled back, with conditions and a history, and tried 
     name: "app",
     version: "9.0.0",
     templates: {
-      "rejected.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {ports: []}\n",
+      "rejected.yaml": rejectedText(),
     },
   });
   charts.publish(rejected);

@@ -6,8 +6,8 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import { configMaps, customResourceDefinitions, namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, chartArchive, configChart } from "../harness/chart-archive.ts";
-import { definitionText } from "../harness/definition-text.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
+import { configMapText, definitionText, rejectedText } from "../harness/object-text.ts";
 import { installedConfig, releaseHistory } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
@@ -41,12 +41,11 @@ const hooked = await Promise.all(
       name: "hooked",
       version,
       templates: {
-        "config.yaml": configMap(
-          "{{ .Release.Name }}-config",
-          "data: {version: {{ .Chart.Version }}}",
-        ),
+        "config.yaml": configMapText("{{ .Release.Name }}-config", {
+          data: "{version: {{ .Chart.Version }}}",
+        }),
         "hooks.yaml": ["pre-install", "pre-upgrade", "pre-delete"]
-          .map((event) => configMap(event, undefined, `annotations: {helm.sh/hook: ${event}}`))
+          .map((event) => configMapText(event, { hook: event }))
           .join("---\n"),
       },
     }),
@@ -58,10 +57,9 @@ const failing = await chartArchive({
   name: "plain",
   version: "0.3.0",
   templates: {
-    "config.yaml": configMap("{{ .Release.Name }}-config", "data: {version: 0.3.0}"),
-    "new.yaml": configMap("created"),
-    "rejected.yaml":
-      "apiVersion: v1\nkind: Service\nmetadata: {name: rejected}\nspec: {ports: []}\n",
+    "config.yaml": configMapText("{{ .Release.Name }}-config", { data: "{version: 0.3.0}" }),
+    "new.yaml": configMapText("created"),
+    "rejected.yaml": rejectedText(),
   },
 });
 /** Its hook has no namespace. */
@@ -69,12 +67,8 @@ const staying = await chartArchive({
   name: "staying",
   version: "0.1.0",
   templates: {
-    "config.yaml": configMap("{{ .Release.Name }}-config"),
-    "hook.yaml": configMap(
-      "parting",
-      undefined,
-      "namespace: nowhere\n  annotations: {helm.sh/hook: pre-delete}",
-    ),
+    "config.yaml": configMapText("{{ .Release.Name }}-config"),
+    "hook.yaml": configMapText("parting", { namespace: "nowhere", hook: "pre-delete" }),
   },
 });
 /** The definition has a column for each version of the chart. */
@@ -85,7 +79,7 @@ function defined(version: string): Promise<ChartArchive> {
   return chartArchive({
     name: "defining",
     version,
-    templates: { "config.yaml": configMap("{{ .Release.Name }}-config") },
+    templates: { "config.yaml": configMapText("{{ .Release.Name }}-config") },
     crds: {
       "widgets.yaml": [
         definitionText({ group: "options.example.com", kind: "Widget", column: `v${version}` }),
@@ -96,10 +90,6 @@ function defined(version: string): Promise<ChartArchive> {
 }
 charts.publish(...plain, staying, never, ...hooked, failing, defining, redefining);
 assert.ok(before !== undefined && after !== undefined);
-
-function configMap(name: string, data = "data: {}", metadata = ""): string {
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  ${metadata}\n${data}\n`;
-}
 
 async function assign(
   name: string,

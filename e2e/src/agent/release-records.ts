@@ -8,6 +8,7 @@ import { configMaps, type Secret, secrets } from "@flotilla/shared/kube/objects"
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import type { InProcessInstaller } from "../harness/in-process-installer.ts";
+import { configMapText } from "../harness/object-text.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
 
 export type Release = Readonly<Record<string, unknown>>;
@@ -29,7 +30,7 @@ export function withHook(name: string, event = "pre-delete"): (release: Release)
         name,
         kind: "ConfigMap",
         path: "x/hook.yaml",
-        manifest: configOf(name, "kube-system"),
+        manifest: configMapText(name, { namespace: "kube-system" }),
         events: [event],
       },
     ],
@@ -40,7 +41,7 @@ export function withHook(name: string, event = "pre-delete"): (release: Release)
 export function withObject(name: string): (release: Release) => Release {
   return (release) => ({
     ...release,
-    manifest: `${String(release["manifest"])}\n---\n${configOf(name, "kube-system")}`,
+    manifest: `${String(release["manifest"])}\n---\n${configMapText(name, { namespace: "kube-system" })}`,
   });
 }
 
@@ -80,14 +81,9 @@ export async function isInKubeSystem(client: ClusterClient, name: string): Promi
   return (await client.reader.get(configMaps, { namespace: "kube-system", name })) !== undefined;
 }
 
-/** The manifest of a ConfigMap. */
-export function configOf(name: string, namespace?: string): string {
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${namespace === undefined ? "" : `  namespace: ${namespace}\n`}`;
-}
-
 /** The API server rejects its update, after Helm has stored the revision. */
 export function rejectedChart(name: string, version: string): Promise<ChartArchive> {
-  return chartArchive({ name, version, templates: { "config.yaml": configOf("Not_A_Name") } });
+  return chartArchive({ name, version, templates: { "config.yaml": configMapText("Not_A_Name") } });
 }
 
 export async function assign(

@@ -5,6 +5,7 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
+import { configMapText, rejectedText } from "../harness/object-text.ts";
 import { installedConfig, releaseHistory, waitForRevision } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
@@ -20,14 +21,10 @@ const nodes: Resource<KubeObject> = {
   ...{ group: "", version: "v1", kind: "Node", plural: "nodes", namespaced: false },
 };
 
-const rejected = "apiVersion: v1\nkind: Service\nmetadata: {name: rejected}\nspec: {ports: []}\n";
-
-function config(name: string, data: string, metadata = ""): string {
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n  ${metadata}\ndata: ${data}\n`;
-}
-
 function chart(version: string, templates: Readonly<Record<string, string>> = {}) {
-  const own = config("{{ .Release.Name }}-config", `{version: "${version}"}`);
+  const own = configMapText("{{ .Release.Name }}-config", {
+    data: `{version: "${version}"}`,
+  });
   return chartArchive({ name: "app", version, templates: { "config.yaml": own, ...templates } });
 }
 
@@ -62,7 +59,7 @@ spec:
 const good = await chart("1.0.0");
 const better = await chart("1.1.0");
 /** The API server rejects an object of it, after it has changed others. */
-const bad = await chart("2.0.0", { "rejected.yaml": rejected });
+const bad = await chart("2.0.0", { "rejected.yaml": rejectedText() });
 /** Its pod is never scheduled. */
 const stuck = await podChart("3.0.0", "no: node");
 /** Until a node has this label. */
@@ -70,19 +67,20 @@ const late = await podChart("3.1.0", "late: healed");
 /** A Job, whose pod completes only where it can run. */
 const [working, idling] = [await jobChart("3.2.0", "{}"), await jobChart("3.3.0", "{no: node}")];
 const passing = await chart("4.0.0", {
-  "tests.yaml": `${config("smoke", "{}", "annotations: {helm.sh/hook: test}")}---\n${config("load", "{}", "annotations: {helm.sh/hook: test}")}`,
+  "tests.yaml": ["smoke", "load"]
+    .map((name) => configMapText(name, { hook: "test" }))
+    .join("---\n"),
 });
 const failing = await chart("5.0.0", {
-  "smoke.yaml": config("smoke", "{}", "annotations: {helm.sh/hook: test}"),
-  "test.yaml": rejected.replace(
-    "{name: rejected}",
-    "{name: rejected, annotations: {helm.sh/hook: test}}",
-  ),
+  "smoke.yaml": configMapText("smoke", { hook: "test" }),
+  "test.yaml": rejectedText("test"),
 });
 const renamed = await chartArchive({
   name: "other",
   version: "1.5.0",
-  templates: { "config.yaml": config("{{ .Release.Name }}-config", '{version: "other"}') },
+  templates: {
+    "config.yaml": configMapText("{{ .Release.Name }}-config", { data: '{version: "other"}' }),
+  },
 });
 charts.publish(good, better, bad, stuck, late, working, idling, passing, failing, renamed);
 

@@ -10,7 +10,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
-import { definitionText } from "../harness/definition-text.ts";
+import { configMapText, definitionText } from "../harness/object-text.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import { currentCondition, messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { chartOf } from "./release-fleet.ts";
@@ -22,7 +22,9 @@ const releases = await startSampleFleet(
     name: "hooked",
     version: "1.0.0",
     templates: {
-      "config.yaml": configMap("{{ .Release.Name }}-config", "{text: {{ .Values.text | quote }}}"),
+      "config.yaml": configMapText("{{ .Release.Name }}-config", {
+        data: "{text: {{ .Values.text | quote }}}",
+      }),
       "hooks.yaml": events.map((event) => hook(event)).join("---\n"),
     },
     values: "text: hello\n",
@@ -36,13 +38,9 @@ const replicaSets: Resource<KubeObject> = {
   ...{ group: "apps", version: "v1", kind: "ReplicaSet", plural: "replicasets", namespaced: true },
 };
 
-function configMap(name: string, data = "{}", annotations = "{}"): string {
-  return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "${name}", annotations: ${annotations}}\ndata: ${data}\n`;
-}
-
 /** It stays. */
 function hook(event: string): string {
-  return configMap(`{{ .Release.Name }}-${event}`, "{}", `{helm.sh/hook: ${event}}`);
+  return configMapText(`{{ .Release.Name }}-${event}`, { hook: event });
 }
 
 /** Its definition has a column for the version of the chart. */
@@ -50,7 +48,7 @@ function defining(version: string) {
   return chartArchive({
     name: "defining",
     version,
-    templates: { "config.yaml": configMap("{{ .Release.Name }}-config") },
+    templates: { "config.yaml": configMapText("{{ .Release.Name }}-config") },
     crds: {
       "gadgets.yaml": definitionText({
         group: "actions.example.com",

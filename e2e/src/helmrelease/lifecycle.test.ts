@@ -11,7 +11,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
-import { definitionText } from "../harness/definition-text.ts";
+import { configMapText, definitionText } from "../harness/object-text.ts";
 import { roleBindings } from "../harness/rbac.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import { currentCondition, waitForObject, waitUntilGone } from "../harness/wait.ts";
@@ -25,11 +25,9 @@ const releases = await startSampleFleet(
     name: "parting",
     version: "1.0.0",
     templates: {
-      "config.yaml":
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: '{{ .Release.Name }}-config'}\n",
+      "config.yaml": configMapText("{{ .Release.Name }}-config"),
       // It fails while its namespace does not exist.
-      "hook.yaml":
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: parting, namespace: hooks, annotations: {helm.sh/hook: pre-delete}}\n",
+      "hook.yaml": configMapText("parting", { namespace: "hooks", hook: "pre-delete" }),
     },
   }),
   await chartArchive({

@@ -1,6 +1,7 @@
 /** The charts whose upgrades succeed and fail in the stories of Alerts. */
 import { chartArchive, configChart } from "../harness/chart-archive.ts";
 import type { ChartServer } from "../harness/chart-server.ts";
+import { rejectedText } from "../harness/object-text.ts";
 
 /** The chart `app` with the versions 1.0.0 and 1.1.0, and 2.0.0, of which the API server rejects an object. */
 export async function publishAppCharts(charts: ChartServer): Promise<void> {
@@ -11,7 +12,7 @@ export async function publishAppCharts(charts: ChartServer): Promise<void> {
       name: "app",
       version: "2.0.0",
       templates: {
-        "bad.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: bad}\nspec: {ports: []}\n",
+        "bad.yaml": rejectedText(),
       },
     }),
   );

@@ -1,4 +1,37 @@
-/** The text of a CustomResourceDefinition, for the charts of tests. */
+/** Texts of objects, for the charts of tests. They may have templates of Helm in them. */
+
+export interface ConfigMapSpec {
+  /** Default: that of the release. */
+  readonly namespace?: string;
+  /** In the syntax of flow: `{version: "1.0.0"}`. */
+  readonly data?: string;
+  /** The event of Helm's hook that it is, such as `pre-delete`; absent: it is none. */
+  readonly hook?: string;
+}
+
+export function configMapText(name: string, spec: ConfigMapSpec = {}): string {
+  const { namespace, data = "{}", hook } = spec;
+  return `apiVersion: v1\nkind: ConfigMap\n${metadataText(name, { namespace, hook })}data: ${data}\n`;
+}
+
+/** A Service that the API server rejects, because it has no port. `hook`: see ConfigMapSpec. */
+export function rejectedText(hook?: string): string {
+  return `apiVersion: v1\nkind: Service\n${metadataText("rejected", { hook })}spec: {ports: []}\n`;
+}
+
+function metadataText(
+  name: string,
+  {
+    namespace,
+    hook,
+  }: { readonly namespace?: string | undefined; readonly hook?: string | undefined },
+): string {
+  return [
+    `metadata:\n  name: "${name}"\n`,
+    ...(namespace === undefined ? [] : [`  namespace: ${namespace}\n`]),
+    ...(hook === undefined ? [] : [`  annotations: {helm.sh/hook: ${hook}}\n`]),
+  ].join("");
+}
 
 export interface DefinitionSpec {
   readonly group: string;
