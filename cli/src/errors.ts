@@ -32,7 +32,7 @@ export const cliErrors = defineErrors({
   },
   FLUX_LEASE_EXISTS: {
     retryable: false,
-    help: "A Lease of Flux's controllers exists, and the hub has Bundles of HelmReleases: if they were deleted, either might uninstall the releases. Nothing was changed. If Flux is uninstalled, delete the Lease that the message names.",
+    help: "A Lease of Flux's controllers exists, and the hub has Bundles of HelmReleases that are not suspended: their releases would be uninstalled with them. Nothing was changed. A hub that runs suspends them while the Lease exists. If Flux is uninstalled, delete the Lease that the message names.",
   },
   HUB_NOT_RUNNING: {
     retryable: false,

@@ -70,11 +70,17 @@ export function describeRest(
     "What is left to remove, in any order:",
     "  in each cluster   helm uninstall flotilla-agent --namespace flotilla-agent && kubectl delete namespace flotilla-agent",
     "  on the hub        helm uninstall flotilla --namespace flotilla-system",
-    "                    helm uninstall flotilla-crds flotilla-flux-crds --namespace flotilla-system --ignore-not-found && flotilla crds | kubectl delete -f -",
+    `                    ${removeCrds(fleet)}`,
     "                    kubectl delete namespace flotilla-system",
     "Workspaces (fleet-default, fleet-local and yours) stay, with the Secrets that you created in them.",
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** Flux's controllers use the definitions of their kinds, whoever installed them. */
+function removeCrds({ fluxLease }: FleetObjects): string {
+  const charts = ["flotilla-crds", ...(fluxLease === undefined ? ["flotilla-flux-crds"] : [])];
+  return `helm uninstall ${charts.join(" ")} --namespace flotilla-system --ignore-not-found && flotilla crds | kubectl delete -f -`;
 }
 
 function agentState(cluster: Cluster | undefined): string {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { bundles } from "@flotilla/shared/api";
+import { apiVersion, type Bundle, bundles } from "@flotilla/shared/api";
 import { fleetNamespace, helmReleaseLabel, hubNamespace } from "@flotilla/shared/api/names";
-import { type KubeObject, leases } from "@flotilla/shared/kube/objects";
+import { leases } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
 import { assertMayEmpty } from "./preconditions.ts";
@@ -30,21 +30,27 @@ describe("a fleet is not emptied", () => {
       });
   });
 
-  test("where a Lease of Flux's controllers exists and the hub has Bundles of HelmReleases", async () => {
+  test("where a Lease of Flux's controllers exists and the Bundle of a HelmRelease is not suspended", async () => {
     const kube = createMemoryApiServer();
     kube.put(leases, {
       metadata: { namespace: "flux-system", name: "helm-controller-leader-election" },
       spec: {},
     });
     await assertMayEmpty(kube, { keepReleases: true }, signal);
-    kube.put<KubeObject>(bundles, {
-      metadata: { namespace: "apps", name: "web", labels: { [helmReleaseLabel]: "web" } },
+    const bundle = (name: string, suspend: boolean): Bundle => ({
+      apiVersion,
+      kind: "Bundle",
+      metadata: { namespace: "apps", name, labels: { [helmReleaseLabel]: name } },
+      spec: { suspend },
     });
+    kube.put(bundles, bundle("left-to-flux", true));
+    await assertMayEmpty(kube, { keepReleases: true }, signal);
+    kube.put(bundles, bundle("web", false));
 
     await assert.rejects(assertMayEmpty(kube, { keepReleases: true }, signal), {
       code: "FLUX_LEASE_EXISTS",
       message:
-        /Lease flux-system\/helm-controller-leader-election .*; nothing was changed; if Flux/,
+        /Lease flux-system\/helm-controller-leader-election .*Bundle apps\/web .*; nothing was changed; .*; if Flux is gone, delete the Lease$/,
     });
   });
 

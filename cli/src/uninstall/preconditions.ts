@@ -1,5 +1,5 @@
 /** What must be so before a fleet is emptied. */
-import { bundles } from "@flotilla/shared/api";
+import { type Bundle, bundles } from "@flotilla/shared/api";
 import {
   fleetLeaseNames,
   fleetNamespace,
@@ -7,9 +7,9 @@ import {
   hubNamespace,
 } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
-import { isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
+import { isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
-import { leases } from "@flotilla/shared/kube/objects";
+import { keyOf, leases } from "@flotilla/shared/kube/objects";
 import { cliErrors } from "../errors.ts";
 import { fluxLeaseOf } from "./fleet-objects.ts";
 
@@ -31,10 +31,11 @@ export async function assertMayEmpty(
       `empty the fleet on ${rest.server}: Lease ${fleetNamespace}/${ofFleet.metadata.name} of Fleet's controllers exists, which use the same objects; nothing was changed; if Fleet is gone, delete the Lease`,
     );
   const fluxLease = await fluxLeaseOf(rest, signal);
-  if (fluxLease !== undefined && (await hasReleaseBundles(rest, signal)))
+  const active = fluxLease === undefined ? undefined : await activeReleaseBundle(rest, signal);
+  if (fluxLease !== undefined && active !== undefined)
     throw new AppError(
       cliErrors.FLUX_LEASE_EXISTS,
-      `empty the fleet on ${rest.server}: Lease ${fluxLease} of Flux's controllers exists, and the hub has Bundles of HelmReleases, so both may install them; nothing was changed; if Flux is gone, delete the Lease`,
+      `empty the fleet on ${rest.server}: Lease ${fluxLease} of Flux's controllers exists, and Bundle ${active} of a HelmRelease is not suspended, so its release may be uninstalled although Flux has it; nothing was changed; a hub that runs beside Flux suspends these Bundles; if Flux is gone, delete the Lease`,
     );
   if (keepReleases) return;
   const leader = await rest.get(
@@ -49,16 +50,21 @@ export async function assertMayEmpty(
     );
 }
 
-async function hasReleaseBundles(rest: KubeRest, signal: AbortSignal): Promise<boolean> {
+/** `namespace/name` of a Bundle of a HelmRelease whose release is uninstalled with it: one of a suspended Bundle stays. */
+async function activeReleaseBundle(
+  rest: KubeRest,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
-    const { items } = await rest.list(bundles, {
-      labelSelector: helmReleaseLabel,
-      signal,
-      limit: 1,
+    const { objects } = await listAll({
+      ...{ rest, resource: bundles, signal },
+      selection: { labelSelector: helmReleaseLabel },
+      transform: (bundle: Bundle) => bundle,
     });
-    return items.length > 0;
+    const active = objects.find(({ spec }) => spec.suspend !== true);
+    return active && keyOf(active);
   } catch (thrown) {
-    if (isNotFound(thrown)) return false;
+    if (isNotFound(thrown)) return undefined;
     throw thrown;
   }
 }

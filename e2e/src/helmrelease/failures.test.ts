@@ -58,12 +58,13 @@ test("failed: an installation is uninstalled and retried as often as its retries
   );
 
   assert.equal(currentCondition(stalled, "Released")?.reason, "InstallFailed");
-  assert.equal(stalled.status?.failures, 2);
+  const { failures, installFailures, upgradeFailures } = stalled.status ?? {};
+  assert.deepEqual([failures, installFailures, upgradeFailures], [2, 2, undefined]);
   assert.deepEqual(await recordsOf(name), ["1 failed"]);
 
   await releases.patch(refOf(name), { values: { reject: false } });
   const { status } = await readyAt(name, 2);
-  assert.equal(status?.failures ?? 0, 0);
+  assert.deepEqual([status?.failures, status?.installFailures], [undefined, undefined]);
 });
 
 test("failed: an upgrade is rolled back, and an upgrade whose remediation is uninstall is uninstalled and installed again", async () => {
@@ -77,6 +78,7 @@ test("failed: an upgrade is rolled back, and an upgrade whose remediation is uni
     "RollbackSucceeded",
   );
   assert.equal(currentCondition(rolledBack, "Ready")?.status, "False");
+  assert.equal(rolledBack.status?.upgradeFailures, rolledBack.status?.failures);
   assert.equal(await greetingOf("rolled-back"), "hello");
 
   await install("removed", { upgrade: { remediation: { retries: 1, strategy: "uninstall" } } });

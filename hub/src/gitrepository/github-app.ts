@@ -68,7 +68,7 @@ export function parseGithubApp(texts: SecretTexts): GithubApp {
   const baseUrl = texts["githubAppBaseURL"]?.trim() ?? "";
   const url = URL.parse(baseUrl === "" ? "https://api.github.com" : baseUrl);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw invalid("githubAppBaseURL of the secret is not an address with https");
+    throw invalid("githubAppBaseURL of the secret is not an address with https:// or http://");
   return {
     id: id.trim(),
     privateKey,

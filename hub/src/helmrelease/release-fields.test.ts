@@ -76,8 +76,45 @@ describe("a HelmRelease with one cluster has", () => {
     assert.ok(!("storageNamespace" in unknown), "an empty one is not valid");
   });
 
+  const failing: readonly (readonly [string, readonly ReleaseRevision[], HelmReleaseStatus])[] = [
+    ["installFailures of an installation", [first], { installFailures: 2 }],
+    ["upgradeFailures of an upgrade", [second, first], { upgradeFailures: 2 }],
+    [
+      "upgradeFailures of an upgrade that was rolled back",
+      [{ ...first, version: 3, action: "rollback" }, second],
+      { upgradeFailures: 2 },
+    ],
+  ];
+  test.each(failing)("%s", (_, history, expected) => {
+    const deployment = aDeployment("paris", { status: { history, failures: 2 } });
+    const before = { failures: 1, installFailures: 1, upgradeFailures: 1 };
+
+    const { failures, installFailures, upgradeFailures } = withReleaseFields(
+      before,
+      deployment,
+      undefined,
+    );
+
+    assert.deepEqual(
+      { failures, installFailures, upgradeFailures },
+      { failures: 2, installFailures: undefined, upgradeFailures: undefined, ...expected },
+    );
+  });
+
+  test("installFailures of an installation that was uninstalled again", () => {
+    const deployment = aDeployment("paris", { status: { failures: 1 } });
+    const before: HelmReleaseStatus = { lastAttemptedReleaseAction: "install" };
+
+    assert.equal(withReleaseFields(before, deployment, undefined).installFailures, 1);
+  });
+
   test("no failures any more once it has succeeded", () => {
-    assert.ok(!("failures" in statusOf({ failures: 2 }, [first])));
+    const found = statusOf({ failures: 2, installFailures: 2, upgradeFailures: 1 }, [first]);
+
+    assert.deepEqual(
+      ["failures", "installFailures", "upgradeFailures"].filter((field) => field in found),
+      [],
+    );
   });
 
   test("no inventory any more when the list of objects is cut", () => {

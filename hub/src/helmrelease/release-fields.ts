@@ -10,6 +10,8 @@ export function withoutReleaseFields({
   lastAttemptedReleaseAction: _action,
   inventory: _inventory,
   failures: _failures,
+  installFailures: _installs,
+  upgradeFailures: _upgrades,
   ...others
 }: HelmReleaseStatus): HelmReleaseStatus {
   return others;
@@ -28,14 +30,30 @@ export function withReleaseFields(
   );
   const action = history.map((each) => each.action).find(isAttempt);
   const inventory = inventoryOf(deployment);
-  const { inventory: _inventory, failures: _failures, ...kept } = before;
+  const {
+    inventory: _inventory,
+    failures: _failures,
+    installFailures: _installs,
+    upgradeFailures: _upgrades,
+    ...kept
+  } = before;
   return {
     ...kept,
     ...(history.length > 0 && { history }),
     ...(history.length > 0 && namespace !== "" && { storageNamespace: namespace }),
     ...(action !== undefined && { lastAttemptedReleaseAction: action }),
     ...(inventory !== undefined && { inventory }),
-    ...(status?.failures !== undefined && { failures: status.failures }),
+    ...failuresOf(status?.failures, action ?? before.lastAttemptedReleaseAction),
+  };
+}
+
+/** Failed upgrades that were remediated by an uninstall count with the installations that follow them. */
+function failuresOf(failures: number | undefined, action: string | undefined) {
+  if (failures === undefined) return {};
+  return {
+    failures,
+    ...(action === "install" && { installFailures: failures }),
+    ...(action === "upgrade" && { upgradeFailures: failures }),
   };
 }
 

@@ -1,4 +1,8 @@
-export { type GitHttpServer, startGitHttpServer } from "./git-http-server.ts";
+export {
+  type GitHttpServer,
+  type GitHttpServerOptions,
+  startGitHttpServer,
+} from "./git-http-server.ts";
 export { createRepository, type TestRepository } from "./git-repository.ts";
 export { requireProgram, runProgram } from "./programs.ts";
 export { serveApp } from "./served-app.ts";
