@@ -121,7 +121,7 @@ describe("a tenant's HelmOp", () => {
 
     await workspace.waitForMessage(
       "intruder",
-      /release vault\/intruder: .*service account flotilla-agent\/team-a may not list secrets of API group "" in namespace vault/s,
+      /release vault\/intruder with chart \S+: .*service account flotilla-agent\/team-a may not list secrets of API group "" in namespace vault/s,
     );
 
     assert.deepEqual(await tenants.records(undefined, foreignSecret.namespace), []);
