@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { generateKeyPairSync, sign as signBytes } from "node:crypto";
-import { type OCIRepository, type OCIRepositorySpec, ociRepositories } from "@flotilla/shared/flux";
+import { type OCIRepositorySpec, ociRepositories } from "@flotilla/shared/flux";
 import {
   createTestClient,
   describeRequest,
@@ -119,9 +119,10 @@ async function setUp(t: TestContext) {
       }),
     condition: (type: string) => sources.condition(ociRepositories, "web", type),
     pinOf() {
-      const { metadata, status } = sources.get(ociRepositories, "web") ?? ({} as OCIRepository);
-      const { signer } = sources;
-      const pin = metadata && pinOfArtifact("OCIRepository", metadata, status?.artifact, signer);
+      const found = sources.get(ociRepositories, "web");
+      if (found === undefined) return undefined;
+      const { artifact } = found.status ?? {};
+      const pin = pinOfArtifact("OCIRepository", found.metadata, artifact, sources.signer);
       return pin?.kind === "oci" ? pin : undefined;
     },
     async reconcile(value: string) {
