@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findCondition } from "@flotilla/shared/conditions";
@@ -10,7 +10,12 @@ import {
   helmCharts,
 } from "@flotilla/shared/flux";
 import { createGitClient } from "@flotilla/shared/source/git";
-import { createRepository, startGitHttpServer } from "@flotilla/shared/source/git/testing";
+import {
+  createRepository,
+  requireProgram,
+  runProgram,
+  startGitHttpServer,
+} from "@flotilla/shared/source/git/testing";
 import { type TestContext, test } from "vitest";
 import { namespace, startTestSources } from "../fluxsource/testing/index.ts";
 import { createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
@@ -144,4 +149,132 @@ test("the artifact of a HelmChart that somebody else has written is replaced at 
   assert.equal(ready(), undefined);
   const { pin } = await until(ready);
   assert.equal(pin.kind === "git" && pin.commit, commit);
+});
+
+test("a GitRepository with verify has SourceVerified True for signed commits and tags, and False for others", async (t) => {
+  const { root, server, rest, events, change, condition, get, putSecret, until } = await setUp(t);
+  const app = await createRepository(root, "app.git");
+  const key = join(root, ".signer");
+  const keygen = requireProgram("ssh-keygen", "openssh-client");
+  await runProgram(keygen, ["-q", "-t", "ed25519", "-N", "", "-f", key]);
+  await app.git("config", "gpg.format", "ssh");
+  const signed = await app.commit({ a: "1" }, { args: [`--gpg-sign=${key}`] });
+  await app.git("tag", "-a", "-m", "v1", "-u", key, "v1");
+  await app.git("tag", "-a", "-m", "v2", "v2");
+  await app.git("push", "-q", "origin", "--tags");
+  await app.commit({ a: "2" }, { branch: "plain" });
+  putSecret("keys", { "team.sshpub": await readFile(`${key}.pub`, "utf8") });
+  const secretRef = { name: "keys" };
+  rest.put(
+    gitRepositories,
+    repository(server.url("app.git"), { verify: { mode: "HEAD", secretRef } }),
+  );
+  const verified = (generation: number) =>
+    until(() => {
+      const found = condition(gitRepositories, "app", "SourceVerified");
+      const { polling } = get(gitRepositories, "app")?.status ?? {};
+      return polling?.observedGeneration === generation ? found : undefined;
+    });
+
+  const head = await verified(1);
+  assert.deepEqual([head.status, head.reason], ["True", "Succeeded"]);
+  assert.equal(head.message, `verified signature of commit ${signed}`);
+  assert.equal(get(gitRepositories, "app")?.status?.sourceVerificationMode, "HEAD");
+  const before = get(gitRepositories, "app")?.status?.artifact;
+
+  change(gitRepositories, "app", { spec: { ref: { branch: "plain" } } });
+  const plain = await verified(2);
+  assert.deepEqual([plain.status, plain.reason], ["False", "InvalidCommitSignature"]);
+  assert.match(plain.message ?? "", /has no signature.*; retrying at /);
+  assert.equal(condition(gitRepositories, "app", "Ready")?.status, "False");
+  assert.deepEqual(get(gitRepositories, "app")?.status?.artifact, before);
+  assert.ok(events.includes("Warning InvalidCommitSignature"), events.join());
+
+  change(gitRepositories, "app", {
+    spec: { ref: { tag: "v1" }, verify: { mode: "TagAndHEAD", secretRef } },
+  });
+  const both = await verified(3);
+  assert.equal(both.status, "True");
+  assert.match(both.message ?? "", /tag "v1" and commit/);
+
+  change(gitRepositories, "app", {
+    spec: { ref: { tag: "v2" }, verify: { mode: "Tag", secretRef } },
+  });
+  const tag = await verified(4);
+  assert.deepEqual([tag.status, tag.reason], ["False", "InvalidTagSignature"]);
+
+  change(gitRepositories, "app", { spec: { verify: { mode: "Tag", secretRef: { name: "x" } } } });
+  const none = await verified(5);
+  assert.deepEqual([none.status, none.reason], ["False", "VerificationError"]);
+  assert.match(none.message ?? "", /there is no Secret x/);
+});
+
+test("a GitRepository with include waits for the other one, and follows its changes and its deletion", async (t) => {
+  const { root, server, rest, condition, get, request, until } = await setUp(t);
+  const app = await createRepository(root, "app.git");
+  const base = await createRepository(root, "base.git");
+  await app.commit({ a: "1" });
+  const first = await base.commit({ b: "1" });
+  const include = [{ repository: { name: "base" }, fromPath: "b", toPath: "c" }];
+  rest.put(gitRepositories, repository(server.url("app.git"), { include }));
+  const statusOf = () => get(gitRepositories, "app")?.status;
+  const missing = await until(() => condition(gitRepositories, "app", "IncludeUnavailable"));
+  assert.equal(missing.reason, "NotFound");
+  assert.match(missing.message ?? "", /there is no GitRepository base of this namespace/);
+  assert.equal(statusOf()?.artifact, undefined);
+
+  const other = repository(server.url("base.git"), { ref: { branch: "gone" } });
+  rest.put(gitRepositories, { ...other, metadata: { ...other.metadata, name: "base", uid: "b" } });
+  await until(() => condition(gitRepositories, "base", "FetchFailed"));
+  request(gitRepositories, "app", "one");
+  await until(() =>
+    condition(gitRepositories, "app", "IncludeUnavailable")?.reason === "NoArtifact"
+      ? true
+      : undefined,
+  );
+
+  await base.git("push", "-q", "origin", "HEAD:refs/heads/gone");
+  request(gitRepositories, "base", "now");
+  const included = () => statusOf()?.includedArtifacts?.[0]?.revision;
+  await until(() => (included() === `gone@sha1:${first}` ? true : undefined));
+  const before = statusOf()?.artifact;
+  assert.deepEqual(statusOf()?.observedInclude, include);
+  assert.equal(condition(gitRepositories, "app", "Ready")?.status, "True");
+
+  const second = await base.commit({ b: "2" }, { branch: "gone" });
+  request(gitRepositories, "base", "again");
+  await until(() => (included() === `gone@sha1:${second}` ? true : undefined));
+  assert.equal(statusOf()?.artifact?.revision, before?.revision);
+  assert.notEqual(statusOf()?.artifact?.digest, before?.digest);
+
+  const known = statusOf()?.artifact;
+  await rest.delete(gitRepositories, { namespace, name: "base" });
+  await until(() =>
+    condition(gitRepositories, "app", "IncludeUnavailable")?.reason === "NotFound"
+      ? true
+      : undefined,
+  );
+  assert.deepEqual(statusOf()?.artifact, known);
+});
+
+test("a GitRepository with suspend is not read, and one whose branch is gone keeps its artifact", async (t) => {
+  const { root, server, rest, change, condition, get, request, until } = await setUp(t);
+  const app = await createRepository(root, "app.git");
+  await app.commit({ a: "1" });
+  rest.put(gitRepositories, repository(server.url("app.git")));
+  const statusOf = () => get(gitRepositories, "app")?.status;
+  const before = await until(() => statusOf()?.artifact);
+  const seen = server.seen.length;
+
+  change(gitRepositories, "app", { spec: { suspend: true } });
+  request(gitRepositories, "app", "now");
+  await until(() => (statusOf()?.lastHandledReconcileAt === "now" ? true : undefined));
+  assert.equal(server.seen.length, seen);
+
+  await app.commit({ a: "2" }, { branch: "other" });
+  await app.git("--git-dir", app.bareDir, "update-ref", "-d", "refs/heads/main");
+  change(gitRepositories, "app", { spec: { suspend: false } });
+  const failed = await until(() => condition(gitRepositories, "app", "FetchFailed"));
+  assert.match(failed.message ?? "", /has no branch "main"; retrying at /);
+  assert.deepEqual(statusOf()?.artifact, before);
 });

@@ -151,3 +151,22 @@ describe("the settings of a Provider", () => {
       assert.match(refused, why);
     });
 });
+
+describe("Providers of the type", () => {
+  const refused = [
+    ...["googlechat", "googlepubsub", "azureeventhub", "datadog", "sentry", "opsgenie", "telegram"],
+    ...["matrix", "lark", "rocket", "webex", "zulip", "nats", "githubdispatch", "bitbucket"],
+    ...["bitbucketserver", "azuredevops", "otel", "giteapullrequestcomment"],
+    ...["githubpullrequestcomment", "gitlabmergerequestcomment"],
+  ] as const;
+  for (const type of refused)
+    test(`${type} are refused with the types to use instead`, () => {
+      const why = readyProvider(provider({ type }), {});
+
+      assert.ok(typeof why === "string");
+      assert.match(
+        why,
+        new RegExp(`^providers of type ${type} are not supported: use one of generic, .*gitea$`),
+      );
+    });
+});

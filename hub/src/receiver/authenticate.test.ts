@@ -122,6 +122,12 @@ const cases: readonly Case[] = [
     accepted: true,
   },
   {
+    name: "bitbucket with the signature of another key",
+    type: "bitbucket",
+    headers: { ...json, "x-hub-signature": `sha256=${hmac("sha256", body, "other")}` },
+    accepted: false,
+  },
+  {
     name: "gitlab with the token",
     type: "gitlab",
     events: ["Push Hook"],
