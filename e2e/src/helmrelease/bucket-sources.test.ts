@@ -136,6 +136,10 @@ test("Bucket with reconcileStrategy Revision: a changed object upgrades; with Ch
   await put("changed", chartFiles("app", "1.1.0"));
   await readAgain("changed");
   await releases.ready(refOf("each-version"), "1.1.0");
+  await releases.ready(
+    refOf("each-revision"),
+    `1.1.0+${(await revisionOf("changed")).slice(7, 19)}`,
+  );
   assert.equal((await releaseRecords(local.client, namespace, "each-version")).length, 2);
   assert.equal((await releaseRecords(local.client, namespace, "each-revision")).length, 3);
 });
