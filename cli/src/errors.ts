@@ -64,7 +64,7 @@ export const cliErrors = defineErrors({
   },
   TARGET_INVALID: {
     retryable: false,
-    help: "`flotilla logs`, `diff` and `history` take helmop/NAME or bundle/NAME.",
+    help: "`flotilla logs`, `diff` and `history` take helmop/NAME, helmrelease/NAME or bundle/NAME.",
   },
   REQUEST_REJECTED: {
     retryable: true,

@@ -69,7 +69,7 @@ function historyCommand(config: CliConfig): Command {
 function requestCommand(name: string, description: string, config: CliConfig): Command {
   return withHubOptions(new Command(name), config)
     .description(description)
-    .argument("<target>", "helmop/NAME or bundle/NAME")
+    .argument("<target>", "helmop/NAME, helmrelease/NAME or bundle/NAME")
     .option("-n, --namespace <name>", "namespace of the HelmOp or Bundle", workspaceNamespace)
     .option("--cluster <name>", "name of the Cluster, if it is deployed to several")
     .option(

@@ -5,7 +5,9 @@ import { printable } from "./printable.ts";
 import { targetPath } from "./request.ts";
 
 describe("the target of a request", () => {
-  test("is a HelmOp or a Bundle", () => {
+  test("is a HelmOp, a HelmRelease or a Bundle", () => {
+    for (const target of ["helmrelease/web", "helmreleases/web", "hr/web"])
+      assert.equal(targetPath(target), "helmreleases/web");
     assert.equal(targetPath("helmop/web"), "helmops/web");
     assert.equal(targetPath("bundles/web.a"), "bundles/web.a");
     assert.equal(targetPath("web"), "helmops/web");

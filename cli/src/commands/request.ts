@@ -63,13 +63,14 @@ async function request(
   await askHub({ ...options, path, query: { cluster, ...query } }, config, print);
 }
 
-/** `helmops/NAME` or `bundles/NAME`. Throws TARGET_INVALID. Pure. */
+/** `helmops/NAME`, `helmreleases/NAME` or `bundles/NAME`. Throws TARGET_INVALID. Pure. */
 export function targetPath(target: string): string {
-  const [, kind, name] = /^(?:(helmop|bundle)s?\/)?([a-z0-9][-.a-z0-9]*)$/.exec(target) ?? [];
+  const [, kind, name] =
+    /^(?:(helmop|helmrelease|hr|bundle)s?\/)?([a-z0-9][-.a-z0-9]*)$/.exec(target) ?? [];
   if (name === undefined)
     throw new AppError(
       cliErrors.TARGET_INVALID,
-      `"${target}" is not helmop/NAME or bundle/NAME of a HelmOp or Bundle`,
+      `"${target}" is not helmop/NAME, helmrelease/NAME or bundle/NAME`,
     );
-  return `${kind ?? "helmop"}s/${name}`;
+  return `${kind === "hr" ? "helmrelease" : (kind ?? "helmop")}s/${name}`;
 }

@@ -7,7 +7,9 @@ import {
   clusterNamespaceLabel,
   clusterUidLabel,
   helmOpLabel,
+  helmReleaseLabel,
 } from "@flotilla/shared/api/names";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { findDeployment } from "./find-deployment.ts";
 import type { UserRequest } from "./parse-request.ts";
@@ -17,10 +19,14 @@ const request: UserRequest = {
   body: { kind: "history" },
 };
 
-function fleet(names: readonly string[], uidOf = (name: string) => `uid-${name}`) {
-  const bundle = {
-    metadata: { namespace: "shop", name: "web", labels: { [helmOpLabel]: "web" } },
-  } as unknown as Bundle;
+const helmOpBundle = { namespace: "shop", name: "web", labels: { [helmOpLabel]: "web" } };
+
+function fleet(
+  names: readonly string[],
+  uidOf = (name: string) => `uid-${name}`,
+  metadata: Bundle["metadata"] = helmOpBundle,
+) {
+  const bundle = { metadata } as unknown as Bundle;
   const deployments = names.map(
     (name) =>
       ({
@@ -36,7 +42,7 @@ function fleet(names: readonly string[], uidOf = (name: string) => `uid-${name}`
       }) as unknown as BundleDeployment,
   );
   return {
-    bundles: { get: (key: string) => (key === "shop/web" ? bundle : undefined) },
+    bundles: { get: (key: string) => (key === keyOf(metadata) ? bundle : undefined) },
     deployments: { byIndex: () => deployments },
     clusters: {
       get: (key: string) =>
@@ -50,6 +56,19 @@ describe("the deployment of a request", () => {
     assert.equal(findDeployment(fleet(["a"]), request).clusterKey, "shop/a");
     for (const cluster of ["b", "shop/b"])
       assert.equal(findDeployment(fleet(["a", "b"]), { ...request, cluster }).clusterKey, "shop/b");
+  });
+
+  test("is that of the Bundle that is made for a HelmRelease", () => {
+    const labels = { [helmReleaseLabel]: "web" };
+    const made = fleet(["a"], undefined, { namespace: "shop", name: "helmrelease-web", labels });
+    const asked = { ...request, kind: "HelmRelease" } as const;
+
+    assert.equal(findDeployment(made, asked).clusterKey, "shop/a");
+    assert.throws(
+      () => findDeployment(fleet(["a"]), asked),
+      /HelmRelease shop\/web has no deployments$/,
+    );
+    assert.throws(() => findDeployment(made, request), /HelmOp shop\/web has no deployments$/);
   });
 
   test("has to be chosen if there are several", () => {

@@ -1,12 +1,12 @@
 /** The deployment that a request is about. Pure, of the caches. */
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { helmOpLabel } from "@flotilla/shared/api/names";
+import { frontEndBundleName, helmOpLabel, helmReleaseLabel } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { byBundle, clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { requestErrors } from "../dispatch/index.ts";
-import type { UserRequest } from "./parse-request.ts";
+import type { TargetKind, UserRequest } from "./parse-request.ts";
 
 export interface FindDeps {
   readonly bundles: Pick<Store<Bundle>, "get">;
@@ -29,10 +29,11 @@ export function findDeployment(
   { workspace, kind, name, cluster: wanted }: UserRequest,
 ): FoundDeployment {
   const key = keyOf({ namespace: workspace, name });
-  const bundle = bundles.get(key);
-  const isKind = kind === "Bundle" || bundle?.metadata.labels?.[helmOpLabel] === name;
-  if (bundle === undefined || !isKind) throw notFound(`${kind} ${key} has no deployments`);
-  const found = deployments.byIndex(byBundle, key).flatMap((deployment) => {
+  const bundleKey = keyOf({ namespace: workspace, name: bundleNameOf(kind, name) });
+  const bundle = bundles.get(bundleKey);
+  if (bundle === undefined || !isMadeFor(bundle, kind, name))
+    throw notFound(`${kind} ${key} has no deployments`);
+  const found = deployments.byIndex(byBundle, bundleKey).flatMap((deployment) => {
     const clusterKey = clusterKeyOf(deployment);
     const cluster = clusters.get(clusterKey);
     return cluster !== undefined && isForCluster(deployment, cluster.metadata.uid)
@@ -53,6 +54,17 @@ export function findDeployment(
     requestErrors.REQUEST_NEEDS_CLUSTER,
     `${kind} ${key} is deployed to ${found.length} Clusters; choose one with --cluster${listed(found)}`,
   );
+}
+
+function bundleNameOf(kind: TargetKind, name: string): string {
+  return kind === "HelmRelease" ? frontEndBundleName(kind, name) : name;
+}
+
+function isMadeFor({ metadata }: Bundle, kind: TargetKind, name: string): boolean {
+  const { labels = {} } = metadata;
+  // The name of the Bundle is derived from the HelmRelease's.
+  if (kind === "HelmRelease") return labels[helmReleaseLabel] !== undefined;
+  return kind === "Bundle" || labels[helmOpLabel] === name;
 }
 
 function listed(found: readonly FoundDeployment[]): string {

@@ -14,6 +14,10 @@ describe("the address of a request", () => {
       "/requests/v1/namespaces/shop/bundles/web/diff?cluster=other%2Fparis",
       { ...web, kind: "Bundle", cluster: "other/paris", body: { kind: "diff" } },
     ],
+    [
+      "/requests/v1/namespaces/apps/helmreleases/web/history",
+      { workspace: "apps", kind: "HelmRelease", name: "web", body: { kind: "history" } },
+    ],
     [`${of}/log`, { ...web, body: defaults }],
     [
       `${of}/log?pod=web-0&container=main&tail=7&since=90s&previous=true&tests=false`,
@@ -32,6 +36,7 @@ describe("the address of a request", () => {
   const invalid: readonly (readonly [string, RegExp])[] = [
     ["/requests/v1/", /^the address is not/],
     [`${of}/logs`, /^the address is not/],
+    ["/requests/v1/namespaces/shop/pods/web/log", /^the address is not/],
     ["/requests/v1/namespaces/..%2Fx/helmops/web/log", /^the address is not/],
     [`${of}/diff?tail=3`, /has no parameter tail/],
     [`${of}/log?tail=0`, /tail is not a number/],

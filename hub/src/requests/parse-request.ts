@@ -1,14 +1,16 @@
-/** The address of a request: `/requests/v1/namespaces/NS/{helmops,bundles}/NAME/{log,diff,history}?cluster=...`. Pure. */
+/** The address of a request: `/requests/v1/namespaces/NS/{helmops,helmreleases,bundles}/NAME/{log,diff,history}?cluster=...`. Pure. */
 import type { LogOptions, RequestBody } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { requestErrors } from "../dispatch/index.ts";
 
+export type TargetKind = "HelmOp" | "HelmRelease" | "Bundle";
+
 /** What a user wants to read, and of what. */
 export interface UserRequest {
-  /** The namespace of the HelmOp or Bundle. */
+  /** The namespace of the HelmOp, HelmRelease or Bundle. */
   readonly workspace: string;
-  readonly kind: "HelmOp" | "Bundle";
+  readonly kind: TargetKind;
   readonly name: string;
   /** `NAME`, in the workspace, or `NAMESPACE/NAME`; absent: the only one. */
   readonly cluster?: string;
@@ -16,8 +18,13 @@ export interface UserRequest {
 }
 
 const name = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
+const kinds: ReadonlyMap<string, TargetKind> = new Map([
+  ["helmops", "HelmOp"],
+  ["helmreleases", "HelmRelease"],
+  ["bundles", "Bundle"],
+]);
 const path = new RegExp(
-  `^/requests/v1/namespaces/(${name})/(helmops|bundles)/(${name})/(log|diff|history)$`,
+  `^/requests/v1/namespaces/(${name})/([a-z]+)/(${name})/(log|diff|history)$`,
 );
 const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
 const objectName = new RegExp(`^${name}$`);
@@ -29,10 +36,11 @@ const maxTailLines = 100_000;
 /** `url`: path and query. Throws REQUEST_INVALID. */
 export function parseUserRequest(url: string): UserRequest {
   const { pathname, searchParams } = new URL(url, "http://hub");
-  const [, workspace, plural, target, what] = path.exec(pathname) ?? [];
-  if (workspace === undefined || target === undefined)
+  const [, workspace, plural = "", target, what] = path.exec(pathname) ?? [];
+  const kind = kinds.get(plural);
+  if (workspace === undefined || target === undefined || kind === undefined)
     throw invalid(
-      "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,bundles}/NAME/{log,diff,history}",
+      "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,helmreleases,bundles}/NAME/{log,diff,history}",
     );
   const known = ["cluster", ...(what === "log" ? logParameters : [])];
   for (const key of new Set(searchParams.keys()))
@@ -40,7 +48,7 @@ export function parseUserRequest(url: string): UserRequest {
   const cluster = matching(searchParams, "cluster", clusterName);
   return {
     workspace,
-    kind: plural === "helmops" ? "HelmOp" : "Bundle",
+    kind,
     name: target,
     ...(cluster !== undefined && { cluster }),
     body:
