@@ -1,0 +1,50 @@
+/** The changes of the fleet that the event stream delivers. */
+import * as z from "zod";
+import {
+  appRefSchema,
+  appSchema,
+  clusterRefSchema,
+  clusterSchema,
+  eventSchema,
+  sourceKinds,
+  sourceSchema,
+} from "./fleet.ts";
+import { releaseStates } from "./states.ts";
+
+const removedSchema = z.discriminatedUnion("of", [
+  appRefSchema.extend({ of: z.literal("app") }),
+  clusterRefSchema.extend({ of: z.literal("cluster") }),
+  z.object({
+    of: z.literal("source"),
+    kind: z.enum(sourceKinds),
+    namespace: z.string(),
+    name: z.string(),
+  }),
+]);
+
+export const changeSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("app"), app: appSchema }),
+  z.object({ type: z.literal("cluster"), cluster: clusterSchema }),
+  z.object({ type: z.literal("source"), source: sourceSchema }),
+  z.object({
+    type: z.literal("release"),
+    app: appRefSchema,
+    cluster: z.string().meta({ description: "As `NAMESPACE/NAME`." }),
+    state: z
+      .enum(releaseStates)
+      .nullable()
+      .meta({ description: "Null: the cluster has no release of it any more." }),
+    version: z.string().meta({ description: "The installed version; empty: none." }),
+  }),
+  z.object({ type: z.literal("event"), event: eventSchema }),
+  z.object({ type: z.literal("removed"), removed: removedSchema }),
+]);
+
+export const changesSchema = z.array(changeSchema).meta({ title: "Changes" });
+
+export type Change = Readonly<z.infer<typeof changeSchema>>;
+
+/** Event types of the stream: changes, or the order to read the fleet again. */
+export const streamEvents = { changes: "changes", reset: "reset" } as const;
+/** The stream sends something at least this often, so that a client can say that what it shows is old. */
+export const heartbeatMs = 5_000;

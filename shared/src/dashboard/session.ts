@@ -1,0 +1,46 @@
+/** Who is logged in, and what they may see. */
+import * as z from "zod";
+
+export const sessionSchema = z
+  .object({
+    user: z.string(),
+    groups: z.array(z.string()),
+    csrfToken: z
+      .string()
+      .meta({ description: "To be sent in the header `flotilla-csrf` of every POST and DELETE." }),
+    expiresAt: z.string().meta({ description: "When the session ends, RFC 3339." }),
+    namespaces: z
+      .array(z.string())
+      .meta({ description: "The workspaces that the user may see something of, sorted." }),
+    hub: z.object({ version: z.string(), replica: z.string() }),
+  })
+  .meta({ title: "Session" });
+
+export const loginSchema = z.object({
+  token: z.string().min(1).max(16_384).meta({ description: "A token for the hub's API server." }),
+  once: z.boolean().optional().meta({
+    description:
+      "The token is bound to a Secret: log in with a new token of the same ServiceAccount, and delete the Secret, which ends the given token.",
+  }),
+});
+
+/** What someone without a session needs for the login page. */
+export const loginMethodsSchema = z.object({
+  methods: z.array(z.enum(["token", "oidc"])),
+  hub: z.object({ version: z.string() }),
+});
+
+export const problemSchema = z
+  .object({
+    code: z.string().meta({ description: "As in docs/errors.md." }),
+    message: z.string(),
+  })
+  .meta({ title: "Problem" });
+
+export type Session = Readonly<z.infer<typeof sessionSchema>>;
+export type Login = Readonly<z.infer<typeof loginSchema>>;
+export type LoginMethods = Readonly<z.infer<typeof loginMethodsSchema>>;
+export type Problem = Readonly<z.infer<typeof problemSchema>>;
+
+/** The header with the token of the session against forged requests. */
+export const csrfHeader = "flotilla-csrf";

@@ -1,0 +1,59 @@
+/** The states that the dashboard shows, from the one that needs attention most to the one that needs none. */
+import { bundleStates } from "../api/index.ts";
+
+/** Of a HelmOp, HelmRelease or Bundle: that of its releases, or why it cannot be followed. */
+export const appStates = [
+  /** Its spec, chart or values are not accepted. */
+  "NotAccepted",
+  "ErrApplied",
+  "NotReady",
+  "Modified",
+  /** What is deployed is kept, but its source or chart cannot be read. */
+  "Stalled",
+  "WaitApplied",
+  "OutOfSync",
+  "Pending",
+  "Offline",
+  /** Its spec was not reconciled yet. */
+  "Progressing",
+  "Ready",
+] as const;
+export type AppState = (typeof appStates)[number];
+
+/** Of a release in one cluster: the states of a BundleDeployment, in the order of `appStates`. */
+export const releaseStates = bundleStates.toSorted(
+  (one, other) => appStates.indexOf(one) - appStates.indexOf(other),
+);
+export type ReleaseState = (typeof bundleStates)[number];
+
+/** Of a Cluster: that of its agent, or the worst of its releases. */
+export const clusterStates = [
+  "NotReady",
+  "ErrApplied",
+  "Offline",
+  "Modified",
+  "WaitApplied",
+  "OutOfSync",
+  "Pending",
+  "WaitCheckIn",
+  "Unmanaged",
+  "Ready",
+] as const;
+export type ClusterState = (typeof clusterStates)[number];
+
+/** Of a source of Flux. */
+export const sourceStates = ["Failed", "Progressing", "Ready"] as const;
+export type SourceState = (typeof sourceStates)[number];
+
+/** A character for each state of a release in a row of the matrix; `.`: the cluster has no release of that row. */
+export const stateCharacters = {
+  ErrApplied: "e",
+  NotReady: "n",
+  Modified: "m",
+  WaitApplied: "w",
+  OutOfSync: "s",
+  Pending: "p",
+  Offline: "o",
+  Ready: "r",
+} as const satisfies Readonly<Record<ReleaseState, string>>;
+export const noRelease = ".";
