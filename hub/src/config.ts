@@ -1,5 +1,6 @@
 /** The hub's flags, parsed and checked. The only file that reads the environment. */
 import { hostname } from "node:os";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { AppError, commonErrors, messageOf } from "@flotilla/shared/errors";
 import { type LogLevel, logLevels } from "@flotilla/shared/log";
@@ -20,7 +21,7 @@ export interface HubConfig {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly grpcListen: ListenAddress;
-  /** Public HTTP: webhooks, and requests of users to agents. */
+  /** Public HTTP: the dashboard, webhooks, and requests of users to agents. */
   readonly httpListen: ListenAddress;
   /** Health and metrics; not meant for an Ingress. */
   readonly internalListen: ListenAddress;
@@ -49,6 +50,8 @@ export interface HubConfig {
   readonly takeOverFromFlux: boolean;
   /** Whether a HelmRelease on the hub's own cluster needs a service account. */
   readonly requireLocalAccount: boolean;
+  /** The folder with the files of the dashboard's page. */
+  readonly dashboardDir: string;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -58,7 +61,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --kubeconfig FILE            of the hub's cluster; default: $KUBECONFIG, else the pod's service account
   --context NAME               of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT      where agents connect; default :8443
-  --http-listen HOST:PORT      public HTTP: /hook/, /hooks/ and /requests/; default :8080
+  --http-listen HOST:PORT      public HTTP: the dashboard, /hook/, /hooks/ and /requests/; default :8080
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
   --client-address-header H    the header that an ingress before /hook/ and /hooks/ adds the caller's address to
   --advertise HOST:PORT        the address that agents connect to
@@ -71,6 +74,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --local-without-account      HelmReleases on the hub's own cluster need no service account
   --take-over-from-flux        reconcile Flux's kinds where its controllers have run, and run no more
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
+  --dashboard-dir DIR          the built files of the dashboard; default: beside the program
   --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
   --log-level LEVEL            ${logLevels.join(", ")}; default info
@@ -78,6 +82,9 @@ export const hubUsage = `Usage: flotilla-hub [flags]
 
 HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
 `;
+
+/** Of a bundled program, which is in a folder `bin`. */
+const besideProgram = fileURLToPath(new URL("../dashboard", import.meta.url));
 
 /** Throws CONFIG_INVALID, whose message names the flag. */
 export function parseHubConfig(args: readonly string[], environment: NodeJS.ProcessEnv): HubConfig {
@@ -112,6 +119,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     takeOverFromFlux: flags["take-over-from-flux"],
     requireLocalAccount: !flags["local-without-account"],
     logLevel,
+    dashboardDir: flags["dashboard-dir"],
     egress: {
       allowLoopback: isAllowed(flags, "egress-loopback"),
       denyPrivate: !isAllowed(flags, "egress-private"),
@@ -167,6 +175,7 @@ function readFlags(args: readonly string[]) {
         "cross-namespace-references": { type: "boolean", default: false },
         "local-without-account": { type: "boolean", default: false },
         "gcr-issuer": { type: "string", default: "https://accounts.google.com" },
+        "dashboard-dir": { type: "string", default: besideProgram },
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },
         "take-over-from-fleet": { type: "boolean", default: false },

@@ -88,6 +88,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   });
 
   return {
+    kubeconfig,
+    /** May impersonate users, where its rights allow that. */
+    connection,
+    userAgent,
     rest,
     leaseRest,
     /** Keeps the hub from running beside Fleet's controllers; both clients reject writes then. */

@@ -13,6 +13,7 @@ import { createReceiverController, createReceivers, receiverRoute } from "./rece
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
 import { requestRoute } from "./requests/index.ts";
+import { serveDashboard } from "./serve-dashboard.ts";
 import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
 import { ensureHubNamespace } from "./workspace/index.ts";
 
@@ -57,6 +58,7 @@ export async function serve(
     deployments: deployments.store,
     clusters: clusters.store,
   };
+  const dashboard = serveDashboard({ config, parts, notReady }, ending.signal);
   const http = await startHttpServer({
     listen: config.httpListen,
     routes: {
@@ -68,6 +70,7 @@ export async function serve(
       }),
       "/hook/": receiverRoute(receivers, { notReady, addressHeader: config.clientAddressHeader }),
       "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
+      "/": dashboard.route,
     },
   });
   const httpAddress = parseListenAddress(http.address, "a port of the hub");
@@ -144,6 +147,7 @@ export async function serve(
     await replica.release();
     await parts.flush();
     ending.abort();
+    await dashboard.close();
     await Promise.allSettled([...running, http.close()]);
     await receivers.close();
   }

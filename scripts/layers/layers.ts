@@ -49,7 +49,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["kube/client"],
     ["kube/cache"],
     ["kube"],
-    ["api", "conditions", "content", "flux", "referenced", "source", "values"],
+    ["api", "conditions", "content", "dashboard", "flux", "referenced", "source", "values"],
   ],
   hub: [
     ["config.ts", "errors", "errors.ts"],
@@ -59,6 +59,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["authority", "clusterstate", "content", "fleetlease", "frontend", "identity", "policy"],
       ...["notification", "presence"],
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
+      ...["access", "fleetview", "session"],
     ],
     // Controllers, each with its watches.
     [
@@ -68,9 +69,10 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dispatch", "enrolment", "receiver", "requests", "webhook"],
+    ["agentserver", "dashboard", "dispatch", "enrolment", "receiver", "requests", "webhook"],
     ["leader"],
     ["parts.ts"],
+    ["serve-dashboard.ts"],
     ["serve.ts"],
     ["main.ts"],
   ],

@@ -19,6 +19,7 @@ export function createProgram(config: CliConfig): Command {
     upCommand(config),
     downCommand(config),
     statusCommand(config),
+    dashboardCommand(config),
     chartsCommand(config),
     reconcileCommand(config),
     retryCommand(config),
@@ -96,6 +97,16 @@ function statusCommand(config: CliConfig): Command {
     .action(async (options: { dir: string; output: "text" | "json" }) => {
       const { status } = await import("./status.ts");
       await status(options.dir, options.output);
+    });
+}
+
+function dashboardCommand(config: CliConfig): Command {
+  return new Command("dashboard")
+    .description("Print a link that logs in to the dashboard of the local fleet, once")
+    .addOption(dirOption(config))
+    .action(async (options: { dir: string }) => {
+      const { dashboard } = await import("./dashboard.ts");
+      await dashboard(options.dir);
     });
 }
 

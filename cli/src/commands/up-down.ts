@@ -90,7 +90,11 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   if (started === undefined) return;
   const { fleet, reaper } = started;
   out.write(
-    describeFleet(fleet.state, { ...describeOptions, foreground: options.detach !== true }),
+    describeFleet(fleet.state, {
+      ...describeOptions,
+      foreground: options.detach !== true,
+      ...(fleet.loginLink !== undefined && { loginLink: fleet.loginLink }),
+    }),
   );
   if (options.detach) {
     for (const running of fleet.processes) running.detach();

@@ -68,6 +68,8 @@ export async function createProxySecret(
 export interface LocalValues {
   /** On 127.0.0.1, where agents reach the hub. */
   readonly agentsPort: number;
+  /** On 127.0.0.1, where browsers reach the dashboard. */
+  readonly dashboardPort: number;
   /** Whether pods get their proxies from the Secret of `createProxySecret`. */
   readonly hasProxies?: boolean;
 }
@@ -75,7 +77,7 @@ export interface LocalValues {
 /** What a chart needs on one machine: pods run by the pod runner, on addresses of their own, charts from local repositories. */
 export function valuesOf(
   chart: ChartName,
-  { agentsPort, hasProxies = false }: LocalValues,
+  { agentsPort, dashboardPort, hasProxies = false }: LocalValues,
 ): ChartValues {
   if (chart === "flotilla-crds" || chart === "flotilla-flux-crds") return {};
   const pods = {
@@ -89,6 +91,9 @@ export function valuesOf(
     replicas: 1,
     egress: { loopback: "allow" },
     flux: { requireLocalServiceAccount: false },
+    http: {
+      service: { type: "LoadBalancer", port: dashboardPort, loadBalancerClass: loopbackClass },
+    },
     agents: {
       address: `127.0.0.1:${agentsPort}`,
       service: { type: "LoadBalancer", port: agentsPort, loadBalancerClass: loopbackClass },

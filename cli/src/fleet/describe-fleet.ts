@@ -7,6 +7,8 @@ export interface FleetDescription {
   /** Nothing of Flotilla is installed. */
   readonly bare: boolean;
   readonly foreground: boolean;
+  /** Of the dashboard, for one login; absent: it was printed before. */
+  readonly loginLink?: string;
   /** Folder of the fleet, when it is not the default of other commands. */
   readonly dir?: string;
 }
@@ -16,10 +18,14 @@ export function describeFleet(state: FleetState, options: FleetDescription): str
   const { addresses } = state;
   const members = state.clusters.map(({ name }) => name).join(", ");
   const flotilla = `${options.dir === undefined ? "" : `FLOTILLA_DIR=${options.dir} `}npx flotilla`;
+  const dashboard = addresses["dashboard"];
   const lines = [
     "",
     "The fleet is ready.",
     "",
+    ...(dashboard === undefined
+      ? []
+      : [`  dashboard         ${options.loginLink ?? dashboard}`, ""]),
     `  kubeconfig        ${state.kubeconfig}  (contexts ${members})`,
     `  chart repository  ${addresses["chartRepository"] ?? ""}`,
     `  OCI registry      ${addresses["registry"] ?? ""}`,
@@ -37,7 +43,12 @@ export function describeFleet(state: FleetState, options: FleetDescription): str
         ]
       : []),
     `  ${flotilla} kubectl --context cluster-1 get deployments -A`,
-    ...(options.bare ? [] : [`  ${flotilla} status`]),
+    ...(options.bare
+      ? []
+      : [
+          `  ${flotilla} status`,
+          `  ${flotilla} dashboard   # another link: each is for one login`,
+        ]),
     "",
     options.foreground
       ? "Press Ctrl-C to stop the fleet."

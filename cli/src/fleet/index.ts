@@ -1,4 +1,5 @@
 export { type AskOptions, askHub } from "./ask-hub.ts";
+export { createLoginLink } from "./dashboard-login.ts";
 export { describeFleet } from "./describe-fleet.ts";
 export { installCrds } from "./install-crds.ts";
 export {

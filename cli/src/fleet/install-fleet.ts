@@ -26,6 +26,7 @@ export interface InstallContext {
   readonly hubRest: KubeRest;
   readonly members: readonly LocalCluster[];
   readonly agentsPort: number;
+  readonly dashboardPort: number;
   /** Path of the helm program. */
   readonly helm: string;
 }
@@ -35,10 +36,10 @@ export async function installHubAndAgents(
   spec: InstallSpec,
   context: InstallContext,
 ): Promise<void> {
-  const { hub, hubRest, members, agentsPort, helm } = context;
+  const { hub, hubRest, members, agentsPort, dashboardPort, helm } = context;
   const { paths, environment, signal } = spec;
   const proxies = proxiesOf(environment);
-  const values = { agentsPort, hasProxies: proxies !== undefined };
+  const values = { agentsPort, dashboardPort, hasProxies: proxies !== undefined };
   const install = async (chart: ChartName, cluster: LocalCluster): Promise<void> => {
     if (proxies !== undefined)
       await withClient(cluster, (rest) => createProxySecret(rest, chart, proxies));

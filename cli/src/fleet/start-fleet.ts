@@ -34,6 +34,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { cliErrors } from "../errors.ts";
 import { writeValues } from "./charts.ts";
+import { createLoginLink } from "./dashboard-login.ts";
 import { connect, installHubAndAgents } from "./install-fleet.ts";
 import { installSample, sampleChart, sampleVersion } from "./sample.ts";
 import { waitForAll } from "./wait.ts";
@@ -61,6 +62,8 @@ export interface FleetSpec {
 export interface StartedFleet {
   readonly state: FleetState;
   readonly processes: readonly RunningProcess[];
+  /** Of the dashboard; absent without a hub. */
+  readonly loginLink?: string;
 }
 
 /** Path of the charts in the registry. */
@@ -115,15 +118,16 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
     spec.environment,
     watchers,
   );
-  const agentsPort = await freePort();
-  await writeValues(paths.values, { agentsPort });
+  const [agentsPort, dashboardPort] = [await freePort(), await freePort()];
+  const ports = { agentsPort, dashboardPort };
+  await writeValues(paths.values, ports);
   const hubRest = await connect(hub);
   try {
     if (!spec.bare) spec.step("installing the charts of Flotilla");
     await waitForAll([
       ...(spec.bare
         ? []
-        : [installHubAndAgents(spec, { hub, hubRest, members, agentsPort, helm: binaries.helm })]),
+        : [installHubAndAgents(spec, { hub, hubRest, members, ...ports, helm: binaries.helm })]),
       publishChart(sampleChartDir(sampleChart), {
         helm: binaries.helm,
         version: sampleVersion,
@@ -141,6 +145,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       repository.process,
       runner,
     ];
+    const dashboard = `http://127.0.0.1:${dashboardPort}`;
     const state: FleetState = {
       version: 1,
       provider: spec.provider,
@@ -153,6 +158,7 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       })),
       addresses: {
         hub: `127.0.0.1:${agentsPort}`,
+        ...(!spec.bare && { dashboard }),
         chartRepository: repository.url,
         registry: `${registry.oci}/${registryPath}`,
       },
@@ -163,7 +169,11 @@ export async function startFleet(spec: FleetSpec): Promise<StartedFleet> {
       spec.step("waiting for the sample HelmOp");
       await installSample(hubRest, repository.url, signal);
     }
-    return { state, processes };
+    return {
+      state,
+      processes,
+      ...(!spec.bare && { loginLink: await createLoginLink(hubRest, dashboard) }),
+    };
   } finally {
     await hubRest.close();
   }

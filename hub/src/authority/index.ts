@@ -3,7 +3,7 @@ export {
   createAuthority,
   openAuthority,
 } from "./certificate-authority.ts";
-export { ensurePinSigningKey } from "./hub-secrets.ts";
+export { dataOf, ensurePinSigningKey, ensureSecret } from "./hub-secrets.ts";
 export { createLiveAuthority, type LiveAuthority } from "./live-authority.ts";
 export { registerAuthorityMetrics } from "./metrics.ts";
 export { readRecord } from "./record.ts";

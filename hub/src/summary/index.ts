@@ -21,4 +21,4 @@ export { bundleReady, summaryReady } from "./ready-condition.ts";
 export { exampleText, releaseConditionTypes } from "./release-conditions.ts";
 export { rollUp } from "./roll-up.ts";
 export { rollUpBundle, rollUpObjects, worstDeployments } from "./roll-up-bundle.ts";
-export { countsText, summarize, unheardText, worstState } from "./summarize.ts";
+export { countIn, countsText, summarize, unheardText, worstState } from "./summarize.ts";

@@ -100,6 +100,12 @@ function countOf(summary: BundleSummary, state: Exclude<BundleState, "Ready">): 
   return summary[summaryFields[state]] ?? 0;
 }
 
+/** How many are in a state that needs attention; 0 for Ready, and for every word that is no state of a deployment. */
+export function countIn(summary: BundleSummary, state: string): number {
+  const found = bundleStates.find((each) => each === state);
+  return found === undefined || found === "Ready" ? 0 : countOf(summary, found);
+}
+
 /** The first few by name within the worst states first: the same ones as long as nothing changes. */
 function namedDeployments({
   aggregate,

@@ -19,7 +19,7 @@ const fleetState = z.object({
   /** Absolute path of the kubeconfig with all contexts. */
   kubeconfig: z.string(),
   clusters: z.array(clusterState),
-  /** Addresses by name: `hub`, `chartRepository`, `registry`. */
+  /** Addresses by name: `hub`, `dashboard`, `chartRepository`, `registry`. */
   addresses: z.record(z.string(), z.string()),
   processes: z.array(processRecord),
 });

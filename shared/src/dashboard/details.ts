@@ -1,6 +1,7 @@
 /** One app, cluster, release or source with all that the hub has about it. */
 import * as z from "zod";
 import {
+  appKinds,
   appRefSchema,
   appSchema,
   clusterRefSchema,
@@ -66,6 +67,15 @@ const revisionSchema = z.object({
   chartVersion: z.string(),
   deployedAt: optional("RFC 3339."),
 });
+
+export const actionRequestSchema = z
+  .object({
+    action: z.enum(actionNames),
+    kind: z.enum([...appKinds, ...sourceKinds]),
+    namespace: z.string(),
+    name: z.string(),
+  })
+  .meta({ title: "ActionRequest" });
 
 const sourceRefSchema = z.object({
   kind: z.enum(sourceKinds),
@@ -193,6 +203,7 @@ export const sourceDetailSchema = sourceSchema
   .meta({ title: "SourceDetail" });
 
 export type ActionName = (typeof actionNames)[number];
+export type ActionRequest = Readonly<z.infer<typeof actionRequestSchema>>;
 export type Action = Readonly<z.infer<typeof actionSchema>>;
 export type AppDetail = Readonly<z.infer<typeof appDetailSchema>>;
 export type Target = Readonly<z.infer<typeof targetSchema>>;

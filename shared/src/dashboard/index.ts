@@ -8,6 +8,7 @@ export {
 export {
   type Action,
   type ActionName,
+  type ActionRequest,
   type AppDetail,
   actionNames,
   appDetailSchema,
@@ -21,6 +22,13 @@ export {
   type Target,
   targetsSchema,
 } from "./details.ts";
+export {
+  type BodyOf,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type ResponseOf,
+} from "./endpoints.ts";
 export {
   type App,
   type AppKind,

@@ -16,13 +16,18 @@ export const sessionSchema = z
   })
   .meta({ title: "Session" });
 
-export const loginSchema = z.object({
-  token: z.string().min(1).max(16_384).meta({ description: "A token for the hub's API server." }),
-  once: z.boolean().optional().meta({
-    description:
-      "The token is bound to a Secret: log in with a new token of the same ServiceAccount, and delete the Secret, which ends the given token.",
+export const loginSchema = z.union([
+  z.strictObject({
+    token: z.string().min(1).max(16_384).meta({ description: "A token of the hub's API server." }),
   }),
-});
+  z.strictObject({
+    code: z
+      .string()
+      .min(16)
+      .max(128)
+      .meta({ description: "Of a link that `flotilla dashboard` has made; it is valid once." }),
+  }),
+]);
 
 /** What someone without a session needs for the login page. */
 export const loginMethodsSchema = z.object({

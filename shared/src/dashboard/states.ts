@@ -28,8 +28,8 @@ export type ReleaseState = (typeof bundleStates)[number];
 
 /** Of a Cluster: that of its agent, or the worst of its releases. */
 export const clusterStates = [
-  "NotReady",
   "ErrApplied",
+  "NotReady",
   "Offline",
   "Modified",
   "WaitApplied",

@@ -68,6 +68,11 @@ export const rotationSinceAnnotation = "flotilla.dev/rotation-phase-since";
 /** The longest lifetime of agents' certificates. */
 export const certificateLifetimeAnnotation = "flotilla.dev/certificate-lifetime";
 
+/** The Secret in the hub's namespace with the keys that encrypt sessions of the dashboard. */
+export const sessionKeysSecretName = "flotilla-session-keys";
+/** The type of a Secret in the hub's namespace with a token (`token`) for one login to the dashboard by a code. */
+export const loginCodeSecretType = "flotilla/login";
+
 /** Of Flux's controllers, on sources and HelmReleases. */
 export const fluxFinalizer = "finalizers.fluxcd.io";
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
@@ -248,3 +253,8 @@ function hex(algorithm: "sha256" | "md5", text: string): string {
 
 /** The service account that the chart of the hub creates for requests of administrators: it may read of every workspace. */
 export const requestsServiceAccount = `${hubNamespace}/flotilla-requests`;
+
+/** The Secret for a login by a code: its name does not tell the code. */
+export function loginCodeSecretName(code: string): string {
+  return `flotilla-login-${createHash("sha256").update(code).digest("hex").slice(0, 40)}`;
+}

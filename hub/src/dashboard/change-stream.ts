@@ -1,0 +1,147 @@
+/**
+ * Server-sent events with the changes of the fleet. Changes are sent at once when there were none for a while, and otherwise
+ * together, a few times a second: viewers who may see the same, and who have the same, get the same bytes. A viewer whose
+ * connection is slow gets nothing until it has taken what was sent, and then the changes since.
+ */
+import type { ServerResponse } from "node:http";
+import { heartbeatMs, streamEvents } from "@flotilla/shared/dashboard";
+import type { Clock, Timer } from "@flotilla/shared/time";
+import type { Scope } from "../access/index.ts";
+import type { FleetView } from "../fleetview/index.ts";
+import { formatPosition, parsePosition } from "./position.ts";
+
+export interface Viewer {
+  readonly response: ServerResponse;
+  /** What it may see now; undefined if its session has ended. Rejects if that cannot be found out now. */
+  readonly scope: () => Promise<Scope | undefined>;
+  /** The last position that it has, as a text of `formatPosition`; absent: none. */
+  readonly after: string | undefined;
+}
+
+export interface ChangeStreams {
+  readonly viewers: number;
+  /** Streams until the viewer goes. */
+  open(viewer: Viewer, scope: Scope): void;
+  close(): void;
+}
+
+export interface ChangeStreamsDeps {
+  readonly view: Pick<FleetView, "position" | "changesSince" | "onChange">;
+  /** Of this process: positions of another one mean something else. */
+  readonly epoch: string;
+  readonly clock: Clock;
+}
+
+/** Between two messages to a viewer. */
+const batchMs = 250;
+/** Rights are reviewed this often; the answers are kept as long. */
+const scopeMs = 15_000;
+
+interface Stream {
+  readonly response: ServerResponse;
+  scope: Scope;
+  position: number;
+}
+
+export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): ChangeStreams {
+  const streams = new Map<Stream, () => void>();
+  let timer: Timer | undefined;
+  let sentAt = Number.NEGATIVE_INFINITY;
+
+  function schedule(): void {
+    if (timer !== undefined || streams.size === 0) return;
+    const waitMs = Math.max(0, sentAt + batchMs - clock.monotonic());
+    timer = clock.setTimeout(sendAll, waitMs);
+  }
+
+  function sendAll(): void {
+    timer = undefined;
+    sentAt = clock.monotonic();
+    const messages = new Map<string, string>();
+    for (const stream of streams.keys()) {
+      const { response, scope, position } = stream;
+      if (position === view.position || response.writableNeedDrain) continue;
+      const id = `${position} ${scope.key}`;
+      const message = messages.get(id) ?? messageSince(position, scope);
+      messages.set(id, message);
+      stream.position = view.position;
+      if (message !== "") response.write(message);
+    }
+  }
+
+  /** "" if nothing that the viewer may see has changed. */
+  function messageSince(position: number, scope: Scope): string {
+    const changes = view.changesSince(position, scope);
+    if (changes === undefined) return `event: ${streamEvents.reset}\ndata: {}\n\n`;
+    if (changes.length === 0) return "";
+    const id = formatPosition(epoch, view.position);
+    return `id: ${id}\nevent: ${streamEvents.changes}\ndata: ${JSON.stringify(changes)}\n\n`;
+  }
+
+  const unlisten = view.onChange(schedule);
+
+  return {
+    get viewers() {
+      return streams.size;
+    },
+    open({ response, scope: currentScope, after }, scope) {
+      response.writeHead(200, {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        // For proxies that would collect the whole answer.
+        "x-accel-buffering": "no",
+      });
+      const from = after === undefined ? undefined : parsePosition(after);
+      const isKnown = from?.epoch === epoch;
+      const stream: Stream = { response, scope, position: isKnown ? from.position : view.position };
+      response.write(
+        isKnown || after === undefined
+          ? ": connected\n\n"
+          : `event: ${streamEvents.reset}\ndata: {}\n\n`,
+      );
+
+      const heartbeat = every(clock, heartbeatMs, () => {
+        if (!response.writableNeedDrain) response.write(": alive\n\n");
+      });
+      const review = every(clock, scopeMs, () => {
+        currentScope().then(
+          (next) => {
+            if (next === undefined) response.end();
+            else if (next.key !== stream.scope.key) {
+              stream.scope = next;
+              stream.position = view.position;
+              response.write(`event: ${streamEvents.reset}\ndata: {}\n\n`);
+            }
+          },
+          // The API server does not answer: what is shown cannot be checked, so nothing more is.
+          () => response.end(),
+        );
+      });
+      streams.set(stream, () => {
+        heartbeat.cancel();
+        review.cancel();
+        streams.delete(stream);
+      });
+      response.on("drain", schedule);
+      response.once("close", () => streams.get(stream)?.());
+      schedule();
+    },
+    close() {
+      unlisten();
+      timer?.cancel();
+      for (const [{ response }, end] of streams) {
+        end();
+        response.end();
+      }
+    },
+  };
+}
+
+function every(clock: Clock, periodMs: number, run: () => void): Timer {
+  let timer = clock.setTimeout(next, periodMs);
+  function next(): void {
+    timer = clock.setTimeout(next, periodMs);
+    run();
+  }
+  return { cancel: () => timer.cancel() };
+}

@@ -1,0 +1,95 @@
+/** The dashboard of a replica of the hub: its page and its API, put together. */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Session as ShownSession } from "@flotilla/shared/dashboard";
+import { AppError } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { secureHeaders } from "hono/secure-headers";
+import { createAccess, createScopes, type ViewedKind } from "../access/index.ts";
+import type { FleetView } from "../fleetview/index.ts";
+import { createSessionKeys, createSessions } from "../session/index.ts";
+import type { Env } from "./context.ts";
+import { dashboardErrors } from "./errors.ts";
+import { fleetRoutes } from "./fleet-routes.ts";
+import { requireSession, securityHeaders } from "./guards.ts";
+import { createRedeemCode } from "./one-time-login.ts";
+import { servePage } from "./page.ts";
+import { problemOf } from "./problem.ts";
+import { maxBodyBytes } from "./respond.ts";
+import { sessionRoutes } from "./session-routes.ts";
+import type { AsUser } from "./user-client.ts";
+
+export interface DashboardDeps {
+  readonly rest: KubeRest;
+  readonly asUser: AsUser;
+  /** The namespace of the hub. */
+  readonly namespace: string;
+  readonly view: FleetView;
+  readonly viewedKinds: readonly ViewedKind[];
+  readonly hub: ShownSession["hub"];
+  /** The folder with the built page. */
+  readonly pageDir: string;
+  readonly addressHeader?: string | undefined;
+  readonly notReady: () => string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface Dashboard {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  close(): void;
+}
+
+export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
+  const { rest, namespace, view, viewedKinds, clock, log } = deps;
+  const access = createAccess(rest, clock);
+  const scopeOf = createScopes(access, viewedKinds, clock);
+  const keys = createSessionKeys({ rest, namespace, clock });
+  const sessions = createSessions({ keys, access, clock });
+
+  const app = new Hono<Env>();
+  app.use(secureHeaders(securityHeaders));
+  app.use("/api/*", async (context, next) => {
+    await next();
+    if (!context.res.headers.has("cache-control"))
+      context.res.headers.set("cache-control", "no-store");
+  });
+  app.use("/api/*", bodyLimit({ maxSize: maxBodyBytes }));
+  app.use("/api/*", requireSession({ ...deps, sessions, scopeOf }));
+  sessionRoutes(app, {
+    ...deps,
+    sessions,
+    redeemCode: createRedeemCode(deps),
+    methods: ["token"],
+    namespacesOf({ var: { scope } }) {
+      const seen = viewedKinds.flatMap(({ resource, namespaces }) =>
+        [...namespaces()].filter((each) => scope.sees(resource.kind, each)),
+      );
+      return [...new Set(seen)].sort();
+    },
+  });
+  const fleet = fleetRoutes(app, { view, sessions, scopeOf, clock });
+  app.all("/api/*", () => {
+    throw new AppError(dashboardErrors.VIEW_NOT_FOUND, "the API has no such address");
+  });
+  app.route("/", await servePage(deps.pageDir));
+  app.onError((thrown, context) => {
+    const { status, problem, isInternal } = problemOf(thrown);
+    if (isInternal)
+      log.error({ err: AppError.from(thrown), path: context.req.path }, "dashboard request failed");
+    return context.json(problem, status);
+  });
+
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  return {
+    async handle(request, response) {
+      await listener(request, response);
+    },
+    close: () => fleet.close(),
+  };
+}

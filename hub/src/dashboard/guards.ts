@@ -1,0 +1,77 @@
+/** What stands before each request of the API: headers, the session, and checks against forged requests and floods. */
+import { csrfHeader, endpoints } from "@flotilla/shared/dashboard";
+import { AppError } from "@flotilla/shared/errors";
+import type { MiddlewareHandler } from "hono";
+import type { secureHeaders } from "hono/secure-headers";
+import type { ScopeOf } from "../access/index.ts";
+import { isSameToken, type Sessions, sessionErrors } from "../session/index.ts";
+import type { Env } from "./context.ts";
+import { dashboardErrors } from "./errors.ts";
+
+/** Nothing is loaded from elsewhere, nothing runs that is not a file of the build, and nobody shows the page in a frame. */
+export const securityHeaders = {
+  contentSecurityPolicy: {
+    defaultSrc: ["'none'"],
+    scriptSrc: ["'self'"],
+    styleSrc: ["'self'"],
+    imgSrc: ["'self'", "data:"],
+    connectSrc: ["'self'"],
+    formAction: ["'self'"],
+    baseUri: ["'none'"],
+    frameAncestors: ["'none'"],
+  },
+  xFrameOptions: "DENY",
+  referrerPolicy: "no-referrer",
+  // The hub itself has no TLS here: the ingress before it decides.
+  strictTransportSecurity: false,
+} satisfies SecureHeadersOptions;
+
+const publicRequests: ReadonlySet<string> = new Set(
+  Object.values(endpoints)
+    .filter((endpoint) => "isPublic" in endpoint)
+    .map(({ method, path }) => `${method} ${path}`),
+);
+
+type SecureHeadersOptions = NonNullable<Parameters<typeof secureHeaders>[0]>;
+
+/** In place of the token of a session, which a login does not have yet. */
+const loginToken = "login";
+
+export interface GuardDeps {
+  readonly sessions: Pick<Sessions, "read">;
+  readonly scopeOf: ScopeOf;
+  /** The reason why requests are rejected now. */
+  readonly notReady: () => string | undefined;
+}
+
+/** Throws SESSION_REQUIRED, REQUEST_FORGED, VIEW_UNAVAILABLE and REVIEW_FAILED. */
+export function requireSession({ sessions, scopeOf, notReady }: GuardDeps): MiddlewareHandler<Env> {
+  return async (context, next) => {
+    const { method, path } = context.req;
+    const why = notReady();
+    if (why !== undefined)
+      throw new AppError(dashboardErrors.VIEW_UNAVAILABLE, `this replica cannot answer: ${why}`);
+    const given = context.req.header(csrfHeader) ?? "";
+    const site = context.req.header("sec-fetch-site") ?? "same-origin";
+    if (method !== "GET" && site !== "same-origin")
+      throw forged("the request comes from the page of another site");
+    if (publicRequests.has(`${method} ${path}`)) {
+      if (method !== "GET" && given !== loginToken)
+        throw forged(`a login needs the header ${csrfHeader}: ${loginToken}`);
+      await next();
+      return;
+    }
+    const session = await sessions.read(context.req.header("cookie"));
+    if (session === undefined)
+      throw new AppError(sessionErrors.SESSION_REQUIRED, "there is no session; log in");
+    if (method !== "GET" && !isSameToken(given, session.csrfToken))
+      throw forged(`the header ${csrfHeader} does not have the token of the session`);
+    context.set("session", session);
+    context.set("scope", await scopeOf(session.user));
+    await next();
+  };
+}
+
+function forged(message: string): AppError {
+  return new AppError(sessionErrors.REQUEST_FORGED, `${message}; load the page again`);
+}

@@ -1,0 +1,253 @@
+/**
+ * The fleet as the dashboard shows it: in memory, kept up to date by the informers that every replica has, so that a viewer costs
+ * the API server nothing. It may be dropped and built again at any time. Nobody reads it without a scope.
+ */
+import type { Bundle, BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
+import {
+  type App,
+  type AppRef,
+  appKinds,
+  type Change,
+  type Fleet,
+  type FleetCluster,
+  type FleetEvent,
+  type SourceKind,
+  sourceKinds,
+} from "@flotilla/shared/dashboard";
+import type { HelmRelease } from "@flotilla/shared/flux";
+import { byNamespace, type Informer } from "@flotilla/shared/kube/cache";
+import { type Event, type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import type { Scope } from "../access/index.ts";
+import { bundleKeyOf, clusterKeyOf } from "../cache/index.ts";
+import { presenceOf } from "../clusterstate/index.ts";
+import { stateOf, stateWhileOffline } from "../summary/index.ts";
+import { appOfBundle, appOfHelmOp, appOfHelmRelease, appRefOf } from "./app-of.ts";
+import { createChangeLog } from "./change-log.ts";
+import { clusterOf } from "./cluster-of.ts";
+import { type Entity, formatEntity, parseEntity } from "./entity.ts";
+import { createMatrix } from "./matrix.ts";
+import { eventOf, newestOf } from "./recent-events.ts";
+import { type AnySource, sourceOf } from "./source-of.ts";
+
+type Watched<T extends KubeObject> = Pick<Informer<T>, "store" | "onChange">;
+
+export interface FleetViewDeps {
+  readonly helmOps: Watched<HelmOp>;
+  readonly helmReleases: Watched<HelmRelease>;
+  readonly bundles: Watched<Bundle>;
+  readonly deployments: Watched<BundleDeployment>;
+  readonly clusters: Watched<Cluster>;
+  readonly sources: Readonly<Record<SourceKind, Watched<AnySource>>>;
+  readonly events: Watched<Event>;
+}
+
+export interface FleetView {
+  /** Of the last change. */
+  readonly position: number;
+  fleet(scope: Scope): Omit<Fleet, "position" | "now">;
+  /** Undefined if that is too long ago: the reader has to read the fleet again. */
+  changesSince(position: number, scope: Scope): readonly Change[] | undefined;
+  /** Called after each change; returns the function that removes the listener. */
+  onChange(listener: () => void): () => void;
+}
+
+const maxEvents = 200;
+
+export function createFleetView(deps: FleetViewDeps): FleetView {
+  const { helmOps, helmReleases, bundles, deployments, clusters, sources, events } = deps;
+  const log = createChangeLog();
+  const matrix = createMatrix();
+  const listeners = new Set<() => void>();
+  /** Objects of a store are never changed in place. */
+  const shownClusters = new WeakMap<Cluster, FleetCluster>();
+
+  function changed(entity: Entity): void {
+    log.changed(formatEntity(entity));
+    for (const listener of listeners) listener();
+  }
+
+  function enter(deployment: BundleDeployment, isGone: boolean): void {
+    const [bundle, cluster] = [bundleKeyOf(deployment), clusterKeyOf(deployment)];
+    matrix.set(
+      bundle,
+      cluster,
+      isGone ? undefined : cellOf(deployment, clusters.store.get(cluster)),
+    );
+    changed({ of: "release", bundle, cluster });
+  }
+
+  function show(cluster: Cluster): FleetCluster {
+    const shown = shownClusters.get(cluster) ?? clusterOf(cluster);
+    shownClusters.set(cluster, shown);
+    return shown;
+  }
+
+  function appOf({ kind, namespace, name }: AppRef): App | undefined {
+    const key = keyOf({ namespace, name });
+    switch (kind) {
+      case "HelmOp": {
+        const helmOp = helmOps.store.get(key);
+        return helmOp && appOfHelmOp(helmOp);
+      }
+      case "HelmRelease": {
+        const release = helmReleases.store.get(key);
+        return release && appOfHelmRelease(release);
+      }
+      case "Bundle": {
+        const bundle = bundles.store.get(key);
+        return bundle && isAppItself(bundle) ? appOfBundle(bundle) : undefined;
+      }
+    }
+  }
+
+  for (const deployment of deployments.store.list()) enter(deployment, false);
+  deployments.onChange(({ before, after }) => {
+    const deployment = after ?? before;
+    if (deployment !== undefined) enter(deployment, after === undefined);
+  });
+  clusters.onChange(({ before, after }) => {
+    const cluster = after ?? before;
+    if (cluster === undefined) return;
+    const { namespace = "", name } = cluster.metadata;
+    changed({ of: "cluster", ref: { namespace, name } });
+    const wasOnline = before !== undefined && presenceOf(before) === "Connected";
+    const isOnline = after !== undefined && presenceOf(after) === "Connected";
+    const own = cluster.status?.namespace;
+    if (wasOnline === isOnline || own === undefined) return;
+    for (const deployment of deployments.store.byIndex(byNamespace, own)) enter(deployment, false);
+  });
+  const watch = (kind: AppRef["kind"], informer: Watched<KubeObject>) =>
+    informer.onChange(({ before, after }) => {
+      const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
+      changed({ of: "app", ref: { kind, namespace, name } });
+    });
+  watch("HelmOp", helmOps);
+  watch("HelmRelease", helmReleases);
+  bundles.onChange(({ before, after }) => {
+    const bundle = after ?? before;
+    if (bundle === undefined) return;
+    // Its HelmOp or HelmRelease may be there already, without a row.
+    changed({ of: "app", ref: appRefOf(bundle) });
+  });
+  for (const kind of sourceKinds)
+    sources[kind].onChange(({ before, after }) => {
+      const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
+      changed({ of: "source", ref: { kind, namespace, name } });
+    });
+  events.onChange(({ key, after }) => {
+    if (after !== undefined) changed({ of: "event", key });
+  });
+
+  function changeOf(entity: Entity, scope: Scope): Change | undefined {
+    switch (entity.of) {
+      case "app": {
+        if (!scope.sees(entity.ref.kind, entity.ref.namespace)) return undefined;
+        const app = appOf(entity.ref);
+        return app === undefined
+          ? { type: "removed", removed: { of: "app", ...entity.ref } }
+          : { type: "app", app };
+      }
+      case "cluster": {
+        if (!scope.sees("Cluster", entity.ref.namespace)) return undefined;
+        const cluster = clusters.store.get(keyOf(entity.ref));
+        return cluster === undefined
+          ? { type: "removed", removed: { of: "cluster", ...entity.ref } }
+          : { type: "cluster", cluster: show(cluster) };
+      }
+      case "source": {
+        const { kind, namespace } = entity.ref;
+        if (!scope.sees(kind, namespace)) return undefined;
+        const source = sources[kind].store.get(keyOf(entity.ref));
+        return source === undefined
+          ? { type: "removed", removed: { of: "source", ...entity.ref } }
+          : { type: "source", source: sourceOf(kind, source) };
+      }
+      case "release": {
+        const bundle = bundles.store.get(entity.bundle);
+        const app = bundle && appRefOf(bundle);
+        if (app === undefined || !scope.sees(app.kind, app.namespace)) return undefined;
+        const { state, version } = matrix.cell(entity.bundle, entity.cluster) ?? {};
+        return {
+          ...{ type: "release", app, cluster: entity.cluster },
+          ...{ state: state ?? null, version: version ?? "" },
+        };
+      }
+      case "event": {
+        const event = events.store.get(entity.key);
+        const shown = event && eventOf(event);
+        return shown && scope.sees(shown.kind, shown.namespace)
+          ? { type: "event", event: shown }
+          : undefined;
+      }
+    }
+  }
+
+  return {
+    get position() {
+      return log.position;
+    },
+    fleet(scope) {
+      const visible = <T extends KubeObject>(kind: string, { store }: Watched<T>) =>
+        store.list().filter(({ metadata }) => scope.sees(kind, metadata.namespace ?? ""));
+      const seen = visible("Cluster", clusters).map(show);
+      const apps = [
+        ...visible("HelmOp", helmOps).map(appOfHelmOp),
+        ...visible("HelmRelease", helmReleases).map(appOfHelmRelease),
+        ...visible("Bundle", bundles).filter(isAppItself).map(appOfBundle),
+      ];
+      const rows = [...matrix.bundles()].flatMap((key) => {
+        const bundle = bundles.store.get(key);
+        const app = bundle && appRefOf(bundle);
+        return app && scope.sees(app.kind, app.namespace) ? [{ key, app }] : [];
+      });
+      const columns = columnsOf(seen, matrix.clustersOf(rows.map(({ key }) => key)));
+      const rowOf = matrix.rowsFor(columns);
+      return {
+        clusters: seen,
+        apps,
+        sources: sourceKinds.flatMap((kind) =>
+          visible(kind, sources[kind]).map((source) => sourceOf(kind, source)),
+        ),
+        columns,
+        rows: rows.map(({ key, app }) => {
+          const { states, versions, versionOf } = rowOf(key);
+          return { ...app, states, versions: [...versions], versionOf };
+        }),
+        events: [...newestOf(visibleEvents(events, scope), maxEvents)],
+      };
+    },
+    changesSince(position, scope) {
+      return log.since(position)?.flatMap((entity) => changeOf(parseEntity(entity), scope) ?? []);
+    },
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined) {
+  const state = stateOf(deployment);
+  const isOffline = cluster !== undefined && presenceOf(cluster) !== "Connected";
+  return {
+    state: isOffline ? stateWhileOffline(state) : state,
+    version: deployment.status?.version ?? "",
+  };
+}
+
+/** Whether it is shown itself: it was not made for a HelmOp or a HelmRelease. */
+function isAppItself(bundle: Bundle): boolean {
+  return appRefOf(bundle).kind === appKinds[2];
+}
+
+/** The clusters that may be seen, and those that visible apps have releases in. */
+function columnsOf(seen: readonly FleetCluster[], used: readonly ObjectKey[]): string[] {
+  return [...new Set([...seen.map((cluster) => keyOf(cluster)), ...used])].sort();
+}
+
+function visibleEvents({ store }: Watched<Event>, scope: Scope): readonly FleetEvent[] {
+  return store.list().flatMap((event) => {
+    const shown = eventOf(event);
+    return shown && scope.sees(shown.kind, shown.namespace) ? [shown] : [];
+  });
+}

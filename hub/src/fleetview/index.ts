@@ -1,0 +1,3 @@
+export { appRefOf } from "./app-of.ts";
+export { createFleetView, type FleetView, type FleetViewDeps } from "./fleet-view.ts";
+export { eventOf, shownPart } from "./recent-events.ts";

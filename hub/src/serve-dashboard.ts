@@ -1,0 +1,119 @@
+/**
+ * The dashboard of a replica: loaded when somebody asks for it first, so that a hub that nobody looks at needs no memory for it.
+ * From then on its read model follows the caches that the replica has anyway, and the Events of the hub.
+ */
+import { bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { hubNamespace } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import {
+  buckets,
+  gitRepositories,
+  helmCharts,
+  helmReleases,
+  helmRepositories,
+  ociRepositories,
+} from "@flotilla/shared/flux";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import { type Event, events, type KubeObject, type Resource } from "@flotilla/shared/kube/objects";
+import type { Route } from "@flotilla/shared/program";
+import type { ViewedKind } from "./access/index.ts";
+import type { HubConfig } from "./config.ts";
+import type { Dashboard } from "./dashboard/index.ts";
+import type { Parts } from "./parts.ts";
+
+export interface ServedDashboard {
+  readonly route: Route;
+  /** Ends the connections of viewers. */
+  close(): Promise<void>;
+}
+
+export interface ServeDashboardOptions {
+  readonly config: HubConfig;
+  readonly parts: Parts;
+  readonly notReady: () => string | undefined;
+}
+
+/** As the hub's event recorder writes it. */
+const ownEvents = "reportingController=flotilla.dev/hub";
+
+export function serveDashboard(
+  options: ServeDashboardOptions,
+  signal: AbortSignal,
+): ServedDashboard {
+  let loading: Promise<Dashboard> | undefined;
+  return {
+    async route(request, response) {
+      loading ??= load(options, signal);
+      const dashboard = await loading;
+      await dashboard.handle(request, response);
+    },
+    async close() {
+      (await loading?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+async function load(
+  { config, parts, notReady }: ServeDashboardOptions,
+  signal: AbortSignal,
+): Promise<Dashboard> {
+  const { caches, flux, rest, clock, log } = parts;
+  const [{ createAsUser, createDashboard }, { createFleetView, shownPart }] = await Promise.all([
+    import("./dashboard/index.ts"),
+    import("./fleetview/index.ts"),
+  ]);
+  const recent = createInformer<Event>({
+    ...{ rest, resource: events, log: log.child({ cache: "events" }) },
+    fieldSelector: ownEvents,
+    transform: shownPart,
+  });
+  void recent.run(signal);
+  const view = createFleetView({
+    ...caches,
+    helmReleases: flux.helmReleases,
+    sources: {
+      HelmRepository: flux.helmRepositories,
+      OCIRepository: flux.ociRepositories,
+      GitRepository: flux.gitRepositories,
+      Bucket: flux.buckets,
+      HelmChart: flux.helmCharts,
+    },
+    events: recent,
+  });
+  return await createDashboard({
+    ...parts,
+    asUser: createAsUser(parts),
+    namespace: hubNamespace,
+    view,
+    viewedKinds: viewedKindsOf(parts),
+    hub: { version: buildVersion, replica: config.replica },
+    pageDir: config.dashboardDir,
+    addressHeader: config.clientAddressHeader,
+    notReady,
+    clock,
+    log,
+  });
+}
+
+function viewedKindsOf({ caches, flux }: Parts): readonly ViewedKind[] {
+  return [
+    viewed(helmOps, caches.helmOps),
+    viewed(bundles, caches.bundles),
+    viewed(clusters, caches.clusters),
+    viewed(helmReleases, flux.helmReleases),
+    viewed(helmRepositories, flux.helmRepositories),
+    viewed(ociRepositories, flux.ociRepositories),
+    viewed(gitRepositories, flux.gitRepositories),
+    viewed(buckets, flux.buckets),
+    viewed(helmCharts, flux.helmCharts),
+  ];
+}
+
+function viewed<T extends KubeObject>(resource: Resource<T>, { store }: Informer<T>): ViewedKind {
+  return {
+    resource,
+    *namespaces() {
+      for (const { metadata } of store.list()) yield metadata.namespace ?? "";
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** Authenticated encryption of sessions with one of several keys (AES-256-GCM), so that keys can be replaced. Pure but for the nonce. */
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+export interface SessionKey {
+  /** Of no other key: it is in each text that was encrypted with it. */
+  readonly id: string;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+}
+
+const algorithm = "aes-256-gcm";
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** Returns `ID.NONCE+CIPHERTEXT+TAG`, in characters that a cookie may have. */
+export function encrypt(text: string, { id, key }: SessionKey): string {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, key, nonce).setAAD(Buffer.from(id));
+  const bytes = Buffer.concat([
+    nonce,
+    cipher.update(text, "utf8"),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  return `${id}.${bytes.toString("base64url")}`;
+}
+
+/** Undefined if no key fits, or if the text was changed. */
+export function decrypt(text: string, keys: readonly SessionKey[]): string | undefined {
+  const at = text.indexOf(".");
+  const id = text.slice(0, at);
+  const found = keys.find((each) => each.id === id);
+  const bytes = Buffer.from(text.slice(at + 1), "base64url");
+  if (found === undefined || at < 0 || bytes.length < nonceBytes + tagBytes) return undefined;
+  const decipher = createDecipheriv(algorithm, found.key, bytes.subarray(0, nonceBytes))
+    .setAAD(Buffer.from(id))
+    .setAuthTag(bytes.subarray(-tagBytes));
+  try {
+    const plain = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+    return Buffer.concat([plain, decipher.final()]).toString();
+  } catch {
+    // The tag does not fit: for whoever made it, as good as no session.
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+/** Errors of sessions of the dashboard. */
+import { defineErrors } from "@flotilla/shared/errors";
+
+export const sessionErrors = defineErrors({
+  SESSION_REQUIRED: {
+    retryable: false,
+    help: "The request has no session, or its session has ended. Log in.",
+  },
+  LOGIN_FAILED: {
+    retryable: false,
+    help: "The API server of the hub does not accept the token: it has expired, was revoked, or is for another cluster or audience. Create a new one, such as with `kubectl create token NAME --namespace NAMESPACE`.",
+  },
+  LOGIN_LIMITED: {
+    retryable: true,
+    help: "Too many logins from one address: 10 at once, then one in 6 seconds. Wait a moment, then retry.",
+  },
+  SESSION_TOO_LARGE: {
+    retryable: false,
+    help: "The token does not fit into the cookies of a session, which have at most 9,000 bytes. Log in with a token that has fewer claims, such as that of a ServiceAccount.",
+  },
+  REQUEST_FORGED: {
+    retryable: false,
+    help: "A request that changes something came without the token of the session against forged requests, or from the page of another site. Load the dashboard again.",
+  },
+});

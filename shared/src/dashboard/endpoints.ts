@@ -1,0 +1,118 @@
+/** The requests of the dashboard's API, from which its OpenAPI document is made. */
+import type * as z from "zod";
+import {
+  actionRequestSchema,
+  appDetailSchema,
+  clusterDetailSchema,
+  releaseDetailSchema,
+  sourceDetailSchema,
+  targetsSchema,
+} from "./details.ts";
+import { fleetSchema } from "./fleet.ts";
+import { loginMethodsSchema, loginSchema, sessionSchema } from "./session.ts";
+
+export interface Endpoint {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** With parameters in braces, as OpenAPI has them. */
+  readonly path: string;
+  readonly summary: string;
+  /** Whether it needs no session. */
+  readonly isPublic?: boolean;
+  readonly body?: z.ZodType;
+  /** Absent: it answers without content, or with a stream that `summary` describes. */
+  readonly response?: z.ZodType;
+}
+
+const app = "/api/v1/apps/{kind}/{namespace}/{name}";
+const cluster = "/api/v1/clusters/{namespace}/{name}";
+const release = `${cluster}/releases/{appKind}/{appNamespace}/{appName}`;
+
+export const endpoints = {
+  loginMethods: {
+    method: "GET",
+    path: "/api/v1/login",
+    summary: "How to log in.",
+    isPublic: true,
+    response: loginMethodsSchema,
+  },
+  beginSession: {
+    method: "POST",
+    path: "/api/v1/session",
+    summary: "Log in with a token of the hub's API server. Sets the cookies of the session.",
+    isPublic: true,
+    body: loginSchema,
+    response: sessionSchema,
+  },
+  session: {
+    method: "GET",
+    path: "/api/v1/session",
+    summary: "Who is logged in.",
+    response: sessionSchema,
+  },
+  endSession: {
+    method: "DELETE",
+    path: "/api/v1/session",
+    summary: "Log out. Removes the cookies of the session.",
+  },
+  fleet: {
+    method: "GET",
+    path: "/api/v1/fleet",
+    summary: "Everything in short that the user may see.",
+    response: fleetSchema,
+  },
+  changes: {
+    method: "GET",
+    path: "/api/v1/changes",
+    summary:
+      "Server-sent events with what has changed since the position `after`, or since the header Last-Event-ID: `changes` (a list of Change; its id is the new position) and `reset` (read the fleet again).",
+  },
+  app: {
+    method: "GET",
+    path: app,
+    summary: "A HelmOp, HelmRelease or Bundle.",
+    response: appDetailSchema,
+  },
+  targets: {
+    method: "GET",
+    path: `${app}/targets`,
+    summary: "The clusters of its workspace: whether it is deployed there, and why.",
+    response: targetsSchema,
+  },
+  cluster: { method: "GET", path: cluster, summary: "A Cluster.", response: clusterDetailSchema },
+  release: {
+    method: "GET",
+    path: release,
+    summary: "The release of an app in a cluster.",
+    response: releaseDetailSchema,
+  },
+  agentRequest: {
+    method: "GET",
+    path: `${release}/{request}`,
+    summary:
+      "What the agent of the cluster reads: resources, events, values, log, diff or history, as lines of JSON with `data`, and at last `end`.",
+  },
+  source: {
+    method: "GET",
+    path: "/api/v1/sources/{kind}/{namespace}/{name}",
+    summary: "A source of Flux.",
+    response: sourceDetailSchema,
+  },
+  act: {
+    method: "POST",
+    path: "/api/v1/actions",
+    summary: "Change an object as the user.",
+    body: actionRequestSchema,
+  },
+} as const satisfies Readonly<Record<string, Endpoint>>;
+
+export type EndpointName = keyof typeof endpoints;
+export type ResponseOf<N extends EndpointName> = (typeof endpoints)[N] extends {
+  readonly response: infer S extends z.ZodType;
+}
+  ? z.infer<S>
+  : undefined;
+export type BodyOf<N extends EndpointName> = (typeof endpoints)[N] extends {
+  readonly body: infer S extends z.ZodType;
+}
+  ? z.infer<S>
+  : undefined;
