@@ -1,7 +1,9 @@
-/** Bundles a program, with the files beside it that it reads while it runs. */
+/** Bundles a program, with the files beside it that it reads while it runs; for the hub also the page of its dashboard. */
 import { copyFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { buildPage } from "./page.ts";
 
 /** The programs that have an image. */
 export const programs = ["hub", "agent"] as const;
@@ -14,7 +16,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const requireOfNode =
   'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
-/** Writes `bin/flotilla-hub.js` or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it consists of. */
+/** Writes `bin/flotilla-hub.js` and `dashboard`, or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it consists of. */
 export async function bundleProgram(program: ProgramName, dir: string): Promise<readonly string[]> {
   // Loaded here: every command of `flotilla` loads this module, and few of them bundle.
   const { build } = await import("esbuild");
@@ -49,7 +51,8 @@ export async function bundleProgram(program: ProgramName, dir: string): Promise<
   });
   await mkdir(dir, { recursive: true });
   await copyFile(join(root, "proto", "fleet.proto"), join(dir, "fleet.proto"));
-  return Object.keys(metafile.inputs);
+  const page = program === "hub" ? await buildPage(root, join(dir, "dashboard")) : [];
+  return [...Object.keys(metafile.inputs), ...page];
 }
 
 /** The packages of npm in a bundle, as `name@version`, sorted. */

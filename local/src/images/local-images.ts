@@ -21,6 +21,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 /** What a bundle consists of, and what is copied beside it. */
 const sources = [
   "{proto,shared,hub,agent}/{src/**/*.ts,*.proto,package.json}",
+  "dashboard/{src/**/*,index.html,package.json,vite.config.ts}",
   "local/src/images/*.ts",
   "local/images/**/*",
   "package-lock.json",

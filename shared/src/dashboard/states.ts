@@ -1,5 +1,8 @@
-/** The states that the dashboard shows, from the one that needs attention most to the one that needs none. */
-import { bundleStates } from "../api/index.ts";
+/**
+ * The states that the dashboard shows, from the one that needs attention most to the one that needs none. The page loads this
+ * file: it imports types alone.
+ */
+import type { BundleState } from "../api/index.ts";
 
 /** Of a HelmOp, HelmRelease or Bundle: that of its releases, or why it cannot be followed. */
 export const appStates = [
@@ -21,10 +24,17 @@ export const appStates = [
 export type AppState = (typeof appStates)[number];
 
 /** Of a release in one cluster: the states of a BundleDeployment, in the order of `appStates`. */
-export const releaseStates = bundleStates.toSorted(
-  (one, other) => appStates.indexOf(one) - appStates.indexOf(other),
-);
-export type ReleaseState = (typeof bundleStates)[number];
+export const releaseStates = [
+  "ErrApplied",
+  "NotReady",
+  "Modified",
+  "WaitApplied",
+  "OutOfSync",
+  "Pending",
+  "Offline",
+  "Ready",
+] as const satisfies readonly BundleState[];
+export type ReleaseState = BundleState;
 
 /** Of a Cluster: that of its agent, or the worst of its releases. */
 export const clusterStates = [

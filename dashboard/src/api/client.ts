@@ -1,0 +1,65 @@
+/** Requests to the hub's API. Its types come from the same schemas as the hub's. */
+import type { BodyOf, EndpointName, Problem, ResponseOf } from "@flotilla/shared/dashboard";
+
+/** A request that was answered with a Problem, or not at all. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  /** The HTTP status; 0: there was no answer. */
+  readonly status: number;
+  /** As in docs/errors.md. */
+  readonly code: string;
+
+  constructor(status: number, { code, message }: Problem) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export interface RequestOptions {
+  readonly method?: "GET" | "POST" | "DELETE";
+  readonly body?: unknown;
+  /** The token against forged requests, of the session. */
+  readonly csrfToken?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Throws ApiError. */
+export async function send(path: string, options: RequestOptions = {}): Promise<Response> {
+  const { method = "GET", body, csrfToken, signal } = options;
+  const response = await fetch(path, {
+    method,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(csrfToken !== undefined && { "flotilla-csrf": csrfToken }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal !== undefined && { signal }),
+  }).catch((thrown: unknown) => {
+    if (signal?.aborted === true) throw thrown;
+    throw new ApiError(0, { code: "UNREACHABLE", message: "The hub does not answer; retrying." });
+  });
+  if (response.ok) return response;
+  const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
+  const message = `The hub answered with HTTP status ${response.status}.`;
+  throw new ApiError(response.status, problem ?? { code: "HTTP", message });
+}
+
+/** Throws ApiError. */
+export async function get<N extends EndpointName>(
+  path: string,
+  signal?: AbortSignal,
+): Promise<ResponseOf<N>> {
+  const response = await send(path, signal === undefined ? {} : { signal });
+  return (await response.json()) as ResponseOf<N>;
+}
+
+/** Throws ApiError. */
+export async function post<N extends EndpointName>(
+  path: string,
+  body: BodyOf<N>,
+  csrfToken: string,
+): Promise<ResponseOf<N> | undefined> {
+  const response = await send(path, { method: "POST", body, csrfToken });
+  return response.status === 204 ? undefined : ((await response.json()) as ResponseOf<N>);
+}

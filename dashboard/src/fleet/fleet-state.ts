@@ -1,0 +1,208 @@
+/** The fleet as the page keeps it: by key, so that a change of one release costs the same in a fleet of any size. Pure. */
+import type {
+  App,
+  AppRef,
+  Change,
+  Fleet,
+  FleetCluster,
+  FleetEvent,
+  FleetRow,
+  FleetSource,
+  ReleaseState,
+} from "@flotilla/shared/dashboard";
+import { noRelease, stateCharacters } from "@flotilla/shared/dashboard/states";
+
+/** The releases of one app, by the index of the cluster's column. */
+export interface Row {
+  /** Character codes; 0: no release. */
+  readonly states: Uint8Array;
+  /** An index in `versions`, plus one; 0: none. */
+  readonly versionOf: Uint16Array;
+  readonly versions: readonly string[];
+}
+
+export interface FleetState {
+  readonly position: string;
+  readonly apps: ReadonlyMap<string, App>;
+  readonly clusters: ReadonlyMap<string, FleetCluster>;
+  readonly sources: ReadonlyMap<string, FleetSource>;
+  /** `NAMESPACE/NAME` of clusters. */
+  readonly columns: readonly string[];
+  readonly columnOf: ReadonlyMap<string, number>;
+  readonly rows: ReadonlyMap<string, Row>;
+  /** Newest first. */
+  readonly events: readonly FleetEvent[];
+}
+
+const maxEvents = 200;
+/** As in the contract of `versionOf`. */
+const firstVersion = 48;
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function clusterKey({ namespace, name }: Named): string {
+  return `${namespace}/${name}`;
+}
+
+/** Of an app or a source. */
+export function objectKey({ kind, namespace, name }: Named & { readonly kind: string }): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+export function fleetState(fleet: Fleet): FleetState {
+  return {
+    position: fleet.position,
+    apps: new Map(fleet.apps.map((app) => [objectKey(app), app])),
+    clusters: new Map(fleet.clusters.map((cluster) => [clusterKey(cluster), cluster])),
+    sources: new Map(fleet.sources.map((source) => [objectKey(source), source])),
+    columns: fleet.columns,
+    columnOf: new Map(fleet.columns.map((column, index) => [column, index])),
+    rows: new Map(fleet.rows.map((row) => [objectKey(row), rowOf(row)])),
+    events: fleet.events,
+  };
+}
+
+/** The state of a release; undefined where the app has none. */
+export function releaseStateAt(row: Row | undefined, column: number): ReleaseState | undefined {
+  return stateOfCode.get(row?.states[column] ?? 0);
+}
+
+/** "" for none. */
+export function versionAt(row: Row | undefined, column: number): string {
+  return row?.versions[(row.versionOf[column] ?? 0) - 1] ?? "";
+}
+
+/** The same fleet with these changes; parts without a change are the same objects. */
+export function withChanges(
+  fleet: FleetState,
+  changes: readonly Change[],
+  position: string,
+): FleetState {
+  const next = draftOf(fleet);
+  for (const change of changes) apply(next, change);
+  return { ...next.result(), position };
+}
+
+const stateOfCode: ReadonlyMap<number, ReleaseState> = new Map(
+  Object.entries(stateCharacters).map(([state, character]) => [
+    character.charCodeAt(0),
+    state as ReleaseState,
+  ]),
+);
+
+function rowOf({ states, versions, versionOf }: FleetRow): Row {
+  const none = noRelease.charCodeAt(0);
+  return {
+    versions,
+    states: Uint8Array.from(states, (character) => {
+      const code = character.charCodeAt(0);
+      return code === none ? 0 : code;
+    }),
+    versionOf: Uint16Array.from(versionOf, (character) =>
+      character === noRelease ? 0 : character.charCodeAt(0) - firstVersion + 1,
+    ),
+  };
+}
+
+interface MutableRow extends Row {
+  states: Uint8Array;
+  versionOf: Uint16Array;
+  versions: string[];
+}
+
+/** Copies of what changes, each made once. */
+function draftOf(fleet: FleetState) {
+  const copies = new Map<string, MutableRow>();
+  const changed: { -readonly [K in keyof FleetState]?: FleetState[K] } = {};
+  function mapOf<K extends "apps" | "clusters" | "sources">(name: K) {
+    const copy = changed[name] ?? new Map(fleet[name] as ReadonlyMap<string, never>);
+    changed[name] = copy as FleetState[K];
+    return copy as Map<string, FleetState[K] extends ReadonlyMap<string, infer V> ? V : never>;
+  }
+  return {
+    mapOf,
+    columnOf(cluster: string): number {
+      const columnOf = changed.columnOf ?? fleet.columnOf;
+      const known = columnOf.get(cluster);
+      if (known !== undefined) return known;
+      const columns = changed.columns ?? fleet.columns;
+      changed.columns = [...columns, cluster];
+      changed.columnOf = new Map(columnOf).set(cluster, columns.length);
+      return columns.length;
+    },
+    row(key: string, column: number): MutableRow {
+      const known = copies.get(key);
+      const row = known ?? fleet.rows.get(key) ?? noRow;
+      if (known !== undefined && column < known.states.length) return known;
+      const size = Math.max(column + 1, row.states.length);
+      const copy = {
+        states: resized(row.states, new Uint8Array(size)),
+        versionOf: resized(row.versionOf, new Uint16Array(size)),
+        versions: [...row.versions],
+      };
+      copies.set(key, copy);
+      return copy;
+    },
+    addEvent(event: FleetEvent): void {
+      const others = (changed.events ?? fleet.events).filter(({ id }) => id !== event.id);
+      changed.events = [event, ...others].slice(0, maxEvents);
+    },
+    result(): FleetState {
+      return {
+        ...fleet,
+        ...changed,
+        ...(copies.size > 0 && { rows: new Map([...fleet.rows, ...copies]) }),
+      };
+    },
+  };
+}
+
+const noRow: Row = { states: new Uint8Array(0), versionOf: new Uint16Array(0), versions: [] };
+
+function resized<T extends Uint8Array | Uint16Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}
+
+function apply(draft: ReturnType<typeof draftOf>, change: Change): void {
+  switch (change.type) {
+    case "app":
+      draft.mapOf("apps").set(objectKey(change.app), change.app);
+      break;
+    case "cluster":
+      draft.mapOf("clusters").set(clusterKey(change.cluster), change.cluster);
+      draft.columnOf(clusterKey(change.cluster));
+      break;
+    case "source":
+      draft.mapOf("sources").set(objectKey(change.source), change.source);
+      break;
+    case "release":
+      applyRelease(draft, change.app, change);
+      break;
+    case "event":
+      draft.addEvent(change.event);
+      break;
+    case "removed": {
+      const { removed } = change;
+      if (removed.of === "cluster") draft.mapOf("clusters").delete(clusterKey(removed));
+      else if (removed.of === "app") draft.mapOf("apps").delete(objectKey(removed));
+      else draft.mapOf("sources").delete(objectKey(removed));
+    }
+  }
+}
+
+function applyRelease(
+  draft: ReturnType<typeof draftOf>,
+  app: AppRef,
+  { cluster, state, version }: Extract<Change, { readonly type: "release" }>,
+): void {
+  const column = draft.columnOf(cluster);
+  const row = draft.row(objectKey(app), column);
+  row.states[column] = state === null ? 0 : stateCharacters[state].charCodeAt(0);
+  const known = row.versions.indexOf(version);
+  row.versionOf[column] =
+    version === "" || state === null ? 0 : known >= 0 ? known + 1 : row.versions.push(version);
+}

@@ -1,0 +1,80 @@
+/** The fleet for all components: read once, then kept up to date by the stream of changes. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { followChanges } from "../api/changes.ts";
+import { get } from "../api/client.ts";
+import { sessionEnded } from "../session/session.ts";
+import { type FleetState, fleetState, withChanges } from "./fleet-state.ts";
+
+export type Connection =
+  | { readonly kind: "live" }
+  /** What is shown is of `sinceMs`. */
+  | { readonly kind: "lost"; readonly sinceMs: number };
+
+interface Followed {
+  readonly fleet: FleetState;
+  readonly connection: Connection;
+}
+
+const fleetKey = ["fleet"] as const;
+const FleetContext = createContext<Followed | undefined>(undefined);
+
+export function FleetProvider({ children }: { readonly children: ReactNode }) {
+  const client = useQueryClient();
+  const [connection, setConnection] = useState<Connection>({ kind: "live" });
+  const { data: fleet, error } = useQuery({
+    queryKey: fleetKey,
+    queryFn: async ({ signal }) => fleetState(await get<"fleet">("/api/v1/fleet", signal)),
+    // Maps of maps: comparing them costs more than drawing them.
+    structuralSharing: false,
+  });
+  /** Changes with each read of the whole fleet, not with the changes that follow. */
+  const [reads, setReads] = useState(0);
+  const isRead = fleet !== undefined;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new stream for each read of the fleet, and not for each change
+  useEffect(() => {
+    const start = client.getQueryData<FleetState>(fleetKey);
+    if (start === undefined) return;
+    return followChanges(start.position, {
+      onChanges(changes, position) {
+        client.setQueryData<FleetState>(fleetKey, (before) =>
+          before === undefined ? before : withChanges(before, changes, position),
+        );
+        void client.invalidateQueries({ queryKey: ["detail"] });
+      },
+      onReset() {
+        void client.refetchQueries({ queryKey: fleetKey }).then(() => setReads((n) => n + 1));
+      },
+      onConnected: () => setConnection({ kind: "live" }),
+      onDisconnected: () =>
+        setConnection((before) =>
+          before.kind === "lost" ? before : { kind: "lost", sinceMs: Date.now() },
+        ),
+      onUnauthorized: () => sessionEnded(client),
+    });
+  }, [client, isRead, reads]);
+
+  if (fleet === undefined)
+    return (
+      <div className="fleet-loading" aria-busy={error === null}>
+        {error !== null && <p role="alert">{error.message}</p>}
+      </div>
+    );
+  return <FleetContext value={{ fleet, connection }}>{children}</FleetContext>;
+}
+
+/** Of a component inside FleetProvider. */
+export function useFleet(): FleetState {
+  return useFollowed().fleet;
+}
+
+export function useConnection(): Connection {
+  return useFollowed().connection;
+}
+
+function useFollowed(): Followed {
+  const followed = useContext(FleetContext);
+  if (followed === undefined) throw new Error("there is no fleet here");
+  return followed;
+}

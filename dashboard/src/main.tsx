@@ -1,0 +1,36 @@
+/** The page: a session, then the fleet. */
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { ApiError } from "./api/client.ts";
+import { SessionGate } from "./session/session-gate.tsx";
+import { App } from "./shell/app.tsx";
+import { applyTheme, readTheme } from "./shell/theme.ts";
+import "./shell/theme.css";
+import "./shell/base.css";
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The stream of changes says when something is to be read again.
+      staleTime: Number.POSITIVE_INFINITY,
+      refetchOnWindowFocus: false,
+      retry: (failures, error) =>
+        failures < 5 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+      retryDelay: (attempt) => Math.min(5_000, 500 * 2 ** attempt),
+    },
+  },
+});
+
+applyTheme(readTheme());
+const root = document.getElementById("root");
+if (root !== null)
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <SessionGate>
+          <App />
+        </SessionGate>
+      </QueryClientProvider>
+    </StrictMode>,
+  );

@@ -1,0 +1,55 @@
+/** Draws rows of releases on a canvas. */
+import { type Row, releaseStateAt } from "../fleet/fleet-state.ts";
+import { lookOf, type Tone } from "../state/state.ts";
+import { type GroupLayout, stateOfCell } from "./layout.ts";
+
+export interface Palette {
+  readonly tones: Readonly<Record<Tone, string>>;
+  readonly none: string;
+}
+
+export interface DrawOptions {
+  readonly groups: readonly GroupLayout[];
+  readonly rows: readonly (Row | undefined)[];
+  /** Of the first row, in pixels; may be negative. */
+  readonly top: number;
+  readonly rowHeight: number;
+  readonly palette: Palette;
+}
+
+const gap = 2;
+
+export function readPalette(): Palette {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    tones: {
+      bad: colour("bad"),
+      warn: colour("warn"),
+      busy: colour("busy"),
+      off: colour("off"),
+      good: colour("good"),
+    },
+    none: colour("cell-none"),
+  };
+}
+
+export function drawRows(context: CanvasRenderingContext2D, options: DrawOptions): void {
+  const { groups, rows, top, rowHeight, palette } = options;
+  const height = rowHeight - gap;
+  for (const [index, row] of rows.entries()) {
+    const y = top + index * rowHeight;
+    for (const { cells } of groups)
+      for (const cell of cells) {
+        const { worst, share } = stateOfCell(cell, (column) => releaseStateAt(row, column));
+        const width = Math.max(1, cell.width - (cell.width > 6 ? 1 : 0.5));
+        context.fillStyle = worst === undefined ? palette.none : palette.tones.good;
+        context.fillRect(cell.x, y, width, height);
+        if (worst === undefined || worst === "Ready") continue;
+        // At least a third, so that one of a hundred is seen.
+        const part = Math.max(0.34, share) * height;
+        context.fillStyle = palette.tones[lookOf(worst).tone];
+        context.fillRect(cell.x, y + height - part, width, part);
+      }
+  }
+}

@@ -1,0 +1,53 @@
+/** Clusters grouped by the value of a label. Pure. */
+import type { FleetCluster } from "@flotilla/shared/dashboard";
+import type { FleetState } from "../fleet/fleet-state.ts";
+
+export interface ClusterGroup {
+  /** The label's value; "": clusters without the label. */
+  readonly value: string;
+  /** Columns of the fleet, by the name of the cluster. */
+  readonly columns: readonly number[];
+}
+
+/** All clusters as one group. */
+export const noLabel = "";
+
+export function groupClusters(
+  { columns, clusters }: Pick<FleetState, "columns" | "clusters">,
+  label: string,
+): readonly ClusterGroup[] {
+  const groups = new Map<string, number[]>();
+  for (const [column, key] of columns.entries()) {
+    const cluster = clusters.get(key);
+    const value = label === noLabel ? "" : (cluster?.labels[label] ?? "");
+    const group = groups.get(value);
+    if (group === undefined) groups.set(value, [column]);
+    else group.push(column);
+  }
+  const name = (column: number) => columns[column] ?? "";
+  return [...groups]
+    .sort(([one], [other]) => (one === "" ? 1 : other === "" ? -1 : one.localeCompare(other)))
+    .map(([value, members]) => ({
+      value,
+      columns: members.sort((one, other) => (name(one) < name(other) ? -1 : 1)),
+    }));
+}
+
+/** The labels that tell clusters apart, those with the fewest values first; a label with a value for each is no group. */
+export function groupingLabels(clusters: Iterable<FleetCluster>): readonly string[] {
+  const values = new Map<string, Set<string>>();
+  let total = 0;
+  for (const { labels } of clusters) {
+    total += 1;
+    for (const [label, value] of Object.entries(labels)) {
+      const known = values.get(label);
+      if (known === undefined) values.set(label, new Set([value]));
+      else known.add(value);
+    }
+  }
+  const most = Math.max(2, total / 2);
+  return [...values]
+    .filter(([, { size }]) => size <= most)
+    .sort(([one, a], [other, b]) => a.size - b.size || one.localeCompare(other))
+    .map(([label]) => label);
+}

@@ -1,0 +1,94 @@
+/**
+ * Where the releases of a row are drawn: the groups beside each other, and in each as many cells as fit. A cell may stand for many
+ * clusters; it then has the state of the one that needs attention most. Pure.
+ */
+import type { ReleaseState } from "@flotilla/shared/dashboard";
+import { releaseStates } from "@flotilla/shared/dashboard/states";
+import type { ClusterGroup } from "./groups.ts";
+
+export interface Cell {
+  /** The columns of the fleet that it stands for. */
+  readonly columns: readonly number[];
+  /** In pixels. */
+  readonly x: number;
+  readonly width: number;
+}
+
+export interface GroupLayout {
+  readonly value: string;
+  readonly count: number;
+  readonly x: number;
+  readonly width: number;
+  readonly cells: readonly Cell[];
+}
+
+export const cellSize = { min: 4, max: 20 } as const;
+const groupGap = 10;
+
+/** Groups get width by their size, each at least one cell. */
+export function layoutGroups(
+  groups: readonly ClusterGroup[],
+  widthPx: number,
+): readonly GroupLayout[] {
+  const total = groups.reduce((sum, { columns }) => sum + columns.length, 0);
+  if (total === 0) return [];
+  const free = Math.max(
+    cellSize.min * groups.length,
+    widthPx - groupGap * Math.max(0, groups.length - 1),
+  );
+  const each = Math.min(cellSize.max, free / total);
+  let x = 0;
+  return groups.map(({ value, columns }) => {
+    const width = Math.max(cellSize.min, columns.length * each);
+    const layout = { value, count: columns.length, x, width, cells: cellsOf(columns, x, width) };
+    x += width + groupGap;
+    return layout;
+  });
+}
+
+function cellsOf(columns: readonly number[], x: number, width: number): readonly Cell[] {
+  const count = Math.max(1, Math.min(columns.length, Math.floor(width / cellSize.min)));
+  const size = width / count;
+  return Array.from({ length: count }, (_, index) => ({
+    columns: columns.slice(
+      Math.floor((index * columns.length) / count),
+      Math.floor(((index + 1) * columns.length) / count),
+    ),
+    x: x + index * size,
+    width: size,
+  }));
+}
+
+/** The cell at a position; undefined between groups. */
+export function cellAt(groups: readonly GroupLayout[], x: number): Cell | undefined {
+  const group = groups.find((each) => x >= each.x && x < each.x + each.width);
+  return group?.cells.find((cell) => x >= cell.x && x < cell.x + cell.width);
+}
+
+export interface CellState {
+  /** That needs attention most; undefined: no release in any of its clusters. */
+  readonly worst: ReleaseState | undefined;
+  /** The part of its releases that are in that state, up to 1. */
+  readonly share: number;
+}
+
+/** `stateAt`: of a column. */
+export function stateOfCell(
+  { columns }: Cell,
+  stateAt: (column: number) => ReleaseState | undefined,
+): CellState {
+  let worst: number = releaseStates.length;
+  let inWorst = 0;
+  let total = 0;
+  for (const column of columns) {
+    const state = stateAt(column);
+    if (state === undefined) continue;
+    total += 1;
+    const rank = releaseStates.indexOf(state);
+    if (rank < worst) {
+      worst = rank;
+      inWorst = 1;
+    } else if (rank === worst) inWorst += 1;
+  }
+  return { worst: releaseStates.at(worst), share: total === 0 ? 0 : inWorst / total };
+}

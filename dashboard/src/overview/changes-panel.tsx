@@ -1,0 +1,36 @@
+/** What is being deployed right now. */
+import type { App } from "@flotilla/shared/dashboard";
+import { Link } from "wouter";
+import { objectKey } from "../fleet/fleet-state.ts";
+import { useFleet } from "../fleet/use-fleet.tsx";
+import { pageOf } from "../shell/links.ts";
+
+export function ChangesPanel() {
+  const changing = [...useFleet().apps.values()].filter(({ isChanging }) => isChanging);
+  if (changing.length === 0) return null;
+  return (
+    <section className="card" aria-labelledby="changes-title">
+      <h2 id="changes-title">In progress</h2>
+      <ul className="changes">
+        {changing.map((app) => (
+          <Progress key={objectKey(app)} {...app} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Progress(app: App) {
+  const { name, version, ready, desired } = app;
+  return (
+    <li className="change">
+      <Link href={pageOf(app)}>
+        {name} {version !== undefined && <span className="soft">to {version}</span>}
+      </Link>
+      <progress max={desired} value={ready} aria-label={`${name}: clusters that are ready`} />
+      <span>
+        {ready} of {desired}
+      </span>
+    </li>
+  );
+}

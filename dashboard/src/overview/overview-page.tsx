@@ -1,0 +1,31 @@
+/** Is everything all right? If not: what, where, since when, and what to do. Then who runs what, and what happens now. */
+import { useMemo } from "react";
+import { concernsOf, headline } from "../fleet/summary.ts";
+import { useFleet } from "../fleet/use-fleet.tsx";
+import { MatrixPanel } from "../matrix/matrix-panel.tsx";
+import { StateIcon } from "../state/state-badge.tsx";
+import { AttentionList } from "./attention-list.tsx";
+import { ChangesPanel } from "./changes-panel.tsx";
+import { CountsBar } from "./counts-bar.tsx";
+import { EventsPanel } from "./events-panel.tsx";
+import "./overview-page.css";
+
+export function OverviewPage() {
+  const fleet = useFleet();
+  const concerns = useMemo(() => concernsOf(fleet), [fleet]);
+  return (
+    <div className="overview">
+      <header className="overview-head">
+        <h1>
+          <StateIcon tone={concerns.length === 0 ? "good" : "bad"} /> {headline(fleet, concerns)}
+        </h1>
+        <CountsBar name="Apps" href="/apps" all={fleet.apps} />
+        <CountsBar name="Clusters" href="/clusters" all={fleet.clusters} />
+      </header>
+      {concerns.length > 0 && <AttentionList concerns={concerns} />}
+      <ChangesPanel />
+      <MatrixPanel />
+      <EventsPanel />
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+/** Shows the fleet to those who are logged in, and the login to everybody else. */
+import type { ReactNode } from "react";
+import { ApiError } from "../api/client.ts";
+import { LoginPage } from "./login-page.tsx";
+import { SessionContext, useSessionQuery } from "./session.ts";
+
+export function SessionGate({ children }: { readonly children: ReactNode }) {
+  const { data: session, error, isPending } = useSessionQuery();
+  if (isPending) return <main className="gate" aria-busy="true" />;
+  if (session === undefined || session === null)
+    return <LoginPage failure={error instanceof ApiError ? error.message : undefined} />;
+  return <SessionContext value={session}>{children}</SessionContext>;
+}

@@ -1,0 +1,74 @@
+/** The frame of all pages: navigation, whether the data is live, and the user. */
+import { Suspense } from "react";
+import { Link, Route, Switch, useLocation } from "wouter";
+import { FleetProvider } from "../fleet/use-fleet.tsx";
+import { OverviewPage } from "../overview/overview-page.tsx";
+import { LiveIndicator } from "./live-indicator.tsx";
+import { Logo } from "./logo.tsx";
+import { UserMenu } from "./user-menu.tsx";
+import "./app.css";
+
+const sections = [
+  { href: "/", name: "Overview" },
+  { href: "/apps", name: "Apps" },
+  { href: "/clusters", name: "Clusters" },
+  { href: "/sources", name: "Sources" },
+] as const;
+
+export function App() {
+  return (
+    <FleetProvider>
+      <a className="skip-link" href="#content">
+        Skip to the content
+      </a>
+      <header className="shell-header">
+        <Link href="/" className="shell-name">
+          <Logo /> Flotilla
+        </Link>
+        <Sections />
+        <LiveIndicator />
+        <UserMenu />
+      </header>
+      <main id="content" className="shell-content" tabIndex={-1}>
+        <Suspense fallback={<div className="page-loading" aria-busy="true" />}>
+          <Switch>
+            <Route path="/">
+              <OverviewPage />
+            </Route>
+            <Route>
+              <NotFound />
+            </Route>
+          </Switch>
+        </Suspense>
+      </main>
+    </FleetProvider>
+  );
+}
+
+function Sections() {
+  const [location] = useLocation();
+  return (
+    <nav aria-label="Pages" className="shell-sections">
+      {sections.map(({ href, name }) => (
+        <Link key={href} href={href} aria-current={isCurrent(location, href) ? "page" : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function isCurrent(location: string, href: string): boolean {
+  return href === "/" ? location === "/" : location.startsWith(href);
+}
+
+function NotFound() {
+  return (
+    <div className="card">
+      <h1>There is no such page</h1>
+      <p>
+        Go to the <Link href="/">overview</Link>.
+      </p>
+    </div>
+  );
+}

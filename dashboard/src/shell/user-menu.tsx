@@ -1,0 +1,31 @@
+/** Who is logged in, the theme, and the logout. */
+import { useState } from "react";
+import { useLogout, useSession } from "../session/session.ts";
+import { chooseTheme, readTheme, type Theme } from "./theme.ts";
+
+export function UserMenu() {
+  const { user } = useSession();
+  const logout = useLogout();
+  const [theme, setTheme] = useState<Theme>(readTheme);
+  const other = theme === "dark" ? "light" : "dark";
+  return (
+    <div className="user-menu">
+      <span className="user-name" title={user}>
+        {user.replace(/^system:serviceaccount:/, "")}
+      </span>
+      <button
+        type="button"
+        className="button"
+        onClick={() => {
+          chooseTheme(other);
+          setTheme(other);
+        }}
+      >
+        {other === "dark" ? "Dark" : "Light"}
+      </button>
+      <button type="button" className="button" onClick={() => void logout()}>
+        Log out
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+/** What the states are called and how they look: a colour, an icon and a word, always together. Pure. */
+import type { AppState, ClusterState, SourceState } from "@flotilla/shared/dashboard";
+import { appStates } from "@flotilla/shared/dashboard/states";
+
+export type AnyState = AppState | ClusterState | SourceState;
+
+/** A colour of the theme. */
+export type Tone = "bad" | "warn" | "busy" | "off" | "good";
+
+export interface StateLook {
+  readonly word: string;
+  readonly tone: Tone;
+}
+
+const looks: Readonly<Record<AnyState, StateLook>> = {
+  NotAccepted: { word: "Not accepted", tone: "bad" },
+  ErrApplied: { word: "Failed", tone: "bad" },
+  Failed: { word: "Failed", tone: "bad" },
+  NotReady: { word: "Not ready", tone: "bad" },
+  Modified: { word: "Modified", tone: "warn" },
+  Stalled: { word: "Stalled", tone: "warn" },
+  Offline: { word: "Offline", tone: "off" },
+  WaitApplied: { word: "Applying", tone: "busy" },
+  OutOfSync: { word: "Out of sync", tone: "busy" },
+  Pending: { word: "Pending", tone: "busy" },
+  Progressing: { word: "Progressing", tone: "busy" },
+  WaitCheckIn: { word: "Waiting for its agent", tone: "off" },
+  Unmanaged: { word: "Managed elsewhere", tone: "off" },
+  Ready: { word: "Ready", tone: "good" },
+};
+
+export function lookOf(state: AnyState): StateLook {
+  return looks[state];
+}
+
+/** From the state that needs attention most. */
+export const statesByUrgency: readonly AnyState[] = [
+  ...appStates.slice(0, 3),
+  "Failed",
+  ...appStates.slice(3, -1),
+  "WaitCheckIn",
+  "Unmanaged",
+  "Ready",
+];
+
+/** Whether somebody has to do something. What is in progress ends by itself. */
+export function needsAttention(state: AnyState): boolean {
+  const { tone } = lookOf(state);
+  return tone === "bad" || tone === "warn" || state === "Offline";
+}
+
+export function byUrgency(one: AnyState, other: AnyState): number {
+  return statesByUrgency.indexOf(one) - statesByUrgency.indexOf(other);
+}

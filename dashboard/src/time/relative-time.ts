@@ -1,0 +1,24 @@
+/** Times as people say them. Pure. */
+
+const units = [
+  ["d", 86_400],
+  ["h", 3_600],
+  ["m", 60],
+  ["s", 1],
+] as const;
+
+/** As kubectl shows ages: `12s`, `3m`, `5h`, `2d`. */
+export function durationText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1_000));
+  const [unit, size] = units.find(([, each]) => seconds >= each) ?? ["s", 1];
+  return `${Math.floor(seconds / size)}${unit}`;
+}
+
+/** `3m ago`, `in 5h`, `now`. */
+export function relativeText(timeMs: number, nowMs: number): string {
+  const differenceMs = nowMs - timeMs;
+  if (Math.abs(differenceMs) < 1_000) return "now";
+  return differenceMs > 0
+    ? `${durationText(differenceMs)} ago`
+    : `in ${durationText(-differenceMs)}`;
+}
