@@ -58,17 +58,15 @@ async function load(
   signal: AbortSignal,
 ): Promise<Dashboard> {
   const { caches, flux, rest, clock, log } = parts;
-  const [{ createAsUser, createDashboard }, { createFleetView, shownPart }] = await Promise.all([
-    import("./dashboard/index.ts"),
-    import("./fleetview/index.ts"),
-  ]);
+  const [{ createAsUser, createDashboard }, { createFleetDetails, createFleetView, shownPart }] =
+    await Promise.all([import("./dashboard/index.ts"), import("./fleetview/index.ts")]);
   const recent = createInformer<Event>({
     ...{ rest, resource: events, log: log.child({ cache: "events" }) },
     fieldSelector: ownEvents,
     transform: shownPart,
   });
   void recent.run(signal);
-  const view = createFleetView({
+  const shown = {
     ...caches,
     helmReleases: flux.helmReleases,
     sources: {
@@ -79,12 +77,13 @@ async function load(
       HelmChart: flux.helmCharts,
     },
     events: recent,
-  });
+  };
   return await createDashboard({
     ...parts,
     asUser: createAsUser(parts),
     namespace: hubNamespace,
-    view,
+    view: createFleetView(shown),
+    details: createFleetDetails({ ...shown, version: buildVersion }),
     viewedKinds: viewedKindsOf(parts),
     hub: { version: buildVersion, replica: config.replica },
     pageDir: config.dashboardDir,

@@ -41,7 +41,6 @@ export function FleetProvider({ children }: { readonly children: ReactNode }) {
         client.setQueryData<FleetState>(fleetKey, (before) =>
           before === undefined ? before : withChanges(before, changes, position),
         );
-        void client.invalidateQueries({ queryKey: ["detail"] });
       },
       onReset() {
         void client.refetchQueries({ queryKey: fleetKey }).then(() => setReads((n) => n + 1));

@@ -37,13 +37,18 @@ function takeLoginCode(): string | undefined {
 
 export async function login(client: QueryClient, token: string): Promise<void> {
   const session = await post<"beginSession">("/api/v1/session", { token }, loginCsrf);
-  client.clear();
-  client.setQueryData(sessionKey, session);
+  replaceSession(client, session ?? null);
 }
 
 /** To be called when the hub answers that there is no session any more. */
 export function sessionEnded(client: QueryClient): void {
-  client.setQueryData(sessionKey, null);
+  replaceSession(client, null);
+}
+
+/** Another user must not see what the one before has read. */
+function replaceSession(client: QueryClient, session: Session | null): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  client.setQueryData(sessionKey, session);
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined);
@@ -60,7 +65,6 @@ export function useLogout(): () => Promise<void> {
   const { csrfToken } = useSession();
   return async function logout() {
     await send("/api/v1/session", { method: "DELETE", csrfToken });
-    client.clear();
-    client.setQueryData(sessionKey, null);
+    replaceSession(client, null);
   };
 }

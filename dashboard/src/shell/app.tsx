@@ -1,10 +1,10 @@
 /** The frame of all pages: navigation, whether the data is live, and the user. */
 import { Suspense } from "react";
-import { Link, Route, Switch, useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { FleetProvider } from "../fleet/use-fleet.tsx";
-import { OverviewPage } from "../overview/overview-page.tsx";
 import { LiveIndicator } from "./live-indicator.tsx";
 import { Logo } from "./logo.tsx";
+import { Pages } from "./pages.tsx";
 import { UserMenu } from "./user-menu.tsx";
 import "./app.css";
 
@@ -31,14 +31,7 @@ export function App() {
       </header>
       <main id="content" className="shell-content" tabIndex={-1}>
         <Suspense fallback={<div className="page-loading" aria-busy="true" />}>
-          <Switch>
-            <Route path="/">
-              <OverviewPage />
-            </Route>
-            <Route>
-              <NotFound />
-            </Route>
-          </Switch>
+          <Pages />
         </Suspense>
       </main>
     </FleetProvider>
@@ -60,15 +53,4 @@ function Sections() {
 
 function isCurrent(location: string, href: string): boolean {
   return href === "/" ? location === "/" : location.startsWith(href);
-}
-
-function NotFound() {
-  return (
-    <div className="card">
-      <h1>There is no such page</h1>
-      <p>
-        Go to the <Link href="/">overview</Link>.
-      </p>
-    </div>
-  );
 }

@@ -26,9 +26,9 @@ import { hubErrors } from "../errors/index.ts";
 import {
   mergeOptions,
   missing,
-  type TargetCluster,
-  type TargetGroup,
   targetFor,
+  toTargetCluster,
+  toTargetGroup,
 } from "../targeting/index.ts";
 import { bundleLabels } from "./labels.ts";
 import type { Placement } from "./plan-deployments.ts";
@@ -190,16 +190,4 @@ function describeChart({ repo, chart, version }: HelmOptions): string {
   return parts.length === 0
     ? "it names none"
     : parts.map((part) => (part.includes("://") ? describeUrl(part) : part)).join(" ");
-}
-
-function toTargetCluster({ metadata }: Cluster): TargetCluster {
-  return { name: metadata.name, labels: metadata.labels ?? {} };
-}
-
-function toTargetGroup(group: ClusterGroup): TargetGroup {
-  return {
-    name: group.metadata.name,
-    labels: group.metadata.labels ?? {},
-    selector: group.spec.selector ?? undefined,
-  };
 }

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Session as ShownSession } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { getRequestListener } from "@hono/node-server";
@@ -11,9 +12,10 @@ import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { createAccess, createScopes, type ViewedKind } from "../access/index.ts";
-import type { FleetView } from "../fleetview/index.ts";
+import type { FleetDetails, FleetView } from "../fleetview/index.ts";
 import { createSessionKeys, createSessions } from "../session/index.ts";
 import type { Env } from "./context.ts";
+import { detailRoutes } from "./detail-routes.ts";
 import { dashboardErrors } from "./errors.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { requireSession, securityHeaders } from "./guards.ts";
@@ -30,6 +32,8 @@ export interface DashboardDeps {
   /** The namespace of the hub. */
   readonly namespace: string;
   readonly view: FleetView;
+  readonly details: FleetDetails;
+  readonly events: EventRecorder;
   readonly viewedKinds: readonly ViewedKind[];
   readonly hub: ShownSession["hub"];
   /** The folder with the built page. */
@@ -74,6 +78,8 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
     },
   });
   const fleet = fleetRoutes(app, { view, sessions, scopeOf, clock });
+  const resources = new Map(viewedKinds.map(({ resource }) => [resource.kind, resource]));
+  detailRoutes(app, { ...deps, access, resources });
   app.all("/api/*", () => {
     throw new AppError(dashboardErrors.VIEW_NOT_FOUND, "the API has no such address");
   });

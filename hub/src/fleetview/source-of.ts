@@ -1,5 +1,5 @@
 /** A source of Flux in short, as the dashboard shows it. Pure. */
-import type { Condition } from "@flotilla/shared/api";
+import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { FleetSource, SourceKind, SourceState } from "@flotilla/shared/dashboard";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
@@ -14,12 +14,16 @@ export interface AnySource extends KubeObject {
         readonly endpoint?: string | undefined;
         readonly bucketName?: string | undefined;
         readonly chart?: string | undefined;
+        readonly interval?: string | undefined;
       }
     | undefined;
   readonly status?:
     | {
         readonly conditions?: readonly Condition[] | undefined;
         readonly artifact?: { readonly revision: string; readonly digest: string } | undefined;
+        readonly polling?:
+          | (ResolutionStatus & { readonly lastAttemptTime?: string | undefined })
+          | undefined;
       }
     | undefined;
 }

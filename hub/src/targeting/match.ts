@@ -1,7 +1,7 @@
 /**
  * Which clusters a Bundle is deployed to, and by which of its targets. Pure; the rules are Fleet's (first match wins).
  */
-import { type LabelSelector, selects } from "@flotilla/shared/api";
+import { type Cluster, type ClusterGroup, type LabelSelector, selects } from "@flotilla/shared/api";
 
 /** The criteria for a cluster; all given ones must match. No criteria match nothing. */
 export interface TargetCriteria {
@@ -23,6 +23,15 @@ export interface TargetGroup {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: LabelSelector | undefined;
+}
+
+export function toTargetCluster({ metadata }: Cluster): TargetCluster {
+  return { name: metadata.name, labels: metadata.labels ?? {} };
+}
+
+export function toTargetGroup({ metadata, spec }: ClusterGroup): TargetGroup {
+  const { name, labels = {} } = metadata;
+  return { name, labels, selector: spec.selector ?? undefined };
 }
 
 /** Rancher's name for a cluster; a target's clusterName may use it. */
@@ -68,6 +77,15 @@ function membershipsOf(
 ): readonly (TargetGroup | undefined)[] {
   const own = groups.filter((group) => isMember(cluster, group));
   return own.length === 0 ? [undefined] : own;
+}
+
+/** Whether a target or a restriction matches a cluster by any of its groups. */
+export function matchesAny(
+  cluster: TargetCluster,
+  criteria: TargetCriteria,
+  groups: readonly TargetGroup[],
+): boolean {
+  return membershipsOf(cluster, groups).some((group) => matches(cluster, criteria, group));
 }
 
 function matches(

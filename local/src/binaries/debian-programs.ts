@@ -1,6 +1,6 @@
 /**
- * Provides the programs of tests that are neither published for all platforms nor built with Go: git, OpenSSH, GnuPG and
- * OpenSSL. What is missing is installed from Debian's packages where that is possible.
+ * Provides the programs of tests that are neither published for all platforms nor built with Go: git, OpenSSH, GnuPG,
+ * OpenSSL and Chromium. What is missing is installed from Debian's packages where that is possible.
  */
 import { spawn } from "node:child_process";
 import { access, constants, rm, writeFile } from "node:fs/promises";
@@ -20,6 +20,7 @@ export const debianPrograms: Readonly<Record<string, string>> = {
   "gpg-agent": "gpg-agent",
   gpgv: "gpgv",
   openssl: "openssl",
+  chromium: "chromium",
 };
 
 /** Where programs are, also those that only root has on the PATH. */

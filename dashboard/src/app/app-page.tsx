@@ -1,0 +1,108 @@
+/** A HelmOp, HelmRelease or Bundle: how it is, where its chart comes from, and where it goes and why. */
+import type { AppDetail, AppRef } from "@flotilla/shared/dashboard";
+import { Link } from "wouter";
+import { Actions } from "../detail/actions.tsx";
+import {
+  Conditions,
+  CopyButton,
+  EventList,
+  Fact,
+  Facts,
+  Failure,
+  Loading,
+  Source,
+} from "../detail/parts.tsx";
+import { useDetail } from "../detail/use-detail.ts";
+import { objectKey } from "../fleet/fleet-state.ts";
+import { useFleet } from "../fleet/use-fleet.tsx";
+import { pageOf } from "../shell/links.ts";
+import { StateBadge } from "../state/state-badge.tsx";
+import { Ago } from "../time/time.tsx";
+import { TargetsPanel } from "./targets-panel.tsx";
+import { VersionsBar } from "./versions-bar.tsx";
+
+export function AppPage(ref: AppRef) {
+  const { apps } = useFleet();
+  const { kind, namespace, name } = ref;
+  const path = `/api/v1/apps/${kind}/${namespace}/${name}`;
+  const { data: app, error } = useDetail<"app">(path, apps.get(objectKey(ref)));
+  if (error !== null) return <Failure error={error} />;
+  if (app === undefined) return <Loading />;
+  const { state, suspended, message, since, ready, desired } = app;
+  return (
+    <div className="detail">
+      <nav className="crumbs" aria-label="Breadcrumb">
+        <Link href="/apps">Apps</Link> / {namespace}
+      </nav>
+      <header className="detail-head">
+        <h1>
+          {kind} {name}
+        </h1>
+        <StateBadge state={state} suspended={suspended} />
+        <span className="soft">
+          ready on {ready} of {desired} clusters
+          {since !== undefined && (
+            <>
+              , since <Ago at={since} style="age" />
+            </>
+          )}
+        </span>
+        <Actions target={ref} actions={app.actions} />
+        {message !== undefined && state !== "Ready" && <p className="detail-why">{message}</p>}
+      </header>
+      <div className="columns">
+        <ChartPanel {...app} />
+        <VersionsBar app={ref} />
+      </div>
+      <TargetsPanel app={ref} />
+      <div className="columns">
+        <Conditions conditions={app.conditions} />
+        <EventList events={app.events} />
+      </div>
+      <Source yaml={app.yaml} />
+    </div>
+  );
+}
+
+function ChartPanel({ charts, source, polling }: AppDetail) {
+  const { interval, last, next, failures, error } = polling;
+  return (
+    <section className="card" aria-labelledby="chart-title">
+      <h2 id="chart-title">Chart</h2>
+      {charts.map(({ repo, chart, constraint, version, url, digest, note }) => (
+        <Facts key={`${repo} ${chart} ${constraint}`}>
+          <Fact name="Chart">{chart === "" ? repo : `${chart} from ${repo}`}</Fact>
+          <Fact name="Constraint">{constraint === "" ? "the newest version" : constraint}</Fact>
+          <Fact name="Resolved to">{version ?? "not resolved yet"}</Fact>
+          {url !== undefined && <Fact name="Archive">{url}</Fact>}
+          {digest !== undefined && (
+            <Fact name="Digest">
+              <code>{digest.slice(0, 19)}…</code> <CopyButton text={digest} what="the digest" />
+            </Fact>
+          )}
+          {note !== undefined && <Fact name="Note">{note}</Fact>}
+        </Facts>
+      ))}
+      <Facts>
+        {source !== undefined && (
+          <Fact name="Source">
+            <Link href={pageOf(source)}>
+              {source.kind} {source.namespace}/{source.name}
+            </Link>
+          </Fact>
+        )}
+        {interval !== undefined && <Fact name="Polled every">{interval}</Fact>}
+        {last !== undefined && (
+          <Fact name="Last poll">
+            <Ago at={last} /> {error === undefined ? "succeeded" : `failed: ${error}`}
+          </Fact>
+        )}
+        {next !== undefined && (
+          <Fact name="Next poll">
+            <Ago at={next} /> {failures > 0 && `after ${failures} failures`}
+          </Fact>
+        )}
+      </Facts>
+    </section>
+  );
+}

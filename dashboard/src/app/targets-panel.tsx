@@ -1,0 +1,95 @@
+/** The clusters of the app's workspace: whether it is deployed there and why, and how it is there. */
+import type { AppRef, Target } from "@flotilla/shared/dashboard";
+import { useMemo, useState } from "react";
+import { Link } from "wouter";
+import { useDetail } from "../detail/use-detail.ts";
+import { clusterKey, objectKey } from "../fleet/fleet-state.ts";
+import { useFleet } from "../fleet/use-fleet.tsx";
+import { VirtualTable } from "../list/virtual-table.tsx";
+import { releasePage } from "../shell/links.ts";
+import { byUrgency } from "../state/state.ts";
+import { StateBadge } from "../state/state-badge.tsx";
+
+type Choice = "in" | "out" | "all";
+
+export function TargetsPanel({ app }: { readonly app: AppRef }) {
+  const { apps, rows } = useFleet();
+  const { kind, namespace, name } = app;
+  const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
+  const key = objectKey(app);
+  const { data } = useDetail<"targets">(
+    path,
+    `${JSON.stringify(apps.get(key))} ${rows.get(key)?.states.join("")}`,
+  );
+  const [choice, setChoice] = useState<Choice>("in");
+  const [text, setText] = useState("");
+  const shown = useMemo(
+    () =>
+      (data?.targets ?? [])
+        .filter(({ isTarget }) => choice === "all" || isTarget === (choice === "in"))
+        .filter((target) => clusterKey(target).includes(text) || target.why.includes(text))
+        .sort(
+          (one, other) =>
+            byUrgency(one.state ?? "Ready", other.state ?? "Ready") ||
+            one.name.localeCompare(other.name),
+        ),
+    [data, choice, text],
+  );
+  const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
+  return (
+    <section className="card" aria-labelledby="targets-title">
+      <div className="panel-head">
+        <h2 id="targets-title">Clusters</h2>
+        <label>
+          Show{" "}
+          <select value={choice} onChange={(event) => setChoice(event.target.value as Choice)}>
+            <option value="in">targets ({inside})</option>
+            <option value="out">others ({(data?.targets.length ?? 0) - inside})</option>
+            <option value="all">all</option>
+          </select>
+        </label>
+        <input
+          type="search"
+          placeholder="Filter clusters"
+          aria-label="Filter clusters"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+      </div>
+      <VirtualTable
+        name="Clusters of this app"
+        rows={shown}
+        keyOf={clusterKey}
+        columns={[
+          { name: "Cluster", width: "14rem", cell: (target) => <Name app={app} target={target} /> },
+          {
+            name: "State",
+            width: "11rem",
+            cell: ({ state }) =>
+              state === undefined ? (
+                <span className="soft">none</span>
+              ) : (
+                <StateBadge state={state} />
+              ),
+          },
+          { name: "Version", width: "8rem", cell: ({ version }) => version ?? "" },
+          {
+            name: "Why",
+            width: "minmax(14rem, 1fr)",
+            cell: ({ message, why }) => (
+              <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>
+            ),
+          },
+        ]}
+      />
+    </section>
+  );
+}
+
+function Name({ app, target }: { readonly app: AppRef; readonly target: Target }) {
+  return target.state === undefined ? (
+    <Link href={`/clusters/${clusterKey(target)}`}>{target.name}</Link>
+  ) : (
+    <Link href={releasePage(clusterKey(target), app)}>{target.name}</Link>
+  );
+}

@@ -1,0 +1,149 @@
+/** A cluster: its agent, and its releases with what is installed (sync) and whether it works (health). */
+import type { ClusterDetail, ClusterRef, ClusterRelease } from "@flotilla/shared/dashboard";
+import { Link } from "wouter";
+import { Conditions, EventList, Fact, Facts, Failure, Loading, Source } from "../detail/parts.tsx";
+import { useDetail } from "../detail/use-detail.ts";
+import { clusterKey, objectKey } from "../fleet/fleet-state.ts";
+import { plural } from "../fleet/summary.ts";
+import { useFleet } from "../fleet/use-fleet.tsx";
+import { VirtualTable } from "../list/virtual-table.tsx";
+import { releasePage } from "../shell/links.ts";
+import { byUrgency } from "../state/state.ts";
+import { StateBadge } from "../state/state-badge.tsx";
+import { Ago } from "../time/time.tsx";
+import { HealthText, SyncText } from "./axes.tsx";
+
+export function ClusterPage(ref: ClusterRef) {
+  const fleet = useFleet();
+  const key = clusterKey(ref);
+  const { data: cluster, error } = useDetail<"cluster">(
+    `/api/v1/clusters/${key}`,
+    fleet.clusters.get(key),
+  );
+  if (error !== null) return <Failure error={error} />;
+  if (cluster === undefined) return <Loading />;
+  const { name, namespace, state, message, since, ready, desired } = cluster;
+  return (
+    <div className="detail">
+      <nav className="crumbs" aria-label="Breadcrumb">
+        <Link href="/clusters">Clusters</Link> / {namespace}
+      </nav>
+      <header className="detail-head">
+        <h1>Cluster {name}</h1>
+        <StateBadge state={state} />
+        <span className="soft">
+          {ready} of {plural(desired, "release")} ready
+          {since !== undefined && (
+            <>
+              , since <Ago at={since} style="age" />
+            </>
+          )}
+        </span>
+        {message !== undefined && state !== "Ready" && <p className="detail-why">{message}</p>}
+      </header>
+      <Releases cluster={cluster} />
+      <div className="columns">
+        <Agent {...cluster} />
+        <Conditions conditions={cluster.conditions} />
+        <EventList events={cluster.events} />
+      </div>
+      <Source yaml={cluster.yaml} />
+    </div>
+  );
+}
+
+function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
+  const { releases, hiddenReleases, orphans } = cluster;
+  const shown = releases.toSorted(
+    (one, other) => byUrgency(one.state, other.state) || one.app.name.localeCompare(other.app.name),
+  );
+  return (
+    <section className="card" aria-labelledby="releases-title">
+      <h2 id="releases-title">Releases</h2>
+      <VirtualTable
+        name="Releases"
+        rows={shown}
+        keyOf={({ app }) => objectKey(app)}
+        columns={[
+          {
+            name: "App",
+            width: "16rem",
+            cell: ({ app }: ClusterRelease) => (
+              <Link href={releasePage(clusterKey(cluster), app)}>
+                <span className="soft">{app.kind}</span> {app.name}
+              </Link>
+            ),
+          },
+          {
+            name: "State",
+            width: "12rem",
+            cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
+          },
+          { name: "Sync", width: "8rem", cell: ({ sync }) => <SyncText sync={sync} /> },
+          { name: "Health", width: "8rem", cell: ({ health }) => <HealthText health={health} /> },
+          {
+            name: "Version",
+            width: "10rem",
+            cell: ({ version = "", desiredVersion }) =>
+              desiredVersion === undefined ? version : `${version} → ${desiredVersion}`,
+          },
+          {
+            name: "Why",
+            width: "minmax(12rem, 1fr)",
+            cell: ({ message }) => <span title={message}>{message}</span>,
+          },
+        ]}
+      />
+      {hiddenReleases > 0 && (
+        <p className="soft">
+          {plural(hiddenReleases, "release")} of namespaces that you may not see.
+        </p>
+      )}
+      {orphans.length > 0 && (
+        <p>
+          {plural(orphans.length, "orphan")}: the agent has {orphans.slice(0, 5).join(", ")}, which
+          the hub does not know. What they installed keeps running.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Agent({ agent, labels }: ClusterDetail) {
+  const { connected, version, skew, since, namespace, replica, certificateExpiresAt, revokedAt } =
+    agent;
+  return (
+    <section className="card" aria-labelledby="agent-title">
+      <h2 id="agent-title">Agent</h2>
+      <Facts>
+        <Fact name="Connection">
+          {since === undefined ? (
+            "It has never connected."
+          ) : (
+            <>
+              {connected ? "connected" : "offline"} since <Ago at={since} style="age" />
+            </>
+          )}
+        </Fact>
+        {version !== undefined && (
+          <Fact name="Version">
+            {version} {skew}
+          </Fact>
+        )}
+        {replica !== undefined && <Fact name="Hub replica">{replica}</Fact>}
+        {namespace !== undefined && <Fact name="Namespace">{namespace}</Fact>}
+        {certificateExpiresAt !== undefined && (
+          <Fact name="Certificate ends">
+            <Ago at={certificateExpiresAt} />
+          </Fact>
+        )}
+        {revokedAt !== undefined && <Fact name="Revoked">{revokedAt}</Fact>}
+        <Fact name="Labels">
+          {Object.entries(labels)
+            .map(([label, value]) => `${label}=${value}`)
+            .join(", ")}
+        </Fact>
+      </Facts>
+    </section>
+  );
+}

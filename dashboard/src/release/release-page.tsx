@@ -1,0 +1,156 @@
+/** The release of an app in a cluster: why it is as it is, in words, then its objects. */
+import type { AppRef, ClusterRef, ReleaseDetail } from "@flotilla/shared/dashboard";
+import { Link } from "wouter";
+import { HealthText, SyncText } from "../cluster/axes.tsx";
+import { Actions } from "../detail/actions.tsx";
+import {
+  Conditions,
+  CopyButton,
+  EventList,
+  Fact,
+  Facts,
+  Failure,
+  Loading,
+} from "../detail/parts.tsx";
+import { useDetail } from "../detail/use-detail.ts";
+import { clusterKey, objectKey, releaseStateAt, versionAt } from "../fleet/fleet-state.ts";
+import { useFleet } from "../fleet/use-fleet.tsx";
+import { pageOf } from "../shell/links.ts";
+import { StateBadge } from "../state/state-badge.tsx";
+import { Ago } from "../time/time.tsx";
+
+export interface ReleasePageProps {
+  readonly cluster: ClusterRef;
+  readonly app: AppRef;
+}
+
+export function ReleasePage({ cluster, app }: ReleasePageProps) {
+  const { rows, columnOf, apps } = useFleet();
+  const key = clusterKey(cluster);
+  const row = rows.get(objectKey(app));
+  const column = columnOf.get(key) ?? -1;
+  const version = `${releaseStateAt(row, column)} ${versionAt(row, column)} ${JSON.stringify(apps.get(objectKey(app)))}`;
+  const path = `/api/v1/clusters/${key}/releases/${app.kind}/${app.namespace}/${app.name}`;
+  const { data: release, error } = useDetail<"release">(path, version);
+  if (error !== null) return <Failure error={error} />;
+  if (release === undefined) return <Loading />;
+  const { state, suspended, message, since, sync, health } = release;
+  return (
+    <div className="detail">
+      <nav className="crumbs" aria-label="Breadcrumb">
+        <Link href="/clusters">Clusters</Link> /{" "}
+        <Link href={`/clusters/${key}`}>{cluster.name}</Link> /{" "}
+        <Link href={pageOf(app)}>
+          {app.kind} {app.name}
+        </Link>
+      </nav>
+      <header className="detail-head">
+        <h1>
+          {app.name} on {cluster.name}
+        </h1>
+        <StateBadge state={state} suspended={suspended} />
+        <span className="soft">
+          sync: <SyncText sync={sync} /> health: <HealthText health={health} />
+          {since !== undefined && (
+            <>
+              {" "}
+              since <Ago at={since} style="age" />
+            </>
+          )}
+        </span>
+        <Actions target={app} actions={release.actions} />
+        {message !== undefined && <p className="detail-why">{message}</p>}
+      </header>
+      <Objects {...release} />
+      <div className="columns">
+        <Installed {...release} />
+        <Conditions conditions={release.conditions} />
+        <EventList events={release.events} />
+      </div>
+    </div>
+  );
+}
+
+function Objects({ notReady, modified, driftHistory }: ReleaseDetail) {
+  if (notReady.length + modified.length + driftHistory.length === 0) return null;
+  return (
+    <section className="card" aria-labelledby="objects-title">
+      <h2 id="objects-title">Objects that are not as they should be</h2>
+      <ul className="conditions">
+        {notReady.map(({ kind, namespace, name, state, message }) => (
+          <li key={`${kind}/${namespace}/${name}`} className="condition">
+            <strong>
+              {kind} {namespace}/{name}
+            </strong>
+            <span className="soft">{state}</span>
+            {message !== undefined && <p>{message}</p>}
+          </li>
+        ))}
+        {modified.map(({ kind, namespace, name, result, fields, manager, time }) => (
+          <li key={`modified ${kind}/${namespace}/${name}`} className="condition">
+            <strong>
+              {kind} {namespace}/{name}
+            </strong>
+            <span className="soft">{result === "Missing" ? "missing" : "modified"}</span>
+            <p>
+              {fields.join(", ")} {manager !== undefined && `by ${manager} `}
+              {time !== undefined && <Ago at={time} />}
+            </p>
+          </li>
+        ))}
+      </ul>
+      {driftHistory.length > 0 && (
+        <details>
+          <summary>What others have changed before</summary>
+          <ul className="conditions">
+            {driftHistory.map(({ kind, namespace, name, result, fields, manager, time }) => (
+              <li key={`${time} ${kind}/${namespace}/${name}`} className="condition">
+                <strong>
+                  {kind} {namespace}/{name}
+                </strong>
+                <span className="soft">
+                  {result} {time !== undefined && <Ago at={time} />}
+                </span>
+                <p>
+                  {fields.join(", ")} {manager !== undefined && `by ${manager}`}
+                </p>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Installed({ release, version, desiredVersion, chartDigest, history }: ReleaseDetail) {
+  return (
+    <section className="card" aria-labelledby="installed-title">
+      <h2 id="installed-title">Helm release</h2>
+      <Facts>
+        <Fact name="Release">{release ?? "not installed"}</Fact>
+        <Fact name="Version">
+          {version ?? "none"} {desiredVersion !== undefined && `(${desiredVersion} is desired)`}
+        </Fact>
+        {chartDigest !== undefined && (
+          <Fact name="Chart digest">
+            <code>{chartDigest.slice(0, 19)}…</code>{" "}
+            <CopyButton text={chartDigest} what="the chart's digest" />
+          </Fact>
+        )}
+      </Facts>
+      <ul className="conditions">
+        {history.map(({ revision, status, action, chartVersion, deployedAt }) => (
+          <li key={revision} className="condition">
+            <strong>
+              Revision {revision}: {chartVersion}
+            </strong>
+            <span className="soft">
+              {action} {status} {deployedAt !== undefined && <Ago at={deployedAt} />}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

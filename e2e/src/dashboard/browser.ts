@@ -1,0 +1,57 @@
+/** A real browser for the pages of the hub: the system's Chromium. */
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll } from "vitest";
+
+/** Nothing of it reaches another host. */
+const flags = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const viewports = {
+  desktop: { width: 1280, height: 720 },
+  phone: { width: 390, height: 844 },
+} as const;
+
+/** One for a test file. */
+export async function startBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
+  afterAll(() => browser.close());
+  return browser;
+}
+
+export interface OpenOptions {
+  readonly theme?: "light" | "dark";
+  readonly viewport?: keyof typeof viewports;
+}
+
+export interface OpenedPage {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the page has reported as errors: scripts that failed, and what its security policy has blocked. */
+  readonly errors: readonly string[];
+}
+
+/** A page with cookies of its own. */
+export async function openPage(browser: Browser, options: OpenOptions = {}): Promise<OpenedPage> {
+  const { theme = "light", viewport = "desktop" } = options;
+  const context = await browser.newContext({
+    viewport: viewports[viewport],
+    colorScheme: theme,
+    reducedMotion: "reduce",
+  });
+  const page = await context.newPage();
+  const errors: string[] = [];
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("console", (message) => {
+    const isFailedRequest = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isFailedRequest) errors.push(message.text());
+  });
+  return { page, context, errors };
+}

@@ -1,0 +1,80 @@
+/** What users of one namespace see: that namespace, and a clear answer for every other. */
+import assert from "node:assert/strict";
+import { bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import type { Fleet, Problem } from "@flotilla/shared/dashboard";
+import { namespaces } from "@flotilla/shared/kube/objects";
+import { test } from "vitest";
+import { roleBindings } from "../harness/rbac.ts";
+import { openPage, startBrowser } from "./browser.ts";
+import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+
+const dashboard = await startDashboardFleet({ clusters: [{}] });
+const { fleet, charts, address } = dashboard;
+const { hub } = fleet;
+const browser = await startBrowser();
+const tenant = "team-a";
+await hub.create(namespaces, { metadata: { name: tenant } });
+for (const namespace of [tenant, workspaceNamespace])
+  await hub.create(helmOps, {
+    metadata: { namespace, name: `of-${namespace}` },
+    spec: { helm: { repo: charts.url, chart: "none", version: "1" } },
+  });
+await hub.create(bundles, {
+  metadata: { namespace: workspaceNamespace, name: "by-hand" },
+  spec: { targets: [{ clusterSelector: {} }] },
+});
+await hub.create(clusters, { metadata: { namespace: tenant, name: "of-team-a" }, spec: {} });
+
+test("a user who may list one namespace sees only that one, and gets 403 on a link into another", async (t) => {
+  const { page, context } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, await dashboard.readerToken(tenant));
+
+  await page
+    .getByRole("link", { name: /of-team-a/ })
+    .first()
+    .waitFor();
+  const read = async (path: string) => {
+    const answer = await page.request.get(`${address}${path}`);
+    return { status: answer.status(), body: (await answer.json()) as unknown };
+  };
+  const {
+    apps,
+    clusters: seen,
+    rows,
+    events,
+    columns,
+  } = (await read("/api/v1/fleet")).body as Fleet;
+  const all = [...apps, ...seen, ...rows, ...events].map(({ namespace }) => namespace);
+  assert.deepEqual([...new Set(all)], [tenant]);
+  assert.deepEqual(columns, [`${tenant}/of-team-a`]);
+  assert.deepEqual(
+    apps.map(({ name }) => name),
+    ["of-team-a"],
+  );
+
+  const other = await read(`/api/v1/apps/HelmOp/${workspaceNamespace}/of-${workspaceNamespace}`);
+  assert.equal(other.status, 403);
+  assert.equal(
+    (other.body as Problem).message,
+    "you may not list helmops in namespace fleet-default",
+  );
+  await page.goto(`${address}/apps/HelmOp/${workspaceNamespace}/of-${workspaceNamespace}`);
+  await page.getByText("You may not list helmops in namespace fleet-default").waitFor();
+});
+
+test("a user whose right is withdrawn sees nothing more, without a reload", async (t) => {
+  const { page, context } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, await dashboard.readerToken(workspaceNamespace));
+  await page
+    .getByRole("link", { name: /of-fleet-default/ })
+    .first()
+    .waitFor();
+
+  const name = `reader-${workspaceNamespace}`;
+  await hub.delete(roleBindings, { namespace: workspaceNamespace, name });
+
+  await page.getByText("Nothing is here yet").waitFor({ timeout: 60_000 });
+});

@@ -1,0 +1,91 @@
+/** What a user may change from the dashboard: each action is one patch, and has a command that does the same. Pure. */
+import {
+  forceRequestAnnotation,
+  pollRequestAnnotation,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+} from "@flotilla/shared/api/names";
+import type { ActionName, ActionRequest } from "@flotilla/shared/dashboard";
+
+export type ActionTarget = Pick<ActionRequest, "kind" | "namespace" | "name">;
+
+const appActions = ["reconcile", "retry", "force"] as const;
+const flux: Readonly<Record<string, string>> = {
+  HelmRelease: "helmrelease",
+  HelmRepository: "source helm",
+  OCIRepository: "source oci",
+  GitRepository: "source git",
+  Bucket: "source bucket",
+  HelmChart: "source chart",
+};
+
+/** The actions of a kind, those that are used most first. */
+export function actionsOf({ kind }: ActionTarget, isSuspended: boolean): readonly ActionName[] {
+  const pause = isSuspended ? "resume" : "suspend";
+  switch (kind) {
+    case "HelmOp":
+      return ["poll", ...appActions, pause];
+    case "HelmRelease":
+    case "Bundle":
+      return [...appActions, pause];
+    default:
+      return ["poll", pause];
+  }
+}
+
+/** A merge patch. `now`: RFC 3339; each request has another one. */
+export function patchOf(action: ActionName, { kind }: ActionTarget, now: string): unknown {
+  switch (action) {
+    case "poll":
+      return annotations(
+        kind === "HelmOp"
+          ? { [pollRequestAnnotation]: now }
+          : { [reconcileRequestAnnotation]: now },
+      );
+    case "reconcile":
+      return annotations({ [reconcileRequestAnnotation]: now });
+    case "retry":
+      return annotations({ [reconcileRequestAnnotation]: now, [resetRequestAnnotation]: now });
+    case "force":
+      return annotations({ [reconcileRequestAnnotation]: now, [forceRequestAnnotation]: now });
+    case "suspend":
+      return { spec: { suspend: true } };
+    case "resume":
+      return { spec: { suspend: false } };
+  }
+}
+
+function annotations(added: Readonly<Record<string, string>>) {
+  return { metadata: { annotations: added } };
+}
+
+/** The command that does the same: of `flotilla`, of `flux` for its kinds, or of kubectl. */
+export function commandOf(action: ActionName, target: ActionTarget): string {
+  const { kind, namespace, name } = target;
+  const resource = `${kind.toLowerCase()} ${name} -n ${namespace}`;
+  if (action === "suspend" || action === "resume") {
+    const command = flux[kind];
+    return command === undefined
+      ? `kubectl patch ${resource} --type merge -p '{"spec":{"suspend":${action === "suspend"}}}'`
+      : `flux ${action} ${command} ${name} -n ${namespace}`;
+  }
+  if (kind === "HelmOp" && action !== "poll")
+    return `flotilla reconcile ${resource}${flagOf(action)}`;
+  const command = flux[kind];
+  if (command !== undefined)
+    return `flux reconcile ${command} ${name} -n ${namespace}${flagOf(action)}`;
+  const keys =
+    action === "poll"
+      ? [pollRequestAnnotation]
+      : [
+          reconcileRequestAnnotation,
+          ...(action === "retry" ? [resetRequestAnnotation] : []),
+          ...(action === "force" ? [forceRequestAnnotation] : []),
+        ];
+  return `kubectl annotate ${resource} --overwrite ${keys.map((key) => `${key}="$(date +%s)"`).join(" ")}`;
+}
+
+/** Both tools have the same flags. */
+function flagOf(action: ActionName): string {
+  return action === "retry" ? " --reset" : action === "force" ? " --force" : "";
+}

@@ -1,0 +1,66 @@
+/** Conditions, events and polling of an object, as the dashboard shows them. Pure. */
+import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
+import type { AppDetail, FleetEvent } from "@flotilla/shared/dashboard";
+import type { Event, KubeObject } from "@flotilla/shared/kube/objects";
+import { stringify } from "yaml";
+import { eventOf, newestOf } from "./recent-events.ts";
+
+export type ShownCondition = AppDetail["conditions"][number];
+
+/** With those that are False first. */
+export function shownConditions(conditions: readonly Condition[] | undefined): ShownCondition[] {
+  return (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
+    ...{ type, status },
+    ...(reason && { reason }),
+    ...(message && { message }),
+    ...(lastTransitionTime && { since: lastTransitionTime }),
+  }));
+}
+
+/** `interval`: as in the spec; absent: it is not polled. */
+export function shownPolling(
+  interval: string | undefined,
+  polling: ResolutionStatus | undefined,
+  last: string | undefined,
+): AppDetail["polling"] {
+  const { nextAttemptTime, failures = 0, error } = polling ?? {};
+  return {
+    ...(interval !== undefined && { interval }),
+    ...(last !== undefined && { last }),
+    ...(nextAttemptTime !== undefined && { next: nextAttemptTime }),
+    failures,
+    ...(error !== undefined && { error }),
+  };
+}
+
+const maxEvents = 50;
+
+/** Those about one object. */
+export function eventsAbout(
+  events: readonly Event[],
+  {
+    kind,
+    namespace,
+    name,
+  }: { readonly kind: string; readonly namespace: string; readonly name: string },
+): FleetEvent[] {
+  const own = events.flatMap((event) => {
+    const shown = eventOf(event);
+    const isOwn = shown?.kind === kind && shown.namespace === namespace && shown.name === name;
+    return isOwn ? [shown] : [];
+  });
+  return [...newestOf(own, maxEvents)];
+}
+
+/** The object as its author wrote it: without status and what the API server adds. */
+export function yamlOf(object: KubeObject): string {
+  const { status: _, metadata, ...rest }: KubeObject & { readonly status?: unknown } = object;
+  const { name, namespace, labels, annotations } = metadata;
+  const shown = {
+    name,
+    namespace,
+    ...(labels !== undefined && { labels }),
+    ...(annotations !== undefined && { annotations }),
+  };
+  return stringify({ ...rest, metadata: shown });
+}

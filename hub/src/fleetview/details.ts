@@ -1,0 +1,248 @@
+/** One app, cluster, release or source with all that the caches have about it. Whoever reads it checks the rights. */
+import type { Bundle, ChartPin, ClusterGroup } from "@flotilla/shared/api";
+import { frontEndBundleName } from "@flotilla/shared/api/names";
+import { versionSkew } from "@flotilla/shared/buildinfo";
+import type {
+  AppDetail,
+  AppRef,
+  ClusterDetail,
+  ClusterRef,
+  ReleaseDetail,
+  SourceDetail,
+  SourceKind,
+  Target,
+} from "@flotilla/shared/dashboard";
+import { sourceKinds } from "@flotilla/shared/dashboard";
+import type { HelmRelease } from "@flotilla/shared/flux";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
+import { archiveDigest, pinAddress, pinnedVersion } from "@flotilla/shared/source";
+import {
+  bundleKeyOf,
+  byBundle,
+  clusterKeyOf,
+  clusterNamespaceFor,
+  isForCluster,
+} from "../cache/index.ts";
+import { presenceOf, revocationOf } from "../clusterstate/index.ts";
+import { explainTarget, toTargetCluster, toTargetGroup } from "../targeting/index.ts";
+import { appOfBundle, appOfHelmOp, appOfHelmRelease, appRefOf } from "./app-of.ts";
+import { clusterOf } from "./cluster-of.ts";
+import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions.ts";
+import type { FleetViewDeps } from "./fleet-view.ts";
+import { releaseDetailOf, releaseOf } from "./release-of.ts";
+import { sourceOf } from "./source-of.ts";
+
+/** What depends on the rights of the user is added by the caller. */
+export type Unreviewed<T> = Omit<T, "actions" | "requests">;
+
+export interface FleetDetails {
+  /** Undefined, here and below, if there is no such object. */
+  app(ref: AppRef): Unreviewed<AppDetail> | undefined;
+  targets(ref: AppRef): readonly Target[] | undefined;
+  /** `sees`: whether the user may see the apps of that kind in that namespace. */
+  cluster(ref: ClusterRef, sees: (app: AppRef) => boolean): Unreviewed<ClusterDetail> | undefined;
+  release(cluster: ClusterRef, app: AppRef): Unreviewed<ReleaseDetail> | undefined;
+  source(
+    kind: SourceKind,
+    ref: ClusterRef,
+    sees: (app: AppRef) => boolean,
+  ): Unreviewed<SourceDetail> | undefined;
+}
+
+export interface FleetDetailsDeps extends FleetViewDeps {
+  readonly groups: { readonly store: Pick<Store<ClusterGroup>, "byIndex"> };
+  /** Of the hub. */
+  readonly version: string;
+}
+
+export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
+  const { helmOps, helmReleases, bundles, deployments, clusters, groups, sources, events } = deps;
+
+  function bundleOf({ kind, namespace, name }: AppRef): Bundle | undefined {
+    const own = kind === "HelmRelease" ? frontEndBundleName(kind, name) : name;
+    const bundle = bundles.store.get(keyOf({ namespace, name: own }));
+    return bundle !== undefined && appRefOf(bundle).kind === kind ? bundle : undefined;
+  }
+
+  function common(kind: string, object: KubeObject & { readonly status?: unknown }) {
+    const { namespace = "", name, creationTimestamp } = object.metadata;
+    return {
+      ...(creationTimestamp !== undefined && { createdAt: creationTimestamp }),
+      yaml: yamlOf(object),
+      events: eventsAbout(events.store.list(), { kind, namespace, name }),
+    };
+  }
+
+  function app(ref: AppRef): Unreviewed<AppDetail> | undefined {
+    const key = keyOf({ namespace: ref.namespace, name: ref.name });
+    const bundle = bundleOf(ref);
+    const charts = (pins: readonly ChartPin[] = []) => ({ charts: pins.map(chartOf) });
+    switch (ref.kind) {
+      case "HelmOp": {
+        const helmOp = helmOps.store.get(key);
+        if (helmOp === undefined) return undefined;
+        const { pins, polling, lastPollingTriggered, conditions } = helmOp.status ?? {};
+        const interval = helmOp.spec.pollingInterval ?? undefined;
+        const { repo = "", chart = "", version = "" } = helmOp.spec.helm ?? {};
+        const wanted = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };
+        return {
+          ...{ ...appOfHelmOp(helmOp), ...common("HelmOp", helmOp) },
+          conditions: shownConditions(conditions),
+          charts: pins === undefined || pins.length === 0 ? [wanted] : pins.map(chartOf),
+          polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
+        };
+      }
+      case "HelmRelease": {
+        const release = helmReleases.store.get(key);
+        if (release === undefined) return undefined;
+        const source = sourceRefOf(release);
+        return {
+          ...{ ...appOfHelmRelease(release), ...common("HelmRelease", release) },
+          conditions: shownConditions(release.status?.conditions),
+          ...charts(bundle?.spec.helmOpOptions?.pins),
+          ...(source !== undefined && { source }),
+          polling: shownPolling(undefined, undefined, undefined),
+        };
+      }
+      case "Bundle": {
+        if (bundle === undefined) return undefined;
+        return {
+          ...{ ...appOfBundle(bundle), ...common("Bundle", bundle) },
+          conditions: shownConditions(bundle.status?.conditions),
+          ...charts(bundle.status?.pins),
+          polling: shownPolling(undefined, bundle.status?.resolution, undefined),
+        };
+      }
+    }
+  }
+
+  function targets(ref: AppRef): readonly Target[] | undefined {
+    const bundle = bundleOf(ref);
+    const helmOp = helmOps.store.get(keyOf({ namespace: ref.namespace, name: ref.name }));
+    const spec = bundle?.spec ?? (ref.kind === "HelmOp" ? helmOp?.spec : undefined);
+    if (spec === undefined) return app(ref) === undefined ? undefined : [];
+    const namespace = bundle === undefined ? ref.namespace : clusterNamespaceFor(bundle);
+    const own = groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
+    const deployed = new Map(
+      (bundle === undefined ? [] : deployments.store.byIndex(byBundle, keyOf(bundle))).map(
+        (deployment) => [clusterKeyOf(deployment), deployment] as const,
+      ),
+    );
+    return clusters.store.byIndex(byNamespace, namespace).map((cluster) => {
+      const deployment = deployed.get(keyOf(cluster));
+      const release = deployment && bundle && releaseOf({ app: ref, bundle, deployment, cluster });
+      return {
+        ...{ namespace, name: cluster.metadata.name },
+        ...explainTarget(toTargetCluster(cluster), spec, own),
+        ...(release !== undefined && {
+          state: release.state,
+          ...(release.version !== undefined && { version: release.version }),
+          ...(release.message !== undefined && { message: release.message }),
+          ...(release.since !== undefined && { since: release.since }),
+        }),
+      };
+    });
+  }
+
+  return {
+    app,
+    targets,
+    cluster(ref, sees) {
+      const cluster = clusters.store.get(keyOf(ref));
+      if (cluster === undefined) return undefined;
+      const { status, metadata } = cluster;
+      const { agent } = status ?? {};
+      const skew = agent?.version ? versionSkew("agent", agent.version, deps.version) : undefined;
+      const revocation = revocationOf(cluster);
+      const own =
+        status?.namespace === undefined
+          ? []
+          : deployments.store
+              .byIndex(byNamespace, status.namespace)
+              .filter((deployment) => isForCluster(deployment, metadata.uid));
+      const releases = own.flatMap((deployment) => {
+        const bundle = bundles.store.get(bundleKeyOf(deployment));
+        return bundle === undefined
+          ? []
+          : [releaseOf({ app: appRefOf(bundle), bundle, deployment, cluster })];
+      });
+      const seen = releases.filter((release) => sees(release.app));
+      return {
+        ...{ ...clusterOf(cluster), ...common("Cluster", cluster) },
+        conditions: shownConditions(status?.conditions),
+        agent: {
+          connected: presenceOf(cluster) === "Connected",
+          ...(agent?.version && { version: agent.version }),
+          ...(skew !== undefined && "message" in skew && { skew: skew.message }),
+          ...(agent?.lastSeen && { since: agent.lastSeen }),
+          ...(agent?.namespace && { namespace: agent.namespace }),
+          ...(agent?.replica && { replica: agent.replica }),
+          ...(revocation !== undefined && { revokedAt: revocation.text }),
+        },
+        releases: seen,
+        hiddenReleases: releases.length - seen.length,
+        orphans: [...(status?.orphans ?? [])],
+      };
+    },
+    release(ref, of) {
+      const bundle = bundleOf(of);
+      const cluster = clusters.store.get(keyOf(ref));
+      const found =
+        bundle &&
+        deployments.store
+          .byIndex(byBundle, keyOf(bundle))
+          .find(
+            (deployment) =>
+              clusterKeyOf(deployment) === keyOf(ref) &&
+              isForCluster(deployment, cluster?.metadata.uid),
+          );
+      if (bundle === undefined || found === undefined) return undefined;
+      return {
+        ...releaseDetailOf({ app: of, bundle, deployment: found, cluster }),
+        cluster: ref,
+        connected: cluster !== undefined && presenceOf(cluster) === "Connected",
+        events: eventsAbout(events.store.list(), of),
+      };
+    },
+    source(kind, ref, sees) {
+      const source = sources[kind].store.get(keyOf(ref));
+      if (source === undefined) return undefined;
+      const { spec, status } = source;
+      return {
+        ...{ ...sourceOf(kind, source), ...common(kind, source) },
+        conditions: shownConditions(status?.conditions),
+        ...(status?.artifact !== undefined && { digest: status.artifact.digest }),
+        polling: shownPolling(spec?.interval, status?.polling, status?.polling?.lastAttemptTime),
+        usedBy: helmReleases.store.list().flatMap((release) => {
+          const used = sourceRefOf(release);
+          const isUser =
+            used?.kind === kind && used.namespace === ref.namespace && used.name === ref.name;
+          const { namespace = "", name } = release.metadata;
+          const user = { kind: "HelmRelease", namespace, name } as const;
+          return isUser && sees(user) ? [user] : [];
+        }),
+      };
+    },
+  };
+}
+
+function chartOf({ repo, chart, version, pin, note }: ChartPin): AppDetail["charts"][number] {
+  const digest = archiveDigest(pin);
+  const resolved = pinnedVersion(pin);
+  return {
+    ...{ repo, chart, constraint: version },
+    ...(resolved !== "" && { version: resolved }),
+    url: pinAddress(pin),
+    ...(digest !== undefined && { digest }),
+    ...(note && { note }),
+  };
+}
+
+/** The source that a HelmRelease names. */
+function sourceRefOf({ metadata, spec }: HelmRelease): AppDetail["source"] {
+  const ref = spec?.chart?.spec.sourceRef ?? spec?.chartRef;
+  const kind = sourceKinds.find((each) => each === ref?.kind);
+  if (ref === undefined || kind === undefined) return undefined;
+  return { kind, namespace: ref.namespace ?? metadata.namespace ?? "", name: ref.name };
+}

@@ -1,0 +1,123 @@
+/** A release in one cluster, as the dashboard shows it. Pure. */
+import type { Bundle, BundleDeployment, BundleState, Cluster } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
+import type { AppRef, ClusterRelease, ReleaseDetail } from "@flotilla/shared/dashboard";
+import { presenceOf } from "../clusterstate/index.ts";
+import { stateOf, stateWhileOffline } from "../summary/index.ts";
+import { shownConditions } from "./conditions.ts";
+
+/** The conditions that explain why a release is not ready, the most specific first. */
+const explaining = ["Deployed", "Installed", "Monitored", "Ready"] as const;
+
+export interface ReleaseInputs {
+  readonly app: AppRef;
+  readonly bundle: Bundle;
+  readonly deployment: BundleDeployment;
+  readonly cluster: Cluster | undefined;
+}
+
+export function releaseOf({ app, bundle, deployment, cluster }: ReleaseInputs): ClusterRelease {
+  const { spec, status } = deployment;
+  const reported = stateOf(deployment);
+  const isOffline = cluster !== undefined && presenceOf(cluster) !== "Connected";
+  const state = isOffline ? stateWhileOffline(reported) : reported;
+  const failed = explaining
+    .map((type) => findCondition(status?.conditions, type))
+    .find((condition) => condition?.status === "False" && condition.message);
+  const ready = findCondition(status?.conditions, "Ready");
+  const since = (failed ?? ready)?.lastTransitionTime;
+  const desired = bundle.status?.version;
+  return {
+    app,
+    bundle: { namespace: bundle.metadata.namespace ?? "", name: bundle.metadata.name },
+    state,
+    sync: syncOf(reported),
+    health: isOffline ? "Unknown" : healthOf(deployment, reported),
+    suspended: spec.suspend === true,
+    ...(state !== "Ready" && failed?.message && { message: failed.message }),
+    ...(since && { since }),
+    ...(status?.release && { release: status.release }),
+    ...(status?.version && { version: status.version }),
+    ...(desired && desired !== status?.version && { desiredVersion: desired }),
+  };
+}
+
+/** Whether what is installed is what is desired. */
+function syncOf(state: BundleState): ClusterRelease["sync"] {
+  switch (state) {
+    case "ErrApplied":
+      return "Failed";
+    case "Modified":
+      return "Modified";
+    case "WaitApplied":
+    case "OutOfSync":
+    case "Pending":
+      return "Waiting";
+    case "NotReady":
+    case "Offline":
+    case "Ready":
+      return "InSync";
+  }
+}
+
+/** Whether what is installed works, be it the desired or not. */
+function healthOf({ status }: BundleDeployment, state: BundleState): ClusterRelease["health"] {
+  if (!status?.release) return "Unknown";
+  const objects = status.nonReadyStatus ?? [];
+  if (objects.some(({ summary }) => summary?.error === true)) return "Degraded";
+  if (objects.length > 0 || state === "NotReady") return "Progressing";
+  return status.ready === true ? "Healthy" : "Unknown";
+}
+
+/** What a release has beside the parts that need the user's rights. */
+export function releaseDetailOf(
+  inputs: ReleaseInputs,
+): Omit<ReleaseDetail, "cluster" | "connected" | "requests" | "actions" | "events"> {
+  const { status } = inputs.deployment;
+  return {
+    ...releaseOf(inputs),
+    conditions: shownConditions(status?.conditions),
+    ...(status?.chartDigest && { chartDigest: status.chartDigest }),
+    notReady: (status?.nonReadyStatus ?? []).map(({ summary, ...object }) => ({
+      ...nameOf(object),
+      state: summary?.state ?? "not ready",
+      ...(summary?.message?.[0] && { message: summary.message[0] }),
+    })),
+    modified: (status?.modifiedStatus ?? []).map(
+      ({ fields, manager, time, missing, ...object }) => ({
+        ...nameOf(object),
+        fields: [...(fields ?? [])],
+        ...(manager && { manager }),
+        ...(time && { time }),
+        result: missing === true ? "Missing" : "Detected",
+      }),
+    ),
+    history: (status?.history ?? []).map(
+      ({ version, status: helm = "", action, chartVersion = "", lastDeployed }) => ({
+        ...{ revision: version, status: helm, chartVersion },
+        ...(action && { action }),
+        ...(lastDeployed && { deployedAt: lastDeployed }),
+      }),
+    ),
+    driftHistory: (status?.driftHistory ?? []).map(
+      ({ time, fields, manager, result, ...object }) => ({
+        ...nameOf(object),
+        fields: [...(fields ?? [])],
+        ...(manager && { manager }),
+        time,
+        result: result ?? "",
+      }),
+    ),
+  };
+}
+
+interface NamedObject {
+  readonly apiVersion?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+function nameOf({ apiVersion = "", kind = "", namespace = "", name = "" }: NamedObject) {
+  return { apiVersion, kind, namespace, name };
+}
