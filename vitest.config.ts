@@ -66,7 +66,7 @@ export default defineConfig({
     slowTestThreshold: 180_000,
     reporters: ["default", countReporter(seed)],
     coverage: {
-      include: ["{proto,shared,hub,agent,local,cli}/src/**/*.ts"],
+      include: ["{proto,shared,hub,agent,local,cli,dashboard}/src/**/*.{ts,tsx}"],
       exclude: ["**/generated/**", "**/testing/**", "**/*.test.ts"],
       reporter: ["text-summary", "html"],
       reportsDirectory: "build/coverage",
@@ -76,7 +76,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "unit",
-          include: ["{proto,shared,hub,agent,local,cli,scripts}/**/*.test.ts"],
+          include: ["{proto,shared,hub,agent,local,cli,dashboard,scripts}/**/*.test.ts"],
           exclude: ["**/node_modules/**", ...isolated, ...onBinaries],
           isolate: false,
           maxWorkers: Math.min(4, availableParallelism()),

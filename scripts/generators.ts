@@ -3,6 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { allCrds, type CustomResourceDefinition, renderCrd } from "@flotilla/shared/api/crd";
 import { apiReference } from "@flotilla/shared/api/reference";
+import { buildVersion } from "@flotilla/shared/buildinfo";
+import { openApiDocument } from "@flotilla/shared/dashboard";
 import { fluxCrds } from "@flotilla/shared/flux/crd";
 import { fluxReference } from "@flotilla/shared/flux/reference";
 
@@ -29,6 +31,16 @@ export const generators: readonly Generator[] = [
       new Map([
         ["docs/reference/api.md", apiReference()],
         ["docs/reference/flux.md", fluxReference()],
+      ]),
+  },
+  {
+    name: "OpenAPI document of the dashboard",
+    files: () =>
+      new Map([
+        [
+          "docs/reference/dashboard.json",
+          `${JSON.stringify(openApiDocument(buildVersion), null, 2)}\n`,
+        ],
       ]),
   },
   {

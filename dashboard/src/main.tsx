@@ -2,12 +2,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ApiError } from "./api/client.ts";
-import { SessionGate } from "./session/session-gate.tsx";
-import { App } from "./shell/app.tsx";
-import { applyTheme, readTheme } from "./shell/theme.ts";
-import "./shell/theme.css";
-import "./shell/base.css";
+import { ApiError } from "./api/index.ts";
+import { SessionGate } from "./session/index.ts";
+import { App, applyTheme, readTheme } from "./shell/index.ts";
 
 const queryClient = new QueryClient({
   defaultOptions: {

@@ -14,6 +14,7 @@ import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
 import { requestRoute } from "./requests/index.ts";
 import { serveDashboard } from "./serve-dashboard.ts";
+import { runKeyRotation } from "./session/index.ts";
 import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
 import { ensureHubNamespace } from "./workspace/index.ts";
 
@@ -135,6 +136,7 @@ export async function serve(
               ...{ ...parts, rest, receivers: parts.flux.receivers, crossNamespace },
             }).run(until),
           runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),
+          runSessionKeys: (rest, until) => runKeyRotation({ rest, namespace, clock, log }, until),
         },
         end,
       );

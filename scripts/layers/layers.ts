@@ -15,6 +15,7 @@ export const packageImports: Readonly<Record<string, readonly string[]>> = {
   agent: ["proto", "shared"],
   local: ["shared"],
   cli: ["agent", "local", "shared"],
+  dashboard: ["shared"],
   e2e: ["agent", "cli", "hub", "local", "proto", "shared"],
 };
 
@@ -100,6 +101,15 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["binaries", "state"],
     ["control-plane", "images"],
     ["pods", "provider", "registries"],
+  ],
+  dashboard: [
+    ["address", "api", "state", "time"],
+    ["badge", "session"],
+    ["fleet"],
+    ["detail", "list", "matrix"],
+    ["app", "cluster", "overview", "release", "source"],
+    ["shell"],
+    ["main.tsx"],
   ],
   cli: [
     ["config.ts", "errors.ts"],

@@ -1,8 +1,10 @@
 /** A HelmOp, HelmRelease or Bundle: how it is, where its chart comes from, and where it goes and why. */
 import type { AppDetail, AppRef } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
-import { Actions } from "../detail/actions.tsx";
+import { pageOf } from "../address/index.ts";
+import { StateBadge } from "../badge/index.ts";
 import {
+  Actions,
   Conditions,
   CopyButton,
   EventList,
@@ -11,13 +13,10 @@ import {
   Failure,
   Loading,
   Source,
-} from "../detail/parts.tsx";
-import { useDetail } from "../detail/use-detail.ts";
-import { objectKey } from "../fleet/fleet-state.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { pageOf } from "../shell/links.ts";
-import { StateBadge } from "../state/state-badge.tsx";
-import { Ago } from "../time/time.tsx";
+  useDetail,
+} from "../detail/index.ts";
+import { objectKey, useFleet } from "../fleet/index.ts";
+import { Ago } from "../time/index.ts";
 import { TargetsPanel } from "./targets-panel.tsx";
 import { VersionsBar } from "./versions-bar.tsx";
 

@@ -2,13 +2,12 @@
 import type { AppRef, Target } from "@flotilla/shared/dashboard";
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
-import { useDetail } from "../detail/use-detail.ts";
-import { clusterKey, objectKey } from "../fleet/fleet-state.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { VirtualTable } from "../list/virtual-table.tsx";
-import { releasePage } from "../shell/links.ts";
-import { byUrgency } from "../state/state.ts";
-import { StateBadge } from "../state/state-badge.tsx";
+import { releasePage } from "../address/index.ts";
+import { StateBadge } from "../badge/index.ts";
+import { useDetail } from "../detail/index.ts";
+import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
+import { VirtualTable } from "../list/index.ts";
+import { byUrgency } from "../state/index.ts";
 
 type Choice = "in" | "out" | "all";
 

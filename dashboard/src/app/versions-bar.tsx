@@ -1,8 +1,6 @@
 /** Which cluster runs which version: a bar of the clusters by version. */
 import type { AppRef } from "@flotilla/shared/dashboard";
-import { objectKey, type Row, versionAt } from "../fleet/fleet-state.ts";
-import { plural } from "../fleet/summary.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
+import { objectKey, plural, type Row, useFleet, versionAt } from "../fleet/index.ts";
 import "./versions-bar.css";
 
 export interface VersionCount {

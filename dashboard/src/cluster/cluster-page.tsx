@@ -1,17 +1,22 @@
 /** A cluster: its agent, and its releases with what is installed (sync) and whether it works (health). */
 import type { ClusterDetail, ClusterRef, ClusterRelease } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
-import { Conditions, EventList, Fact, Facts, Failure, Loading, Source } from "../detail/parts.tsx";
-import { useDetail } from "../detail/use-detail.ts";
-import { clusterKey, objectKey } from "../fleet/fleet-state.ts";
-import { plural } from "../fleet/summary.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { VirtualTable } from "../list/virtual-table.tsx";
-import { releasePage } from "../shell/links.ts";
-import { byUrgency } from "../state/state.ts";
-import { StateBadge } from "../state/state-badge.tsx";
-import { Ago } from "../time/time.tsx";
-import { HealthText, SyncText } from "./axes.tsx";
+import { releasePage } from "../address/index.ts";
+import { HealthText, StateBadge, SyncText } from "../badge/index.ts";
+import {
+  Conditions,
+  EventList,
+  Fact,
+  Facts,
+  Failure,
+  Loading,
+  Source,
+  useDetail,
+} from "../detail/index.ts";
+import { clusterKey, objectKey, plural, useFleet } from "../fleet/index.ts";
+import { VirtualTable } from "../list/index.ts";
+import { byUrgency } from "../state/index.ts";
+import { Ago } from "../time/index.ts";
 
 export function ClusterPage(ref: ClusterRef) {
   const fleet = useFleet();

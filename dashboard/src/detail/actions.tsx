@@ -2,8 +2,8 @@
 import type { Action, ActionName, ActionRequest } from "@flotilla/shared/dashboard";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { post } from "../api/client.ts";
-import { useSession } from "../session/session.ts";
+import { post } from "../api/index.ts";
+import { useSession } from "../session/index.ts";
 import { CopyButton } from "./parts.tsx";
 
 const looks: Readonly<Record<ActionName, { readonly name: string; readonly text: string }>> = {

@@ -1,9 +1,9 @@
 /** What the pages of single objects have in common. */
 import type { AppDetail, FleetEvent } from "@flotilla/shared/dashboard";
 import { type ReactNode, useState } from "react";
-import { ApiError } from "../api/client.ts";
-import { StateIcon } from "../state/state-badge.tsx";
-import { Ago } from "../time/time.tsx";
+import { ApiError } from "../api/index.ts";
+import { StateIcon } from "../badge/index.ts";
+import { Ago } from "../time/index.ts";
 import "./parts.css";
 
 /** In place of a page that cannot be shown. */

@@ -2,7 +2,7 @@
 import type { EndpointName, ResponseOf } from "@flotilla/shared/dashboard";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { ApiError, get } from "../api/client.ts";
+import { ApiError, get } from "../api/index.ts";
 
 /** Between two reads, however often it changes. */
 const pauseMs = 1_000;

@@ -116,14 +116,14 @@ interface MutableRow extends Row {
 /** Copies of what changes, each made once. */
 function draftOf(fleet: FleetState) {
   const copies = new Map<string, MutableRow>();
-  const changed: { -readonly [K in keyof FleetState]?: FleetState[K] } = {};
-  function mapOf<K extends "apps" | "clusters" | "sources">(name: K) {
-    const copy = changed[name] ?? new Map(fleet[name] as ReadonlyMap<string, never>);
-    changed[name] = copy as FleetState[K];
-    return copy as Map<string, FleetState[K] extends ReadonlyMap<string, infer V> ? V : never>;
-  }
+  const changed: { -readonly [K in "columns" | "columnOf" | "events"]?: FleetState[K] } = {};
+  let apps: Map<string, App> | undefined;
+  let clusters: Map<string, FleetCluster> | undefined;
+  let sources: Map<string, FleetSource> | undefined;
   return {
-    mapOf,
+    apps: () => (apps ??= new Map(fleet.apps)),
+    clusters: () => (clusters ??= new Map(fleet.clusters)),
+    sources: () => (sources ??= new Map(fleet.sources)),
     columnOf(cluster: string): number {
       const columnOf = changed.columnOf ?? fleet.columnOf;
       const known = columnOf.get(cluster);
@@ -154,6 +154,9 @@ function draftOf(fleet: FleetState) {
       return {
         ...fleet,
         ...changed,
+        ...(apps !== undefined && { apps }),
+        ...(clusters !== undefined && { clusters }),
+        ...(sources !== undefined && { sources }),
         ...(copies.size > 0 && { rows: new Map([...fleet.rows, ...copies]) }),
       };
     },
@@ -170,14 +173,14 @@ function resized<T extends Uint8Array | Uint16Array>(from: T, to: T): T {
 function apply(draft: ReturnType<typeof draftOf>, change: Change): void {
   switch (change.type) {
     case "app":
-      draft.mapOf("apps").set(objectKey(change.app), change.app);
+      draft.apps().set(objectKey(change.app), change.app);
       break;
     case "cluster":
-      draft.mapOf("clusters").set(clusterKey(change.cluster), change.cluster);
+      draft.clusters().set(clusterKey(change.cluster), change.cluster);
       draft.columnOf(clusterKey(change.cluster));
       break;
     case "source":
-      draft.mapOf("sources").set(objectKey(change.source), change.source);
+      draft.sources().set(objectKey(change.source), change.source);
       break;
     case "release":
       applyRelease(draft, change.app, change);
@@ -187,9 +190,9 @@ function apply(draft: ReturnType<typeof draftOf>, change: Change): void {
       break;
     case "removed": {
       const { removed } = change;
-      if (removed.of === "cluster") draft.mapOf("clusters").delete(clusterKey(removed));
-      else if (removed.of === "app") draft.mapOf("apps").delete(objectKey(removed));
-      else draft.mapOf("sources").delete(objectKey(removed));
+      if (removed.of === "cluster") draft.clusters().delete(clusterKey(removed));
+      else if (removed.of === "app") draft.apps().delete(objectKey(removed));
+      else draft.sources().delete(objectKey(removed));
     }
   }
 }

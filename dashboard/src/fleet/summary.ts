@@ -1,6 +1,6 @@
 /** What the overview says about the fleet. Pure. */
 import type { App, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
-import { type AnyState, byUrgency, needsAttention } from "../state/state.ts";
+import { type AnyState, byUrgency, needsAttention } from "../state/index.ts";
 import type { FleetState } from "./fleet-state.ts";
 
 /** Something that needs attention. */

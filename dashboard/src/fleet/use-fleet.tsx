@@ -1,9 +1,8 @@
 /** The fleet for all components: read once, then kept up to date by the stream of changes. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
-import { followChanges } from "../api/changes.ts";
-import { get } from "../api/client.ts";
-import { sessionEnded } from "../session/session.ts";
+import { followChanges, get } from "../api/index.ts";
+import { sessionEnded } from "../session/index.ts";
 import { type FleetState, fleetState, withChanges } from "./fleet-state.ts";
 
 export type Connection =

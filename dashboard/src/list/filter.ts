@@ -1,6 +1,5 @@
 /** What a list shows, as its address has it. Pure. */
-import type { AnyState } from "../state/state.ts";
-import { byUrgency } from "../state/state.ts";
+import { type AnyState, byUrgency } from "../state/index.ts";
 
 /** A row of a list, with what it can be found by. */
 export interface Listed {

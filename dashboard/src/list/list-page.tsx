@@ -1,7 +1,7 @@
 /** A list of everything of a kind: filtered by what its address says, worst first. */
 import { useDeferredValue, useMemo } from "react";
-import { useParameter } from "../shell/use-parameter.ts";
-import { lookOf, statesByUrgency } from "../state/state.ts";
+import { useParameter } from "../address/index.ts";
+import { lookOf, statesByUrgency } from "../state/index.ts";
 import { filtered, type Listed } from "./filter.ts";
 import { type Column, VirtualTable } from "./virtual-table.tsx";
 import "./list-page.css";

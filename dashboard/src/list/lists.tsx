@@ -2,11 +2,10 @@
 import type { App, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
 import { useMemo } from "react";
 import { Link } from "wouter";
-import { clusterKey, objectKey } from "../fleet/fleet-state.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { pageOf } from "../shell/links.ts";
-import { StateBadge } from "../state/state-badge.tsx";
-import { Ago } from "../time/time.tsx";
+import { pageOf } from "../address/index.ts";
+import { StateBadge } from "../badge/index.ts";
+import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
+import { Ago } from "../time/index.ts";
 import type { Listed } from "./filter.ts";
 import { ListPage } from "./list-page.tsx";
 import type { Column } from "./virtual-table.tsx";

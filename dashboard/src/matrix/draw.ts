@@ -1,6 +1,6 @@
 /** Draws rows of releases on a canvas. */
-import { type Row, releaseStateAt } from "../fleet/fleet-state.ts";
-import { lookOf, type Tone } from "../state/state.ts";
+import { type Row, releaseStateAt } from "../fleet/index.ts";
+import { lookOf, type Tone } from "../state/index.ts";
 import { type GroupLayout, stateOfCell } from "./layout.ts";
 
 export interface Palette {

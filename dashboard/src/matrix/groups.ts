@@ -1,6 +1,6 @@
 /** Clusters grouped by the value of a label. Pure. */
 import type { FleetCluster } from "@flotilla/shared/dashboard";
-import type { FleetState } from "../fleet/fleet-state.ts";
+import type { FleetState } from "../fleet/index.ts";
 
 export interface ClusterGroup {
   /** The label's value; "": clusters without the label. */

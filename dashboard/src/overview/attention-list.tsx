@@ -1,11 +1,10 @@
 /** What needs attention, worst first: what, since when, why, and what to do. */
 import { useState } from "react";
 import { Link } from "wouter";
-import { adviceFor } from "../fleet/advice.ts";
-import { type Concern, plural } from "../fleet/summary.ts";
-import { pageOf } from "../shell/links.ts";
-import { StateBadge } from "../state/state-badge.tsx";
-import { Ago } from "../time/time.tsx";
+import { pageOf } from "../address/index.ts";
+import { StateBadge } from "../badge/index.ts";
+import { adviceFor, type Concern, plural } from "../fleet/index.ts";
+import { Ago } from "../time/index.ts";
 
 const firstShown = 8;
 

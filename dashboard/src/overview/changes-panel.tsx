@@ -1,9 +1,8 @@
 /** What is being deployed right now. */
 import type { App } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
-import { objectKey } from "../fleet/fleet-state.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { pageOf } from "../shell/links.ts";
+import { pageOf } from "../address/index.ts";
+import { objectKey, useFleet } from "../fleet/index.ts";
 
 export function ChangesPanel() {
   const changing = [...useFleet().apps.values()].filter(({ isChanging }) => isChanging);

@@ -1,8 +1,8 @@
 /** How many are in each state, worst first: as a bar and as numbers, each a link to those. */
 import { Link } from "wouter";
-import { countStates } from "../fleet/summary.ts";
-import { type AnyState, lookOf } from "../state/state.ts";
-import { StateBadge } from "../state/state-badge.tsx";
+import { StateBadge } from "../badge/index.ts";
+import { countStates } from "../fleet/index.ts";
+import { type AnyState, lookOf } from "../state/index.ts";
 
 export interface CountsBarProps {
   readonly name: string;

@@ -1,8 +1,8 @@
 /** What happened last, as the hub has recorded it. */
 import { Link } from "wouter";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { pageOf } from "../shell/links.ts";
-import { Ago } from "../time/time.tsx";
+import { pageOf } from "../address/index.ts";
+import { useFleet } from "../fleet/index.ts";
+import { Ago } from "../time/index.ts";
 
 const shownEvents = 15;
 

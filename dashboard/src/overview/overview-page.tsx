@@ -1,9 +1,8 @@
 /** Is everything all right? If not: what, where, since when, and what to do. Then who runs what, and what happens now. */
 import { useMemo } from "react";
-import { concernsOf, headline } from "../fleet/summary.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { MatrixPanel } from "../matrix/matrix-panel.tsx";
-import { StateIcon } from "../state/state-badge.tsx";
+import { StateIcon } from "../badge/index.ts";
+import { concernsOf, headline, useFleet } from "../fleet/index.ts";
+import { MatrixPanel } from "../matrix/index.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CountsBar } from "./counts-bar.tsx";

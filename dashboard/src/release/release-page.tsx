@@ -1,9 +1,10 @@
 /** The release of an app in a cluster: why it is as it is, in words, then its objects. */
 import type { AppRef, ClusterRef, ReleaseDetail } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
-import { HealthText, SyncText } from "../cluster/axes.tsx";
-import { Actions } from "../detail/actions.tsx";
+import { pageOf } from "../address/index.ts";
+import { HealthText, StateBadge, SyncText } from "../badge/index.ts";
 import {
+  Actions,
   Conditions,
   CopyButton,
   EventList,
@@ -11,13 +12,10 @@ import {
   Facts,
   Failure,
   Loading,
-} from "../detail/parts.tsx";
-import { useDetail } from "../detail/use-detail.ts";
-import { clusterKey, objectKey, releaseStateAt, versionAt } from "../fleet/fleet-state.ts";
-import { useFleet } from "../fleet/use-fleet.tsx";
-import { pageOf } from "../shell/links.ts";
-import { StateBadge } from "../state/state-badge.tsx";
-import { Ago } from "../time/time.tsx";
+  useDetail,
+} from "../detail/index.ts";
+import { clusterKey, objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
+import { Ago } from "../time/index.ts";
 
 export interface ReleasePageProps {
   readonly cluster: ClusterRef;

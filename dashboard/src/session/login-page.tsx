@@ -1,8 +1,8 @@
 /** Login with a token of the hub's API server. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useId, useState } from "react";
-import { get } from "../api/client.ts";
-import { Logo } from "../shell/logo.tsx";
+import { get } from "../api/index.ts";
+import { Logo } from "./logo.tsx";
 import { login } from "./session.ts";
 import "./login-page.css";
 

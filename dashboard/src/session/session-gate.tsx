@@ -1,6 +1,6 @@
 /** Shows the fleet to those who are logged in, and the login to everybody else. */
 import type { ReactNode } from "react";
-import { ApiError } from "../api/client.ts";
+import { ApiError } from "../api/index.ts";
 import { LoginPage } from "./login-page.tsx";
 import { SessionContext, useSessionQuery } from "./session.ts";
 

@@ -2,7 +2,7 @@
 import type { Session } from "@flotilla/shared/dashboard";
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext } from "react";
-import { ApiError, get, post, send } from "../api/client.ts";
+import { ApiError, get, post, send } from "../api/index.ts";
 
 const sessionKey = ["session"] as const;
 /** In place of the token of a session. */

@@ -1,11 +1,13 @@
 /** The frame of all pages: navigation, whether the data is live, and the user. */
 import { Suspense } from "react";
 import { Link, useLocation } from "wouter";
-import { FleetProvider } from "../fleet/use-fleet.tsx";
+import { FleetProvider } from "../fleet/index.ts";
+import { Logo } from "../session/index.ts";
 import { LiveIndicator } from "./live-indicator.tsx";
-import { Logo } from "./logo.tsx";
 import { Pages } from "./pages.tsx";
 import { UserMenu } from "./user-menu.tsx";
+import "./theme.css";
+import "./base.css";
 import "./app.css";
 
 const sections = [

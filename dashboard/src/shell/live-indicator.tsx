@@ -1,5 +1,5 @@
 /** Whether the page shows the fleet as it is now. */
-import { useConnection } from "../fleet/use-fleet.tsx";
+import { useConnection } from "../fleet/index.ts";
 
 export function LiveIndicator() {
   const connection = useConnection();

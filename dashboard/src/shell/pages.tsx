@@ -2,23 +2,23 @@
 import type { AppRef, SourceKind } from "@flotilla/shared/dashboard";
 import { lazy } from "react";
 import { Link, Route, Switch } from "wouter";
-import { OverviewPage } from "../overview/overview-page.tsx";
+import { OverviewPage } from "../overview/index.ts";
 
-const AppPage = lazy(async () => ({ default: (await import("../app/app-page.tsx")).AppPage }));
+const AppPage = lazy(async () => ({ default: (await import("../app/index.ts")).AppPage }));
 const ClusterPage = lazy(async () => ({
-  default: (await import("../cluster/cluster-page.tsx")).ClusterPage,
+  default: (await import("../cluster/index.ts")).ClusterPage,
 }));
 const ReleasePage = lazy(async () => ({
-  default: (await import("../release/release-page.tsx")).ReleasePage,
+  default: (await import("../release/index.ts")).ReleasePage,
 }));
 const SourcePage = lazy(async () => ({
-  default: (await import("../source/source-page.tsx")).SourcePage,
+  default: (await import("../source/index.ts")).SourcePage,
 }));
-const AppList = lazy(async () => ({ default: (await import("../list/lists.tsx")).AppList }));
+const AppList = lazy(async () => ({ default: (await import("../list/index.ts")).AppList }));
 const ClusterList = lazy(async () => ({
-  default: (await import("../list/lists.tsx")).ClusterList,
+  default: (await import("../list/index.ts")).ClusterList,
 }));
-const SourceList = lazy(async () => ({ default: (await import("../list/lists.tsx")).SourceList }));
+const SourceList = lazy(async () => ({ default: (await import("../list/index.ts")).SourceList }));
 
 export function Pages() {
   return (

@@ -1,6 +1,6 @@
 /** Who is logged in, the theme, and the logout. */
 import { useState } from "react";
-import { useLogout, useSession } from "../session/session.ts";
+import { useLogout, useSession } from "../session/index.ts";
 import { chooseTheme, readTheme, type Theme } from "./theme.ts";
 
 export function UserMenu() {

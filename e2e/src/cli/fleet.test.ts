@@ -46,7 +46,9 @@ describe("a fleet in the background", async () => {
   test("is shown with everything that a program needs to use it", async () => {
     assert.ok(isAbsolute(state.kubeconfig));
     assert.match(await readFile(state.kubeconfig, "utf8"), /name: hub\n.*name: cluster-1\n/s);
-    assert.deepEqual(Object.keys(state.addresses), ["hub", "chartRepository", "registry"]);
+    assert.deepEqual(Object.keys(state.addresses), [
+      ...["hub", "dashboard", "chartRepository", "registry"],
+    ]);
     const alive = await Promise.all(state.processes.map(isAlive));
     assert.ok(state.processes.length >= 13 && !alive.includes(false));
   });

@@ -1,7 +1,7 @@
 /** The dashboard of a replica of the hub: its page and its API, put together. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Session as ShownSession } from "@flotilla/shared/dashboard";
+import { openApiDocument, type Session as ShownSession } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -22,7 +22,7 @@ import { requireSession, securityHeaders } from "./guards.ts";
 import { createRedeemCode } from "./one-time-login.ts";
 import { servePage } from "./page.ts";
 import { problemOf } from "./problem.ts";
-import { maxBodyBytes } from "./respond.ts";
+import { maxBodyBytes, serve } from "./respond.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { AsUser } from "./user-client.ts";
 
@@ -80,6 +80,7 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
   const fleet = fleetRoutes(app, { view, sessions, scopeOf, clock });
   const resources = new Map(viewedKinds.map(({ resource }) => [resource.kind, resource]));
   detailRoutes(app, { ...deps, access, resources });
+  serve(app, "openApi", (context) => context.json(openApiDocument(deps.hub.version)));
   app.all("/api/*", () => {
     throw new AppError(dashboardErrors.VIEW_NOT_FOUND, "the API has no such address");
   });

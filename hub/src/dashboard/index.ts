@@ -1,2 +1,2 @@
 export { createDashboard, type Dashboard } from "./dashboard.ts";
-export { type AsUser, createAsUser } from "./user-client.ts";
+export { createAsUser } from "./user-client.ts";

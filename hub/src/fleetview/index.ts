@@ -1,4 +1,3 @@
-export { appRefOf } from "./app-of.ts";
 export { createFleetDetails, type FleetDetails } from "./details.ts";
-export { createFleetView, type FleetView, type FleetViewDeps } from "./fleet-view.ts";
-export { eventOf, shownPart } from "./recent-events.ts";
+export { createFleetView, type FleetView } from "./fleet-view.ts";
+export { shownPart } from "./recent-events.ts";

@@ -4,9 +4,9 @@ import type { Event } from "@flotilla/shared/kube/objects";
 
 /** Undefined for one that does not say what it is about. Pure. */
 export function eventOf(event: Event): FleetEvent | undefined {
-  const { metadata, type, reason = "", note = "", regarding, series } = event;
+  const { metadata, type, reason = "", note = "", regarding, series, eventTime } = event;
   const { kind, namespace, name } = regarding ?? {};
-  const time = series?.lastObservedTime ?? event.eventTime ?? metadata.creationTimestamp;
+  const time = series?.lastObservedTime || eventTime || metadata.creationTimestamp;
   if (!kind || !name || !time || metadata.uid === undefined) return undefined;
   return {
     id: metadata.uid,

@@ -31,12 +31,14 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
   readonly runReceivers: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority, likewise. */
   readonly runRotation: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
+  /** Rotates the keys of the dashboard's sessions, likewise. */
+  readonly runSessionKeys: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
 }
 
 /** Leads whenever it is elected, until `signal` aborts. Throws LEADERSHIP_LOST. */
 export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
   const { rest, leaseRest, caches, flux, replica, notifications } = options;
-  const { runTokens, runRotation, runReceivers, log } = options;
+  const { runTokens, runRotation, runReceivers, runSessionKeys, log } = options;
   const { observer } = notifications;
   const { name, identity, replicas, onLeading } = replica;
   return runLeaderElection({
@@ -64,6 +66,7 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
           runTokens(guarded, leading),
           runRotation(guarded, leading),
           runReceivers(guarded, leading),
+          runSessionKeys(guarded, leading),
           runOrphanedAgents(
             { ...options, rest: guarded, clusters: caches.clusters, replicas, replica: name },
             leading,

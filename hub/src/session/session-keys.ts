@@ -56,13 +56,14 @@ export function createSessionKeys({ rest, namespace, clock }: SessionKeysDeps): 
   };
 }
 
-/** Rotates the keys while this replica leads; does nothing as long as nobody has logged in. Never rejects. */
+/** Rotates the keys until `signal` aborts, as the leader; does nothing as long as nobody has logged in. Never rejects. */
 export async function runKeyRotation(
   { rest, namespace, clock, log }: SessionKeysDeps & { readonly log: Log },
   signal: AbortSignal,
 ): Promise<void> {
   const checkEveryMs = 3_600_000;
-  while (!signal.aborted) {
+  const hasEnded = (): boolean => signal.aborted;
+  while (!hasEnded()) {
     let waitMs = checkEveryMs;
     try {
       const secret = await rest.get(secrets, { namespace, name }, { signal });
@@ -80,11 +81,11 @@ export async function runKeyRotation(
         waitMs = Math.min(checkEveryMs, nextRotationMs(next ?? keys, clock.now()) + 1_000);
       }
     } catch (err) {
-      if (signal.aborted) return;
-      if (!isConflict(err))
+      // After a conflict another leader has rotated them; when this one ends it is not a failure.
+      if (!isConflict(err) && !hasEnded())
         log.warn({ err }, "cannot rotate the keys of sessions; retrying in an hour");
     }
-    await delay(clock, waitMs, signal).catch(() => undefined);
+    await delay(clock, waitMs, signal);
   }
 }
 

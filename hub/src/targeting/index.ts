@@ -1,7 +1,5 @@
-export { explainTarget, type TargetExplanation } from "./explain.ts";
+export { explainTarget } from "./explain.ts";
 export {
-  type TargetCluster,
-  type TargetGroup,
   targetFor,
   toTargetCluster,
   toTargetGroup,

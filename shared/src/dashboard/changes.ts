@@ -9,7 +9,7 @@ import {
   sourceKinds,
   sourceSchema,
 } from "./fleet.ts";
-import { releaseStates } from "./states.ts";
+import { releaseStates } from "./states/index.ts";
 
 const removedSchema = z.discriminatedUnion("of", [
   appRefSchema.extend({ of: z.literal("app") }),
@@ -22,7 +22,7 @@ const removedSchema = z.discriminatedUnion("of", [
   }),
 ]);
 
-export const changeSchema = z.discriminatedUnion("type", [
+const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("app"), app: appSchema }),
   z.object({ type: z.literal("cluster"), cluster: clusterSchema }),
   z.object({ type: z.literal("source"), source: sourceSchema }),
@@ -39,8 +39,6 @@ export const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: eventSchema }),
   z.object({ type: z.literal("removed"), removed: removedSchema }),
 ]);
-
-export const changesSchema = z.array(changeSchema).meta({ title: "Changes" });
 
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 

@@ -10,7 +10,7 @@ import {
   sourceKinds,
   sourceSchema,
 } from "./fleet.ts";
-import { releaseStates } from "./states.ts";
+import { releaseStates } from "./states/index.ts";
 
 const optional = (description: string) => z.string().meta({ description }).optional();
 

@@ -66,6 +66,12 @@ export const endpoints = {
     summary:
       "Server-sent events with what has changed since the position `after`, or since the header Last-Event-ID: `changes` (a list of Change; its id is the new position) and `reset` (read the fleet again).",
   },
+  openApi: {
+    method: "GET",
+    path: "/api/v1/openapi.json",
+    summary: "This document.",
+    isPublic: true,
+  },
   app: {
     method: "GET",
     path: app,

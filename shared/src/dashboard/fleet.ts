@@ -1,6 +1,6 @@
 /** The whole fleet in short, as the overview shows it: what a client keeps, and updates by the changes that follow. */
 import * as z from "zod";
-import { appStates, clusterStates, sourceStates } from "./states.ts";
+import { appStates, clusterStates, sourceStates } from "./states/index.ts";
 
 const text = (description: string) => z.string().meta({ description });
 const optionalText = (description: string) => z.string().meta({ description }).optional();
@@ -112,7 +112,6 @@ export const fleetSchema = z
   })
   .meta({ title: "Fleet" });
 
-export type AppKind = (typeof appKinds)[number];
 export type AppRef = Readonly<z.infer<typeof appRefSchema>>;
 export type ClusterRef = Readonly<z.infer<typeof clusterRefSchema>>;
 export type SourceKind = (typeof sourceKinds)[number];

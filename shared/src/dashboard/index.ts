@@ -1,62 +1,31 @@
-export {
-  type Change,
-  changeSchema,
-  changesSchema,
-  heartbeatMs,
-  streamEvents,
-} from "./changes.ts";
-export {
-  type Action,
-  type ActionName,
-  type ActionRequest,
-  type AppDetail,
-  actionNames,
-  appDetailSchema,
-  type ClusterDetail,
-  type ClusterRelease,
-  clusterDetailSchema,
-  type ReleaseDetail,
-  releaseDetailSchema,
-  type SourceDetail,
-  sourceDetailSchema,
-  type Target,
-  targetsSchema,
+export { type Change, heartbeatMs, streamEvents } from "./changes.ts";
+export type {
+  Action,
+  ActionName,
+  ActionRequest,
+  AppDetail,
+  ClusterDetail,
+  ClusterRelease,
+  ReleaseDetail,
+  SourceDetail,
+  Target,
 } from "./details.ts";
-export {
-  type BodyOf,
-  type Endpoint,
-  type EndpointName,
-  endpoints,
-  type ResponseOf,
-} from "./endpoints.ts";
+export { type BodyOf, type EndpointName, endpoints, type ResponseOf } from "./endpoints.ts";
 export {
   type App,
-  type AppKind,
   type AppRef,
   appKinds,
-  appRefSchema,
   type ClusterRef,
-  clusterRefSchema,
   type Fleet,
   type FleetCluster,
   type FleetEvent,
   type FleetRow,
   type FleetSource,
-  fleetSchema,
   type SourceKind,
   sourceKinds,
 } from "./fleet.ts";
-export {
-  csrfHeader,
-  type Login,
-  type LoginMethods,
-  loginMethodsSchema,
-  loginSchema,
-  type Problem,
-  problemSchema,
-  type Session,
-  sessionSchema,
-} from "./session.ts";
+export { openApiDocument } from "./open-api.ts";
+export { csrfHeader, type LoginMethods, type Problem, type Session } from "./session.ts";
 export {
   type AppState,
   appStates,
@@ -66,6 +35,5 @@ export {
   type ReleaseState,
   releaseStates,
   type SourceState,
-  sourceStates,
   stateCharacters,
-} from "./states.ts";
+} from "./states/index.ts";

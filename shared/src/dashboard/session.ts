@@ -43,7 +43,6 @@ export const problemSchema = z
   .meta({ title: "Problem" });
 
 export type Session = Readonly<z.infer<typeof sessionSchema>>;
-export type Login = Readonly<z.infer<typeof loginSchema>>;
 export type LoginMethods = Readonly<z.infer<typeof loginMethodsSchema>>;
 export type Problem = Readonly<z.infer<typeof problemSchema>>;
 

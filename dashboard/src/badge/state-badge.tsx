@@ -1,5 +1,5 @@
 /** A state as icon and word in its colour. */
-import { type AnyState, lookOf, type Tone } from "./state.ts";
+import { type AnyState, lookOf, type Tone } from "../state/index.ts";
 import "./state-badge.css";
 
 /** Different shapes: colour alone says nothing to some. */

@@ -2,7 +2,7 @@
  * The states that the dashboard shows, from the one that needs attention most to the one that needs none. The page loads this
  * file: it imports types alone.
  */
-import type { BundleState } from "../api/index.ts";
+import type { BundleState } from "../../api/index.ts";
 
 /** Of a HelmOp, HelmRelease or Bundle: that of its releases, or why it cannot be followed. */
 export const appStates = [

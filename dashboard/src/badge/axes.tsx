@@ -1,7 +1,7 @@
 /** The two questions about a release, apart from each other: is it what is desired, and does it work? */
 import type { ClusterRelease } from "@flotilla/shared/dashboard";
-import type { Tone } from "../state/state.ts";
-import { StateIcon } from "../state/state-badge.tsx";
+import type { Tone } from "../state/index.ts";
+import { StateIcon } from "./state-badge.tsx";
 
 const syncLooks: Readonly<Record<ClusterRelease["sync"], readonly [Tone, string]>> = {
   InSync: ["good", "In sync"],

@@ -1,0 +1,2 @@
+export { pageOf, releasePage } from "./links.ts";
+export { useParameter } from "./use-parameter.ts";

@@ -1,0 +1,2 @@
+export { followChanges } from "./changes.ts";
+export { ApiError, get, post, send } from "./client.ts";

@@ -1,0 +1,1 @@
+export { AppPage } from "./app-page.tsx";

@@ -1,0 +1,2 @@
+export { HealthText, SyncText } from "./axes.tsx";
+export { StateBadge, StateIcon } from "./state-badge.tsx";

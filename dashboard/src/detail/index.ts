@@ -1,0 +1,12 @@
+export { Actions } from "./actions.tsx";
+export {
+  Conditions,
+  CopyButton,
+  EventList,
+  Fact,
+  Facts,
+  Failure,
+  Loading,
+  Source,
+} from "./parts.tsx";
+export { useDetail } from "./use-detail.ts";

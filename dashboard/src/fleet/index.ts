@@ -1,0 +1,11 @@
+export { adviceFor } from "./advice.ts";
+export {
+  clusterKey,
+  type FleetState,
+  objectKey,
+  type Row,
+  releaseStateAt,
+  versionAt,
+} from "./fleet-state.ts";
+export { type Concern, concernsOf, countStates, headline, plural } from "./summary.ts";
+export { FleetProvider, useConnection, useFleet } from "./use-fleet.tsx";

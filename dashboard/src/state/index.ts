@@ -1,0 +1,8 @@
+export {
+  type AnyState,
+  byUrgency,
+  lookOf,
+  needsAttention,
+  statesByUrgency,
+  type Tone,
+} from "./state.ts";

@@ -1,0 +1,1 @@
+export { Ago } from "./time.tsx";

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, test } from "vitest";
+import { actionsOf, commandOf, patchOf } from "./actions.ts";
+
+const helmOp = { kind: "HelmOp", namespace: "shop", name: "web" } as const;
+const now = "2026-01-01T00:00:00Z";
+
+describe("an action", () => {
+  test("is one that the kind has", () => {
+    assert.deepEqual(actionsOf(helmOp, false), ["poll", "reconcile", "retry", "force", "suspend"]);
+    assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRelease" }, true), [
+      ...["reconcile", "retry", "force", "resume"],
+    ]);
+    assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRepository" }, false), ["poll", "suspend"]);
+  });
+
+  test("is a patch of annotations or of spec.suspend", () => {
+    const at = "reconcile.fluxcd.io";
+    const rows = [
+      ["poll", { metadata: { annotations: { "flotilla.dev/poll-requested-at": now } } }],
+      ["reconcile", { metadata: { annotations: { [`${at}/requestedAt`]: now } } }],
+      [
+        "retry",
+        { metadata: { annotations: { [`${at}/requestedAt`]: now, [`${at}/resetAt`]: now } } },
+      ],
+      [
+        "force",
+        { metadata: { annotations: { [`${at}/requestedAt`]: now, [`${at}/forceAt`]: now } } },
+      ],
+      ["suspend", { spec: { suspend: true } }],
+      ["resume", { spec: { suspend: false } }],
+    ] as const;
+    for (const [action, patch] of rows) assert.deepEqual(patchOf(action, helmOp, now), patch);
+    assert.deepEqual(patchOf("poll", { ...helmOp, kind: "GitRepository" }, now), {
+      metadata: { annotations: { [`${at}/requestedAt`]: now } },
+    });
+  });
+
+  test("has a command that does the same", () => {
+    const flux = { ...helmOp, kind: "HelmRelease" } as const;
+    const rows = [
+      [helmOp, "reconcile", "flotilla reconcile helmop web -n shop"],
+      [helmOp, "retry", "flotilla reconcile helmop web -n shop --reset"],
+      [helmOp, "force", "flotilla reconcile helmop web -n shop --force"],
+      [
+        helmOp,
+        "poll",
+        'kubectl annotate helmop web -n shop --overwrite flotilla.dev/poll-requested-at="$(date +%s)"',
+      ],
+      [
+        helmOp,
+        "suspend",
+        `kubectl patch helmop web -n shop --type merge -p '{"spec":{"suspend":true}}'`,
+      ],
+      [flux, "force", "flux reconcile helmrelease web -n shop --force"],
+      [flux, "resume", "flux resume helmrelease web -n shop"],
+      [{ ...helmOp, kind: "OCIRepository" }, "poll", "flux reconcile source oci web -n shop"],
+      [
+        { ...helmOp, kind: "Bundle" },
+        "retry",
+        'kubectl annotate bundle web -n shop --overwrite reconcile.fluxcd.io/requestedAt="$(date +%s)" reconcile.fluxcd.io/resetAt="$(date +%s)"',
+      ],
+    ] as const;
+    for (const [target, action, command] of rows) assert.equal(commandOf(action, target), command);
+  });
+});

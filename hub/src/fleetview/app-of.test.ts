@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import type { BundleSummary, Condition, HelmOp } from "@flotilla/shared/api";
+import type { AppState } from "@flotilla/shared/dashboard";
+import { describe, test } from "vitest";
+import { appOfHelmOp } from "./app-of.ts";
+
+const condition = (type: string, status: Condition["status"], message = ""): Condition => ({
+  ...{ type, status, reason: "Reason", message, lastTransitionTime: "2026-01-01T00:00:00Z" },
+});
+const ready = condition("Ready", "True");
+const stalled = condition("Stalled", "True", "no such chart");
+
+function helmOp(conditions: readonly Condition[], summary?: Partial<BundleSummary>): HelmOp {
+  return {
+    metadata: { namespace: "ns", name: "web", generation: 2 },
+    spec: { helm: { chart: "web" } },
+    status: {
+      observedGeneration: 2,
+      conditions: [...conditions],
+      ...(summary !== undefined && { summary: { ready: 0, desiredReady: 3, ...summary } }),
+    },
+  };
+}
+
+describe("the state of an app", () => {
+  const rows: readonly (readonly [string, HelmOp, AppState, string | undefined])[] = [
+    ["is Ready when all of it is", helmOp([ready], { ready: 3 }), "Ready", undefined],
+    [
+      "is that of the worst release, with the message of Ready",
+      helmOp([condition("Ready", "False", "bad")], { errApplied: 1, modified: 1 }),
+      "ErrApplied",
+      "bad",
+    ],
+    [
+      "is NotAccepted, whatever its releases are",
+      helmOp([condition("Accepted", "False", "no"), ready], { errApplied: 1 }),
+      "NotAccepted",
+      "no",
+    ],
+    [
+      "is Stalled when what is deployed is ready and its source cannot be read",
+      helmOp([ready, stalled], { ready: 3 }),
+      "Stalled",
+      "no such chart",
+    ],
+    [
+      "is not Stalled while a release has failed",
+      helmOp([condition("Ready", "False", "bad"), stalled], { notReady: 1 }),
+      "NotReady",
+      "bad",
+    ],
+    [
+      "is Stalled when it is not ready for another reason than its releases",
+      helmOp([condition("Ready", "False", "source not ready")]),
+      "Stalled",
+      "source not ready",
+    ],
+    [
+      "is Progressing until its spec was reconciled",
+      { ...helmOp([ready]), metadata: { namespace: "ns", name: "web", generation: 3 } },
+      "Progressing",
+      undefined,
+    ],
+    ["is Offline when only that is known", helmOp([ready], { offline: 1 }), "Offline", undefined],
+  ];
+  for (const [name, object, state, message] of rows)
+    test(name, () => {
+      const app = appOfHelmOp(object);
+      assert.deepEqual([app.state, app.message], [state, message]);
+    });
+});

@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { createFakeClock } from "@flotilla/shared/time/testing";
+import { describe, test } from "vitest";
+import type { User } from "../access/index.ts";
+import { createSessions } from "./sessions.ts";
+
+const user: User = { username: "alice", uid: "1", groups: ["g"], extra: {} };
+const hourMs = 3_600_000;
+
+function jwt(claims: Readonly<Record<string, unknown>>): string {
+  return `e30.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.c2ln`;
+}
+
+function setUp() {
+  const clock = createFakeClock();
+  const accepted = new Set<string>();
+  const keys = [{ id: "k", key: randomBytes(32) }];
+  const sessions = createSessions({
+    keys: { get: () => Promise.resolve(keys) },
+    access: { userOf: (token) => Promise.resolve(accepted.has(token) ? user : undefined) },
+    clock,
+  });
+  const cookieOf = (cookies: readonly string[]) =>
+    cookies.map((cookie) => cookie.split(";")[0]).join("; ");
+  return { clock, accepted, keys, sessions, cookieOf };
+}
+
+describe("a session", () => {
+  test("ends with its token, and at the latest after a day", async () => {
+    const { clock, accepted, sessions, cookieOf } = setUp();
+    const inTwoHours = jwt({ exp: (clock.now() + 2 * hourMs) / 1_000 });
+    accepted.add(inTwoHours).add("opaque");
+
+    const short = await sessions.login(inTwoHours);
+    const long = await sessions.login("opaque");
+
+    assert.equal(short.session.expiresAtMs, clock.now() + 2 * hourMs);
+    assert.equal(long.session.expiresAtMs, clock.now() + 24 * hourMs);
+    assert.equal((await sessions.read(cookieOf(short.cookies)))?.user.username, "alice");
+    clock.advanceNow(2 * hourMs);
+    assert.equal(await sessions.read(cookieOf(short.cookies)), undefined);
+    assert.equal((await sessions.read(cookieOf(long.cookies)))?.user.username, "alice");
+  });
+
+  test("ends when the API server does not accept its token any more", async () => {
+    const { accepted, sessions, cookieOf } = setUp();
+    accepted.add("token");
+    const { cookies, session } = await sessions.login("token");
+    assert.deepEqual(session.credentials, { kind: "token", token: "token" });
+
+    accepted.delete("token");
+
+    assert.equal(await sessions.read(cookieOf(cookies)), undefined);
+  });
+
+  test("is not begun with a token that the API server does not accept", async () => {
+    const { sessions } = setUp();
+    await assert.rejects(sessions.login("bad"), { code: "LOGIN_FAILED" });
+  });
+
+  test("is none without a cookie, or with one of another hub", async () => {
+    const { accepted, sessions, keys, cookieOf } = setUp();
+    accepted.add("token");
+    const { cookies } = await sessions.login("token");
+    keys.splice(0, 1, { id: "k", key: randomBytes(32) });
+
+    for (const cookie of [undefined, "", "__Host-flotilla-session=x", cookieOf(cookies)])
+      assert.equal(await sessions.read(cookie), undefined);
+  });
+});

@@ -1,0 +1,54 @@
+/** The OpenAPI document of the dashboard's API, from the schemas of its requests. Pure. */
+import * as z from "zod";
+import { type Endpoint, endpoints } from "./endpoints.ts";
+import { csrfHeader, problemSchema } from "./session.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** `version`: of the hub. */
+export function openApiDocument(version: string): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [name, endpoint] of Object.entries(endpoints) as [string, Endpoint][]) {
+    const operations = paths[endpoint.path] ?? {};
+    operations[endpoint.method.toLowerCase()] = operationOf(name, endpoint);
+    paths[endpoint.path] = operations;
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Flotilla dashboard",
+      version,
+      description:
+        "What the dashboard of the hub shows. Each request needs the cookies of a session, except where it says otherwise; one that changes something also needs the token of the session against forged requests.",
+    },
+    paths,
+  };
+}
+
+function operationOf(name: string, endpoint: Endpoint): Json {
+  const { path, method, summary, body, response, isPublic = false } = endpoint;
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
+    ...{ name: parameter, in: "path", required: true },
+    schema: { type: "string" },
+  }));
+  const csrf = { name: csrfHeader, in: "header", required: true, schema: { type: "string" } };
+  return {
+    operationId: name,
+    summary,
+    ...(isPublic && { security: [] }),
+    parameters: method === "GET" ? parameters : [...parameters, csrf],
+    ...(body !== undefined && { requestBody: { required: true, content: json(body) } }),
+    responses: {
+      [response === undefined && method !== "GET" ? "204" : "200"]: {
+        description: summary,
+        ...(response !== undefined && { content: json(response) }),
+      },
+      default: { description: "An error.", content: json(problemSchema) },
+    },
+  };
+}
+
+function json(schema: z.ZodType): Json {
+  const { $schema: _, ...body } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return { "application/json": { schema: body } };
+}
