@@ -14,6 +14,7 @@ const state: FleetState = {
   ],
   addresses: {
     hub: "127.0.0.1:3",
+    dashboard: "http://127.0.0.1:4",
     chartRepository: "http://127.0.0.1:5",
     registry: "oci://127.0.0.1:6/charts",
   },
@@ -22,9 +23,14 @@ const state: FleetState = {
 
 test("shows all addresses and the next steps", () => {
   assert.equal(
-    describeFleet(state, { sample: true, bare: false, foreground: true }),
+    describeFleet(state, {
+      ...{ sample: true, bare: false, foreground: true },
+      loginLink: "http://127.0.0.1:4/#login=code",
+    }),
     `
 The fleet is ready.
+
+  dashboard         http://127.0.0.1:4/#login=code
 
   kubeconfig        /home/ann/fleet/kubeconfig  (contexts hub, cluster-1)
   chart repository  http://127.0.0.1:5
@@ -38,6 +44,7 @@ Next steps, in another terminal:
   npx flotilla kubectl get bundledeployments -A -w
   npx flotilla kubectl --context cluster-1 get deployments -A
   npx flotilla status
+  npx flotilla dashboard   # another link: each is for one login
 
 Press Ctrl-C to stop the fleet.
 `,
@@ -60,7 +67,7 @@ test("has the folder in every command if it is not the default", () => {
   });
 
   const commands = text.split("\n").filter((line) => line.includes("npx flotilla"));
-  assert.equal(commands.length, 6);
+  assert.equal(commands.length, 7);
   assert.ok(commands.every((line) => line.includes("FLOTILLA_DIR=/home/ann/fleet npx flotilla")));
 });
 

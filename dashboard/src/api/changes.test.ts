@@ -88,8 +88,9 @@ describe("the page follows the changes", () => {
     assert.deepEqual(log.slice(-1), ["disconnected"]);
     assert.deepEqual(delays(), [500]);
     fire();
-    assert.equal(connections[1]?.path, "/api/v1/changes?after=e-7");
-    connections[1]?.reject(503);
+    const [, second] = connections;
+    assert.equal(second?.path, "/api/v1/changes?after=e-7");
+    second.reject(503);
     await settle();
     assert.deepEqual(delays(), [1_000]);
   });

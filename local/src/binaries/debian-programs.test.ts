@@ -35,13 +35,13 @@ describe("the programs of tests of Git", () => {
   ])[] = [
     [
       "without apt-get",
-      ["git", "openssl", "ssh", "ssh-keygen"],
+      ["git", "openssl", "ssh", "ssh-keygen", "chromium"],
       true,
       /^find sshd, gpg, gpg-agent, gpgv in .*: this machine has no apt-get to install them; install them \(Debian and Ubuntu: apt-get install --no-install-recommends openssh-server gpg gpg-agent gpgv\)$/,
     ],
     [
       "without root",
-      ["apt-get", "git", "openssl", "ssh", "ssh-keygen", "gpg", "gpg-agent"],
+      ["apt-get", "git", "openssl", "ssh", "ssh-keygen", "gpg", "gpg-agent", "chromium"],
       false,
       /^find sshd, gpgv in .*: apt-get needs root to install them; .* openssh-server gpgv\)$/,
     ],
