@@ -23,6 +23,8 @@ export interface HubConfig {
   readonly grpcListen: ListenAddress;
   /** Public HTTP: the dashboard, webhooks, and requests of users to agents. */
   readonly httpListen: ListenAddress;
+  /** HTTPS for the other replicas alone. */
+  readonly replicaListen: ListenAddress;
   /** Health and metrics; not meant for an Ingress. */
   readonly internalListen: ListenAddress;
   /** The address that agents connect to, `host:port`; "" means the gRPC port on this machine. */
@@ -33,7 +35,7 @@ export interface HubConfig {
   readonly certificateLifetimeMs: number;
   /** The name of this replica. */
   readonly replica: string;
-  /** The IP address or name by which other replicas reach this one; "": that of `httpListen`. */
+  /** The IP address or name by which other replicas reach this one; "": that of `replicaListen`. */
   readonly replicaHost: string;
   readonly logLevel: LogLevel;
   /** Which addresses charts may come from. */
@@ -62,6 +64,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --context NAME               of the kubeconfig; default: its current one
   --grpc-listen HOST:PORT      where agents connect; default :8443
   --http-listen HOST:PORT      public HTTP: the dashboard, /hook/, /hooks/ and /requests/; default :8080
+  --replica-listen HOST:PORT   HTTPS with certificates of the hub, for its other replicas; default :8444
   --internal-listen HOST:PORT  /healthz, /readyz and /metrics; default :8081
   --client-address-header H    the header that an ingress before /hook/ and /hooks/ adds the caller's address to
   --advertise HOST:PORT        the address that agents connect to
@@ -76,7 +79,7 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --dashboard-dir DIR          the built files of the dashboard; default: beside the program
   --replica NAME               of this process; default: the host's name
-  --replica-host HOST          by which other replicas reach --http-listen, such as the IP address of the pod
+  --replica-host HOST          by which other replicas reach --replica-listen, such as the IP address of the pod
   --log-level LEVEL            ${logLevels.join(", ")}; default info
   --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
@@ -107,6 +110,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     ...(flags.context !== undefined && { context: flags.context }),
     grpcListen: parseListenAddress(flags["grpc-listen"], "--grpc-listen"),
     httpListen: parseListenAddress(flags["http-listen"], "--http-listen"),
+    replicaListen: parseListenAddress(flags["replica-listen"], "--replica-listen"),
     internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
     advertise: flags.advertise,
     serverNames: flags["server-name"],
@@ -147,12 +151,12 @@ export function serverNames(
   ];
 }
 
-/** `host:port` by which other replicas reach the HTTP port; undefined: not known, since it is open on all addresses. */
+/** `host:port` by which other replicas reach their port; undefined: not known, since it is open on all addresses. */
 export function replicaAddress(
-  { replicaHost, httpListen }: Pick<HubConfig, "replicaHost" | "httpListen">,
+  { replicaHost, replicaListen }: Pick<HubConfig, "replicaHost" | "replicaListen">,
   port: number,
 ): string | undefined {
-  const host = replicaHost === "" ? httpListen.host : replicaHost;
+  const host = replicaHost === "" ? replicaListen.host : replicaHost;
   return host === "0.0.0.0" || host === "::" ? undefined : formatListenAddress({ host, port });
 }
 
@@ -165,6 +169,7 @@ function readFlags(args: readonly string[]) {
         context: { type: "string" },
         "grpc-listen": { type: "string", default: ":8443" },
         "http-listen": { type: "string", default: ":8080" },
+        "replica-listen": { type: "string", default: ":8444" },
         "internal-listen": { type: "string", default: ":8081" },
         advertise: { type: "string", default: "" },
         "server-name": { type: "string", multiple: true, default: [] },

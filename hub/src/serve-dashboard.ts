@@ -20,6 +20,7 @@ import type { ViewedKind } from "./access/index.ts";
 import type { HubConfig } from "./config.ts";
 import type { Dashboard } from "./dashboard/index.ts";
 import type { Parts } from "./parts.ts";
+import type { UserRequests } from "./requests/index.ts";
 
 export interface ServedDashboard {
   readonly route: Route;
@@ -30,6 +31,7 @@ export interface ServedDashboard {
 export interface ServeDashboardOptions {
   readonly config: HubConfig;
   readonly parts: Parts;
+  readonly requests: Pick<UserRequests, "answer">;
   readonly notReady: () => string | undefined;
 }
 
@@ -54,7 +56,7 @@ export function serveDashboard(
 }
 
 async function load(
-  { config, parts, notReady }: ServeDashboardOptions,
+  { config, parts, requests, notReady }: ServeDashboardOptions,
   signal: AbortSignal,
 ): Promise<Dashboard> {
   const { caches, flux, rest, clock, log } = parts;
@@ -80,6 +82,7 @@ async function load(
   };
   return await createDashboard({
     ...parts,
+    requests,
     asUser: createAsUser(parts),
     namespace: hubNamespace,
     view: createFleetView(shown),

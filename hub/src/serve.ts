@@ -3,7 +3,7 @@ import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
 import { type AgentServer, createAgentServer } from "./agentserver/index.ts";
-import { runRotationController } from "./authority/index.ts";
+import { createRenewedCertificate, runRotationController } from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
 import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
 import { lead } from "./leader/index.ts";
@@ -12,7 +12,8 @@ import { highestEpoch, runPresenceController } from "./presence/index.ts";
 import { createReceiverController, createReceivers, receiverRoute } from "./receiver/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
-import { requestRoute } from "./requests/index.ts";
+import { openReplicaLink } from "./replicalink/index.ts";
+import { createUserRequests, requestRoute } from "./requests/index.ts";
 import { serveDashboard } from "./serve-dashboard.ts";
 import { runKeyRotation } from "./session/index.ts";
 import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
@@ -59,15 +60,20 @@ export async function serve(
     deployments: deployments.store,
     clusters: clusters.store,
   };
-  const dashboard = serveDashboard({ config, parts, notReady }, ending.signal);
+  const link = await openReplicaLink(config.replicaListen);
+  const linkPort = parseListenAddress(link.address, "a port of the hub").port;
+  const requests = createUserRequests({
+    ...{ ...parts, ...stores, replica: name, link },
+    addressOf: (of) => own?.addressOf(of),
+    ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
+  });
+  const dashboard = serveDashboard({ config, parts, requests, notReady }, ending.signal);
   const http = await startHttpServer({
     listen: config.httpListen,
     routes: {
       "/requests/": requestRoute({
-        ...{ ...parts, ...stores, replica: name, notReady },
+        ...{ ...parts, requests, notReady },
         addressHeader: config.clientAddressHeader,
-        addressOf: (of) => own?.addressOf(of),
-        ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
       }),
       "/hook/": receiverRoute(receivers, { notReady, addressHeader: config.clientAddressHeader }),
       "/hooks/": webhookRoute(webhook, { notReady, addressHeader: config.clientAddressHeader }),
@@ -75,11 +81,11 @@ export async function serve(
     },
   });
   const httpAddress = parseListenAddress(http.address, "a port of the hub");
-  parts.ownPorts.push(httpAddress.port);
+  parts.ownPorts.push(httpAddress.port, linkPort);
   const leases = caches.replicas;
   const replica = createReplica({
     ...{ ...parts, rest: leaseRest, leases, namespace, name },
-    address: replicaAddress(config, httpAddress.port),
+    address: replicaAddress(config, linkPort),
   });
   own = replica;
   const running: Promise<unknown>[] = [];
@@ -100,7 +106,13 @@ export async function serve(
       },
     );
     answering = server;
-    const { authority, presence } = server;
+    const { authority, presence, hubId } = server;
+    const linkCertificate = await createRenewedCertificate({
+      ...{ authority, clock, log },
+      name: "certificate for other replicas",
+      issue: (lifetimeMs) => authority.issueReplica({ hubId, replica: name }, lifetimeMs),
+    });
+    link.serve({ certificate: linkCertificate, hubId }, requests.answerReplica);
     // An agent that connects before would be rejected, after a handshake.
     await Promise.all([cachesSynced(caches), parts.flux.synced()]);
     const recorded = highestEpoch(clusters.store.list(), name);
@@ -150,7 +162,7 @@ export async function serve(
     await parts.flush();
     ending.abort();
     await dashboard.close();
-    await Promise.allSettled([...running, http.close()]);
+    await Promise.allSettled([...running, http.close(), link.close()]);
     await receivers.close();
   }
 }

@@ -70,7 +70,10 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["metrics", "registrationtoken", "replica"],
     ],
     // Servers.
-    ["agentserver", "dashboard", "dispatch", "enrolment", "receiver", "requests", "webhook"],
+    [
+      ...["agentserver", "dashboard", "dispatch", "enrolment", "receiver", "replicalink"],
+      ...["requests", "webhook"],
+    ],
     ["leader"],
     ["parts.ts"],
     ["serve-dashboard.ts"],

@@ -1,18 +1,11 @@
 /** Sends a request of a user to the hub, over the API server or directly, and reads the answer. */
-import {
-  hubNamespace,
-  hubReplicaLabel,
-  replicaAddressAnnotation,
-  requestsAudience,
-  tokenHeader,
-} from "@flotilla/shared/api/names";
+import { hubNamespace, requestsAudience, tokenHeader } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { connectKube, type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
-import { leases } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "./running-fleet.ts";
+import { type HubOptions, hubKubeconfig, runningFleet } from "./running-fleet.ts";
 
 export interface AskOptions extends HubOptions {
   /** `NAME`, in `namespace`, or `NAMESPACE/NAME`: whose token the hub gets. */
@@ -39,7 +32,7 @@ export async function askHub(
   const kube = connectKube(await hubKubeconfig(options, config));
   try {
     const token = await requestToken(kube, options);
-    const url = options.hubUrl ?? (await localAddress(kube, options));
+    const url = options.hubUrl ?? (await localAddress(options));
     const path = `${options.path}${queryText(options.query)}`;
     const headers = { [tokenHeader]: token };
     if (url === undefined) {
@@ -101,18 +94,8 @@ async function requestToken(
 }
 
 /** Of the hub of a local fleet: no API server passes requests on to a pod whose address is one of this machine. */
-async function localAddress(
-  kube: KubeRest,
-  { kubeconfig }: HubOptions,
-): Promise<string | undefined> {
-  if (kubeconfig !== undefined) return undefined;
-  const labelSelector = `${hubReplicaLabel}=true`;
-  const { items } = await kube.list(leases, { namespace: hubNamespace, labelSelector });
-  const address = items
-    .filter(({ spec }) => Boolean(spec?.holderIdentity))
-    .map(({ metadata }) => metadata.annotations?.[replicaAddressAnnotation] ?? "")
-    .find((each) => each.startsWith("127."));
-  return address === undefined ? undefined : `http://${address}`;
+async function localAddress({ kubeconfig, dir }: HubOptions): Promise<string | undefined> {
+  return kubeconfig === undefined ? (await runningFleet(dir)).addresses["dashboard"] : undefined;
 }
 
 function queryText(query: AskOptions["query"]): string {

@@ -52,6 +52,8 @@ export function startHub(spec: HubSpec): Promise<RunningProcess> {
       "--egress-loopback=allow",
       `--http-listen=127.0.0.1:${spec.ports.http}`,
       `--internal-listen=127.0.0.1:${spec.ports.internal}`,
+      // Earlier versions have no such flag.
+      ...(spec.main === undefined ? ["--replica-listen=127.0.0.1:0"] : []),
       `--advertise=${spec.advertise ?? hubAddress(spec.ports)}`,
       `--replica=${spec.replica ?? "hub-0"}`,
       ...(spec.flags ?? []),

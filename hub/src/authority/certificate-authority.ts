@@ -5,7 +5,13 @@ import { isIP } from "node:net";
 import { hubServerName } from "@flotilla/proto";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import * as x509 from "@peculiar/x509";
-import { type ClusterIdentity, formatIdentity, identityErrors } from "../identity/index.ts";
+import {
+  type ClusterIdentity,
+  formatIdentity,
+  formatReplicaIdentity,
+  identityErrors,
+  type ReplicaIdentity,
+} from "../identity/index.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const authorityLifetimeMs = 10 * 365 * 24 * 3_600_000;
@@ -40,6 +46,16 @@ export interface CertificateAuthority {
   issueClient(request: ClientCertificateRequest): Promise<string>;
   /** `names`: DNS names and IP addresses. */
   issueServing(names: readonly string[], lifetimeMs: number): Promise<ServingCertificate>;
+  /** By which a replica of the hub and another one know each other, on either side of a connection. */
+  issueReplica(identity: ReplicaIdentity, lifetimeMs: number): Promise<ServingCertificate>;
+}
+
+/** What a certificate of this authority says. */
+interface Leaf {
+  readonly subject: string;
+  readonly lifetimeMs: number;
+  readonly usages: readonly x509.ExtendedKeyUsage[];
+  readonly names: readonly x509.JsonGeneralName[];
 }
 
 /** A new authority. `now` is ms since 1970, as everywhere here. */
@@ -78,13 +94,9 @@ export async function openAuthority(
     webcrypto,
   );
 
-  async function issue(what: {
-    readonly subject: string;
-    readonly publicKey: x509.PublicKeyType;
-    readonly lifetimeMs: number;
-    readonly usage: x509.ExtendedKeyUsage;
-    readonly names: readonly x509.JsonGeneralName[];
-  }): Promise<x509.X509Certificate> {
+  async function issue(
+    what: Leaf & { readonly publicKey: x509.PublicKeyType },
+  ): Promise<x509.X509Certificate> {
     const at = now();
     return x509.X509CertificateGenerator.create(
       {
@@ -100,13 +112,23 @@ export async function openAuthority(
         extensions: [
           new x509.BasicConstraintsExtension(false, undefined, true),
           new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-          new x509.ExtendedKeyUsageExtension([what.usage]),
+          new x509.ExtendedKeyUsageExtension([...what.usages]),
           new x509.SubjectAlternativeNameExtension([...what.names]),
           issuerKey,
         ],
       },
       webcrypto,
     );
+  }
+
+  async function issueWithKey(what: Leaf): Promise<ServingCertificate> {
+    const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+    const certificate = await issue({ ...what, publicKey: keys.publicKey });
+    return {
+      chainPem: toPem(certificate) + stored.certificatePem,
+      keyPem: await keyPemOf(keys.privateKey),
+      notAfter: certificate.notAfter.getTime(),
+    };
   }
 
   return {
@@ -117,29 +139,28 @@ export async function openAuthority(
         subject: "CN=flotilla-agent",
         publicKey: new x509.PublicKey(new Uint8Array(spki)),
         lifetimeMs,
-        usage: x509.ExtendedKeyUsage.clientAuth,
+        usages: [x509.ExtendedKeyUsage.clientAuth],
         names: [{ type: "url", value: formatIdentity(identity) }],
       });
       return toPem(certificate);
     },
-    async issueServing(names, lifetimeMs) {
-      const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
-      const certificate = await issue({
+    issueServing: (names, lifetimeMs) =>
+      issueWithKey({
         subject: "CN=flotilla-hub",
-        publicKey: keys.publicKey,
         lifetimeMs,
-        usage: x509.ExtendedKeyUsage.serverAuth,
+        usages: [x509.ExtendedKeyUsage.serverAuth],
         names: [hubServerName, ...names].map((name) => ({
           type: isIP(name) === 0 ? "dns" : "ip",
           value: name,
         })),
-      });
-      return {
-        chainPem: toPem(certificate) + stored.certificatePem,
-        keyPem: await keyPemOf(keys.privateKey),
-        notAfter: certificate.notAfter.getTime(),
-      };
-    },
+      }),
+    issueReplica: (identity, lifetimeMs) =>
+      issueWithKey({
+        subject: "CN=flotilla-replica",
+        lifetimeMs,
+        usages: [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth],
+        names: [{ type: "url", value: formatReplicaIdentity(identity) }],
+      }),
   };
 }
 

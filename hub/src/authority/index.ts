@@ -7,6 +7,7 @@ export { dataOf, ensurePinSigningKey, ensureSecret } from "./hub-secrets.ts";
 export { createLiveAuthority, type LiveAuthority } from "./live-authority.ts";
 export { registerAuthorityMetrics } from "./metrics.ts";
 export { readRecord } from "./record.ts";
+export { createRenewedCertificate, type RenewedCertificate } from "./renewed-certificate.ts";
 export { runRotationController } from "./rotate.ts";
 export { ensureAuthority } from "./secret.ts";
 export { createServingCertificates, type ServingCertificates } from "./serving-certificate.ts";

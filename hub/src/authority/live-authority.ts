@@ -12,7 +12,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { isLaterVersion, keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { identityErrors } from "../identity/index.ts";
+import { identityErrors, type ReplicaIdentity } from "../identity/index.ts";
 import {
   type CertificateAuthority,
   type ClientCertificateRequest,
@@ -49,6 +49,7 @@ export interface LiveAuthority {
   /** With this hub's validity of agents' certificates. */
   issueClient(request: Omit<ClientCertificateRequest, "lifetimeMs">): Promise<IssuedCertificate>;
   issueServing(names: readonly string[], lifetimeMs: number): Promise<ServingCertificate>;
+  issueReplica(identity: ReplicaIdentity, lifetimeMs: number): Promise<ServingCertificate>;
   /** Called after every change of the Secret in use; returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
   /** Called when the Secret is deleted; the authority in use stays. */
@@ -172,6 +173,8 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     },
     issueServing: (names, servingLifetimeMs) =>
       inUse.signing.issueServing(names, servingLifetimeMs),
+    issueReplica: (identity, replicaLifetimeMs) =>
+      inUse.signing.issueReplica(identity, replicaLifetimeMs),
     onChange(listener) {
       changeListeners.add(listener);
       return () => void changeListeners.delete(listener);

@@ -13,6 +13,7 @@ import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { createAccess, createScopes, type ViewedKind } from "../access/index.ts";
 import type { FleetDetails, FleetView } from "../fleetview/index.ts";
+import type { UserRequests } from "../requests/index.ts";
 import { createSessionKeys, createSessions } from "../session/index.ts";
 import type { Env } from "./context.ts";
 import { detailRoutes } from "./detail-routes.ts";
@@ -34,6 +35,7 @@ export interface DashboardDeps {
   readonly view: FleetView;
   readonly details: FleetDetails;
   readonly events: EventRecorder;
+  readonly requests: Pick<UserRequests, "answer">;
   readonly viewedKinds: readonly ViewedKind[];
   readonly hub: ShownSession["hub"];
   /** The folder with the built page. */

@@ -1,4 +1,5 @@
 /** One app, cluster, release or source, and the actions on it. */
+
 import {
   type Action,
   type ActionRequest,
@@ -13,8 +14,16 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { type KubeObject, keyOf, type Resource } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Access } from "../access/index.ts";
 import type { FleetDetails } from "../fleetview/index.ts";
+import {
+  forbidden as forbiddenRequest,
+  parseBody,
+  requestAttributes,
+  requestKinds,
+  type UserRequests,
+} from "../requests/index.ts";
 import { type ActionTarget, actionsOf, commandOf, patchOf } from "./actions.ts";
 import type { Api, ApiContext } from "./context.ts";
 import { dashboardErrors } from "./errors.ts";
@@ -27,6 +36,8 @@ export interface DetailRoutesDeps {
   readonly asUser: AsUser;
   /** By kind. */
   readonly resources: ReadonlyMap<string, Resource<KubeObject>>;
+  /** Requests of users to agents. */
+  readonly requests: Pick<UserRequests, "answer">;
   readonly events: EventRecorder;
   readonly clock: Clock;
   readonly log: Log;
@@ -100,7 +111,28 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
     if (release === undefined)
       throw missing({ kind: `${app.kind} ${keyOf(app)} on Cluster`, ...cluster });
     const suspended = details.app(app)?.suspended ?? false;
-    return { ...release, requests: [], actions: await actionsFor(context, app, suspended) };
+    const { user } = context.var.session;
+    const allowed = await Promise.all(
+      requestKinds.map((kind) => access.may(user, requestAttributes(app.namespace, kind))),
+    );
+    const requests = requestKinds.filter((_, index) => allowed[index]);
+    return { ...release, requests, actions: await actionsFor(context, app, suspended) };
+  });
+  serve(api, "agentRequest", async (context) => {
+    const [cluster, app] = [
+      clusterOf(context),
+      appOf(context, ["appKind", "appNamespace", "appName"]),
+    ];
+    requireView(context, app.kind, app.namespace);
+    const { user } = context.var.session;
+    const body = parseBody(parameter(context, "request"), new URL(context.req.url).searchParams);
+    await deps.requests.answer(context.env.outgoing, async () => {
+      if (!(await access.may(user, requestAttributes(app.namespace, body.kind))))
+        throw forbiddenRequest(user, app.namespace, body.kind);
+      const asked = { workspace: app.namespace, kind: app.kind, name: app.name };
+      return { username: user.username, asked: { ...asked, cluster: keyOf(cluster), body } };
+    });
+    return RESPONSE_ALREADY_SENT;
   });
   serve(api, "source", async (context) => {
     const kind = sourceKindOf(parameter(context, "kind"));

@@ -47,9 +47,15 @@ export function parseIdentity(uri: string): ClusterIdentity | undefined {
 
 /** The identity in a certificate's alternative names, as Node lists them; `undefined` unless there is exactly one URI. */
 export function identityInNames(subjectAltName: string | undefined): ClusterIdentity | undefined {
+  const uri = onlyUri(subjectAltName);
+  return uri === undefined ? undefined : parseIdentity(uri);
+}
+
+/** The only URI in a certificate's alternative names, as Node lists them; `undefined` if there is none, or are several. */
+export function onlyUri(subjectAltName: string | undefined): string | undefined {
   const uris = (subjectAltName ?? "").split(", ").filter((name) => name.startsWith("URI:"));
   const [uri] = uris;
-  return uri === undefined || uris.length > 1 ? undefined : parseIdentity(uri.slice("URI:".length));
+  return uris.length > 1 ? undefined : uri?.slice("URI:".length);
 }
 
 /** The identity of a hub: the UID of its kube-system namespace, which exists exactly as long as the cluster. */

@@ -14,3 +14,8 @@ export {
   readHubId,
 } from "./cluster-identity.ts";
 export { identityErrors } from "./errors.ts";
+export {
+  formatReplicaIdentity,
+  type ReplicaIdentity,
+  replicaInNames,
+} from "./replica-identity.ts";

@@ -85,7 +85,7 @@ export function withEpochFloor(lease: Lease, floor: number): Lease {
   return { ...lease, metadata: { ...lease.metadata, annotations } };
 }
 
-/** `host:port` by which other replicas reach its HTTP port; undefined if it does not publish one. */
+/** `host:port` by which other replicas reach it; undefined if it does not publish one. */
 export function addressOf(lease: Lease | undefined): string | undefined {
   return lease?.metadata.annotations?.[replicaAddressAnnotation] || undefined;
 }

@@ -32,7 +32,7 @@ export interface ReplicaLeaseDeps {
   readonly replica: string;
   /** Of this process: a restarted one of the same name is another holder. */
   readonly identity: string;
-  /** `host:port` of its HTTP port, for other replicas; absent: not known. */
+  /** `host:port` by which other replicas reach it; absent: not known. */
   readonly address?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;

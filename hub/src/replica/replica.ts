@@ -42,7 +42,7 @@ export interface ReplicaDeps {
   /** The hub's own. */
   readonly namespace: string;
   readonly name: string;
-  /** `host:port` of its HTTP port, for other replicas; absent: not known. */
+  /** `host:port` by which other replicas reach it; absent: not known. */
   readonly address?: string | undefined;
   readonly clock: Clock;
   readonly log: Log;

@@ -29,33 +29,39 @@ const path = new RegExp(
 const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
 const objectName = new RegExp(`^${name}$`);
 
+/** What agents can be asked for; each is a subresource of bundledeployments. */
+export const requestKinds = [
+  "log",
+  "diff",
+  "history",
+] as const satisfies readonly RequestBody["kind"][];
+
 const logParameters = ["pod", "container", "tail", "since", "previous", "tests"];
 const defaultTailLines = 100;
 const maxTailLines = 100_000;
 
+/** What is requested, of any release. `what`: such as `log`. Throws REQUEST_INVALID. */
+export function parseBody(what: string, query: URLSearchParams): RequestBody {
+  const kind = requestKinds.find((each) => each === what);
+  if (kind === undefined) throw invalid(`a request is for ${requestKinds.join(", ")}, not ${what}`);
+  const known = ["cluster", ...(kind === "log" ? logParameters : [])];
+  for (const key of new Set(query.keys()))
+    if (!known.includes(key)) throw invalid(`a request for a ${kind} has no parameter ${key}`);
+  return kind === "log" ? { kind, ...logOptions(query) } : { kind };
+}
+
 /** `url`: path and query. Throws REQUEST_INVALID. */
 export function parseUserRequest(url: string): UserRequest {
   const { pathname, searchParams } = new URL(url, "http://hub");
-  const [, workspace, plural = "", target, what] = path.exec(pathname) ?? [];
+  const [, workspace, plural = "", target, what = ""] = path.exec(pathname) ?? [];
   const kind = kinds.get(plural);
   if (workspace === undefined || target === undefined || kind === undefined)
     throw invalid(
       "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,helmreleases,bundles}/NAME/{log,diff,history}",
     );
-  const known = ["cluster", ...(what === "log" ? logParameters : [])];
-  for (const key of new Set(searchParams.keys()))
-    if (!known.includes(key)) throw invalid(`a request for a ${what} has no parameter ${key}`);
+  const body = parseBody(what, searchParams);
   const cluster = matching(searchParams, "cluster", clusterName);
-  return {
-    workspace,
-    kind,
-    name: target,
-    ...(cluster !== undefined && { cluster }),
-    body:
-      what === "log"
-        ? { kind: "log", ...logOptions(searchParams) }
-        : { kind: what === "diff" ? "diff" : "history" },
-  };
+  return { workspace, kind, name: target, ...(cluster !== undefined && { cluster }), body };
 }
 
 function logOptions(query: URLSearchParams): LogOptions {

@@ -15,7 +15,9 @@ import { startHttpServer } from "@flotilla/shared/program";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
 import type { AnswerSink, NewRequest, OpenedRequest } from "../dispatch/index.ts";
+import { replicaLinks } from "../replicalink/testing/index.ts";
 import { requestRoute } from "./route.ts";
+import { createUserRequests } from "./user-requests.ts";
 
 const token = "a.b.c";
 const history = "/requests/v1/namespaces/shop/helmops/web/history";
@@ -47,6 +49,7 @@ async function setUp(
   const asked: (Asked & { readonly replica: string })[] = [];
   const reviews: string[] = [];
   const addresses = new Map<string, string>();
+  const linkAddresses = new Map<string, string>();
   const waiting: (() => void)[] = [];
   let cancelled = 0;
   function changed(): void {
@@ -62,7 +65,25 @@ async function setUp(
   };
   const deployment = { metadata: { namespace: "cluster-paris", name: "web", uid: "1", labels } };
   const bundle = { metadata: { name: "web", labels: { [helmOpLabel]: "web" } } };
+  const linkTo = await replicaLinks(t, "hub-id");
   async function start(replica: string): Promise<void> {
+    const link = await linkTo(replica);
+    const requests = createUserRequests({
+      bundles: { get: () => bundle as unknown as Bundle },
+      deployments: { byIndex: () => [deployment as unknown as BundleDeployment] },
+      clusters: {
+        get: () => ({ metadata: { name: "paris" }, status: { agent } }) as unknown as Cluster,
+      },
+      ...{ replica, link, clock, log: silentLog() },
+      addressOf: (of) => linkAddresses.get(of),
+      ask(cluster, request, sink) {
+        asked.push({ replica, cluster, request, sink });
+        changed();
+        return opened ?? { kind: "open", cancel };
+      },
+    });
+    link.answer(requests.answerReplica);
+    linkAddresses.set(replica, link.address);
     const route = requestRoute({
       rest: {
         raw(path, { body = "" } = {}) {
@@ -77,21 +98,7 @@ async function setUp(
           );
         },
       },
-      bundles: { get: () => bundle as unknown as Bundle },
-      deployments: { byIndex: () => [deployment as unknown as BundleDeployment] },
-      clusters: {
-        get: () => ({ metadata: { name: "paris" }, status: { agent } }) as unknown as Cluster,
-      },
-      replica,
-      addressOf: (of) => addresses.get(of),
-      ask(cluster, request, sink) {
-        asked.push({ replica, cluster, request, sink });
-        changed();
-        return opened ?? { kind: "open", cancel };
-      },
-      notReady: () => undefined,
-      clock,
-      log: silentLog(),
+      ...{ requests, clock, notReady: () => undefined },
     });
     const listen = { host: "127.0.0.1", port: 0 };
     const server = await startHttpServer({ listen, routes: { "/requests/": route } });

@@ -33,8 +33,8 @@ export const hubReplicaLabel = "flotilla.dev/hub-replica";
 /** On the Lease of a replica of the hub: the version that it runs. */
 export const hubVersionAnnotation = "flotilla.dev/hub-version";
 
-/** On the Lease of a replica of the hub: `host:port` by which the others reach its public HTTP port. */
-export const replicaAddressAnnotation = "flotilla.dev/http-address";
+/** On the Lease of a replica of the hub: `host:port` by which the others reach it. */
+export const replicaAddressAnnotation = "flotilla.dev/replica-address";
 
 /** The audience of tokens with which users send requests to the hub: they are valid for nothing else. */
 export const requestsAudience = "flotilla-requests";

@@ -1,0 +1,2 @@
+export type { Question } from "./question.ts";
+export { type AskedReplica, openReplicaLink, type ReplicaLink } from "./replica-link.ts";

@@ -1,0 +1,30 @@
+/** What one replica asks another: a request of a user to an agent, who has been authenticated and authorized. Pure. */
+import type { RequestBody } from "@flotilla/proto";
+import * as z from "zod";
+
+const logSchema = z.strictObject({
+  kind: z.literal("log"),
+  pod: z.string().exactOptional(),
+  container: z.string().exactOptional(),
+  tailLines: z.int(),
+  sinceSeconds: z.int().exactOptional(),
+  previous: z.boolean(),
+  tests: z.boolean(),
+});
+
+const bodySchema = z.discriminatedUnion("kind", [
+  logSchema,
+  z.strictObject({ kind: z.literal("diff") }),
+  z.strictObject({ kind: z.literal("history") }),
+]) satisfies z.ZodType<RequestBody>;
+
+export const questionSchema = z.strictObject({
+  /** For the limit of requests in progress, and the log. */
+  username: z.string().min(1),
+  /** `NAMESPACE/NAME` of the Cluster. */
+  cluster: z.string().min(1),
+  deployment: z.strictObject({ name: z.string().min(1), uid: z.string() }),
+  body: bodySchema,
+});
+
+export type Question = Readonly<z.infer<typeof questionSchema>>;

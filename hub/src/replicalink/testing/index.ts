@@ -1,0 +1,34 @@
+/** Links between replicas on this machine, with certificates of an authority in memory. */
+
+import type { ServerResponse } from "node:http";
+import type { TestContext } from "vitest";
+import { createAuthority, openAuthority } from "../../authority/index.ts";
+import { openReplicaLink, type Question, type ReplicaLink } from "../index.ts";
+
+export interface TestLink extends Pick<ReplicaLink, "address" | "ask"> {
+  answer(answering: (question: Question, response: ServerResponse) => Promise<void>): void;
+}
+
+const lifetimeMs = 60_000;
+
+/** A function that opens the link of a replica of one hub, by the name of the replica. */
+export async function replicaLinks(
+  t: Pick<TestContext, "onTestFinished">,
+  hubId: string,
+  stored = createAuthority(Date.now()),
+): Promise<(replica: string) => Promise<TestLink>> {
+  const { certificatePem: trustedPem, ...keys } = await stored;
+  const authority = await openAuthority({ certificatePem: trustedPem, ...keys }, () => Date.now());
+  return async function openLink(replica) {
+    const link = await openReplicaLink({ host: "127.0.0.1", port: 0 });
+    t.onTestFinished(() => link.close());
+    const current = await authority.issueReplica({ hubId, replica }, lifetimeMs);
+    const ignore = () => undefined;
+    const certificate = { current, trustedPem, onRenewed: ignore, onTrusted: ignore, stop: ignore };
+    return {
+      address: link.address,
+      ask: (...asked) => link.ask(...asked),
+      answer: (answering) => link.serve({ certificate, hubId }, answering),
+    };
+  };
+}
