@@ -16,6 +16,7 @@ import {
 } from "../detail/index.ts";
 import { clusterKey, objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
+import { AgentTabs } from "./agent-tabs.tsx";
 
 export interface ReleasePageProps {
   readonly cluster: ClusterRef;
@@ -60,6 +61,7 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
         {message !== undefined && <p className="detail-why">{message}</p>}
       </header>
       <Objects {...release} />
+      <AgentTabs path={path} release={release} />
       <div className="columns">
         <Installed {...release} />
         <Conditions conditions={release.conditions} />
