@@ -21,6 +21,10 @@ export function agentRequestToWire({ id, deployment, body }: AgentRequest): Wire
       return { ...request, diff: {} };
     case "history":
       return { ...request, history: {} };
+    case "resources":
+      return { ...request, resources: {} };
+    case "events":
+      return { ...request, events: {} };
   }
 }
 
@@ -49,6 +53,8 @@ function bodyFromWire(wire: AgentRequest__Output): RequestBody {
   }
   if (wire.diff) return { kind: "diff" };
   if (wire.history) return { kind: "history" };
+  if (wire.resources) return { kind: "resources" };
+  if (wire.events) return { kind: "events" };
   throw new WireError("the hub sent a request of an unknown kind");
 }
 

@@ -118,7 +118,11 @@ export type RequestBody =
   /** The objects as they are against those of the manifest. */
   | { readonly kind: "diff" }
   /** All revisions that Helm has stored. */
-  | { readonly kind: "history" };
+  | { readonly kind: "history" }
+  /** The objects of the release, and what its workloads have created. */
+  | { readonly kind: "resources" }
+  /** The events on these objects. */
+  | { readonly kind: "events" };
 
 export interface LogOptions {
   /** Absent: of all pods. */

@@ -10,10 +10,12 @@ import type { ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import { writeDiff } from "./diff.ts";
+import { writeEvents } from "./events.ts";
 import { writeHistory } from "./history.ts";
 import { writeLogs } from "./logs.ts";
 import type { AnswerRequest } from "./open-requests.ts";
 import type { FindResource, RequestedRelease } from "./requested-release.ts";
+import { writeResources } from "./resources.ts";
 
 export interface AnswersDeps {
   readonly assignments: Pick<Assignments, "get">;
@@ -52,6 +54,10 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
         return await writeLogs(deps, release, body, sink);
       case "diff":
         return await writeDiff(deps, release, sink);
+      case "resources":
+        return await writeResources(deps, release, sink);
+      case "events":
+        return await writeEvents(deps, release, sink);
       default:
         return unreachable(body);
     }

@@ -15,7 +15,7 @@ const logSchema = z.strictObject({
 const bodySchema = z.discriminatedUnion("kind", [
   logSchema,
   z.strictObject({ kind: z.literal("diff") }),
-  z.strictObject({ kind: z.literal("history") }),
+  z.strictObject({ kind: z.enum(["history", "resources", "events"]) }),
 ]) satisfies z.ZodType<RequestBody>;
 
 export const questionSchema = z.strictObject({

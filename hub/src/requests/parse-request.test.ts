@@ -35,7 +35,8 @@ describe("the address of a request", () => {
 
   const invalid: readonly (readonly [string, RegExp])[] = [
     ["/requests/v1/", /^the address is not/],
-    [`${of}/logs`, /^the address is not/],
+    [`${of}/logs`, /^a request is for log, diff, .*, not logs$/],
+    [`${of}/log/x`, /^the address is not/],
     ["/requests/v1/namespaces/shop/pods/web/log", /^the address is not/],
     ["/requests/v1/namespaces/..%2Fx/helmops/web/log", /^the address is not/],
     [`${of}/diff?tail=3`, /has no parameter tail/],

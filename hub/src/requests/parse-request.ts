@@ -1,4 +1,4 @@
-/** The address of a request: `/requests/v1/namespaces/NS/{helmops,helmreleases,bundles}/NAME/{log,diff,history}?cluster=...`. Pure. */
+/** The address of a request: `/requests/v1/namespaces/NS/{helmops,helmreleases,bundles}/NAME/KIND?cluster=...`. Pure. */
 import type { LogOptions, RequestBody } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import { parseGoDuration } from "@flotilla/shared/time";
@@ -23,9 +23,7 @@ const kinds: ReadonlyMap<string, TargetKind> = new Map([
   ["helmreleases", "HelmRelease"],
   ["bundles", "Bundle"],
 ]);
-const path = new RegExp(
-  `^/requests/v1/namespaces/(${name})/([a-z]+)/(${name})/(log|diff|history)$`,
-);
+const path = new RegExp(`^/requests/v1/namespaces/(${name})/([a-z]+)/(${name})/([a-z]+)$`);
 const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
 const objectName = new RegExp(`^${name}$`);
 
@@ -34,6 +32,8 @@ export const requestKinds = [
   "log",
   "diff",
   "history",
+  "resources",
+  "events",
 ] as const satisfies readonly RequestBody["kind"][];
 
 const logParameters = ["pod", "container", "tail", "since", "previous", "tests"];
@@ -57,7 +57,7 @@ export function parseUserRequest(url: string): UserRequest {
   const kind = kinds.get(plural);
   if (workspace === undefined || target === undefined || kind === undefined)
     throw invalid(
-      "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,helmreleases,bundles}/NAME/{log,diff,history}",
+      "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,helmreleases,bundles}/NAME/KIND",
     );
   const body = parseBody(what, searchParams);
   const cluster = matching(searchParams, "cluster", clusterName);

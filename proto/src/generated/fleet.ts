@@ -16,6 +16,7 @@ import type { DriftEvent as _flotilla_v1_DriftEvent, DriftEvent__Output as _flot
 import type { DriftedObject as _flotilla_v1_DriftedObject, DriftedObject__Output as _flotilla_v1_DriftedObject__Output } from './flotilla/v1/DriftedObject.ts';
 import type { EnrollRequest as _flotilla_v1_EnrollRequest, EnrollRequest__Output as _flotilla_v1_EnrollRequest__Output } from './flotilla/v1/EnrollRequest.ts';
 import type { EnrollResponse as _flotilla_v1_EnrollResponse, EnrollResponse__Output as _flotilla_v1_EnrollResponse__Output } from './flotilla/v1/EnrollResponse.ts';
+import type { EventsRequest as _flotilla_v1_EventsRequest, EventsRequest__Output as _flotilla_v1_EventsRequest__Output } from './flotilla/v1/EventsRequest.ts';
 import type { FleetClient as _flotilla_v1_FleetClient, FleetDefinition as _flotilla_v1_FleetDefinition } from './flotilla/v1/Fleet.ts';
 import type { Hello as _flotilla_v1_Hello, Hello__Output as _flotilla_v1_Hello__Output } from './flotilla/v1/Hello.ts';
 import type { HistoryRequest as _flotilla_v1_HistoryRequest, HistoryRequest__Output as _flotilla_v1_HistoryRequest__Output } from './flotilla/v1/HistoryRequest.ts';
@@ -34,6 +35,7 @@ import type { RenewResponse as _flotilla_v1_RenewResponse, RenewResponse__Output
 import type { RequestCancellation as _flotilla_v1_RequestCancellation, RequestCancellation__Output as _flotilla_v1_RequestCancellation__Output } from './flotilla/v1/RequestCancellation.ts';
 import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from './flotilla/v1/ResourceCounts.ts';
 import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output as _flotilla_v1_ResourceState__Output } from './flotilla/v1/ResourceState.ts';
+import type { ResourcesRequest as _flotilla_v1_ResourcesRequest, ResourcesRequest__Output as _flotilla_v1_ResourcesRequest__Output } from './flotilla/v1/ResourcesRequest.ts';
 import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from './flotilla/v1/Revision.ts';
 import type { StateAck as _flotilla_v1_StateAck, StateAck__Output as _flotilla_v1_StateAck__Output } from './flotilla/v1/StateAck.ts';
 import type { Synced as _flotilla_v1_Synced, Synced__Output as _flotilla_v1_Synced__Output } from './flotilla/v1/Synced.ts';
@@ -63,6 +65,7 @@ export interface ProtoGrpcType {
       DriftedObject: MessageTypeDefinition<_flotilla_v1_DriftedObject, _flotilla_v1_DriftedObject__Output>
       EnrollRequest: MessageTypeDefinition<_flotilla_v1_EnrollRequest, _flotilla_v1_EnrollRequest__Output>
       EnrollResponse: MessageTypeDefinition<_flotilla_v1_EnrollResponse, _flotilla_v1_EnrollResponse__Output>
+      EventsRequest: MessageTypeDefinition<_flotilla_v1_EventsRequest, _flotilla_v1_EventsRequest__Output>
       Fleet: SubtypeConstructor<typeof grpc.Client, _flotilla_v1_FleetClient> & { service: _flotilla_v1_FleetDefinition }
       Hello: MessageTypeDefinition<_flotilla_v1_Hello, _flotilla_v1_Hello__Output>
       HistoryRequest: MessageTypeDefinition<_flotilla_v1_HistoryRequest, _flotilla_v1_HistoryRequest__Output>
@@ -81,6 +84,7 @@ export interface ProtoGrpcType {
       RequestCancellation: MessageTypeDefinition<_flotilla_v1_RequestCancellation, _flotilla_v1_RequestCancellation__Output>
       ResourceCounts: MessageTypeDefinition<_flotilla_v1_ResourceCounts, _flotilla_v1_ResourceCounts__Output>
       ResourceState: MessageTypeDefinition<_flotilla_v1_ResourceState, _flotilla_v1_ResourceState__Output>
+      ResourcesRequest: MessageTypeDefinition<_flotilla_v1_ResourcesRequest, _flotilla_v1_ResourcesRequest__Output>
       Revision: MessageTypeDefinition<_flotilla_v1_Revision, _flotilla_v1_Revision__Output>
       StateAck: MessageTypeDefinition<_flotilla_v1_StateAck, _flotilla_v1_StateAck__Output>
       Synced: MessageTypeDefinition<_flotilla_v1_Synced, _flotilla_v1_Synced__Output>

@@ -3,6 +3,8 @@
 import type { LogRequest as _flotilla_v1_LogRequest, LogRequest__Output as _flotilla_v1_LogRequest__Output } from '../../flotilla/v1/LogRequest.ts';
 import type { DiffRequest as _flotilla_v1_DiffRequest, DiffRequest__Output as _flotilla_v1_DiffRequest__Output } from '../../flotilla/v1/DiffRequest.ts';
 import type { HistoryRequest as _flotilla_v1_HistoryRequest, HistoryRequest__Output as _flotilla_v1_HistoryRequest__Output } from '../../flotilla/v1/HistoryRequest.ts';
+import type { ResourcesRequest as _flotilla_v1_ResourcesRequest, ResourcesRequest__Output as _flotilla_v1_ResourcesRequest__Output } from '../../flotilla/v1/ResourcesRequest.ts';
+import type { EventsRequest as _flotilla_v1_EventsRequest, EventsRequest__Output as _flotilla_v1_EventsRequest__Output } from '../../flotilla/v1/EventsRequest.ts';
 
 export interface AgentRequest {
   'id'?: (string);
@@ -11,7 +13,9 @@ export interface AgentRequest {
   'log'?: (_flotilla_v1_LogRequest | null);
   'diff'?: (_flotilla_v1_DiffRequest | null);
   'history'?: (_flotilla_v1_HistoryRequest | null);
-  'body'?: "log"|"diff"|"history";
+  'resources'?: (_flotilla_v1_ResourcesRequest | null);
+  'events'?: (_flotilla_v1_EventsRequest | null);
+  'body'?: "log"|"diff"|"history"|"resources"|"events";
 }
 
 export interface AgentRequest__Output {
@@ -21,5 +25,7 @@ export interface AgentRequest__Output {
   'log'?: (_flotilla_v1_LogRequest__Output | null);
   'diff'?: (_flotilla_v1_DiffRequest__Output | null);
   'history'?: (_flotilla_v1_HistoryRequest__Output | null);
-  'body'?: "log"|"diff"|"history";
+  'resources'?: (_flotilla_v1_ResourcesRequest__Output | null);
+  'events'?: (_flotilla_v1_EventsRequest__Output | null);
+  'body'?: "log"|"diff"|"history"|"resources"|"events";
 }
