@@ -1,20 +1,24 @@
-/** What the agent of the cluster reads on request: logs, the diff with the cluster, Helm's whole history. */
+/** What the agent of the cluster reads on request: its objects, their events and logs, the diff, Helm's whole history. */
 import type { ReleaseDetail } from "@flotilla/shared/dashboard";
 import { type ReactNode, useState } from "react";
 import { useParameter } from "../address/index.ts";
 import { Ago } from "../time/index.ts";
 import { type Answer, useAnswer } from "./answer.ts";
 import { kindOf } from "./diff-lines.ts";
+import { ResourcesTab } from "./resources-tab.tsx";
 import "./agent-tabs.css";
 
-type Tab = "log" | "diff" | "history";
+type Tab = "resources" | "events" | "log" | "diff" | "history";
 
 const tabs: readonly { readonly id: Tab; readonly name: string }[] = [
+  { id: "resources", name: "Resources" },
+  { id: "events", name: "Events" },
   { id: "log", name: "Logs" },
   { id: "diff", name: "Diff" },
   { id: "history", name: "History" },
 ];
-const none = "none";
+/** Shown first: it answers why a release is not ready. */
+const first: Tab = "resources";
 
 export interface AgentTabsProps {
   /** Of the release in the API. */
@@ -23,7 +27,8 @@ export interface AgentTabsProps {
 }
 
 export function AgentTabs({ path, release }: AgentTabsProps) {
-  const [opened, setOpened] = useParameter("tab", none);
+  const [opened, setOpened] = useParameter("tab", first);
+  const [pod, setPod] = useParameter("pod", "");
   const offered = tabs.filter(({ id }) => release.requests.includes(id));
   const shown = offered.find(({ id }) => id === opened);
   return (
@@ -39,7 +44,7 @@ export function AgentTabs({ path, release }: AgentTabsProps) {
               className="button"
               aria-selected={opened === id}
               aria-controls="agent-tab"
-              onClick={() => setOpened(opened === id ? none : id)}
+              onClick={() => setOpened(id)}
             >
               {name}
             </button>
@@ -58,20 +63,44 @@ export function AgentTabs({ path, release }: AgentTabsProps) {
         </p>
       )}
       <div id="agent-tab" role="tabpanel" aria-label={shown?.name ?? "Nothing chosen"}>
-        {shown === undefined ? (
-          <p className="soft">Read by the agent of the cluster when you ask, and not stored.</p>
-        ) : (
-          <Opened tab={shown.id} path={path} />
+        {release.connected && shown !== undefined && (
+          <Opened
+            tab={shown.id}
+            path={path}
+            pod={pod}
+            setPod={setPod}
+            openLogs={
+              release.requests.includes("log")
+                ? (name) => {
+                    setPod(name);
+                    setOpened("log");
+                  }
+                : undefined
+            }
+          />
         )}
       </div>
     </section>
   );
 }
 
-function Opened({ tab, path }: { readonly tab: Tab; readonly path: string }) {
+interface OpenedProps {
+  readonly tab: Tab;
+  readonly path: string;
+  /** Only the logs of this pod; "": of all. */
+  readonly pod: string;
+  readonly setPod: (pod: string) => void;
+  readonly openLogs: ((pod: string) => void) | undefined;
+}
+
+function Opened({ tab, path, pod, setPod, openLogs }: OpenedProps) {
   switch (tab) {
+    case "resources":
+      return <ResourcesTab path={path} openLogs={openLogs} Shown={Shown} />;
+    case "events":
+      return <Events path={path} />;
     case "log":
-      return <Logs path={path} />;
+      return <Logs path={path} pod={pod} setPod={setPod} />;
     case "diff":
       return <Diff path={path} />;
     case "history":
@@ -89,11 +118,16 @@ function Shown({ answer, children }: { readonly answer: Answer; readonly childre
   );
 }
 
-function Logs({ path }: { readonly path: string }) {
+function Logs({ path, pod, setPod }: Pick<OpenedProps, "path" | "pod" | "setPod">) {
   const [isPrevious, setPrevious] = useState(false);
   const [text, setText] = useState("");
   const [read, setRead] = useState(0);
-  const answer = useAnswer(`${path}/log?tail=200${isPrevious ? "&previous=true" : ""}`, read);
+  const query = new URLSearchParams({
+    tail: "200",
+    ...(isPrevious && { previous: "true" }),
+    ...(pod !== "" && { pod }),
+  });
+  const answer = useAnswer(`${path}/log?${query.toString()}`, read);
   const lines = answer.text.split("\n").filter((line) => line !== "" && line.includes(text));
   return (
     <>
@@ -113,6 +147,11 @@ function Logs({ path }: { readonly path: string }) {
           />{" "}
           before the last restart
         </label>
+        {pod !== "" && (
+          <button type="button" className="button" onClick={() => setPod("")}>
+            All pods (now {pod})
+          </button>
+        )}
         <button type="button" className="button" onClick={() => setRead(read + 1)}>
           Read again
         </button>
@@ -149,6 +188,50 @@ function Diff({ path }: { readonly path: string }) {
   );
 }
 
+interface ClusterEvent {
+  readonly time: string;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly count: number;
+  readonly object: { readonly kind: string; readonly namespace: string; readonly name: string };
+}
+
+function Events({ path }: { readonly path: string }) {
+  const answer = useAnswer(`${path}/events`);
+  const events = entriesOf<ClusterEvent>(answer);
+  return (
+    <Shown answer={answer}>
+      {answer.isComplete && answer.problem === undefined && events.length === 0 && (
+        <p>There are no events on its objects in the last hour.</p>
+      )}
+      <ul className="conditions">
+        {events.map(({ time, type, reason, message, count, object }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: events have no other identity, and none moves
+          <li key={index} className="condition">
+            <strong className={type === "Warning" ? "event-warning" : ""}>
+              {reason}
+              {count > 1 && ` (${count} times)`}
+            </strong>
+            <span className="soft">
+              {object.kind} {object.name} <Ago at={time} />
+            </span>
+            <p>{message}</p>
+          </li>
+        ))}
+      </ul>
+    </Shown>
+  );
+}
+
+/** The lines of JSON that have arrived as a whole. */
+function entriesOf<T>({ text }: Answer): readonly T[] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as T);
+}
+
 interface Revision {
   readonly revision: number;
   readonly status: string;
@@ -160,10 +243,7 @@ interface Revision {
 
 function History({ path }: { readonly path: string }) {
   const answer = useAnswer(`${path}/history`);
-  const revisions = answer.text
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line) as Revision);
+  const revisions = entriesOf<Revision>(answer);
   return (
     <Shown answer={answer}>
       <ul className="conditions">

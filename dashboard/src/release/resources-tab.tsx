@@ -1,0 +1,119 @@
+/** The objects of a release in the cluster as a graph; the one that says why it is not ready is chosen first. */
+import { useMemo, useState } from "react";
+import { StateIcon } from "../badge/index.ts";
+import { Ago } from "../time/index.ts";
+import { type Answer, useAnswer } from "./answer.ts";
+import { parseResources, type ResourceNode, toneOf, worstNode } from "./resources.ts";
+import { layoutTree, nodeSize } from "./tree-layout.ts";
+import "./resources-tab.css";
+
+export interface ResourcesTabProps {
+  readonly path: string;
+  /** Absent: the user may not read logs. */
+  readonly openLogs?: ((pod: string) => void) | undefined;
+  /** Shows why an answer is not complete. */
+  readonly Shown: (props: {
+    readonly answer: Answer;
+    readonly children: React.ReactNode;
+  }) => React.ReactNode;
+}
+
+export function ResourcesTab({ path, openLogs, Shown }: ResourcesTabProps) {
+  const [attempt, setAttempt] = useState(0);
+  const answer = useAnswer(`${path}/resources`, attempt);
+  const tree = useMemo(() => parseResources(answer.text), [answer.text]);
+  const layout = useMemo(() => layoutTree(tree.nodes), [tree]);
+  const [chosenId, setChosen] = useState<string>();
+  const chosen = tree.nodes.find(({ id }) => id === chosenId) ?? worstNode(tree);
+  return (
+    <Shown answer={answer}>
+      <div className="resources">
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard */}
+        <section className="resources-scroll" aria-label="Objects of the release" tabIndex={0}>
+          <div
+            className="resources-graph"
+            style={{ inlineSize: layout.width, blockSize: layout.height }}
+          >
+            <svg
+              className="resources-edges"
+              width={layout.width}
+              height={layout.height}
+              aria-hidden="true"
+            >
+              {layout.edges.map(({ id, path: edge }) => (
+                <path key={id} d={edge} />
+              ))}
+            </svg>
+            {layout.nodes.map(({ node, x, y }) => (
+              <button
+                key={node.id}
+                type="button"
+                className={`resource tone-${toneOf(node.state)}`}
+                aria-pressed={chosen?.id === node.id}
+                style={{
+                  insetInlineStart: x,
+                  insetBlockStart: y,
+                  inlineSize: nodeSize.width,
+                  blockSize: nodeSize.height,
+                }}
+                onClick={() => setChosen(node.id)}
+              >
+                <StateIcon tone={toneOf(node.state)} />
+                <span className="resource-text">
+                  <strong>{node.kind}</strong> <span className="soft">{node.state}</span>
+                  <br />
+                  {node.name}
+                </span>
+              </button>
+            ))}
+          </div>
+          {tree.more > 0 && <p className="soft">{tree.more} more objects are not shown.</p>}
+        </section>
+        {chosen !== undefined && <Chosen node={chosen} openLogs={openLogs} />}
+      </div>
+      <button type="button" className="button" onClick={() => setAttempt(attempt + 1)}>
+        Read again
+      </button>
+    </Shown>
+  );
+}
+
+function Chosen({
+  node,
+  openLogs,
+}: { readonly node: ResourceNode } & Pick<ResourcesTabProps, "openLogs">) {
+  const { kind, namespace, name, state, message, createdAt, containers = [] } = node;
+  return (
+    <aside className="resource-detail" aria-label={`${kind} ${name}`}>
+      <h3>
+        {kind} {namespace === "" ? name : `${namespace}/${name}`}
+      </h3>
+      <p>
+        {state}
+        {createdAt !== undefined && (
+          <>
+            , created <Ago at={createdAt} />
+          </>
+        )}
+      </p>
+      {message !== undefined && <p>{message}</p>}
+      {containers.map(
+        ({ name: container, image, ready, restarts, state: own, reason, message: why, init }) => (
+          <div key={container} className="resource-container">
+            <strong>{container}</strong> {init === true && "(init) "}
+            {own}
+            {reason !== undefined && `: ${reason}`} {ready && "ready"}
+            {restarts > 0 && `, ${restarts} restarts`}
+            <div className="soft">{image}</div>
+            {why !== undefined && <p>{why}</p>}
+          </div>
+        ),
+      )}
+      {kind === "Pod" && openLogs !== undefined && (
+        <button type="button" className="button" onClick={() => openLogs(name)}>
+          Logs of this pod
+        </button>
+      )}
+    </aside>
+  );
+}

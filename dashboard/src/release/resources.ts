@@ -1,0 +1,88 @@
+/** The resource tree of a release, from the lines that the agent sends. Pure. */
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly ready: boolean;
+  readonly restarts: number;
+  readonly state: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly init?: boolean;
+}
+
+export interface ResourceNode {
+  /** Its UID, or its name where it has none. */
+  readonly id: string;
+  /** The id of what has created it; absent: it is in the chart. */
+  readonly parent?: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: string;
+  readonly message?: string;
+  readonly createdAt?: string;
+  readonly containers?: readonly Container[];
+}
+
+export interface ResourceTree {
+  readonly nodes: readonly ResourceNode[];
+  /** How many objects are left out. */
+  readonly more: number;
+}
+
+type Line = Omit<ResourceNode, "id"> & { readonly uid?: string; readonly more?: number };
+
+/** A line that has not arrived as a whole yet is left out. */
+export function parseResources(text: string): ResourceTree {
+  const lines = text
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as Line);
+  const ids = new Set(lines.map(({ uid }) => uid));
+  return {
+    more: lines.reduce((sum, { more = 0 }) => sum + more, 0),
+    nodes: lines
+      .filter(({ more }) => more === undefined)
+      .map(({ uid, parent, ...line }) => ({
+        ...line,
+        id: uid ?? `${line.apiVersion}/${line.kind}/${line.namespace}/${line.name}`,
+        ...(parent !== undefined && ids.has(parent) && { parent }),
+      })),
+  };
+}
+
+export type NodeTone = "bad" | "warn" | "busy" | "off" | "good";
+
+export function toneOf(state: string): NodeTone {
+  switch (state) {
+    case "ready":
+      return "good";
+    case "in-progress":
+    case "terminating":
+      return "busy";
+    case "failed":
+    case "missing":
+      return "bad";
+    default:
+      return "off";
+  }
+}
+
+/** The first that is not ready, deepest first: a pod says more than its Deployment. */
+export function worstNode({ nodes }: ResourceTree): ResourceNode | undefined {
+  const order = ["bad", "busy", "off"];
+  return nodes
+    .filter(({ state }) => state !== "ready")
+    .toSorted(
+      (one, other) =>
+        order.indexOf(toneOf(one.state)) - order.indexOf(toneOf(other.state)) ||
+        depthOf(other, nodes) - depthOf(one, nodes),
+    )[0];
+}
+
+function depthOf({ parent }: ResourceNode, nodes: readonly ResourceNode[]): number {
+  const above = nodes.find(({ id }) => id === parent);
+  return above === undefined ? 0 : 1 + depthOf(above, nodes);
+}
