@@ -1,12 +1,18 @@
-/** The flags of `flotilla logs`, `flotilla diff` and `flotilla history`. */
+/** The flags of `flotilla tree`, `events`, `logs`, `diff` and `history`. */
 import { requestsServiceAccount, workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { parseCount, withHubOptions } from "./options.ts";
-import type { RequestOptions } from "./request.ts";
+import type { LinesOptions, RequestOptions } from "./request.ts";
 
 export function requestCommands(config: CliConfig): readonly Command[] {
-  return [logsCommand(config), diffCommand(config), historyCommand(config)];
+  return [
+    treeCommand(config),
+    eventsCommand(config),
+    logsCommand(config),
+    diffCommand(config),
+    historyCommand(config),
+  ];
 }
 
 function logsCommand(config: CliConfig): Command {
@@ -51,26 +57,54 @@ function diffCommand(config: CliConfig): Command {
   );
 }
 
+function treeCommand(config: CliConfig): Command {
+  const description = "Show the objects of a release, and what its workloads have created";
+  return linesCommand("tree", description, config, async (...args) => {
+    const { tree } = await import("./request.ts");
+    await tree(...args);
+  });
+}
+
+function eventsCommand(config: CliConfig): Command {
+  const description = "List the events on the objects of a release, the newest first";
+  return linesCommand("events", description, config, async (...args) => {
+    const { events } = await import("./request.ts");
+    await events(...args);
+  });
+}
+
 function historyCommand(config: CliConfig): Command {
-  return requestCommand("history", "List the revisions of a release", config)
+  return linesCommand("history", "List the revisions of a release", config, async (...args) => {
+    const { history } = await import("./request.ts");
+    await history(...args);
+  });
+}
+
+/** Of a request that is answered with lines of JSON. */
+function linesCommand(
+  name: string,
+  description: string,
+  config: CliConfig,
+  run: (target: string, options: LinesOptions, config: CliConfig) => Promise<void>,
+): Command {
+  return requestCommand(name, description, config)
     .addOption(
       new Option("-o, --output <format>", "output format")
         .choices(["text", "json"])
         .default("text"),
     )
-    .action(
-      async (target: string, options: RequestOptions & { readonly output: "text" | "json" }) => {
-        const { history } = await import("./request.ts");
-        await history(target, options, config);
-      },
-    );
+    .action((target: string, options: LinesOptions) => run(target, options, config));
 }
 
 function requestCommand(name: string, description: string, config: CliConfig): Command {
   return withHubOptions(new Command(name), config)
     .description(description)
     .argument("<target>", "helmop/NAME, helmrelease/NAME or bundle/NAME")
-    .option("-n, --namespace <name>", "namespace of the HelmOp or Bundle", workspaceNamespace)
+    .option(
+      "-n, --namespace <name>",
+      "namespace of the HelmOp, HelmRelease or Bundle",
+      workspaceNamespace,
+    )
     .option("--cluster <name>", "name of the Cluster, if it is deployed to several")
     .option(
       "--service-account <name>",

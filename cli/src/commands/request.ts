@@ -1,13 +1,15 @@
 /**
- * `flotilla logs`, `flotilla diff` and `flotilla history`: ask the agent of one cluster, by way of the hub. The hub gets a token
+ * `flotilla tree`, `events`, `logs`, `diff` and `history`: ask the agent of one cluster, by way of the hub. The hub gets a token
  * that the API server issues for it alone, whatever the credentials of the kubeconfig are.
  */
 import { AppError } from "@flotilla/shared/errors";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type AskOptions, askHub } from "../fleet/index.ts";
+import { eventTable } from "./event-table.ts";
 import { historyTable } from "./history-table.ts";
 import { printable } from "./printable.ts";
+import { resourceTree } from "./resource-tree.ts";
 
 export interface RequestOptions extends Omit<AskOptions, "path" | "query"> {
   readonly namespace: string;
@@ -39,19 +41,38 @@ export async function diff(
   if (parts.length === 0) process.stdout.write("no differences\n");
 }
 
-export async function history(
-  target: string,
-  options: RequestOptions & { readonly output: "text" | "json" },
-  config: CliConfig,
-): Promise<void> {
-  const parts: string[] = [];
-  await request("history", target, options, {}, config, (text) => void parts.push(text));
-  const lines = parts.join("");
-  process.stdout.write(printable(options.output === "json" ? lines : historyTable(lines)));
+export type LinesOptions = RequestOptions & { readonly output: "text" | "json" };
+
+export function history(target: string, options: LinesOptions, config: CliConfig): Promise<void> {
+  return printLines("history", target, options, config, historyTable);
 }
 
+export function tree(target: string, options: LinesOptions, config: CliConfig): Promise<void> {
+  return printLines("resources", target, options, config, resourceTree);
+}
+
+export function events(target: string, options: LinesOptions, config: CliConfig): Promise<void> {
+  return printLines("events", target, options, config, eventTable);
+}
+
+/** Prints lines of JSON as they are, or as `format` makes them readable. */
+async function printLines(
+  what: RequestKind,
+  target: string,
+  options: LinesOptions,
+  config: CliConfig,
+  format: (lines: string) => string,
+): Promise<void> {
+  const parts: string[] = [];
+  await request(what, target, options, {}, config, (text) => void parts.push(text));
+  const lines = parts.join("");
+  process.stdout.write(printable(options.output === "json" ? lines : format(lines)));
+}
+
+type RequestKind = "log" | "diff" | "history" | "resources" | "events";
+
 async function request(
-  what: "log" | "diff" | "history",
+  what: RequestKind,
   target: string,
   options: RequestOptions,
   query: Query,

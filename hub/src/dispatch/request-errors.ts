@@ -1,18 +1,18 @@
-/** Errors of requests of users to agents: of `flotilla logs`, `flotilla diff` and `flotilla history`. */
+/** Errors of requests of users to agents: of `flotilla logs`, for one. */
 import { defineErrors } from "@flotilla/shared/errors";
 
 export const requestErrors = defineErrors({
   REQUEST_INVALID: {
     retryable: false,
-    help: "The hub does not understand a request for a log, a diff or a history. The message has the part of its address. Use a `flotilla` command line of the hub's version.",
+    help: "The hub does not understand a request to an agent. The message has the part of its address. Use a `flotilla` command line of the hub's version.",
   },
   REQUEST_UNAUTHENTICATED: {
     retryable: false,
-    help: "A request for a log, a diff or a history had no token, or one that the API server of the hub does not accept for it. The token must be one of a ServiceAccount of the hub's cluster, with the audience `flotilla-requests`.",
+    help: "A request to an agent had no token, or one that the API server of the hub does not accept for it. The token must be one of a ServiceAccount of the hub's cluster, with the audience `flotilla-requests`.",
   },
   REQUEST_FORBIDDEN: {
     retryable: false,
-    help: "The account may not read that of the deployments of the workspace. Grant it `get` on `bundledeployments/log`, `bundledeployments/diff` or `bundledeployments/history` of the API group `fleet.cattle.io` in the workspace.",
+    help: "The account may not read that of the deployments of the workspace. Grant it `get` on the subresource of `bundledeployments` that the message names (`log`, `diff`, `history`, `resources` or `events`), of the API group `fleet.cattle.io` in the workspace.",
   },
   REQUEST_TARGET_NOT_FOUND: {
     retryable: false,
@@ -24,7 +24,7 @@ export const requestErrors = defineErrors({
   },
   REQUEST_LIMITED: {
     retryable: true,
-    help: "Too many requests for logs, diffs and histories are in progress: 4 for one agent, 4 of one user, 16 of one replica of the hub. Retry when one of them has ended.",
+    help: "Too many requests to agents are in progress: 4 for one agent, 4 of one user, 16 of one replica of the hub. Retry when one of them has ended.",
   },
   AGENT_OFFLINE: {
     retryable: true,
