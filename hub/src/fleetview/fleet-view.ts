@@ -66,14 +66,11 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     for (const listener of listeners) listener();
   }
 
-  function enter(deployment: BundleDeployment, isGone: boolean): void {
+  function place(deployment: BundleDeployment, isGone = false) {
     const [bundle, cluster] = [bundleKeyOf(deployment), clusterKeyOf(deployment)];
-    matrix.set(
-      bundle,
-      cluster,
-      isGone ? undefined : cellOf(deployment, clusters.store.get(cluster)),
-    );
-    changed({ of: "release", bundle, cluster });
+    const cell = isGone ? undefined : cellOf(deployment, clusters.store.get(cluster));
+    matrix.set(bundle, cluster, cell);
+    return { bundle, cluster };
   }
 
   function show(cluster: Cluster): FleetCluster {
@@ -100,10 +97,11 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     }
   }
 
-  for (const deployment of deployments.store.list()) enter(deployment, false);
+  for (const deployment of deployments.store.list()) place(deployment);
   deployments.onChange(({ before, after }) => {
     const deployment = after ?? before;
-    if (deployment !== undefined) enter(deployment, after === undefined);
+    if (deployment === undefined) return;
+    changed({ of: "release", ...place(deployment, after === undefined) });
   });
   clusters.onChange(({ before, after }) => {
     const cluster = after ?? before;
@@ -114,7 +112,8 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const isOnline = after !== undefined && presenceOf(after) === "Connected";
     const own = cluster.status?.namespace;
     if (wasOnline === isOnline || own === undefined) return;
-    for (const deployment of deployments.store.byIndex(byNamespace, own)) enter(deployment, false);
+    for (const deployment of deployments.store.byIndex(byNamespace, own))
+      changed({ of: "release", ...place(deployment) });
   });
   const watch = (kind: AppRef["kind"], informer: Watched<KubeObject>) =>
     informer.onChange(({ before, after }) => {
