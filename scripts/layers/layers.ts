@@ -109,7 +109,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["address", "api", "state", "time"],
     ["badge", "session"],
     ["fleet"],
-    ["detail", "list", "matrix"],
+    ["detail", "list", "matrix", "palette"],
     ["app", "cluster", "overview", "release", "source"],
     ["shell"],
     ["main.tsx"],

@@ -2,6 +2,7 @@
 import { Suspense } from "react";
 import { Link, useLocation } from "wouter";
 import { FleetProvider } from "../fleet/index.ts";
+import { Palette } from "../palette/index.ts";
 import { Logo } from "../session/index.ts";
 import { LiveIndicator } from "./live-indicator.tsx";
 import { Pages } from "./pages.tsx";
@@ -28,6 +29,7 @@ export function App() {
           <Logo /> Flotilla
         </Link>
         <Sections />
+        <Palette />
         <LiveIndicator />
         <UserMenu />
       </header>

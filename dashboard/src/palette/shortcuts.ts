@@ -1,0 +1,42 @@
+/** What keys do on every page. Pure. */
+
+export type Shortcut =
+  | { readonly kind: "go"; readonly href: string }
+  | { readonly kind: "palette" | "help" | "filter" };
+
+/** The keys of each shortcut, for people; a sequence is pressed one after the other. */
+export const shortcutTexts: readonly (readonly [string, string])[] = [
+  ["Ctrl K or ⌘ K", "find a page, an app, a cluster or a source"],
+  ["/", "filter the list"],
+  ["g o", "go to the overview"],
+  ["g a", "go to the apps"],
+  ["g c", "go to the clusters"],
+  ["g s", "go to the sources"],
+  ["?", "show these shortcuts"],
+];
+
+const pages: Readonly<Record<string, string>> = {
+  o: "/",
+  a: "/apps",
+  c: "/clusters",
+  s: "/sources",
+};
+
+export interface Press {
+  readonly key: string;
+  readonly hasCommand: boolean;
+  /** The focus is in a field, which gets the key. */
+  readonly isTyping: boolean;
+  /** The key before, if it was pressed a moment ago; "": none. */
+  readonly before: string;
+}
+
+/** Undefined: the key does nothing of its own. */
+export function shortcutFor({ key, hasCommand, isTyping, before }: Press): Shortcut | undefined {
+  if (hasCommand) return key.toLowerCase() === "k" ? { kind: "palette" } : undefined;
+  if (isTyping) return undefined;
+  const href = pages[key];
+  if (before === "g" && href !== undefined) return { kind: "go", href };
+  if (key === "?") return { kind: "help" };
+  return key === "/" ? { kind: "filter" } : undefined;
+}
