@@ -138,8 +138,14 @@ function Agent({ agent, labels }: ClusterDetail) {
         {replica !== undefined && <Fact name="Hub replica">{replica}</Fact>}
         {namespace !== undefined && <Fact name="Namespace">{namespace}</Fact>}
         {certificateExpiresAt !== undefined && (
-          <Fact name="Certificate ends">
-            <Ago at={certificateExpiresAt} />
+          <Fact name="Certificate">
+            {connected && Date.parse(certificateExpiresAt) < Date.now() ? (
+              "renewed since it connected"
+            ) : (
+              <>
+                of its connection ends <Ago at={certificateExpiresAt} />
+              </>
+            )}
           </Fact>
         )}
         {revokedAt !== undefined && <Fact name="Revoked">{revokedAt}</Fact>}

@@ -15,6 +15,8 @@ export interface RegistrationDeps {
 export interface RegistrationOptions {
   readonly cluster: ClusterRef;
   readonly desired: DesiredState;
+  /** Its certificate, which it connected with. */
+  readonly agent: { readonly notAfter: number };
   /** Settles when the stream that this one replaces has ended: its presence is written first. */
   readonly previous: Promise<void>;
   /** Limits the registrations that are written at a time. */
@@ -31,7 +33,7 @@ type RegistrationResult =
 /** Records the connection in the Cluster's status, which assigns the epoch of the stream. Never rejects. */
 export async function register(
   { presence, metrics }: RegistrationDeps,
-  { cluster, desired, previous, registrations }: RegistrationOptions,
+  { cluster, desired, agent, previous, registrations }: RegistrationOptions,
   { hello }: RegisterEffect,
   isStillOpen: () => boolean,
 ): Promise<RegistrationResult> {
@@ -47,6 +49,7 @@ export async function register(
       version: hello.agentVersion,
       namespace: hello.agentNamespace,
       orphans,
+      certificateExpiresAt: agent.notAfter,
       reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),
     });
     return { kind: "registered", epoch, orphans };

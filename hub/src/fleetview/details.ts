@@ -178,6 +178,9 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           ...(agent?.lastSeen && { since: agent.lastSeen }),
           ...(agent?.namespace && { namespace: agent.namespace }),
           ...(agent?.replica && { replica: agent.replica }),
+          ...(agent?.certificateExpiresAt && {
+            certificateExpiresAt: agent.certificateExpiresAt,
+          }),
           ...(revocation !== undefined && { revokedAt: revocation.text }),
         },
         releases: seen,

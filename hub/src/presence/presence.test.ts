@@ -15,7 +15,10 @@ const paris = {
   deploymentsNamespace: "cluster-paris",
 };
 const key = `${workspace}/paris`;
-const arrival = { version: "test", namespace: "agent", orphans: [], reportedEpoch: 0 };
+const arrival = {
+  ...{ version: "test", namespace: "agent", orphans: [], reportedEpoch: 0 },
+  certificateExpiresAt: Date.UTC(2030, 0, 1),
+};
 
 /** The replica `hub-0`, and the Cluster as the API server has it. */
 function start({

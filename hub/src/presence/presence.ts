@@ -47,6 +47,8 @@ export interface AgentConnection {
   readonly orphans: readonly string[];
   /** The highest epoch of its stored reports. */
   readonly reportedEpoch: number;
+  /** Of its certificate, ms since 1970. */
+  readonly certificateExpiresAt: number;
 }
 
 export interface Presence {
@@ -283,6 +285,7 @@ function connectedFields(
     ),
     version: connection.version,
     namespace: connection.namespace,
+    certificateExpiresAt: formatTime(connection.certificateExpiresAt),
   };
   const orphans = connection.orphans.slice(0, maxOrphans);
   return orphans.length === 0 && status?.orphans === undefined ? { agent } : { agent, orphans };

@@ -67,6 +67,9 @@ const clusterAgentSchema = fields({
   epoch: integer("The number of connections of the agent so far."),
   version: plainText("The agent's version."),
   namespace: plainText("The namespace of the agent."),
+  certificateExpiresAt: time(
+    "When the certificate that the agent connected with expires. It renews it long before, without a write here.",
+  ),
 });
 
 const clusterStatusSchema = fields({
