@@ -35,12 +35,20 @@ export function resourceEntry({ resource, apiVersion, kind, ref, object }: TreeN
     ...named,
     ...(uid !== undefined && { uid }),
     ...(parent !== undefined && { parent }),
-    state: status.kind === "current" ? "ready" : status.kind,
+    state: stateNames[status.kind],
     ...("message" in status && status.message !== "" && { message: status.message }),
     ...(creationTimestamp !== undefined && { createdAt: creationTimestamp }),
     ...(containers.length > 0 && { containers }),
   };
 }
+
+/** As in reports. */
+const stateNames = {
+  current: "ready",
+  inProgress: "in-progress",
+  failed: "failed",
+  terminating: "terminating",
+} as const;
 
 const stateSchema = z.looseObject({
   reason: z.string().default(""),
