@@ -19,6 +19,8 @@ export interface TreeLayout {
 }
 
 export function layoutTree(nodes: readonly ResourceNode[]): TreeLayout {
+  // dagre has no size for a graph without nodes.
+  if (nodes.length === 0) return { nodes: [], edges: [], width: 0, height: 0 };
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: "LR", nodesep: 10, ranksep: 48, marginx: 2, marginy: 2 });
   for (const { id } of nodes) graph.setNode(id, { ...nodeSize });

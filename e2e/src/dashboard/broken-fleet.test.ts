@@ -136,7 +136,7 @@ test("all three faults and what to do about them are found from the overview", a
     .click();
   const chosen = page.getByRole("complementary", { name: `Pod ${podName}` });
   await chosen.getByText("CrashLoopBackOff").first().waitFor();
-  await chosen.getByText("7 restarts").waitFor();
+  await chosen.getByText("7 restarts").first().waitFor();
   await chosen.getByRole("button", { name: "Logs of this pod" }).click();
   await page.getByText("panic: cannot reach the database at db:5432").waitFor();
   // And back: to the cluster, and to the fleet.

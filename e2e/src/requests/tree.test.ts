@@ -47,7 +47,7 @@ await hub.create(helmOps, {
 await account("reader", ["resources", "events"]);
 await account("historian", ["history"]);
 await waitForObject(hub, helmOps, { namespace, name: "web" }, "not scheduled", ({ status }) =>
-  JSON.stringify(status?.conditions).includes("is not scheduled"),
+  JSON.stringify(status?.conditions ?? []).includes("is not scheduled"),
 );
 
 async function account(name: string, what: readonly string[]): Promise<void> {
