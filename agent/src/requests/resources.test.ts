@@ -43,7 +43,7 @@ function setUp({ denied = "" } = {}) {
         }),
       },
       ...more,
-    } as KubeObject);
+    });
   put(configMaps, "web", {});
   const deployment = put(deployments, "web", { spec, status: { replicas: 1 } });
   const current = put(replicaSets, "web-2", { spec: { ...spec, replicas: 1 } }, deployment);
@@ -115,9 +115,10 @@ describe("the resource tree of a release", () => {
     );
     const [, deployment, replicaSet, pod, widget] = entries;
     assert.equal(replicaSet?.["parent"], deployment?.["uid"]);
-    assert.equal(pod?.["parent"], replicaSet?.["uid"]);
-    assert.equal(pod?.["message"], "is not scheduled: no node");
-    assert.deepEqual(pod?.["containers"], [
+    const { parent, message, containers } = pod ?? assert.fail();
+    assert.equal(parent, replicaSet?.["uid"]);
+    assert.equal(message, "is not scheduled: no node");
+    assert.deepEqual(containers, [
       {
         ...{ name: "main", image: "web:1", ready: false, restarts: 3, state: "waiting" },
         ...{ reason: "CrashLoopBackOff", message: "back-off" },
@@ -145,10 +146,10 @@ describe("the events of a release", () => {
   test("are those on its objects, the newest first", async () => {
     const { ask, put } = setUp();
     const event = (name: string, kind: string, on: string, time: string) =>
-      put(events as Resource<KubeObject>, name, {
+      put(events, name, {
         ...{ type: "Warning", reason: name, note: "n", eventTime: time },
         regarding: { kind, namespace, name: on },
-      } satisfies Partial<Event> as object);
+      } satisfies Partial<Event>);
     event("Old", "Pod", "web-2-a", "2026-01-01T00:00:00Z");
     event("New", "Deployment", "web", "2026-01-02T00:00:00Z");
     event("Other", "Pod", "other", "2026-01-03T00:00:00Z");
