@@ -46,7 +46,10 @@ export function serveDashboard(
   return {
     async route(request, response) {
       loading ??= load(options, signal);
-      const dashboard = await loading;
+      const dashboard = await loading.catch((thrown: unknown) => {
+        loading = undefined;
+        throw thrown;
+      });
       await dashboard.handle(request, response);
     },
     async close() {

@@ -136,7 +136,7 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
   };
 }
 
-/** As in Flux, what is resumed is tried again, as often as its retries say. */
+/** As in Flux, what is resumed is retried, as often as its retries say. */
 function startOver(own: Progress | undefined): void {
   if (own === undefined) return;
   delete own.failure;

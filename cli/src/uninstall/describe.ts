@@ -77,7 +77,7 @@ export function describeRest(
   return `${lines.join("\n")}\n`;
 }
 
-/** Flux's controllers use the definitions of their kinds, whoever installed them. */
+/** Flux's controllers use the definitions of their kinds, also those that others installed. */
 function removeCrds({ fluxLease }: FleetObjects): string {
   const charts = ["flotilla-crds", ...(fluxLease === undefined ? ["flotilla-flux-crds"] : [])];
   return `helm uninstall ${charts.join(" ")} --namespace flotilla-system --ignore-not-found && flotilla crds | kubectl delete -f -`;

@@ -13,6 +13,7 @@ const pauseMs = 1_000;
 export function useDetail<N extends EndpointName>(path: string, version: unknown) {
   const client = useQueryClient();
   const readAt = useRef(0);
+  const readVersion = useRef(version);
   const result = useQuery<ResponseOf<N>, Error>({
     queryKey: ["detail", path],
     queryFn: ({ signal }) => {
@@ -24,8 +25,9 @@ export function useDetail<N extends EndpointName>(path: string, version: unknown
     retry: (failures, error) =>
       failures < 5 && error instanceof ApiError && (error.status === 0 || error.status === 503),
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new version is a reason to read again
   useEffect(() => {
+    if (readVersion.current === version) return;
+    readVersion.current = version;
     const waitMs = Math.max(0, readAt.current + pauseMs - Date.now());
     const timer = setTimeout(
       () => void client.invalidateQueries({ queryKey: ["detail", path] }),

@@ -39,7 +39,7 @@ export function decrypt(text: string, keys: readonly SessionKey[]): string | und
     const plain = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
     return Buffer.concat([plain, decipher.final()]).toString();
   } catch {
-    // The tag does not fit: for whoever made it, as good as no session.
+    // The tag does not fit: it was encrypted with another key, or changed since.
     return undefined;
   }
 }
