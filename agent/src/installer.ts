@@ -183,7 +183,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   return {
     intake: engine.intake,
     answer: createAnswers({
-      ...{ assignments, inventory, clients, releases, records },
+      ...{ assignments, inventory, clients, releases, records, inputs },
       findResource: async (apiVersion, kind, signal) => {
         const found = await discovery.find(apiVersion, kind, signal);
         return found.kind === "found" ? found.resource : found.why;

@@ -59,6 +59,7 @@ export async function serve(
     bundles: bundles.store,
     deployments: deployments.store,
     clusters: clusters.store,
+    groups: caches.groups.store,
   };
   const link = await openReplicaLink(config.replicaListen);
   const linkPort = parseListenAddress(link.address, "a port of the hub").port;

@@ -39,6 +39,7 @@ export type {
   ResourceState,
   RevisionInfo,
   UnreadyResource,
+  ValuesOptions,
 } from "./messages.ts";
 export { releaseConditionTypes } from "./messages.ts";
 export { createSendQueue, type MakeMessage, type SendQueue, writeMessage } from "./send-queue.ts";

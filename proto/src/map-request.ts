@@ -25,6 +25,8 @@ export function agentRequestToWire({ id, deployment, body }: AgentRequest): Wire
       return { ...request, resources: {} };
     case "events":
       return { ...request, events: {} };
+    case "values":
+      return { ...request, values: { target: body.target, targetPaths: [...body.targetPaths] } };
   }
 }
 
@@ -55,6 +57,15 @@ function bodyFromWire(wire: AgentRequest__Output): RequestBody {
   if (wire.history) return { kind: "history" };
   if (wire.resources) return { kind: "resources" };
   if (wire.events) return { kind: "events" };
+  if (wire.values) {
+    const { target, targetPaths } = wire.values;
+    atMost(targetPaths.length, wireLimits.targetPaths, "values.target_paths");
+    return {
+      kind: "values",
+      target: text(target, "values.target"),
+      targetPaths: targetPaths.map((path) => long(path, "values.target_paths")),
+    };
+  }
   throw new WireError("the hub sent a request of an unknown kind");
 }
 

@@ -122,7 +122,16 @@ export type RequestBody =
   /** The objects of the release, and what its workloads have created. */
   | { readonly kind: "resources" }
   /** The events on these objects. */
-  | { readonly kind: "events" };
+  | { readonly kind: "events" }
+  | ({ readonly kind: "values" } & ValuesOptions);
+
+/** The agent gets the values of the Bundle and of a target as one; this separates them again. */
+export interface ValuesOptions {
+  /** The target whose options the cluster gets, for people. */
+  readonly target: string;
+  /** Paths, as of `helm --set`, of the values that this target sets. */
+  readonly targetPaths: readonly string[];
+}
 
 export interface LogOptions {
   /** Absent: of all pods. */

@@ -24,6 +24,7 @@ export const wireLimits = {
   drifted: 10,
   driftFields: 4,
   driftHistory: 5,
+  targetPaths: 2_000,
   labels: 200,
   authoritiesChars: 65_536,
   chunkBytes: 32 * 1024,

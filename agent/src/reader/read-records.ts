@@ -97,6 +97,11 @@ export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
       releaseReply.parse(
         await perform({ kind: "stored release", stored, what }, what, () => sha256(stored)),
       ),
+    async chartValues(stored, what) {
+      const task = { kind: "chart values", stored, what } as const;
+      const json = z.string().parse(await perform(task, what, () => sha256(stored)));
+      return z.record(z.string(), z.unknown()).parse(parseExact(json));
+    },
     changed: async (stored, what, change) =>
       z
         .string()

@@ -1,4 +1,5 @@
 import type { CustomResourceDefinition, KubeObject } from "@flotilla/shared/kube/objects";
+import type { Values } from "@flotilla/shared/values";
 import type { ManifestUse, ManifestUses } from "./record-task.ts";
 import type { HelmRelease, ReleaseChange } from "./stored-release.ts";
 
@@ -11,6 +12,8 @@ export interface ReadRecords {
   printed(json: string, what: string): Promise<HelmRelease>;
   /** Throws RELEASE_UNREADABLE. */
   stored(stored: string, what: string): Promise<HelmRelease>;
+  /** The `values.yaml` of the chart. Throws RELEASE_UNREADABLE. */
+  chartValues(stored: string, what: string): Promise<Values>;
   /** The value of the Secret of a changed release. Throws RELEASE_UNREADABLE. */
   changed(stored: string, what: string, change: ReleaseChange): Promise<string>;
   /** The CustomResourceDefinitions in the folders `crds` of a chart, from what Helm has rendered. */

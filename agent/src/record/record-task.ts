@@ -13,6 +13,7 @@ import {
 } from "./manifest.ts";
 import {
   changedRelease,
+  chartValues,
   maxReleaseBytes,
   parseRelease,
   releaseChange,
@@ -34,6 +35,7 @@ export const recordTask = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("printed release"), json: z.string(), what: z.string() }),
   /** `stored`: see `unpackRelease`. */
   z.object({ kind: z.literal("stored release"), stored: z.string(), what: z.string() }),
+  z.object({ kind: z.literal("chart values"), stored: z.string(), what: z.string() }),
   z.object({
     kind: z.literal("changed release"),
     stored: z.string(),
@@ -88,6 +90,8 @@ export async function performRecordTask(
       return parseRelease(task.json, task.what);
     case "stored release":
       return parseRelease(await unpacked(task, limits), task.what);
+    case "chart values":
+      return chartValues(await unpacked(task, limits), task.what);
     case "changed release":
       return await changedRelease(await unpacked(task, limits), task.what, task.change);
     case "manifest":

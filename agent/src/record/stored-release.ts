@@ -216,6 +216,16 @@ export const releaseChange = z.union([
 ]);
 export type ReleaseChange = Readonly<z.infer<typeof releaseChange>>;
 
+const chartValuesSchema = z.looseObject({
+  chart: z.looseObject({ values: z.record(z.string(), z.unknown()).nullish() }).nullish(),
+});
+
+/** The `values.yaml` of the chart of a release, as JSON. Throws RELEASE_UNREADABLE. */
+export function chartValues(json: string, what: string): string {
+  const { chart } = readable(what, () => chartValuesSchema.parse(parseExact(json)));
+  return canonicalJson(chart?.values ?? {});
+}
+
 const storedSchema = z.looseObject({ info: z.looseObject({}).optional() });
 
 /** The value of the Secret of a changed release. Throws RELEASE_UNREADABLE. */

@@ -97,6 +97,7 @@ function setUp(...revisions: readonly Revision[]) {
     },
     releases: { history: () => records as ReleaseRecord[] },
     records: readRecordsHere,
+    inputs: { layers: () => Promise.reject(new Error("not expected")) },
     findResource: (_, kind) => Promise.resolve(resources[kind] ?? "the cluster does not have it"),
   });
   async function ask(body: RequestBody, deployment = owner): Promise<string> {
@@ -243,6 +244,10 @@ describe("a request is rejected", () => {
   });
 
   test("while nothing is installed", async () => {
+    await assert.rejects(setUp({}).ask({ kind: "values", target: "", targetPaths: [] }), {
+      code: "REQUEST_FAILED",
+      message: "deployment web is being withdrawn, and has no values any more",
+    });
     await assert.rejects(setUp().ask({ kind: "history" }), {
       message: "the agent has not installed a release for deployment web",
     });

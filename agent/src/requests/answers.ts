@@ -1,14 +1,15 @@
 /** Answers requests of users about one release, by reading the cluster as the service account of the deployment. */
 
 import type { DeploymentKey } from "@flotilla/proto";
-import { unpackContent } from "@flotilla/shared/content";
+import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import { AppError, unreachable } from "@flotilla/shared/errors";
 import type { Assignments } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { Releases } from "../helm/index.ts";
-import type { ImpersonatedClients } from "../impersonation/index.ts";
+import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
+import type { InputCollector } from "../values/index.ts";
 import { writeDiff } from "./diff.ts";
 import { writeEvents } from "./events.ts";
 import { writeHistory } from "./history.ts";
@@ -16,37 +17,57 @@ import { writeLogs } from "./logs.ts";
 import type { AnswerRequest } from "./open-requests.ts";
 import type { FindResource, RequestedRelease } from "./requested-release.ts";
 import { writeResources } from "./resources.ts";
+import { writeValues } from "./values.ts";
 
 export interface AnswersDeps {
   readonly assignments: Pick<Assignments, "get">;
   readonly inventory: Pick<Inventory, "releasesOf">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly releases: Pick<Releases, "history">;
-  readonly records: Pick<ReadRecords, "stored" | "manifest" | "wholeObjects">;
+  readonly records: Pick<ReadRecords, "stored" | "manifest" | "wholeObjects" | "chartValues">;
+  readonly inputs: Pick<InputCollector, "layers">;
   readonly findResource: FindResource;
+}
+
+interface Found {
+  /** Undefined: it is being withdrawn. */
+  readonly content: DeploymentContent | undefined;
+  readonly client: ImpersonatedClient;
+  /** Undefined: nothing is installed yet. */
+  readonly release: RequestedRelease | undefined;
 }
 
 export function createAnswers(deps: AnswersDeps): AnswerRequest {
   /** Throws REQUEST_FAILED, SERVICE_ACCOUNT_MISSING, SERVICE_ACCOUNT_REQUIRED and SERVICE_ACCOUNT_DENIED. */
-  async function find({ name, uid }: DeploymentKey): Promise<RequestedRelease> {
+  async function find({ name, uid }: DeploymentKey): Promise<Found> {
     const assignment = deps.assignments.get(name);
     if (assignment === undefined || assignment.owner.uid !== uid)
       throw failed(`the agent does not have deployment ${name}, or has another one of that name`);
     const installed = deps.inventory.releasesOf(name).findLast((release) => release.uid === uid);
-    if (installed === undefined)
-      throw failed(`the agent has not installed a release for deployment ${name}`);
-    const { namespace, name: release } = installed;
     const { deploymentId, content: bytes } = assignment;
-    const account =
-      bytes.length === 0
-        ? installed.serviceAccount
-        : (await unpackContent({ deploymentId, bytes })).serviceAccount;
-    const { rest, subject } = await deps.clients.clientFor(account);
-    return { namespace, name: release, rest, subject };
+    // Of a deployment that is withdrawn, the account is known from the inventory.
+    const content = bytes.length === 0 ? undefined : await unpackContent({ deploymentId, bytes });
+    const client = await deps.clients.clientFor(
+      content === undefined ? installed?.serviceAccount : content.serviceAccount,
+    );
+    const { rest, subject } = client;
+    const release = installed && {
+      ...{ namespace: installed.namespace, name: installed.name, rest, subject },
+    };
+    return { content, client, release };
   }
 
   return async function answer({ deployment, body }, sink) {
-    const release = await find(deployment);
+    const { content, client, release } = await find(deployment);
+    if (body.kind === "values") {
+      if (content === undefined)
+        throw failed(
+          `deployment ${deployment.name} is being withdrawn, and has no values any more`,
+        );
+      return await writeValues(deps, { content, client, release, options: body }, sink);
+    }
+    if (release === undefined)
+      throw failed(`the agent has not installed a release for deployment ${deployment.name}`);
     switch (body.kind) {
       case "history":
         return await writeHistory(deps, release, sink);

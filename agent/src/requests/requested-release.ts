@@ -28,15 +28,26 @@ export interface StoredDeps {
 /** Undefined: there is no such revision any more. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
 export async function readRevision(
   { records }: Pick<StoredDeps, "records">,
-  { namespace, name, rest }: RequestedRelease,
+  release: RequestedRelease,
   revision: number,
   signal: AbortSignal,
 ): Promise<HelmRelease | undefined> {
+  const { stored, what } = await storedRevision(release, revision, signal);
+  return stored === undefined ? undefined : await records.stored(stored, what);
+}
+
+/** As Helm has stored it, and what that is, for messages; undefined: there is no such revision any more. */
+export async function storedRevision(
+  { namespace, name, rest }: RequestedRelease,
+  revision: number,
+  signal: AbortSignal,
+): Promise<{ readonly stored: string | undefined; readonly what: string }> {
   const ref = { namespace, name: recordSecretName({ name, revision }) };
   const secret = await rest.get(secrets, ref, { signal });
-  const stored = secret?.data?.["release"];
-  if (stored === undefined) return undefined;
-  return await records.stored(stored, `release Secret ${namespace}/${ref.name}`);
+  return {
+    stored: secret?.data?.["release"],
+    what: `release Secret ${namespace}/${ref.name}`,
+  };
 }
 
 /** The newest revisions first. */

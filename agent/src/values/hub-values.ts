@@ -9,6 +9,7 @@ import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import { mergeValues, setValue, type Values } from "@flotilla/shared/values";
 import { agentErrors } from "../errors/index.ts";
 import { type ReferencedDeps, type ReferenceUse, requireObject } from "../referenced/index.ts";
+import type { ValueLayer } from "./value-origins.ts";
 import { missingKey, parseValuesSource, type ReadYaml, textUnder } from "./values-source.ts";
 
 export interface HubValues {
@@ -16,6 +17,10 @@ export interface HubValues {
   readonly sources: readonly unknown[];
   /** The values of Secrets. */
   readonly secrets: readonly Values[];
+  /** Those of files, which are under the deployment's own values. */
+  readonly under: readonly ValueLayer[];
+  /** Those at a path, which are over everything else. */
+  readonly over: readonly ValueLayer[];
   /** Around the deployment's own values; undefined: none. Throws VALUES_SOURCE_INVALID. */
   around(own: Values | undefined): Values | undefined;
 }
@@ -46,6 +51,12 @@ export async function readHubValues(
     sources: entries,
     secrets: found.flatMap(({ source, entry }) =>
       source.kind === "Secret" ? secretValues(entry) : [],
+    ),
+    under: found.flatMap(({ source, entry }) =>
+      entry.kind === "file" ? [{ origin: originOf(source), values: entry.values }] : [],
+    ),
+    over: found.flatMap(({ source, entry }) =>
+      entry.kind === "value" ? [{ origin: originOf(source), values: withValue({}, entry) }] : [],
     ),
     around(own) {
       const files = entries.flatMap((entry) => (entry.kind === "file" ? [entry.values] : []));
@@ -105,6 +116,10 @@ function secretValues(entry: Entry): readonly Values[] {
   // The text as a whole, and its parts as Helm gets them.
   const set = setValue({}, source.targetPath ?? "", text, { literal: source.literal });
   return [{ text }, ...(set.kind === "set" ? [set.values] : [])];
+}
+
+function originOf({ kind, name, key }: HubValuesSource): ValueLayer["origin"] {
+  return { kind, name, key };
 }
 
 function placeOf(source: HubValuesSource): string {

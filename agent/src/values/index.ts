@@ -1,4 +1,9 @@
-export { createInputCollector, type InputCollector, type ReleaseInputs } from "./release-inputs.ts";
+export {
+  createInputCollector,
+  type InputCollector,
+  type ReadLayers,
+  type ReleaseInputs,
+} from "./release-inputs.ts";
 export {
   createRenderValues,
   hasTemplates,
@@ -6,4 +11,5 @@ export {
   type RenderValues,
   type ValuesTemplates,
 } from "./render-values.ts";
+export { type ValueLayer, type ValueOrigin, valuesWithOrigin } from "./value-origins.ts";
 export type { ReadYaml } from "./values-source.ts";

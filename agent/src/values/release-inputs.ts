@@ -19,6 +19,7 @@ import { type ReferencedDeps, type ReferenceUse, requireObject } from "../refere
 import { type HubValues, readHubValues } from "./hub-values.ts";
 import { redact, secretStrings } from "./redact-secrets.ts";
 import { hasTemplates, type RenderValues } from "./render-values.ts";
+import type { ValueLayer } from "./value-origins.ts";
 import { parseValuesSource, type ReadYaml, type SourceObject } from "./values-source.ts";
 import { createSourceWatches, type WatchedSource } from "./watched-sources.ts";
 
@@ -56,12 +57,26 @@ export interface InputCollector {
    * on the objects of the cluster that were read are watched.
    */
   collect(content: DeploymentContent, options: CollectOptions): Promise<ReleaseInputs>;
+  /**
+   * The layers of the values, lowest first, without those of the chart. Nothing is watched or kept: for a request of a user. Throws
+   * what `collect` and its result throw.
+   */
+  layers(
+    content: DeploymentContent,
+    options: Pick<CollectOptions, "client" | "signal">,
+  ): Promise<ReadLayers>;
   /** Ends the watches of a deployment. */
   forget(deployment: string): void;
   /** Called with the deployments whose watched objects have changed. */
   onChange(listener: (deployments: ReadonlySet<string>) => void): void;
   /** Ends all watches. */
   end(): Promise<void>;
+}
+
+export interface ReadLayers {
+  readonly layers: readonly ValueLayer[];
+  /** Removes values of Secrets from a text. */
+  redact(text: string): string;
 }
 
 export interface InputCollectorDeps extends ReferencedDeps {
@@ -95,17 +110,12 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
   return {
     async collect(content, options) {
       const { deployment, signal } = options;
-      const downstream = (content.copies ?? []).map((ref) => ({
-        ref,
-        object: requireObject(ref, downstreamUse, deps),
-      }));
+      const downstream = requireDownstream(content, deps);
       const cluster = requireClusterInfo(content, deps);
-      const valuesFrom = content.valuesFrom ?? [];
-      await watches.follow(deployment, sourcesToWatch(valuesFrom, content, options.client));
-      const sources: Values[] = [];
-      for (const source of valuesFrom)
-        sources.push(await readSource(deps, source, { content, downstream, ...options }));
-      const hubValues = await readHubValues(content.hubValues ?? [], deps);
+      const watched = sourcesToWatch(content.valuesFrom ?? [], content, options.client);
+      await watches.follow(deployment, watched);
+      const read = await readValues(deps, { content, downstream, ...options });
+      const { sources, hubValues } = read;
       const origin =
         cluster &&
         releaseDigest(content, {
@@ -146,11 +156,16 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
             : (await final()).digest;
         },
         final,
-        redact(text) {
-          const isSecret = (_: Values, at: number): boolean => valuesFrom[at]?.kind === "Secret";
-          return redact(text, secretStrings([...sources.filter(isSecret), ...hubValues.secrets]));
-        },
+        redact: redacting(content, read),
       };
+    },
+    async layers(content, options) {
+      const downstream = requireDownstream(content, deps);
+      const cluster = requireClusterInfo(content, deps);
+      const read = await readValues(deps, { content, downstream, ...options });
+      const own =
+        cluster === undefined ? content.values : await deps.renderValues(content, cluster, options);
+      return { layers: layersOf(content, own ?? {}, read), redact: redacting(content, read) };
     },
     forget(deployment) {
       rendered.delete(deployment);
@@ -161,6 +176,66 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
     },
     end: () => watches.end(),
   };
+}
+
+function requireDownstream(
+  { copies = [] }: DeploymentContent,
+  deps: ReferencedDeps,
+): readonly DownstreamResource[] {
+  return copies.map((ref) => ({ ref, object: requireObject(ref, downstreamUse, deps) }));
+}
+
+interface ReadSources {
+  /** Of `valuesFrom`. */
+  readonly sources: readonly Values[];
+  readonly hubValues: HubValues;
+}
+
+async function readValues(
+  deps: InputCollectorDeps,
+  options: ReadSourceOptions,
+): Promise<ReadSources> {
+  const { valuesFrom = [], hubValues = [] } = options.content;
+  const sources: Values[] = [];
+  for (const source of valuesFrom) sources.push(await readSource(deps, source, options));
+  return { sources, hubValues: await readHubValues(hubValues, deps) };
+}
+
+function redacting(
+  { valuesFrom = [] }: DeploymentContent,
+  { sources, hubValues }: ReadSources,
+): (text: string) => string {
+  const isSecret = (_: Values, at: number): boolean => valuesFrom[at]?.kind === "Secret";
+  const ofSecrets = [...sources.filter(isSecret), ...hubValues.secrets];
+  return (text) => redact(text, secretStrings(ofSecrets));
+}
+
+/** `own`: the rendered values of the deployment, with its `templateValues`, which replace values by their name. */
+function layersOf(
+  { templateValues = {}, valuesFrom = [], namespace }: DeploymentContent,
+  own: Values,
+  { sources, hubValues }: ReadSources,
+): readonly ValueLayer[] {
+  const isTemplated = ([key]: [string, unknown]): boolean => Object.hasOwn(templateValues, key);
+  const entries = Object.entries(own);
+  return [
+    ...hubValues.under,
+    {
+      origin: { kind: "spec" },
+      values: Object.fromEntries(entries.filter((entry) => !isTemplated(entry))),
+    },
+    { origin: { kind: "templateValues" }, values: Object.fromEntries(entries.filter(isTemplated)) },
+    ...sources.map((values, at): ValueLayer => {
+      const {
+        kind = "ConfigMap",
+        namespace: of = namespace,
+        name = "",
+        key = "",
+      } = valuesFrom[at] ?? {};
+      return { origin: { kind, namespace: of, name, key }, values };
+    }),
+    ...hubValues.over,
+  ];
 }
 
 /** Undefined if nothing is to be rendered. */
@@ -177,7 +252,7 @@ function requireClusterInfo(
   );
 }
 
-interface ReadSourceOptions extends CollectOptions {
+interface ReadSourceOptions extends Pick<CollectOptions, "client" | "signal"> {
   readonly content: DeploymentContent;
   readonly downstream: readonly DownstreamResource[];
 }
@@ -219,16 +294,11 @@ async function readObject(
   }
 }
 
-interface UnrenderedSources {
-  readonly sources: readonly Values[];
-  readonly hubValues: HubValues;
-}
-
 /** A placeholder for values that are not rendered yet. */
 function unrendered(
   { values, templateValues, valuesAreTemplates }: DeploymentContent,
   cluster: ClusterInfo,
-  { sources, hubValues }: UnrenderedSources,
+  { sources, hubValues }: ReadSources,
 ): Values {
   return {
     ...{ values, templateValues, valuesAreTemplates, cluster, sources },

@@ -1,54 +1,48 @@
-/**
- * Where each value of a release comes from: the layers that are merged, one over the other, and for each value the last layer that
- * has it. Pure.
- */
-import { isMap, type Values } from "@flotilla/shared/values";
+/** Where each value of a release comes from: of the layers that are merged, the last one that has it. Pure. */
+import { isMap, type Leaf, leavesOf, mergeValues, type Values } from "@flotilla/shared/values";
 
-/** A value that is no map, or a map without entries. */
-export interface Leaf {
-  /** A JSON pointer (RFC 6901). */
-  readonly path: string;
-  readonly value: unknown;
-  /** The index of its layer. */
-  readonly layer: number;
+export type ValueOrigin =
+  /** The chart's `values.yaml`. */
+  | { readonly kind: "chart" }
+  /** `values` of the HelmOp, HelmRelease or Bundle, and of its target. */
+  | { readonly kind: "spec" }
+  | { readonly kind: "templateValues" }
+  /** `valuesFrom`. */
+  | {
+      readonly kind: "ConfigMap" | "Secret";
+      /** Of an object in the cluster; those of the hub are in the namespace of the HelmOp or HelmRelease. */
+      readonly namespace?: string;
+      readonly name: string;
+      readonly key: string;
+    };
+
+export interface ValueLayer {
+  readonly origin: ValueOrigin;
+  readonly values: Values;
 }
 
-/** `layers`: lowest first. `merged`: what they come to. Sorted by path. */
-export function leavesOf(merged: Values, layers: readonly Values[]): readonly Leaf[] {
-  const leaves: Leaf[] = [];
-  collect(merged, "", (path, value, keys) => {
-    leaves.push({ path, value, layer: lastWith(layers, keys) });
-  });
-  return leaves.sort((one, other) => (one.path < other.path ? -1 : 1));
+export interface ValueWithOrigin extends Omit<Leaf, "keys"> {
+  readonly origin: ValueOrigin;
 }
 
-type Visit = (path: string, value: unknown, keys: readonly string[]) => void;
+/** `layers`: lowest first. Sorted by path. */
+export function valuesWithOrigin(layers: readonly ValueLayer[]): readonly ValueWithOrigin[] {
+  const merged = layers.reduce<Values>((under, { values }) => mergeValues(under, values), {});
+  return leavesOf(merged)
+    .flatMap(({ keys, path, value }) => {
+      const origin = layers.findLast(({ values }) => has(values, keys))?.origin;
+      return origin === undefined ? [] : [{ path, value, origin }];
+    })
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
+}
 
-function collect(value: unknown, path: string, visit: Visit, keys: readonly string[] = []): void {
-  const entries = isMap(value) ? Object.entries(value) : [];
-  if (entries.length === 0) {
-    if (keys.length > 0) visit(path, value, keys);
-    return;
+/** Whether a layer has something at these keys, or at a part of them that is no map. */
+function has(values: Values, keys: readonly string[]): boolean {
+  let value: unknown = values;
+  for (const key of keys) {
+    if (!isMap(value)) return true;
+    if (!Object.hasOwn(value, key)) return false;
+    value = value[key];
   }
-  for (const [key, inner] of entries)
-    collect(inner, `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`, visit, [
-      ...keys,
-      key,
-    ]);
-}
-
-/** The last layer that has something at these keys, or at a part of them that is no map. */
-function lastWith(layers: readonly Values[], keys: readonly string[]): number {
-  return Math.max(
-    0,
-    layers.findLastIndex((layer) => {
-      let value: unknown = layer;
-      for (const key of keys) {
-        if (!isMap(value)) return true;
-        if (!Object.hasOwn(value, key)) return false;
-        value = value[key];
-      }
-      return true;
-    }),
-  );
+  return true;
 }

@@ -1,4 +1,4 @@
-/** The flags of `flotilla tree`, `events`, `logs`, `diff` and `history`. */
+/** The flags of `flotilla tree`, `events`, `values`, `logs`, `diff` and `history`. */
 import { requestsServiceAccount, workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
@@ -9,6 +9,7 @@ export function requestCommands(config: CliConfig): readonly Command[] {
   return [
     treeCommand(config),
     eventsCommand(config),
+    valuesCommand(config),
     logsCommand(config),
     diffCommand(config),
     historyCommand(config),
@@ -70,6 +71,14 @@ function eventsCommand(config: CliConfig): Command {
   return linesCommand("events", description, config, async (...args) => {
     const { events } = await import("./request.ts");
     await events(...args);
+  });
+}
+
+function valuesCommand(config: CliConfig): Command {
+  const description = "List the values of a release, and where each comes from";
+  return linesCommand("values", description, config, async (...args) => {
+    const { values } = await import("./request.ts");
+    await values(...args);
   });
 }
 

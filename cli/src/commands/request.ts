@@ -1,5 +1,5 @@
 /**
- * `flotilla tree`, `events`, `logs`, `diff` and `history`: ask the agent of one cluster, by way of the hub. The hub gets a token
+ * `flotilla tree`, `events`, `values`, `logs`, `diff` and `history`: ask the agent of one cluster, by way of the hub. The hub gets a token
  * that the API server issues for it alone, whatever the credentials of the kubeconfig are.
  */
 import { AppError } from "@flotilla/shared/errors";
@@ -10,6 +10,7 @@ import { eventTable } from "./event-table.ts";
 import { historyTable } from "./history-table.ts";
 import { printable } from "./printable.ts";
 import { resourceTree } from "./resource-tree.ts";
+import { valueTable } from "./value-table.ts";
 
 export interface RequestOptions extends Omit<AskOptions, "path" | "query"> {
   readonly namespace: string;
@@ -55,6 +56,10 @@ export function events(target: string, options: LinesOptions, config: CliConfig)
   return printLines("events", target, options, config, eventTable);
 }
 
+export function values(target: string, options: LinesOptions, config: CliConfig): Promise<void> {
+  return printLines("values", target, options, config, valueTable);
+}
+
 /** Prints lines of JSON as they are, or as `format` makes them readable. */
 async function printLines(
   what: RequestKind,
@@ -69,7 +74,7 @@ async function printLines(
   process.stdout.write(printable(options.output === "json" ? lines : format(lines)));
 }
 
-type RequestKind = "log" | "diff" | "history" | "resources" | "events";
+type RequestKind = "log" | "diff" | "history" | "resources" | "events" | "values";
 
 async function request(
   what: RequestKind,

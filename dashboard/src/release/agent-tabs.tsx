@@ -1,18 +1,20 @@
-/** What the agent of the cluster reads on request: its objects, their events and logs, the diff, Helm's whole history. */
+/** What the agent of the cluster reads on request: its objects, their events and logs, its values, the diff, Helm's whole history. */
 import type { ReleaseDetail } from "@flotilla/shared/dashboard";
 import { type ReactNode, useState } from "react";
 import { useParameter } from "../address/index.ts";
 import { Ago } from "../time/index.ts";
-import { type Answer, useAnswer } from "./answer.ts";
+import { type Answer, entriesOf, useAnswer } from "./answer.ts";
 import { kindOf } from "./diff-lines.ts";
 import { ResourcesTab } from "./resources-tab.tsx";
+import { ValuesTab } from "./values-tab.tsx";
 import "./agent-tabs.css";
 
-type Tab = "resources" | "events" | "log" | "diff" | "history";
+type Tab = "resources" | "events" | "values" | "log" | "diff" | "history";
 
 const tabs: readonly { readonly id: Tab; readonly name: string }[] = [
   { id: "resources", name: "Resources" },
   { id: "events", name: "Events" },
+  { id: "values", name: "Values" },
   { id: "log", name: "Logs" },
   { id: "diff", name: "Diff" },
   { id: "history", name: "History" },
@@ -99,6 +101,8 @@ function Opened({ tab, path, pod, setPod, openLogs }: OpenedProps) {
       return <ResourcesTab path={path} openLogs={openLogs} Shown={Shown} />;
     case "events":
       return <Events path={path} />;
+    case "values":
+      return <ValuesTab path={path} Shown={Shown} />;
     case "log":
       return <Logs path={path} pod={pod} setPod={setPod} />;
     case "diff":
@@ -222,14 +226,6 @@ function Events({ path }: { readonly path: string }) {
       </ul>
     </Shown>
   );
-}
-
-/** The lines of JSON that have arrived as a whole. */
-function entriesOf<T>({ text }: Answer): readonly T[] {
-  return text
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line) as T);
 }
 
 interface Revision {

@@ -58,3 +58,11 @@ async function* linesOf(response: Response): AsyncIterable<Line> {
     for (const line of lines) if (line !== "") yield JSON.parse(line) as Line;
   }
 }
+
+/** The lines of JSON that have arrived as a whole. */
+export function entriesOf<T>({ text }: Answer): readonly T[] {
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{") && line.endsWith("}"))
+    .map((line) => JSON.parse(line) as T);
+}

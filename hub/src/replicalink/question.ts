@@ -16,6 +16,11 @@ const bodySchema = z.discriminatedUnion("kind", [
   logSchema,
   z.strictObject({ kind: z.literal("diff") }),
   z.strictObject({ kind: z.enum(["history", "resources", "events"]) }),
+  z.strictObject({
+    kind: z.literal("values"),
+    target: z.string(),
+    targetPaths: z.array(z.string()).readonly(),
+  }),
 ]) satisfies z.ZodType<RequestBody>;
 
 export const questionSchema = z.strictObject({

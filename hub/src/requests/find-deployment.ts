@@ -15,6 +15,7 @@ export interface FindDeps {
 }
 
 export interface FoundDeployment {
+  readonly bundle: Bundle;
   readonly deployment: BundleDeployment;
   readonly cluster: Cluster;
   readonly clusterKey: ObjectKey;
@@ -37,7 +38,7 @@ export function findDeployment(
     const clusterKey = clusterKeyOf(deployment);
     const cluster = clusters.get(clusterKey);
     return cluster !== undefined && isForCluster(deployment, cluster.metadata.uid)
-      ? [{ deployment, cluster, clusterKey }]
+      ? [{ bundle, deployment, cluster, clusterKey }]
       : [];
   });
   if (wanted !== undefined) {

@@ -34,6 +34,7 @@ export const requestKinds = [
   "history",
   "resources",
   "events",
+  "values",
 ] as const satisfies readonly RequestBody["kind"][];
 
 const logParameters = ["pod", "container", "tail", "since", "previous", "tests"];
@@ -47,7 +48,15 @@ export function parseBody(what: string, query: URLSearchParams): RequestBody {
   const known = ["cluster", ...(kind === "log" ? logParameters : [])];
   for (const key of new Set(query.keys()))
     if (!known.includes(key)) throw invalid(`a request for a ${kind} has no parameter ${key}`);
-  return kind === "log" ? { kind, ...logOptions(query) } : { kind };
+  switch (kind) {
+    case "log":
+      return { kind, ...logOptions(query) };
+    case "values":
+      // The targets are known once the deployment is found.
+      return { kind, target: "", targetPaths: [] };
+    default:
+      return { kind };
+  }
 }
 
 /** `url`: path and query. Throws REQUEST_INVALID. */

@@ -74,6 +74,7 @@ async function setUp(
       clusters: {
         get: () => ({ metadata: { name: "paris" }, status: { agent } }) as unknown as Cluster,
       },
+      groups: { byIndex: () => [] },
       ...{ replica, link, clock, log: silentLog() },
       addressOf: (of) => linkAddresses.get(of),
       ask(cluster, request, sink) {

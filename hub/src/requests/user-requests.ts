@@ -4,8 +4,10 @@
  */
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
-import type { AnswerEnd } from "@flotilla/proto";
+import type { AnswerEnd, RequestBody } from "@flotilla/proto";
+import type { ClusterGroup } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
@@ -20,6 +22,7 @@ import { type FindDeps, type FoundDeployment, findDeployment } from "./find-depl
 import { createInProgress } from "./in-progress.ts";
 import type { UserRequest } from "./parse-request.ts";
 import { answerType, createAnswerLines, rejection } from "./response.ts";
+import { valuesOptions } from "./values-options.ts";
 
 export interface UserRequestsDeps extends FindDeps {
   /** The name of this replica. */
@@ -29,6 +32,7 @@ export interface UserRequestsDeps extends FindDeps {
   readonly link: Pick<ReplicaLink, "ask">;
   /** Asks an agent that is connected here. */
   readonly ask: (cluster: ObjectKey, request: NewRequest, sink: AnswerSink) => OpenedRequest;
+  readonly groups: Pick<Store<ClusterGroup>, "byIndex">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -120,7 +124,7 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
             { request: asked.body.kind, user: username, deployment: `${namespace}/${name}` },
             "answering a request of a user",
           );
-          await answerFound(username, found, asked.body, response, signal);
+          await answerFound(username, found, bodyFor(deps, found, asked.body), response, signal);
         });
       }),
     answerReplica: (question, response) =>
@@ -128,6 +132,16 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
         whileInProgress(question.username, () => answerByAgent(deps, question, response, signal)),
       ),
   };
+}
+
+function bodyFor(
+  { groups }: Pick<UserRequestsDeps, "groups">,
+  { bundle, cluster }: FoundDeployment,
+  body: RequestBody,
+): RequestBody {
+  if (body.kind !== "values") return body;
+  const own = groups.byIndex(byNamespace, cluster.metadata.namespace ?? "");
+  return { kind: "values", ...valuesOptions(bundle, cluster, own) };
 }
 
 /** The replica that the agent is connected to. Throws AGENT_OFFLINE. */

@@ -31,7 +31,7 @@ export function explainTarget(
   const first = targets.findIndex((target) => matchesAny(cluster, target, groups));
   const matching = targets[first];
   if (matching === undefined) return { isTarget: false, why: whyNone(cluster, targets) };
-  const name = nameOf(matching, first);
+  const name = nameOfTarget(matching, first);
   if (matching.doNotDeploy === true)
     return { isTarget: false, why: `${name} matches it, and has doNotDeploy` };
   if (targetFor(cluster, targeting, groups) === undefined)
@@ -43,7 +43,7 @@ function whyNone(cluster: TargetCluster, targets: readonly NamedCriteria[]): str
   if (targets.length === 0) return "it has no targets";
   const reasons = targets
     .slice(0, maxExplained)
-    .map((target, index) => `${nameOf(target, index)} has ${criteriaText(target)}`);
+    .map((target, index) => `${nameOfTarget(target, index)} has ${criteriaText(target)}`);
   const more =
     targets.length > maxExplained ? `, and ${targets.length - maxExplained} more do not` : "";
   const labels = labelsIn(targets)
@@ -52,7 +52,8 @@ function whyNone(cluster: TargetCluster, targets: readonly NamedCriteria[]): str
   return `no target matches it: ${reasons.join("; ")}${more}${labels === "" ? "" : `; the cluster has ${labels}`}`;
 }
 
-function nameOf({ name }: NamedCriteria, index: number): string {
+/** For people. */
+export function nameOfTarget({ name }: Pick<NamedCriteria, "name">, index: number): string {
   return isGiven(name) ? `target ${name}` : `target ${index + 1}`;
 }
 

@@ -1,4 +1,4 @@
-export { explainTarget } from "./explain.ts";
+export { explainTarget, nameOfTarget } from "./explain.ts";
 export {
   targetFor,
   toTargetCluster,

@@ -39,6 +39,7 @@ import type { ResourcesRequest as _flotilla_v1_ResourcesRequest, ResourcesReques
 import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from './flotilla/v1/Revision.ts';
 import type { StateAck as _flotilla_v1_StateAck, StateAck__Output as _flotilla_v1_StateAck__Output } from './flotilla/v1/StateAck.ts';
 import type { Synced as _flotilla_v1_Synced, Synced__Output as _flotilla_v1_Synced__Output } from './flotilla/v1/Synced.ts';
+import type { ValuesRequest as _flotilla_v1_ValuesRequest, ValuesRequest__Output as _flotilla_v1_ValuesRequest__Output } from './flotilla/v1/ValuesRequest.ts';
 import type { Welcome as _flotilla_v1_Welcome, Welcome__Output as _flotilla_v1_Welcome__Output } from './flotilla/v1/Welcome.ts';
 import type { Withdrawal as _flotilla_v1_Withdrawal, Withdrawal__Output as _flotilla_v1_Withdrawal__Output } from './flotilla/v1/Withdrawal.ts';
 import type { Withdrawn as _flotilla_v1_Withdrawn, Withdrawn__Output as _flotilla_v1_Withdrawn__Output } from './flotilla/v1/Withdrawn.ts';
@@ -88,6 +89,7 @@ export interface ProtoGrpcType {
       Revision: MessageTypeDefinition<_flotilla_v1_Revision, _flotilla_v1_Revision__Output>
       StateAck: MessageTypeDefinition<_flotilla_v1_StateAck, _flotilla_v1_StateAck__Output>
       Synced: MessageTypeDefinition<_flotilla_v1_Synced, _flotilla_v1_Synced__Output>
+      ValuesRequest: MessageTypeDefinition<_flotilla_v1_ValuesRequest, _flotilla_v1_ValuesRequest__Output>
       Welcome: MessageTypeDefinition<_flotilla_v1_Welcome, _flotilla_v1_Welcome__Output>
       Withdrawal: MessageTypeDefinition<_flotilla_v1_Withdrawal, _flotilla_v1_Withdrawal__Output>
       Withdrawn: MessageTypeDefinition<_flotilla_v1_Withdrawn, _flotilla_v1_Withdrawn__Output>

@@ -187,6 +187,9 @@ const requestBody: fc.Arbitrary<RequestBody> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("diff" as const) }),
   fc.record({ kind: fc.constant("history" as const) }),
+  fc.record({ kind: fc.constant("resources" as const) }),
+  fc.record({ kind: fc.constant("events" as const) }),
+  fc.record({ kind: fc.constant("values" as const), target: text, targetPaths: fc.array(text) }),
 );
 
 /** Any message of a hub. */

@@ -1,4 +1,5 @@
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import type { Values } from "@flotilla/shared/values";
 import { performRecordTask, type ReadRecords } from "../index.ts";
 import type { HelmRelease } from "../stored-release.ts";
 
@@ -9,6 +10,10 @@ export const readRecordsHere: ReadRecords = {
     (await performRecordTask({ kind: "printed release", json, what })) as HelmRelease,
   stored: async (stored, what) =>
     (await performRecordTask({ kind: "stored release", stored, what })) as HelmRelease,
+  async chartValues(stored, what) {
+    const json = String(await performRecordTask({ kind: "chart values", stored, what }));
+    return JSON.parse(json) as Values;
+  },
   changed: async (stored, what, change) =>
     String(await performRecordTask({ kind: "changed release", stored, what, change })),
   chartCrds: async (manifest) =>

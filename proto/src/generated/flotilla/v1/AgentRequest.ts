@@ -5,6 +5,7 @@ import type { DiffRequest as _flotilla_v1_DiffRequest, DiffRequest__Output as _f
 import type { HistoryRequest as _flotilla_v1_HistoryRequest, HistoryRequest__Output as _flotilla_v1_HistoryRequest__Output } from '../../flotilla/v1/HistoryRequest.ts';
 import type { ResourcesRequest as _flotilla_v1_ResourcesRequest, ResourcesRequest__Output as _flotilla_v1_ResourcesRequest__Output } from '../../flotilla/v1/ResourcesRequest.ts';
 import type { EventsRequest as _flotilla_v1_EventsRequest, EventsRequest__Output as _flotilla_v1_EventsRequest__Output } from '../../flotilla/v1/EventsRequest.ts';
+import type { ValuesRequest as _flotilla_v1_ValuesRequest, ValuesRequest__Output as _flotilla_v1_ValuesRequest__Output } from '../../flotilla/v1/ValuesRequest.ts';
 
 export interface AgentRequest {
   'id'?: (string);
@@ -15,7 +16,8 @@ export interface AgentRequest {
   'history'?: (_flotilla_v1_HistoryRequest | null);
   'resources'?: (_flotilla_v1_ResourcesRequest | null);
   'events'?: (_flotilla_v1_EventsRequest | null);
-  'body'?: "log"|"diff"|"history"|"resources"|"events";
+  'values'?: (_flotilla_v1_ValuesRequest | null);
+  'body'?: "log"|"diff"|"history"|"resources"|"events"|"values";
 }
 
 export interface AgentRequest__Output {
@@ -27,5 +29,6 @@ export interface AgentRequest__Output {
   'history'?: (_flotilla_v1_HistoryRequest__Output | null);
   'resources'?: (_flotilla_v1_ResourcesRequest__Output | null);
   'events'?: (_flotilla_v1_EventsRequest__Output | null);
-  'body'?: "log"|"diff"|"history"|"resources"|"events";
+  'values'?: (_flotilla_v1_ValuesRequest__Output | null);
+  'body'?: "log"|"diff"|"history"|"resources"|"events"|"values";
 }

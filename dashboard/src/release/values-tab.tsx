@@ -1,0 +1,77 @@
+/** The values of the release in this cluster, each with its origin. */
+import { useState } from "react";
+import { type Answer, entriesOf, useAnswer } from "./answer.ts";
+import { isShown, originText, type ReleaseValue, valueText } from "./values.ts";
+
+export interface ValuesTabProps {
+  readonly path: string;
+  /** Shows why an answer is not complete. */
+  readonly Shown: (props: {
+    readonly answer: Answer;
+    readonly children: React.ReactNode;
+  }) => React.ReactNode;
+}
+
+export function ValuesTab({ path, Shown }: ValuesTabProps) {
+  const [text, setText] = useState("");
+  const [isWithChart, setWithChart] = useState(false);
+  const answer = useAnswer(`${path}/values`);
+  const all = entriesOf<ReleaseValue>(answer);
+  const shown = all.filter((value) => isShown(value, { text, isWithChart }));
+  const ofChart = all.filter(({ origin }) => origin.kind === "chart").length;
+  return (
+    <>
+      <div className="panel-head">
+        <input
+          type="search"
+          aria-label="Search in the values"
+          placeholder="Search in the values"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={isWithChart}
+            onChange={(event) => setWithChart(event.target.checked)}
+          />{" "}
+          with {ofChart} defaults of the chart
+        </label>
+      </div>
+      <Shown answer={answer}>
+        {answer.isComplete && answer.problem === undefined && shown.length === 0 && (
+          <p>
+            {all.length === ofChart ? "Nothing overrides the chart's defaults." : "None found."}
+          </p>
+        )}
+        {shown.length > 0 && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
+          <section className="values" aria-label="Values of the release" tabIndex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Value</th>
+                  <th scope="col">Is</th>
+                  <th scope="col">From</th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.map((value) => (
+                  <tr key={value.path}>
+                    <th scope="row">
+                      <code>{value.path}</code>
+                    </th>
+                    <td>
+                      <code>{valueText(value)}</code>
+                    </td>
+                    <td>{originText(value.origin)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+      </Shown>
+    </>
+  );
+}
