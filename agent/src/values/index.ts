@@ -11,5 +11,5 @@ export {
   type RenderValues,
   type ValuesTemplates,
 } from "./render-values.ts";
-export { type ValueLayer, type ValueOrigin, valuesWithOrigin } from "./value-origins.ts";
+export { type ValueOrigin, valuesWithOrigin } from "./value-origins.ts";
 export type { ReadYaml } from "./values-source.ts";
