@@ -45,6 +45,11 @@ export function AppPage(ref: AppRef) {
               , since <Ago at={since} style="age" />
             </>
           )}
+          {app.changedAt !== undefined && (
+            <>
+              , changed <Ago at={app.changedAt} /> with {app.changedBy}
+            </>
+          )}
         </span>
         <Actions target={ref} actions={app.actions} />
         {message !== undefined && state !== "Ready" && <p className="detail-why">{message}</p>}

@@ -47,6 +47,11 @@ export function SourcePage(ref: SourcePageProps) {
         {since !== undefined && (
           <span className="soft">
             since <Ago at={since} style="age" />
+            {source.changedAt !== undefined && (
+              <>
+                , changed <Ago at={source.changedAt} /> with {source.changedBy}
+              </>
+            )}
           </span>
         )}
         <Actions target={ref} actions={source.actions} />

@@ -61,6 +61,7 @@ test("a HelmOp is suspended, resumed and reconciled, and the events say who did 
   const who = "system:serviceaccount:dashboard-users:admin on the dashboard";
   for (const what of ["suspended", "resumed", "reconciliation requested"])
     await view.getByText(`${what} by ${who}`).waitFor();
+  await view.getByText(/, changed .* with flotilla-dashboard/).waitFor();
   assert.deepEqual(errors, []);
 });
 

@@ -16,7 +16,7 @@ import {
   policies,
 } from "@flotilla/shared/api";
 import { hubNamespace, hubReplicaLabel, managedLabel } from "@flotilla/shared/api/names";
-import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
+import { createInformer, type Informer, keepLastWriter } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
   type KubeObject,
@@ -64,8 +64,8 @@ export function createCaches(rest: KubeRest, log: Log): Caches {
     });
   }
   return {
-    helmOps: cache(helmOps),
-    bundles: cache(bundles),
+    helmOps: cache(helmOps, { transform: keepLastWriter }),
+    bundles: cache(bundles, { transform: keepLastWriter }),
     deployments: cache(bundleDeployments),
     clusters: cache(clusters),
     groups: cache(clusterGroups),

@@ -25,6 +25,7 @@ import {
   createInformer,
   createOptionalInformers,
   type Informer,
+  keepLastWriter,
 } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import {
@@ -99,7 +100,8 @@ export function createFluxCaches(
 
   function cache<T extends KubeObject>(resource: Resource<T>): Informer<T> {
     const child = log.child({ cache: resource.plural });
-    return optional.add(resource, createInformer<T>({ rest, resource, log: child }));
+    const informer = createInformer<T>({ rest, resource, log: child, transform: keepLastWriter });
+    return optional.add(resource, informer);
   }
 
   const informers: FluxInformers = {

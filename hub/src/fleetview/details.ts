@@ -67,8 +67,11 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
 
   function common(kind: string, object: KubeObject & { readonly status?: unknown }) {
     const { namespace = "", name, creationTimestamp } = object.metadata;
+    const [writer] = object.metadata.managedFields ?? [];
     return {
       ...(creationTimestamp !== undefined && { createdAt: creationTimestamp }),
+      ...(writer?.manager !== undefined && { changedBy: writer.manager }),
+      ...(writer?.time !== undefined && { changedAt: writer.time }),
       yaml: yamlOf(object),
       events: eventsAbout(events.store.list(), { kind, namespace, name }),
     };

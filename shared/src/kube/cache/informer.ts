@@ -165,8 +165,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
  * lost): patch it. PUT to `/status` is safe, it ignores everything else.
  */
 export function dropBulk<T extends KubeObject>(object: T): T {
-  const { managedFields, ...metadata }: T["metadata"] & { readonly managedFields?: unknown } =
-    object.metadata;
+  const { managedFields, ...metadata } = object.metadata;
   const { [lastApplied]: applied, ...annotations } = metadata.annotations ?? {};
   if (managedFields === undefined && applied === undefined) return object;
   // `delete` would leave an object that needs more memory than one built without the fields.

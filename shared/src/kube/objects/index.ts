@@ -23,6 +23,7 @@ export {
   isLaterVersion,
   type KubeObject,
   keyOf,
+  type ManagedFieldsEntry,
   metadataOf,
   type ObjectKey,
   type ObjectMeta,

@@ -26,6 +26,17 @@ export interface ObjectMeta {
   /** Set when the deletion was requested; the object stays until its finalizers are removed. */
   readonly deletionTimestamp?: string;
   readonly deletionGracePeriodSeconds?: number;
+  /** Of an object from a store: only as `keepLastWriter` leaves it, or none. */
+  readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
+}
+
+/** A program that has written fields of an object, and when. */
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly time?: string;
+  readonly subresource?: string;
+  readonly fieldsV1?: unknown;
 }
 
 /** Any object of the Kubernetes API. Objects from a store are shared and must never be changed in place. */
