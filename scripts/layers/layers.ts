@@ -109,7 +109,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["address", "api", "state", "time"],
     ["badge", "session"],
     ["fleet"],
-    ["detail", "list", "matrix", "palette"],
+    ["detail", "list", "matrix", "palette", "versions"],
     ["app", "cluster", "overview", "release", "source"],
     ["shell"],
     ["main.tsx"],

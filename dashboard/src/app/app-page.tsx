@@ -17,8 +17,8 @@ import {
 } from "../detail/index.ts";
 import { objectKey, useFleet } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
+import { VersionsCard } from "../versions/index.ts";
 import { TargetsPanel } from "./targets-panel.tsx";
-import { VersionsBar } from "./versions-bar.tsx";
 
 export function AppPage(ref: AppRef) {
   const { apps } = useFleet();
@@ -56,7 +56,7 @@ export function AppPage(ref: AppRef) {
       </header>
       <div className="columns">
         <ChartPanel {...app} />
-        <VersionsBar app={ref} />
+        <VersionsCard app={ref} />
       </div>
       <TargetsPanel app={ref} />
       <div className="columns">

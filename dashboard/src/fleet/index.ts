@@ -1,5 +1,12 @@
 export { adviceFor } from "./advice.ts";
 export {
+  countVersions,
+  mixedFirst,
+  previousVersion,
+  type VersionCount,
+  versionsOf,
+} from "./count-versions.ts";
+export {
   clusterKey,
   type FleetState,
   objectKey,

@@ -2,7 +2,7 @@
 import type { App } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
 import { pageOf } from "../address/index.ts";
-import { objectKey, useFleet } from "../fleet/index.ts";
+import { objectKey, previousVersion, useFleet } from "../fleet/index.ts";
 
 export function ChangesPanel() {
   const changing = [...useFleet().apps.values()].filter(({ isChanging }) => isChanging);
@@ -20,11 +20,16 @@ export function ChangesPanel() {
 }
 
 function Progress(app: App) {
-  const { name, version, ready, desired } = app;
+  const { name, version = "", ready, desired } = app;
+  const before = previousVersion(useFleet().rows.get(objectKey(app)), version);
   return (
     <li className="change">
       <Link href={pageOf(app)}>
-        {name} {version !== undefined && <span className="soft">to {version}</span>}
+        {name}{" "}
+        <span className="soft">
+          {before !== undefined && `from ${before} `}
+          {version !== "" && `to ${version}`}
+        </span>
       </Link>
       <progress max={desired} value={ready} aria-label={`${name}: clusters that are ready`} />
       <span>

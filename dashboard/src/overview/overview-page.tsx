@@ -7,6 +7,7 @@ import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CountsBar } from "./counts-bar.tsx";
 import { EventsPanel } from "./events-panel.tsx";
+import { VersionsPanel } from "./versions-panel.tsx";
 import "./overview-page.css";
 
 export function OverviewPage() {
@@ -23,6 +24,7 @@ export function OverviewPage() {
       </header>
       {concerns.length > 0 && <AttentionList concerns={concerns} />}
       <ChangesPanel />
+      <VersionsPanel />
       <MatrixPanel />
       <EventsPanel />
     </div>

@@ -1,0 +1,2 @@
+export { VersionsBar } from "./versions-bar.tsx";
+export { VersionsCard } from "./versions-card.tsx";
