@@ -5,7 +5,7 @@ import { fleetState, releaseStateAt, versionAt, withChanges } from "./fleet-stat
 
 const app: App = {
   ...{ kind: "HelmOp", namespace: "ns", name: "web", state: "Ready", suspended: false },
-  ...{ chart: "web", ready: 1, desired: 2, offline: 0, isChanging: false },
+  ...{ labels: {}, chart: "web", ready: 1, desired: 2, offline: 0, isChanging: false },
 };
 const cluster = (name: string): FleetCluster => ({
   ...{ namespace: "ns", name, state: "Ready", connected: true, labels: {}, ready: 1, desired: 1 },

@@ -6,6 +6,7 @@ export {
   type VersionCount,
   versionsOf,
 } from "./count-versions.ts";
+export { appsInCluster, chartsOf, clustersWithChart } from "./deployed.ts";
 export {
   clusterKey,
   type FleetState,

@@ -8,7 +8,7 @@ import { type Concern, concernsOf, countStates, headline } from "./summary.ts";
 
 const app = (name: string, state: App["state"], more: Partial<App> = {}): App => ({
   ...{ kind: "HelmOp", namespace: "ns", name, state, suspended: false, chart: "web" },
-  ...{ ready: 0, desired: 2, offline: 0, isChanging: false, ...more },
+  ...{ labels: {}, ready: 0, desired: 2, offline: 0, isChanging: false, ...more },
 });
 const cluster = (name: string, state: FleetCluster["state"], since?: string): FleetCluster => ({
   ...{ namespace: "ns", name, state, connected: true, labels: {}, ready: 1, desired: 1 },

@@ -1,31 +1,46 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { type Filter, filtered, type Listed } from "./filter.ts";
+import { type Filter, filtered, inStates, type Listed, toggled } from "./filter.ts";
 
 const row = (name: string, more: Partial<Listed> = {}): Listed => ({
-  ...{ namespace: "ns", name, state: "Ready", texts: [], ...more },
+  ...{ namespace: "ns", name, state: "Ready", labels: {}, texts: [], ...more },
 });
 const rows = [
   row("shop", { texts: ["chart-a", "1.0.0"], labels: { env: "prod", region: "eu" } }),
   row("cart", { state: "ErrApplied", texts: ["chart-b"], labels: { env: "test" } }),
-  row("auth", { namespace: "other" }),
+  row("auth", { namespace: "other", state: "Pending" }),
 ];
-const all: Filter = { text: "", state: "", labels: "", namespace: "" };
+const all: Filter = { text: "", labels: "", namespace: "" };
+const namesOf = (listed: readonly Listed[]) => listed.map(({ name }) => name);
 
 describe("a list", () => {
   const cases: readonly (readonly [string, Partial<Filter>, readonly string[]])[] = [
     ["has the worst first, then is sorted by name", {}, ["cart", "auth", "shop"]],
     ["is filtered by words, all of which occur", { text: "SH chart-a" }, ["shop"]],
-    ["is filtered by state", { state: "ErrApplied" }, ["cart"]],
     ["is filtered by namespace", { namespace: "other" }, ["auth"]],
     ["is filtered by labels", { labels: "env=prod, region" }, ["shop"]],
     ["is empty when nothing matches", { labels: "env=prod", text: "cart" }, []],
   ];
   for (const [name, filter, names] of cases)
     test(name, () => {
-      assert.deepEqual(
-        filtered(rows, { ...all, ...filter }).map((each) => each.name),
-        names,
-      );
+      assert.deepEqual(namesOf(filtered(rows, { ...all, ...filter })), names);
     });
+
+  const states: readonly (readonly [string, string, readonly string[]])[] = [
+    ["has every state by default", "", ["shop", "cart", "auth"]],
+    ["is filtered by state", "ErrApplied", ["cart"]],
+    ["is filtered by several states", "ErrApplied,Pending", ["cart", "auth"]],
+    ["is empty for a state that nothing is in", "NotReady", []],
+  ];
+  for (const [name, chosen, names] of states)
+    test(name, () => {
+      assert.deepEqual(namesOf(inStates(rows, chosen)), names);
+    });
+
+  test("gets and loses a state of its filter by the same click", () => {
+    const both = toggled(toggled("", "Ready"), "Pending");
+    assert.equal(both, "Ready,Pending");
+    assert.equal(toggled(both, "Ready"), "Pending");
+    assert.equal(toggled("Pending", "Pending"), "");
+  });
 });

@@ -6,7 +6,7 @@ export interface Listed {
   readonly namespace: string;
   readonly name: string;
   readonly state: AnyState;
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
   /** More texts: the chart, the version, the message. */
   readonly texts: readonly string[];
 }
@@ -14,8 +14,6 @@ export interface Listed {
 export interface Filter {
   /** Words, all of which occur. */
   readonly text: string;
-  /** "": all. */
-  readonly state: string;
   /** `key=value` or `key`, separated by commas; "": all. */
   readonly labels: string;
   readonly namespace: string;
@@ -24,14 +22,10 @@ export interface Filter {
 /** The worst first, then by name. */
 export function filtered<T extends Listed>(all: Iterable<T>, filter: Filter): readonly T[] {
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const required = filter.labels
-    .split(",")
-    .map((each) => each.trim())
-    .filter(Boolean);
+  const required = partsOf(filter.labels);
   return [...all]
     .filter(
       (row) =>
-        (filter.state === "" || row.state === filter.state) &&
         (filter.namespace === "" || row.namespace === filter.namespace) &&
         required.every((each) => hasLabel(row, each)) &&
         words.every((word) => hasText(row, word)),
@@ -39,7 +33,29 @@ export function filtered<T extends Listed>(all: Iterable<T>, filter: Filter): re
     .sort((one, other) => byUrgency(one.state, other.state) || one.name.localeCompare(other.name));
 }
 
-function hasLabel({ labels = {} }: Listed, required: string): boolean {
+/** `states`: names of states, separated by commas; "": all. */
+export function inStates<T extends Listed>(rows: readonly T[], states: string): readonly T[] {
+  const chosen = new Set(partsOf(states));
+  return chosen.size === 0 ? rows : rows.filter(({ state }) => chosen.has(state));
+}
+
+/** With `state` if it was not in `states`, and without it otherwise. */
+export function toggled(states: string, state: AnyState): string {
+  const chosen = partsOf(states);
+  const next = chosen.includes(state)
+    ? chosen.filter((each) => each !== state)
+    : [...chosen, state];
+  return next.join(",");
+}
+
+export function partsOf(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
+
+function hasLabel({ labels }: Listed, required: string): boolean {
   const at = required.indexOf("=");
   if (at < 0) return labels[required] !== undefined;
   return labels[required.slice(0, at)] === required.slice(at + 1);

@@ -1,36 +1,39 @@
-/** A list of everything of a kind: filtered by what its address says, worst first. */
-import { useDeferredValue, useMemo } from "react";
+/** A list of everything of a kind: filtered and sorted by what its address says, worst first. */
+import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
-import { lookOf, statesByUrgency } from "../state/index.ts";
-import { filtered, type Listed } from "./filter.ts";
+import { filtered, inStates, type Listed } from "./filter.ts";
+import { StateChips } from "./state-chips.tsx";
 import { type Column, VirtualTable } from "./virtual-table.tsx";
 import "./list-page.css";
 
 export interface ListPageProps<T extends Listed> {
   readonly title: string;
   readonly rows: readonly T[];
+  /** How many there are without the filters in `controls`. */
+  readonly total?: number;
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
-  readonly hasLabels?: boolean;
+  /** Filters that this list alone has. */
+  readonly controls?: ReactNode;
 }
 
 export function ListPage<T extends Listed>(props: ListPageProps<T>) {
-  const { title, rows, columns, keyOf, hasLabels = false } = props;
+  const { title, rows, total = rows.length, columns, keyOf, controls } = props;
   const [text, setText] = useParameter("text", "");
   const [state, setState] = useParameter("state", "");
   const [namespace, setNamespace] = useParameter("namespace", "");
   const [labels, setLabels] = useParameter("labels", "");
   const filter = useDeferredValue(
-    useMemo(() => ({ text, state, namespace, labels }), [text, state, namespace, labels]),
+    useMemo(() => ({ text, namespace, labels }), [text, namespace, labels]),
   );
-  const shown = useMemo(() => filtered(rows, filter), [rows, filter]);
+  const ofAnyState = useMemo(() => filtered(rows, filter), [rows, filter]);
+  const shown = useMemo(() => inStates(ofAnyState, state), [ofAnyState, state]);
   const namespaces = useMemo(() => [...new Set(rows.map((row) => row.namespace))].sort(), [rows]);
-  const states = useMemo(() => new Set(rows.map((row) => row.state)), [rows]);
   return (
     <section className="card list" aria-labelledby="list-title">
       <div className="panel-head">
         <h1 id="list-title">
-          {title} <span className="soft">{countText(shown.length, rows.length)}</span>
+          {title} <span className="soft">{countText(shown.length, total)}</span>
         </h1>
         <input
           type="search"
@@ -40,16 +43,6 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
-        <select aria-label="State" value={state} onChange={(event) => setState(event.target.value)}>
-          <option value="">every state</option>
-          {statesByUrgency
-            .filter((each) => states.has(each) || each === state)
-            .map((each) => (
-              <option key={each} value={each}>
-                {lookOf(each).word}
-              </option>
-            ))}
-        </select>
         <select
           aria-label="Namespace"
           value={namespace}
@@ -60,21 +53,22 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
             <option key={each}>{each}</option>
           ))}
         </select>
-        {hasLabels && (
-          <input
-            type="search"
-            placeholder="env=prod,region"
-            aria-label="Label selector"
-            value={labels}
-            onChange={(event) => setLabels(event.target.value)}
-          />
-        )}
+        <input
+          type="search"
+          placeholder="env=prod,region"
+          aria-label="Label selector"
+          value={labels}
+          onChange={(event) => setLabels(event.target.value)}
+        />
+        {controls}
       </div>
+      <StateChips rows={ofAnyState} chosen={state} choose={setState} />
       <VirtualTable name={title} rows={shown} columns={columns} keyOf={keyOf} tallest={620} />
     </section>
   );
 }
 
 function countText(shown: number, all: number): string {
-  return shown === all ? String(all) : `${shown} of ${all}`;
+  const [one, other] = [shown, all].map((count) => count.toLocaleString("en"));
+  return shown === all ? (other ?? "") : `${one} of ${other}`;
 }

@@ -2,73 +2,156 @@
 import type { App, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
 import { useMemo } from "react";
 import { Link } from "wouter";
-import { pageOf } from "../address/index.ts";
+import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
-import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
+import {
+  appsInCluster,
+  chartsOf,
+  clusterKey,
+  clustersWithChart,
+  objectKey,
+  useFleet,
+} from "../fleet/index.ts";
+import { type AnyState, urgencyOf } from "../state/index.ts";
 import { Ago } from "../time/index.ts";
 import type { Listed } from "./filter.ts";
 import { ListPage } from "./list-page.tsx";
 import type { Column } from "./virtual-table.tsx";
 
 type Row<T> = T & Listed;
+type Cells<T> = Omit<Column<T>, "name">;
 
-const since = {
+interface Stated {
+  readonly state: AnyState;
+  readonly suspended?: boolean;
+  readonly since?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** An age that grows from top to bottom: the youngest first. */
+const since: Column<Stated> = {
   name: "Since",
-  width: "4rem",
-  cell: ({ since: at }: { readonly since?: string | undefined }) =>
-    at === undefined ? "" : <Ago at={at} style="age" />,
+  width: "4.5rem",
+  cell: ({ since: at }) => (at === undefined ? "" : <Ago at={at} style="age" />),
+  sortBy: ({ since: at }) => (at === undefined ? undefined : -Date.parse(at)),
 };
-const why = {
+const why: Column<Stated> = {
   name: "Why",
   width: "minmax(14rem, 1fr)",
-  cell: ({
-    state,
-    message = "",
-  }: {
-    readonly state: string;
-    readonly message?: string | undefined;
-  }) => (state === "Ready" ? "" : <span title={message}>{message}</span>),
+  cell: ({ state, message = "" }) =>
+    state === "Ready" ? "" : <span title={message}>{message}</span>,
 };
-const namespace = {
+const state: Column<Stated> = {
+  name: "State",
+  width: "13rem",
+  cell: ({ state: each, suspended = false }) => <StateBadge state={each} suspended={suspended} />,
+  sortBy: ({ state: each }) => urgencyOf(each),
+};
+const namespace: Column<{ readonly namespace: string }> = {
+  ...textual(({ namespace: each }) => each),
   name: "Namespace",
   width: "9rem",
-  cell: (row: { readonly namespace: string }) => row.namespace,
 };
+const ready: Column<{ readonly ready: number; readonly desired: number }> = {
+  name: "Ready",
+  width: "5.5rem",
+  cell: (row) => `${row.ready}/${row.desired}`,
+  sortBy: (row) => (row.desired === 0 ? undefined : row.ready / row.desired),
+};
+
+/** Shown whole on hover. */
+function textual<T>(textOf: (row: T) => string): Omit<Cells<T>, "width"> {
+  return {
+    cell: (row) => <span title={textOf(row)}>{textOf(row)}</span>,
+    sortBy: (row) => textOf(row) || undefined,
+  };
+}
 
 const appColumns: readonly Column<Row<App>>[] = [
   {
     name: "Name",
-    width: "16rem",
+    width: "18rem",
     cell: (app) => (
       <Link href={pageOf(app)}>
         <span className="soft">{app.kind}</span> {app.name}
       </Link>
     ),
+    sortBy: ({ name }) => name,
   },
   namespace,
-  {
-    name: "State",
-    width: "13rem",
-    cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
-  },
-  { name: "Ready", width: "5rem", cell: ({ ready, desired }) => `${ready}/${desired}` },
-  { name: "Version", width: "8rem", cell: ({ version }) => version ?? "" },
-  { name: "Chart", width: "12rem", cell: ({ chart }) => <span title={chart}>{chart}</span> },
+  state,
+  ready,
+  { name: "Version", width: "8rem", ...textual(({ version = "" }) => version) },
+  { name: "Chart", width: "12rem", ...textual(({ chart }) => chart) },
   since,
   why,
 ];
 
 export function AppList() {
-  const { apps } = useFleet();
+  const fleet = useFleet();
+  const { apps } = fleet;
+  const [chart, setChart] = useParameter("chart", "");
+  const [cluster, setCluster] = useParameter("cluster", "");
+  const inCluster = useMemo(
+    () => (cluster === "" ? undefined : appsInCluster(fleet, cluster)),
+    [fleet, cluster],
+  );
   const rows = useMemo(
     () =>
-      [...apps.values()].map((app) => ({
-        ...app,
-        texts: [app.kind, app.chart, app.version ?? "", app.message ?? ""],
-      })),
-    [apps],
+      [...apps.values()]
+        .filter((app) => chart === "" || app.chart === chart)
+        .filter((app) => inCluster?.has(objectKey(app)) ?? true)
+        .map((app) => ({
+          ...app,
+          texts: [app.kind, app.chart, app.version ?? "", app.message ?? ""],
+        })),
+    [apps, chart, inCluster],
   );
-  return <ListPage title="Apps" rows={rows} columns={appColumns} keyOf={objectKey} />;
+  return (
+    <ListPage
+      title="Apps"
+      rows={rows}
+      total={apps.size}
+      columns={appColumns}
+      keyOf={objectKey}
+      controls={
+        <>
+          <ChartSelect charts={chartsOf(fleet)} chart={chart} choose={setChart} />
+          <input
+            type="search"
+            placeholder="deployed to cluster"
+            aria-label="Cluster"
+            value={cluster}
+            onChange={(event) => setCluster(event.target.value)}
+          />
+        </>
+      }
+    />
+  );
+}
+
+function ChartSelect({
+  charts,
+  chart,
+  choose,
+}: {
+  readonly charts: readonly string[];
+  readonly chart: string;
+  readonly choose: (chart: string) => void;
+}) {
+  return (
+    <select
+      aria-label="Chart"
+      className="list-chart"
+      value={chart}
+      onChange={(event) => choose(event.target.value)}
+    >
+      <option value="">every chart</option>
+      {[...new Set([...charts, chart])].filter(Boolean).map((each) => (
+        <option key={each}>{each}</option>
+      ))}
+    </select>
+  );
 }
 
 const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
@@ -76,35 +159,48 @@ const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
     name: "Name",
     width: "14rem",
     cell: (cluster) => <Link href={`/clusters/${clusterKey(cluster)}`}>{cluster.name}</Link>,
+    sortBy: ({ name }) => name,
   },
   namespace,
-  { name: "State", width: "13rem", cell: ({ state }) => <StateBadge state={state} /> },
-  { name: "Ready", width: "5rem", cell: ({ ready, desired }) => `${ready}/${desired}` },
-  { name: "Agent", width: "6rem", cell: ({ agentVersion }) => agentVersion ?? "" },
+  state,
+  ready,
+  { name: "Agent", width: "6rem", ...textual(({ agentVersion = "" }) => agentVersion) },
   since,
   {
     name: "Labels",
     width: "minmax(10rem, 1fr)",
-    cell: ({ labels }) => {
-      const text = labelText(labels);
-      return <span title={text}>{text}</span>;
-    },
+    ...textual(({ labels }) => labelText(labels)),
   },
   why,
 ];
 
 export function ClusterList() {
-  const { clusters } = useFleet();
+  const fleet = useFleet();
+  const { clusters } = fleet;
+  const [chart, setChart] = useParameter("chart", "");
+  const withChart = useMemo(
+    () => (chart === "" ? undefined : clustersWithChart(fleet, chart)),
+    [fleet, chart],
+  );
   const rows = useMemo(
     () =>
-      [...clusters.values()].map((cluster) => ({
-        ...cluster,
-        texts: [cluster.agentVersion ?? "", labelText(cluster.labels), cluster.message ?? ""],
-      })),
-    [clusters],
+      [...clusters.values()]
+        .filter((cluster) => withChart?.has(clusterKey(cluster)) ?? true)
+        .map((cluster) => ({
+          ...cluster,
+          texts: [cluster.agentVersion ?? "", labelText(cluster.labels), cluster.message ?? ""],
+        })),
+    [clusters, withChart],
   );
   return (
-    <ListPage title="Clusters" rows={rows} columns={clusterColumns} keyOf={clusterKey} hasLabels />
+    <ListPage
+      title="Clusters"
+      rows={rows}
+      total={clusters.size}
+      columns={clusterColumns}
+      keyOf={clusterKey}
+      controls={<ChartSelect charts={chartsOf(fleet)} chart={chart} choose={setChart} />}
+    />
   );
 }
 
@@ -117,19 +213,12 @@ const sourceColumns: readonly Column<Row<FleetSource>>[] = [
         <span className="soft">{source.kind}</span> {source.name}
       </Link>
     ),
+    sortBy: ({ name }) => name,
   },
   namespace,
-  {
-    name: "State",
-    width: "13rem",
-    cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
-  },
-  {
-    name: "Revision",
-    width: "12rem",
-    cell: ({ revision }) => <span title={revision}>{revision}</span>,
-  },
-  { name: "Address", width: "14rem", cell: ({ url }) => <span title={url}>{url}</span> },
+  state,
+  { name: "Revision", width: "12rem", ...textual(({ revision = "" }) => revision) },
+  { name: "Address", width: "14rem", ...textual(({ url }) => url) },
   since,
   why,
 ];

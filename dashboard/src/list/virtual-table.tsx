@@ -1,6 +1,21 @@
-/** A table of any length, of which only the visible rows exist: they are placed by the page, so its roles make it a table. */
+/**
+ * A table of any length, of which only the visible rows exist: they are placed by the page, so its roles make it a table. A click
+ * on the head of a column sorts by it; the address has the order.
+ */
+import {
+  type ColumnDef,
+  createSortedRowModel,
+  functionalUpdate,
+  type Header,
+  type Row,
+  rowSortingFeature,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useMemo, useRef } from "react";
+import { useParameter } from "../address/index.ts";
+import { compareValues, formatSort, parseSort, type SortValue } from "./sort.ts";
 import "./virtual-table.css";
 
 export interface Column<T> {
@@ -8,11 +23,14 @@ export interface Column<T> {
   /** Of a grid track. */
   readonly width: string;
   readonly cell: (row: T) => ReactNode;
+  /** What the column is sorted by; absent: it cannot be. */
+  readonly sortBy?: (row: T) => SortValue;
 }
 
-export interface VirtualTableProps<T> {
+export interface VirtualTableProps<T extends object> {
   /** For those who do not see it. */
   readonly name: string;
+  /** In the order that they have as long as no column is chosen. */
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
@@ -21,17 +39,24 @@ export interface VirtualTableProps<T> {
 }
 
 const rowHeight = 36;
+const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
+type Features = typeof features;
 
-export function VirtualTable<T>({
-  name,
-  rows,
-  columns,
-  keyOf,
-  tallest = 480,
-}: VirtualTableProps<T>) {
+export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
+  const { name, rows, columns, keyOf, tallest = 480 } = props;
+  const [sort, setSort] = useParameter("sort", "");
+  const sorting = useMemo(() => parseSort(sort), [sort]);
+  const definitions = useMemo(() => columns.map(definitionOf), [columns]);
+  const table = useTable({
+    ...{ features, columns: definitions, data: rows, getRowId: keyOf },
+    state: { sorting },
+    onSortingChange: (update) => setSort(formatSort(functionalUpdate(update, sorting))),
+    enableMultiSort: false,
+  });
+  const shown = table.getRowModel().rows;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: shown.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     overscan: 10,
@@ -43,41 +68,82 @@ export function VirtualTable<T>({
         className="table"
         role="table"
         aria-label={name}
-        aria-rowcount={rows.length + 1}
+        aria-rowcount={shown.length + 1}
         ref={scroller}
         style={{ maxBlockSize: tallest }}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
         tabIndex={0}
       >
         <div className="table-row table-head" role="row" style={template}>
-          {columns.map(({ name: title }) => (
-            <span key={title} role="columnheader">
-              {title}
-            </span>
+          {table.getFlatHeaders().map((header) => (
+            <HeadCell key={header.id} header={header} />
           ))}
         </div>
         <div role="rowgroup" className="table-body" style={{ blockSize: virtual.getTotalSize() }}>
           {virtual.getVirtualItems().map(({ index, start }) => {
-            const row = rows[index];
+            const row = shown[index];
             return row === undefined ? null : (
               <div
-                key={keyOf(row)}
+                key={row.id}
                 role="row"
                 aria-rowindex={index + 2}
                 className="table-row"
                 style={{ ...template, transform: `translateY(${start}px)`, blockSize: rowHeight }}
               >
-                {columns.map(({ name: title, cell }) => (
-                  <span key={title} role="cell" className="table-cell">
-                    {cell(row)}
-                  </span>
-                ))}
+                <Cells row={row} columns={columns} />
               </div>
             );
           })}
         </div>
       </div>
-      {rows.length === 0 && <p className="soft">Nothing matches.</p>}
+      {shown.length === 0 && <p className="soft">Nothing matches.</p>}
     </div>
   );
+}
+
+function definitionOf<T extends object>({ name, sortBy }: Column<T>): ColumnDef<Features, T> {
+  return {
+    id: name,
+    accessorFn: (row) => sortBy?.(row),
+    enableSorting: sortBy !== undefined,
+    sortFn: (one, other, id) =>
+      compareValues(one.getValue<SortValue>(id), other.getValue<SortValue>(id)),
+    sortUndefined: "last",
+    sortDescFirst: false,
+  };
+}
+
+const arrows = { asc: "↑", desc: "↓" } as const;
+
+function HeadCell<T extends object>({
+  header: { column },
+}: {
+  readonly header: Header<Features, T>;
+}) {
+  const order = column.getIsSorted();
+  if (!column.getCanSort()) return <span role="columnheader">{column.id}</span>;
+  return (
+    <span
+      role="columnheader"
+      aria-sort={order === "asc" ? "ascending" : order === "desc" ? "descending" : "none"}
+    >
+      <button type="button" className="table-sort" onClick={() => column.toggleSorting()}>
+        {column.id} <span aria-hidden="true">{order === false ? "" : arrows[order]}</span>
+      </button>
+    </span>
+  );
+}
+
+function Cells<T extends object>({
+  row: { original },
+  columns,
+}: {
+  readonly row: Row<Features, T>;
+  readonly columns: readonly Column<T>[];
+}) {
+  return columns.map(({ name, cell }) => (
+    <span key={name} role="cell" className="table-cell">
+      {cell(original)}
+    </span>
+  ));
 }

@@ -3,6 +3,6 @@ export {
   byUrgency,
   lookOf,
   needsAttention,
-  statesByUrgency,
   type Tone,
+  urgencyOf,
 } from "./state.ts";

@@ -34,7 +34,7 @@ export function lookOf(state: AnyState): StateLook {
 }
 
 /** From the state that needs attention most. */
-export const statesByUrgency: readonly AnyState[] = [
+const statesByUrgency: readonly AnyState[] = [
   ...appStates.slice(0, 3),
   "Failed",
   ...appStates.slice(3, -1),
@@ -49,6 +49,11 @@ export function needsAttention(state: AnyState): boolean {
   return tone === "bad" || tone === "warn" || state === "Offline";
 }
 
+/** 0 for the state that needs attention most. */
+export function urgencyOf(state: AnyState): number {
+  return statesByUrgency.indexOf(state);
+}
+
 export function byUrgency(one: AnyState, other: AnyState): number {
-  return statesByUrgency.indexOf(one) - statesByUrgency.indexOf(other);
+  return urgencyOf(one) - urgencyOf(other);
 }

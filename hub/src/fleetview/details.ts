@@ -1,5 +1,5 @@
 /** One app, cluster, release or source with all that the caches have about it. Whoever reads it checks the rights. */
-import type { Bundle, ChartPin, ClusterGroup } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, ChartPin, ClusterGroup } from "@flotilla/shared/api";
 import { frontEndBundleName } from "@flotilla/shared/api/names";
 import { versionSkew } from "@flotilla/shared/buildinfo";
 import type {
@@ -32,6 +32,7 @@ import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions
 import type { FleetViewDeps } from "./fleet-view.ts";
 import { releaseDetailOf, releaseOf } from "./release-of.ts";
 import { sourceOf } from "./source-of.ts";
+import { versionHistoryOf } from "./version-history.ts";
 
 /** What depends on the rights of the user is added by the caller. */
 export type Unreviewed<T> = Omit<T, "actions" | "requests">;
@@ -65,6 +66,10 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     return bundle !== undefined && appRefOf(bundle).kind === kind ? bundle : undefined;
   }
 
+  function deploymentsOf(bundle: Bundle | undefined): readonly BundleDeployment[] {
+    return bundle === undefined ? [] : deployments.store.byIndex(byBundle, keyOf(bundle));
+  }
+
   function common(kind: string, object: KubeObject & { readonly status?: unknown }) {
     const { namespace = "", name, creationTimestamp } = object.metadata;
     const [writer] = object.metadata.managedFields ?? [];
@@ -81,6 +86,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     const key = keyOf({ namespace: ref.namespace, name: ref.name });
     const bundle = bundleOf(ref);
     const charts = (pins: readonly ChartPin[] = []) => ({ charts: pins.map(chartOf) });
+    const history = versionHistoryOf(deploymentsOf(bundle));
     switch (ref.kind) {
       case "HelmOp": {
         const helmOp = helmOps.store.get(key);
@@ -94,6 +100,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           conditions: shownConditions(conditions),
           charts: pins === undefined || pins.length === 0 ? [wanted] : pins.map(chartOf),
           polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
+          history,
         };
       }
       case "HelmRelease": {
@@ -106,6 +113,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           ...charts(bundle?.spec.helmOpOptions?.pins),
           ...(source !== undefined && { source }),
           polling: shownPolling(undefined, undefined, undefined),
+          history,
         };
       }
       case "Bundle": {
@@ -115,6 +123,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           conditions: shownConditions(bundle.status?.conditions),
           ...charts(bundle.status?.pins),
           polling: shownPolling(undefined, bundle.status?.resolution, undefined),
+          history,
         };
       }
     }
@@ -128,9 +137,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     const namespace = bundle === undefined ? ref.namespace : clusterNamespaceFor(bundle);
     const own = groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
     const deployed = new Map(
-      (bundle === undefined ? [] : deployments.store.byIndex(byBundle, keyOf(bundle))).map(
-        (deployment) => [clusterKeyOf(deployment), deployment] as const,
-      ),
+      deploymentsOf(bundle).map((deployment) => [clusterKeyOf(deployment), deployment] as const),
     );
     return clusters.store.byIndex(byNamespace, namespace).map((cluster) => {
       const deployment = deployed.get(keyOf(cluster));
@@ -194,15 +201,11 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     release(ref, of) {
       const bundle = bundleOf(of);
       const cluster = clusters.store.get(keyOf(ref));
-      const found =
-        bundle &&
-        deployments.store
-          .byIndex(byBundle, keyOf(bundle))
-          .find(
-            (deployment) =>
-              clusterKeyOf(deployment) === keyOf(ref) &&
-              isForCluster(deployment, cluster?.metadata.uid),
-          );
+      const found = deploymentsOf(bundle).find(
+        (deployment) =>
+          clusterKeyOf(deployment) === keyOf(ref) &&
+          isForCluster(deployment, cluster?.metadata.uid),
+      );
       if (bundle === undefined || found === undefined) return undefined;
       return {
         ...releaseDetailOf({ app: of, bundle, deployment: found, cluster }),

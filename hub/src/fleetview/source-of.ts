@@ -36,6 +36,7 @@ export function sourceOf(kind: SourceKind, { metadata, spec, status }: AnySource
     state: stateOf(ready, metadata.generation),
     ...explained(ready),
     suspended: spec?.suspend === true,
+    labels: { ...metadata.labels },
     url: addressOf(spec),
     ...(revision !== undefined && { revision }),
   };

@@ -110,6 +110,18 @@ const chartSchema = z.object({
   note: optional("A problem of the resolved chart."),
 });
 
+/** A version that agents have installed, as the revisions of Helm in all clusters have it. */
+const versionRecordSchema = z
+  .object({
+    version: z.string(),
+    firstAt: z.string().meta({ description: "When the first cluster got it, RFC 3339." }),
+    lastAt: z.string().meta({ description: "When the last cluster got it, RFC 3339." }),
+    clusters: z.int().meta({ description: "How many clusters have got it." }),
+    current: z.int().meta({ description: "How many clusters run it now." }),
+    failed: z.int().meta({ description: "In how many clusters its last revision failed." }),
+  })
+  .meta({ title: "VersionRecord" });
+
 export const appDetailSchema = appSchema
   .extend({
     ...objectFields,
@@ -119,6 +131,9 @@ export const appDetailSchema = appSchema
     }),
     source: sourceRefSchema.optional(),
     polling: pollingSchema,
+    history: z.array(versionRecordSchema).meta({
+      description: "The versions that its clusters have got, the newest first.",
+    }),
     events: z.array(eventSchema),
   })
   .meta({ title: "AppDetail" });
@@ -206,6 +221,7 @@ export type ActionName = (typeof actionNames)[number];
 export type ActionRequest = Readonly<z.infer<typeof actionRequestSchema>>;
 export type Action = Readonly<z.infer<typeof actionSchema>>;
 export type AppDetail = Readonly<z.infer<typeof appDetailSchema>>;
+export type VersionRecord = Readonly<z.infer<typeof versionRecordSchema>>;
 export type Target = Readonly<z.infer<typeof targetSchema>>;
 export type ClusterRelease = Readonly<z.infer<typeof clusterReleaseSchema>>;
 export type ClusterDetail = Readonly<z.infer<typeof clusterDetailSchema>>;

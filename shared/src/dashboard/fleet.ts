@@ -5,6 +5,7 @@ import { appStates, clusterStates, sourceStates } from "./states/index.ts";
 const text = (description: string) => z.string().meta({ description });
 const optionalText = (description: string) => z.string().meta({ description }).optional();
 const count = (description: string) => z.int().meta({ description });
+const labels = z.record(z.string(), z.string());
 
 export const appKinds = ["HelmOp", "HelmRelease", "Bundle"] as const;
 export const sourceKinds = [
@@ -36,6 +37,7 @@ export const appSchema = appRefSchema
     state: z.enum(appStates),
     ...reasonFields,
     suspended: z.boolean(),
+    labels,
     chart: text("The chart, as its source names it."),
     version: optionalText("The version that is deployed to all of its clusters."),
     ready: count("In how many clusters it is ready."),
@@ -52,7 +54,7 @@ export const clusterSchema = clusterRefSchema
     state: z.enum(clusterStates),
     ...reasonFields,
     connected: z.boolean(),
-    labels: z.record(z.string(), z.string()),
+    labels,
     agentVersion: optionalText("The version of its agent."),
     ready: count("How many of its releases are ready."),
     desired: count("How many releases it has."),
@@ -67,6 +69,7 @@ export const sourceSchema = z
     state: z.enum(sourceStates),
     ...reasonFields,
     suspended: z.boolean(),
+    labels,
     url: text("Its address."),
     revision: optionalText("The revision that was found last."),
   })

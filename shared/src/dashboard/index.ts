@@ -9,6 +9,7 @@ export type {
   ReleaseDetail,
   SourceDetail,
   Target,
+  VersionRecord,
 } from "./details.ts";
 export { type BodyOf, type EndpointName, endpoints, type ResponseOf } from "./endpoints.ts";
 export {
