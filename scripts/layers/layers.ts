@@ -107,9 +107,10 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   ],
   dashboard: [
     ["address", "api", "state", "time"],
-    ["badge", "session"],
+    ["badge", "canvas", "requests", "session"],
     ["fleet"],
-    ["detail", "list", "matrix", "palette", "versions"],
+    ["grouping"],
+    ["detail", "list", "map", "matrix", "palette", "versions"],
     ["app", "cluster", "overview", "release", "source"],
     ["shell"],
     ["main.tsx"],

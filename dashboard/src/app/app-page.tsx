@@ -1,7 +1,7 @@
 /** A HelmOp, HelmRelease or Bundle: how it is, where its chart comes from, and where it goes and why. */
 import type { AppDetail, AppRef } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
-import { pageOf } from "../address/index.ts";
+import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
 import {
   Actions,
@@ -17,11 +17,15 @@ import {
 } from "../detail/index.ts";
 import { objectKey, useFleet } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
-import { VersionsCard } from "../versions/index.ts";
+import { HistoryPanel } from "./history-panel.tsx";
+import { RolloutPanel } from "./rollout-panel.tsx";
 import { TargetsPanel } from "./targets-panel.tsx";
+import { ValuesPanel } from "./values-panel.tsx";
+import "./app-page.css";
 
 export function AppPage(ref: AppRef) {
   const { apps } = useFleet();
+  const [text, setText] = useParameter("text", "");
   const { kind, namespace, name } = ref;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}`;
   const { data: app, error } = useDetail<"app">(path, apps.get(objectKey(ref)));
@@ -56,13 +60,15 @@ export function AppPage(ref: AppRef) {
       </header>
       <div className="columns">
         <ChartPanel {...app} />
-        <VersionsCard app={ref} />
+        <RolloutPanel app={ref} chooseVersion={setText} />
       </div>
-      <TargetsPanel app={ref} />
+      <TargetsPanel app={ref} text={text} setText={setText} />
       <div className="columns">
+        <HistoryPanel history={app.history} />
         <Conditions conditions={app.conditions} />
         <EventList events={app.events} />
       </div>
+      <ValuesPanel app={ref} />
       <Source yaml={app.yaml} />
     </div>
   );

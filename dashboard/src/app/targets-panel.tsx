@@ -1,17 +1,22 @@
 /** The clusters of the app's workspace: whether it is deployed there and why, and how it is there. */
 import type { AppRef, Target } from "@flotilla/shared/dashboard";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { Link } from "wouter";
-import { releasePage } from "../address/index.ts";
+import { releasePage, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
 import { useDetail } from "../detail/index.ts";
 import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
-import { VirtualTable } from "../list/index.ts";
-import { byUrgency } from "../state/index.ts";
+import { type Column, VirtualTable } from "../list/index.ts";
+import { byUrgency, urgencyOf } from "../state/index.ts";
 
-type Choice = "in" | "out" | "all";
+export interface TargetsPanelProps {
+  readonly app: AppRef;
+  /** The filter. */
+  readonly text: string;
+  readonly setText: (text: string) => void;
+}
 
-export function TargetsPanel({ app }: { readonly app: AppRef }) {
+export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
   const { apps, rows } = useFleet();
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
@@ -20,13 +25,12 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
     path,
     `${JSON.stringify(apps.get(key))} ${rows.get(key)?.states.join("")}`,
   );
-  const [choice, setChoice] = useState<Choice>("in");
-  const [text, setText] = useState("");
+  const [choice, setChoice] = useParameter("show", "in");
   const shown = useMemo(
     () =>
       (data?.targets ?? [])
         .filter(({ isTarget }) => choice === "all" || isTarget === (choice === "in"))
-        .filter((target) => clusterKey(target).includes(text) || target.why.includes(text))
+        .filter((target) => hasText(target, text))
         .sort(
           (one, other) =>
             byUrgency(one.state ?? "Ready", other.state ?? "Ready") ||
@@ -34,6 +38,7 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
         ),
     [data, choice, text],
   );
+  const columns = useMemo(() => columnsOf({ kind, namespace, name }), [kind, namespace, name]);
   const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
   return (
     <section className="card" aria-labelledby="targets-title">
@@ -41,7 +46,7 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
         <h2 id="targets-title">Clusters</h2>
         <label>
           Show{" "}
-          <select value={choice} onChange={(event) => setChoice(event.target.value as Choice)}>
+          <select value={choice} onChange={(event) => setChoice(event.target.value)}>
             <option value="in">targets ({inside})</option>
             <option value="out">others ({(data?.targets.length ?? 0) - inside})</option>
             <option value="all">all</option>
@@ -55,34 +60,42 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
           onChange={(event) => setText(event.target.value)}
         />
       </div>
-      <VirtualTable
-        name="Clusters of this app"
-        rows={shown}
-        keyOf={clusterKey}
-        columns={[
-          { name: "Cluster", width: "14rem", cell: (target) => <Name app={app} target={target} /> },
-          {
-            name: "State",
-            width: "11rem",
-            cell: ({ state }) =>
-              state === undefined ? (
-                <span className="soft">none</span>
-              ) : (
-                <StateBadge state={state} />
-              ),
-          },
-          { name: "Version", width: "8rem", cell: ({ version }) => version ?? "" },
-          {
-            name: "Why",
-            width: "minmax(14rem, 1fr)",
-            cell: ({ message, why }) => (
-              <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>
-            ),
-          },
-        ]}
-      />
+      <VirtualTable name="Clusters of this app" rows={shown} keyOf={clusterKey} columns={columns} />
     </section>
   );
+}
+
+function columnsOf(app: AppRef): readonly Column<Target>[] {
+  return [
+    {
+      name: "Cluster",
+      width: "14rem",
+      cell: (target) => <Name app={app} target={target} />,
+      sortBy: (target) => target.name,
+    },
+    {
+      name: "State",
+      width: "11rem",
+      cell: ({ state }) =>
+        state === undefined ? <span className="soft">none</span> : <StateBadge state={state} />,
+      sortBy: ({ state }) => (state === undefined ? undefined : urgencyOf(state)),
+    },
+    {
+      name: "Version",
+      width: "8rem",
+      cell: ({ version }) => version ?? "",
+      sortBy: ({ version }) => version,
+    },
+    {
+      name: "Why",
+      width: "minmax(14rem, 1fr)",
+      cell: ({ message, why }) => <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>,
+    },
+  ];
+}
+
+function hasText({ namespace, name, why, version = "", message = "" }: Target, text: string) {
+  return [`${namespace}/${name}`, why, version, message].some((each) => each.includes(text));
 }
 
 function Name({ app, target }: { readonly app: AppRef; readonly target: Target }) {

@@ -1,5 +1,6 @@
 /** A cluster: its agent, and its releases with what is installed (sync) and whether it works (health). */
 import type { ClusterDetail, ClusterRef, ClusterRelease } from "@flotilla/shared/dashboard";
+import { useMemo } from "react";
 import { Link } from "wouter";
 import { releasePage } from "../address/index.ts";
 import { HealthText, StateBadge, SyncText } from "../badge/index.ts";
@@ -14,8 +15,8 @@ import {
   useDetail,
 } from "../detail/index.ts";
 import { clusterKey, objectKey, plural, useFleet } from "../fleet/index.ts";
-import { VirtualTable } from "../list/index.ts";
-import { byUrgency } from "../state/index.ts";
+import { type Column, VirtualTable } from "../list/index.ts";
+import { byUrgency, urgencyOf } from "../state/index.ts";
 import { Ago } from "../time/index.ts";
 
 export function ClusterPage(ref: ClusterRef) {
@@ -59,9 +60,16 @@ export function ClusterPage(ref: ClusterRef) {
 
 function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
   const { releases, hiddenReleases, orphans } = cluster;
-  const shown = releases.toSorted(
-    (one, other) => byUrgency(one.state, other.state) || one.app.name.localeCompare(other.app.name),
+  const shown = useMemo(
+    () =>
+      releases.toSorted(
+        (one, other) =>
+          byUrgency(one.state, other.state) || one.app.name.localeCompare(other.app.name),
+      ),
+    [releases],
   );
+  const key = clusterKey(cluster);
+  const columns = useMemo(() => releaseColumns(key), [key]);
   return (
     <section className="card" aria-labelledby="releases-title">
       <h2 id="releases-title">Releases</h2>
@@ -69,35 +77,7 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
         name="Releases"
         rows={shown}
         keyOf={({ app }) => objectKey(app)}
-        columns={[
-          {
-            name: "App",
-            width: "16rem",
-            cell: ({ app }: ClusterRelease) => (
-              <Link href={releasePage(clusterKey(cluster), app)}>
-                <span className="soft">{app.kind}</span> {app.name}
-              </Link>
-            ),
-          },
-          {
-            name: "State",
-            width: "12rem",
-            cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
-          },
-          { name: "Sync", width: "8rem", cell: ({ sync }) => <SyncText sync={sync} /> },
-          { name: "Health", width: "8rem", cell: ({ health }) => <HealthText health={health} /> },
-          {
-            name: "Version",
-            width: "10rem",
-            cell: ({ version = "", desiredVersion }) =>
-              desiredVersion === undefined ? version : `${version} → ${desiredVersion}`,
-          },
-          {
-            name: "Why",
-            width: "minmax(12rem, 1fr)",
-            cell: ({ message }) => <span title={message}>{message}</span>,
-          },
-        ]}
+        columns={columns}
       />
       {hiddenReleases > 0 && (
         <p className="soft">
@@ -112,6 +92,52 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
       )}
     </section>
   );
+}
+
+/** `cluster`: as `NAMESPACE/NAME`. */
+function releaseColumns(cluster: string): readonly Column<ClusterRelease>[] {
+  return [
+    {
+      name: "App",
+      width: "16rem",
+      cell: ({ app }) => (
+        <Link href={releasePage(cluster, app)}>
+          <span className="soft">{app.kind}</span> {app.name}
+        </Link>
+      ),
+      sortBy: ({ app }) => app.name,
+    },
+    {
+      name: "State",
+      width: "12rem",
+      cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
+      sortBy: ({ state }) => urgencyOf(state),
+    },
+    {
+      name: "Sync",
+      width: "8rem",
+      cell: ({ sync }) => <SyncText sync={sync} />,
+      sortBy: ({ sync }) => sync,
+    },
+    {
+      name: "Health",
+      width: "8rem",
+      cell: ({ health }) => <HealthText health={health} />,
+      sortBy: ({ health }) => health,
+    },
+    {
+      name: "Version",
+      width: "10rem",
+      cell: ({ version = "", desiredVersion }) =>
+        desiredVersion === undefined ? version : `${version} → ${desiredVersion}`,
+      sortBy: ({ version }) => version,
+    },
+    {
+      name: "Why",
+      width: "minmax(12rem, 1fr)",
+      cell: ({ message }) => <span title={message}>{message}</span>,
+    },
+  ];
 }
 
 function Agent({ agent, labels }: ClusterDetail) {

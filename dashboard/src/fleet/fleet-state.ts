@@ -3,6 +3,7 @@ import type {
   App,
   AppRef,
   Change,
+  ClusterState,
   Fleet,
   FleetCluster,
   FleetEvent,
@@ -10,7 +11,7 @@ import type {
   FleetSource,
   ReleaseState,
 } from "@flotilla/shared/dashboard";
-import { noRelease, stateCharacters } from "@flotilla/shared/dashboard/states";
+import { noRelease, releaseStates, stateCharacters } from "@flotilla/shared/dashboard/states";
 
 /** The releases of one app, by the index of the cluster's column. */
 export interface Row {
@@ -73,6 +74,17 @@ export function releaseStateAt(row: Row | undefined, column: number): ReleaseSta
 /** "" for none. */
 export function versionAt(row: Row | undefined, column: number): string {
   return row?.versions[(row.versionOf[column] ?? 0) - 1] ?? "";
+}
+
+/** Of the cluster, or, to those who may not see it, the worst of its releases; undefined if it has none. */
+export function stateOfColumn(
+  { clusters, columns, rows }: Pick<FleetState, "clusters" | "columns" | "rows">,
+  column: number,
+): ClusterState | undefined {
+  const cluster = clusters.get(columns[column] ?? "");
+  if (cluster !== undefined) return cluster.state;
+  const states = new Set([...rows.values()].map((row) => releaseStateAt(row, column)));
+  return releaseStates.find((state) => states.has(state));
 }
 
 /** The same fleet with these changes; parts without a change are the same objects. */

@@ -13,6 +13,7 @@ export {
   objectKey,
   type Row,
   releaseStateAt,
+  stateOfColumn,
   versionAt,
 } from "./fleet-state.ts";
 export { type Concern, concernsOf, countStates, headline, plural } from "./summary.ts";

@@ -1,2 +1,2 @@
 export { AppList, ClusterList, SourceList } from "./lists.tsx";
-export { VirtualTable } from "./virtual-table.tsx";
+export { type Column, VirtualTable } from "./virtual-table.tsx";

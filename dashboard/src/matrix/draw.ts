@@ -1,12 +1,8 @@
 /** Draws rows of releases on a canvas. */
+import type { Palette } from "../canvas/index.ts";
 import { type Row, releaseStateAt } from "../fleet/index.ts";
-import { lookOf, type Tone } from "../state/index.ts";
+import { lookOf } from "../state/index.ts";
 import { type GroupLayout, stateOfCell } from "./layout.ts";
-
-export interface Palette {
-  readonly tones: Readonly<Record<Tone, string>>;
-  readonly none: string;
-}
 
 export interface DrawOptions {
   readonly groups: readonly GroupLayout[];
@@ -18,21 +14,6 @@ export interface DrawOptions {
 }
 
 const gap = 2;
-
-export function readPalette(): Palette {
-  const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    tones: {
-      bad: colour("bad"),
-      warn: colour("warn"),
-      busy: colour("busy"),
-      off: colour("off"),
-      good: colour("good"),
-    },
-    none: colour("cell-none"),
-  };
-}
 
 export function drawRows(context: CanvasRenderingContext2D, options: DrawOptions): void {
   const { groups, rows, top, rowHeight, palette } = options;

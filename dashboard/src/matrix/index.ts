@@ -1,1 +1,1 @@
-export { MatrixPanel } from "./matrix-panel.tsx";
+export { Matrix } from "./matrix.tsx";

@@ -4,7 +4,7 @@
  */
 import type { ReleaseState } from "@flotilla/shared/dashboard";
 import { releaseStates } from "@flotilla/shared/dashboard/states";
-import type { ClusterGroup } from "./groups.ts";
+import type { ClusterGroup } from "../grouping/index.ts";
 
 export interface Cell {
   /** The columns of the fleet that it stands for. */

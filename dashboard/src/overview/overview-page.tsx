@@ -2,11 +2,11 @@
 import { useMemo } from "react";
 import { StateIcon } from "../badge/index.ts";
 import { concernsOf, headline, useFleet } from "../fleet/index.ts";
-import { MatrixPanel } from "../matrix/index.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CountsBar } from "./counts-bar.tsx";
 import { EventsPanel } from "./events-panel.tsx";
+import { FleetPanel } from "./fleet-panel.tsx";
 import { VersionsPanel } from "./versions-panel.tsx";
 import "./overview-page.css";
 
@@ -24,8 +24,8 @@ export function OverviewPage() {
       </header>
       {concerns.length > 0 && <AttentionList concerns={concerns} />}
       <ChangesPanel />
+      <FleetPanel />
       <VersionsPanel />
-      <MatrixPanel />
       <EventsPanel />
     </div>
   );

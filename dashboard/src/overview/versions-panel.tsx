@@ -24,7 +24,7 @@ export function VersionsPanel() {
             <span className="soft">
               {counts
                 .slice(0, maxNamed)
-                .map(({ version, count }) => `${version || "not installed"}: ${count}`)
+                .map(({ version, count }) => `${version || "no version"}: ${count}`)
                 .join(", ")}
               {counts.length > maxNamed && `, and ${counts.length - maxNamed} more`}
             </span>

@@ -1,12 +1,11 @@
 /** What the agent of the cluster reads on request: its objects, their events and logs, its values, the diff, Helm's whole history. */
 import type { ReleaseDetail } from "@flotilla/shared/dashboard";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { useParameter } from "../address/index.ts";
+import { entriesOf, Shown, useAnswer, Values } from "../requests/index.ts";
 import { Ago } from "../time/index.ts";
-import { type Answer, entriesOf, useAnswer } from "./answer.ts";
 import { kindOf } from "./diff-lines.ts";
 import { ResourcesTab } from "./resources-tab.tsx";
-import { ValuesTab } from "./values-tab.tsx";
 import "./agent-tabs.css";
 
 type Tab = "resources" | "events" | "values" | "log" | "diff" | "history";
@@ -98,11 +97,11 @@ interface OpenedProps {
 function Opened({ tab, path, pod, setPod, openLogs }: OpenedProps) {
   switch (tab) {
     case "resources":
-      return <ResourcesTab path={path} openLogs={openLogs} Shown={Shown} />;
+      return <ResourcesTab path={path} openLogs={openLogs} />;
     case "events":
       return <Events path={path} />;
     case "values":
-      return <ValuesTab path={path} Shown={Shown} />;
+      return <Values path={path} />;
     case "log":
       return <Logs path={path} pod={pod} setPod={setPod} />;
     case "diff":
@@ -110,16 +109,6 @@ function Opened({ tab, path, pod, setPod, openLogs }: OpenedProps) {
     case "history":
       return <History path={path} />;
   }
-}
-
-function Shown({ answer, children }: { readonly answer: Answer; readonly children: ReactNode }) {
-  return (
-    <>
-      {answer.problem !== undefined && <p role="alert">{answer.problem}</p>}
-      {children}
-      {!answer.isComplete && <p className="soft">Reading …</p>}
-    </>
-  );
 }
 
 function Logs({ path, pod, setPod }: Pick<OpenedProps, "path" | "pod" | "setPod">) {

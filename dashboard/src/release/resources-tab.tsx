@@ -1,8 +1,8 @@
 /** The objects of a release in the cluster as a graph; the one that says why it is not ready is chosen first. */
 import { useMemo, useState } from "react";
 import { StateIcon } from "../badge/index.ts";
+import { Shown, useAnswer } from "../requests/index.ts";
 import { Ago } from "../time/index.ts";
-import { type Answer, useAnswer } from "./answer.ts";
 import { parseResources, type ResourceNode, toneOf, worstNode } from "./resources.ts";
 import { layoutTree, nodeSize } from "./tree-layout.ts";
 import "./resources-tab.css";
@@ -11,14 +11,9 @@ export interface ResourcesTabProps {
   readonly path: string;
   /** Absent: the user may not read logs. */
   readonly openLogs?: ((pod: string) => void) | undefined;
-  /** Shows why an answer is not complete. */
-  readonly Shown: (props: {
-    readonly answer: Answer;
-    readonly children: React.ReactNode;
-  }) => React.ReactNode;
 }
 
-export function ResourcesTab({ path, openLogs, Shown }: ResourcesTabProps) {
+export function ResourcesTab({ path, openLogs }: ResourcesTabProps) {
   const [attempt, setAttempt] = useState(0);
   const answer = useAnswer(`${path}/resources`, attempt);
   const tree = useMemo(() => parseResources(answer.text), [answer.text]);

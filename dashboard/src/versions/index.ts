@@ -1,2 +1,3 @@
+export { toneOfVersion } from "./tones.ts";
 export { VersionsBar } from "./versions-bar.tsx";
-export { VersionsCard } from "./versions-card.tsx";
+export { VersionsList } from "./versions-list.tsx";

@@ -1,5 +1,6 @@
 /** One bar of the clusters by version: its parts grow and shrink while an upgrade goes through the fleet. */
 import type { VersionCount } from "../fleet/index.ts";
+import { toneOfVersion } from "./tones.ts";
 import "./versions.css";
 
 /** For eyes only: what it shows has to stand beside it as text. */
@@ -9,7 +10,7 @@ export function VersionsBar({ counts }: { readonly counts: readonly VersionCount
       {counts.map(({ version, count }, index) => (
         <span
           key={version}
-          className={`versions-part version-${Math.min(index, 4)}`}
+          className={`versions-part tone-${toneOfVersion(index, version)}`}
           style={{ flexGrow: count }}
         />
       ))}

@@ -55,8 +55,7 @@ describe("the history of versions", () => {
       { ...rolledBack, firstAt: "", lastAt: "" },
       { version: "1.0.0", clusters: 1, current: 1, failed: 0, firstAt: "", lastAt: "" },
     );
-    assert.equal(failed?.failed, 1);
-    assert.equal(failed?.current, 0);
+    assert.deepEqual([failed?.failed, failed?.current], [1, 0]);
   });
 
   test("is empty before an agent has reported, and compares times with other offsets", () => {

@@ -12,12 +12,15 @@ export interface ClusterGroup {
 /** All clusters as one group. */
 export const noLabel = "";
 
+/** `isShown`: whether a cluster, by its column, is in a group at all. */
 export function groupClusters(
   { columns, clusters }: Pick<FleetState, "columns" | "clusters">,
   label: string,
+  isShown: (column: number) => boolean = () => true,
 ): readonly ClusterGroup[] {
   const groups = new Map<string, number[]>();
   for (const [column, key] of columns.entries()) {
+    if (!isShown(column)) continue;
     const cluster = clusters.get(key);
     const value = label === noLabel ? "" : (cluster?.labels[label] ?? "");
     const group = groups.get(value);

@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { isShown, originText, type ReleaseValue, type ValueOrigin, valueText } from "./values.ts";
+import {
+  isShown,
+  originText,
+  type ReleaseValue,
+  type ValueOrigin,
+  valueText,
+} from "./value-texts.ts";
 
 const secret: ValueOrigin = { kind: "Secret", name: "db", key: "values.yaml" };
 

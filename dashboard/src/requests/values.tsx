@@ -1,18 +1,12 @@
 /** The values of the release in this cluster, each with its origin. */
 import { useState } from "react";
-import { type Answer, entriesOf, useAnswer } from "./answer.ts";
-import { isShown, originText, type ReleaseValue, valueText } from "./values.ts";
+import { entriesOf, useAnswer } from "./answer.ts";
+import { Shown } from "./shown.tsx";
+import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
+import "./values.css";
 
-export interface ValuesTabProps {
-  readonly path: string;
-  /** Shows why an answer is not complete. */
-  readonly Shown: (props: {
-    readonly answer: Answer;
-    readonly children: React.ReactNode;
-  }) => React.ReactNode;
-}
-
-export function ValuesTab({ path, Shown }: ValuesTabProps) {
+/** `path`: of the release in the API. */
+export function Values({ path }: { readonly path: string }) {
   const [text, setText] = useState("");
   const [isWithChart, setWithChart] = useState(false);
   const answer = useAnswer(`${path}/values`);

@@ -3,72 +3,20 @@ import type { App } from "@flotilla/shared/dashboard";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { pageOf, releasePage, useParameter } from "../address/index.ts";
+import { pageOf, releasePage } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import { readPalette, Tip, useSize, useTheme } from "../canvas/index.ts";
 import { objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
+import type { ClusterGroup } from "../grouping/index.ts";
 import { byUrgency, lookOf } from "../state/index.ts";
-import { drawRows, readPalette } from "./draw.ts";
-import { type ClusterGroup, groupClusters, groupingLabels, noLabel } from "./groups.ts";
+import { drawRows } from "./draw.ts";
 import { type Cell, cellAt, layoutGroups, stateOfCell } from "./layout.ts";
-import { useSize } from "./use-size.ts";
-import "./matrix-panel.css";
+import "./matrix.css";
 
 const rowHeight = 24;
 const tallest = 420;
 
-export function MatrixPanel() {
-  const fleet = useFleet();
-  const labels = useMemo(() => groupingLabels(fleet.clusters.values()), [fleet.clusters]);
-  const [label, setLabel] = useParameter("group", noLabel);
-  const [zoom, setZoom] = useParameter("zoom", "");
-  const apps = useMemo(
-    () =>
-      [...fleet.apps.values()].sort(
-        (one, other) => byUrgency(one.state, other.state) || one.name.localeCompare(other.name),
-      ),
-    [fleet.apps],
-  );
-  const all = useMemo(
-    () => groupClusters({ columns: fleet.columns, clusters: fleet.clusters }, label),
-    [fleet.columns, fleet.clusters, label],
-  );
-  const shown = zoom === "" ? all : all.filter(({ value }) => value === zoom);
-  return (
-    <section className="card matrix" aria-labelledby="matrix-title">
-      <div className="panel-head">
-        <h2 id="matrix-title">Apps by clusters</h2>
-        <label>
-          Group by{" "}
-          <select
-            value={label}
-            onChange={(event) => {
-              setZoom("");
-              setLabel(event.target.value);
-            }}
-          >
-            <option value={noLabel}>nothing</option>
-            {labels.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        </label>
-        {zoom !== "" && (
-          <button type="button" className="button" onClick={() => setZoom("")}>
-            All clusters
-          </button>
-        )}
-      </div>
-      {apps.length === 0 ? (
-        <p className="soft">There is no HelmOp, HelmRelease or Bundle yet.</p>
-      ) : (
-        <Picture apps={apps} groups={shown.length > 0 ? shown : all} onZoom={setZoom} />
-      )}
-    </section>
-  );
-}
-
-interface PictureProps {
-  readonly apps: readonly App[];
+export interface MatrixProps {
   readonly groups: readonly ClusterGroup[];
   readonly onZoom: (value: string) => void;
 }
@@ -80,13 +28,21 @@ interface Pointed {
   readonly y: number;
 }
 
-function Picture({ apps, groups, onZoom }: PictureProps) {
+export function Matrix({ groups, onZoom }: MatrixProps) {
   const fleet = useFleet();
+  const apps = useMemo(
+    () =>
+      [...fleet.apps.values()].sort(
+        (one, other) => byUrgency(one.state, other.state) || one.name.localeCompare(other.name),
+      ),
+    [fleet.apps],
+  );
   const [, go] = useLocation();
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const plot = useRef<HTMLDivElement>(null);
   const { width } = useSize(plot);
+  useTheme();
   const [pointed, setPointed] = useState<Pointed>();
   const height = Math.min(tallest, apps.length * rowHeight);
   const layout = useMemo(() => layoutGroups(groups, width), [groups, width]);
@@ -190,26 +146,26 @@ function Picture({ apps, groups, onZoom }: PictureProps) {
               onMouseLeave={() => setPointed(undefined)}
               onClick={open}
             />
-            {pointed !== undefined && <Tip {...pointed} width={width} />}
+            {pointed !== undefined && (
+              <Tip x={pointed.x} y={pointed.y} width={width}>
+                <TipText {...pointed} />
+              </Tip>
+            )}
           </div>
         </div>
       </div>
-      <GroupTable groups={groups} onZoom={onZoom} />
     </>
   );
 }
 
-function Tip({ app, cell, x, y, width }: Pointed & { readonly width: number }) {
+function TipText({ app, cell }: Pick<Pointed, "app" | "cell">) {
   const { rows, columns } = useFleet();
   const row = rows.get(objectKey(app));
   const { worst, share } = stateOfCell(cell, (column) => releaseStateAt(row, column));
   const [first, ...others] = cell.columns;
   const version = first === undefined ? "" : versionAt(row, first);
   return (
-    <div
-      className={`matrix-tip ${x > width / 2 ? "matrix-tip-left" : ""}`}
-      style={{ insetInlineStart: x, insetBlockStart: y }}
-    >
+    <>
       <strong>{app.name}</strong>{" "}
       {others.length === 0
         ? `on ${columns[first ?? 0] ?? ""}`
@@ -218,47 +174,6 @@ function Tip({ app, cell, x, y, width }: Pointed & { readonly width: number }) {
       {worst === undefined
         ? "not deployed there"
         : `${lookOf(worst).word}${others.length > 0 ? ` on ${Math.round(share * 100)}%` : ""}${others.length === 0 && version !== "" ? `, ${version}` : ""}`}
-    </div>
-  );
-}
-
-/** The same by groups, for keyboards and screen readers. */
-function GroupTable({ groups, onZoom }: Pick<PictureProps, "groups" | "onZoom">) {
-  const { columns, clusters } = useFleet();
-  return (
-    <details className="matrix-table">
-      <summary>As a table</summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Group</th>
-            <th scope="col">Clusters</th>
-            <th scope="col">Ready</th>
-            <th scope="col">Offline</th>
-            <th scope="col">Other</th>
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map(({ value, columns: members }) => {
-            const states = members.map((column) => clusters.get(columns[column] ?? "")?.state);
-            const ready = states.filter((state) => state === "Ready").length;
-            const offline = states.filter((state) => state === "Offline").length;
-            return (
-              <tr key={value}>
-                <th scope="row">
-                  <button type="button" className="button" onClick={() => onZoom(value)}>
-                    {value === "" ? "all others" : value}
-                  </button>
-                </th>
-                <td>{members.length}</td>
-                <td>{ready}</td>
-                <td>{offline}</td>
-                <td>{members.length - ready - offline}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </details>
+    </>
   );
 }

@@ -1,0 +1,3 @@
+export { GroupTable } from "./group-table.tsx";
+export type { ClusterGroup } from "./groups.ts";
+export { GroupingControls, useGrouping } from "./use-grouping.tsx";

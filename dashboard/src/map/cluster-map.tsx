@@ -1,0 +1,148 @@
+/** Clusters as tiles, grouped by a label: what each is like by colour and shape, and what happens there as motion. */
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { readPalette, Tip, useSize, useTheme } from "../canvas/index.ts";
+import type { ClusterGroup } from "../grouping/index.ts";
+import { changedColumns } from "./changes.ts";
+import { type Brush, drawChange, drawTile, type TileDrawing, type TileLook } from "./draw.ts";
+import { columnAt, layoutMap, tilesOf } from "./layout.ts";
+import { useAnimation } from "./use-animation.ts";
+import "./cluster-map.css";
+
+export interface ClusterMapProps {
+  /** What it shows, for those who do not see it. */
+  readonly name: string;
+  readonly groups: readonly ClusterGroup[];
+  /** Here and below: of the fleet's column. */
+  readonly lookOf: (column: number) => TileLook | undefined;
+  /** Numbers that differ as soon as something in a cluster has changed. */
+  readonly fingerprints: Uint32Array;
+  readonly textOf: (column: number) => ReactNode;
+  readonly pageOf: (column: number) => string | undefined;
+  readonly onZoom: (value: string) => void;
+}
+
+const maxHeight = 300;
+/** How long a change can be seen. */
+const fadeMs = 1_200;
+const pulseMs = 1_600;
+
+export function ClusterMap(props: ClusterMapProps) {
+  const { name, groups, lookOf, fingerprints, textOf, pageOf, onZoom } = props;
+  const [, go] = useLocation();
+  const frame = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { width } = useSize(frame);
+  const theme = useTheme();
+  const [pointed, setPointed] = useState<{ column: number; x: number; y: number }>();
+  const layout = useMemo(() => layoutMap(groups, width, maxHeight), [groups, width]);
+  const tiles = useMemo(
+    () => [...tilesOf(layout)].map((tile) => ({ ...tile, look: lookOf(tile.column) })),
+    [layout, lookOf],
+  );
+  const changes = useChanges(fingerprints);
+  const brush = useRef<Brush>(undefined);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each theme has colours of its own
+  useEffect(() => {
+    const context = canvas.current?.getContext("2d");
+    if (canvas.current === null || !context || width === 0) return;
+    const scale = devicePixelRatio;
+    canvas.current.width = Math.round(width * scale);
+    canvas.current.height = Math.round(layout.height * scale);
+    context.scale(scale, scale);
+    brush.current = { context, palette: readPalette(), pitch: layout.pitch };
+    for (const tile of tiles) drawTile(brush.current, tile);
+  }, [tiles, layout, width, theme]);
+
+  useAnimation(
+    useCallback(
+      (nowMs) => {
+        if (brush.current === undefined) return false;
+        return animate(brush.current, tiles, changes, nowMs);
+      },
+      [tiles, changes],
+    ),
+  );
+
+  function point(event: React.MouseEvent<HTMLCanvasElement>) {
+    const box = event.currentTarget.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const column = columnAt(layout, x, y);
+    return column === undefined ? undefined : { column, x, y };
+  }
+
+  return (
+    <div className="map" ref={frame} style={{ minBlockSize: layout.height }}>
+      {layout.headHeight > 0 &&
+        layout.blocks.map(({ value, columns, x, y, width: wide }) => (
+          <button
+            type="button"
+            tabIndex={-1}
+            key={value}
+            className="map-head"
+            style={{ insetInlineStart: x, insetBlockStart: y, inlineSize: wide }}
+            title={`${value === "" ? "without the label" : value}: ${columns.length} clusters`}
+            onClick={() => onZoom(value)}
+          >
+            {value === "" ? "others" : value} <small>{columns.length}</small>
+          </button>
+        ))}
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={name}
+        className="map-canvas"
+        style={{ inlineSize: width, blockSize: layout.height }}
+        onMouseMove={(event) => setPointed(point(event))}
+        onMouseLeave={() => setPointed(undefined)}
+        onClick={(event) => {
+          const page = pageOf(point(event)?.column ?? -1);
+          if (page !== undefined) go(page);
+        }}
+      />
+      {pointed !== undefined && (
+        <Tip x={pointed.x} y={pointed.y} width={width}>
+          {textOf(pointed.column)}
+        </Tip>
+      )}
+    </div>
+  );
+}
+
+/** By column: when its last change was seen, in the time of frames. Another map with each change. */
+function useChanges(fingerprints: Uint32Array): ReadonlyMap<number, number> {
+  const [seen, setSeen] = useState({ fingerprints, changes: new Map<number, number>() });
+  useEffect(() => {
+    setSeen((before) => {
+      const changed = changedColumns(before.fingerprints, fingerprints);
+      if (changed.length === 0) return { fingerprints, changes: before.changes };
+      const now = performance.now();
+      const recent = [...before.changes].filter(([, at]) => now - at < fadeMs);
+      return {
+        fingerprints,
+        changes: new Map([...recent, ...changed.map((each) => [each, now] as const)]),
+      };
+    });
+  }, [fingerprints]);
+  return seen.changes;
+}
+
+/** What is in progress pulses, and what has changed fades. Returns whether there is more to draw. */
+function animate(
+  brush: Brush,
+  tiles: readonly TileDrawing[],
+  changes: ReadonlyMap<number, number>,
+  nowMs: number,
+): boolean {
+  const opacity = 0.7 + 0.3 * Math.cos((nowMs / pulseMs) * 2 * Math.PI);
+  let hasMore = false;
+  for (const tile of tiles) {
+    const ageMs = nowMs - (changes.get(tile.column) ?? Number.NEGATIVE_INFINITY);
+    if (ageMs < fadeMs + 100) drawChange(brush, tile, Math.min(1, Math.max(0, ageMs / fadeMs)));
+    else if (tile.look?.isChanging === true) drawTile(brush, tile, opacity);
+    else continue;
+    hasMore = true;
+  }
+  return hasMore;
+}

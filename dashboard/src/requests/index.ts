@@ -1,0 +1,3 @@
+export { entriesOf, useAnswer } from "./answer.ts";
+export { Shown } from "./shown.tsx";
+export { Values } from "./values.tsx";
