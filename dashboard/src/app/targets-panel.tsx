@@ -69,26 +69,27 @@ function columnsOf(app: AppRef): readonly Column<Target>[] {
   return [
     {
       name: "Cluster",
-      width: "14rem",
+      width: 14,
       cell: (target) => <Name app={app} target={target} />,
       sortBy: (target) => target.name,
     },
     {
       name: "State",
-      width: "11rem",
+      width: 11,
       cell: ({ state }) =>
         state === undefined ? <span className="soft">none</span> : <StateBadge state={state} />,
       sortBy: ({ state }) => (state === undefined ? undefined : urgencyOf(state)),
     },
     {
       name: "Version",
-      width: "8rem",
+      width: 8,
       cell: ({ version }) => version ?? "",
       sortBy: ({ version }) => version,
     },
     {
       name: "Why",
-      width: "minmax(14rem, 1fr)",
+      width: 14,
+      grow: 1,
       cell: ({ message, why }) => <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>,
     },
   ];

@@ -99,7 +99,7 @@ function releaseColumns(cluster: string): readonly Column<ClusterRelease>[] {
   return [
     {
       name: "App",
-      width: "16rem",
+      width: 16,
       cell: ({ app }) => (
         <Link href={releasePage(cluster, app)}>
           <span className="soft">{app.kind}</span> {app.name}
@@ -109,32 +109,33 @@ function releaseColumns(cluster: string): readonly Column<ClusterRelease>[] {
     },
     {
       name: "State",
-      width: "12rem",
+      width: 12,
       cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
       sortBy: ({ state }) => urgencyOf(state),
     },
     {
       name: "Sync",
-      width: "8rem",
+      width: 8,
       cell: ({ sync }) => <SyncText sync={sync} />,
       sortBy: ({ sync }) => sync,
     },
     {
       name: "Health",
-      width: "8rem",
+      width: 8,
       cell: ({ health }) => <HealthText health={health} />,
       sortBy: ({ health }) => health,
     },
     {
       name: "Version",
-      width: "10rem",
+      width: 10,
       cell: ({ version = "", desiredVersion }) =>
         desiredVersion === undefined ? version : `${version} → ${desiredVersion}`,
       sortBy: ({ version }) => version,
     },
     {
       name: "Why",
-      width: "minmax(12rem, 1fr)",
+      width: 12,
+      grow: 1,
       cell: ({ message }) => <span title={message}>{message}</span>,
     },
   ];

@@ -19,6 +19,11 @@ export function adviceFor({ kind, namespace, name, state, message }: Concern): A
       text: "The registry or repository rejects the credentials. Correct the Secret that it names; the hub reads it again at once.",
       command: `kubectl describe ${object}`,
     };
+  if (isUnreachable(message))
+    return {
+      text: "The repository or registry cannot be reached from the hub. Check its address and the network; retries go on by themselves.",
+      command: `kubectl describe ${object}`,
+    };
   switch (state) {
     case "NotReady":
       return {
@@ -47,7 +52,13 @@ export function adviceFor({ kind, namespace, name, state, message }: Concern): A
   }
 }
 
-/** For people, who read the message itself, too. */
+/** Here and below: for people, who read the message itself, too. */
+function isUnreachable(message: string): boolean {
+  return /connection refused|connection reset|timed? ?out|ENOTFOUND|EAI_AGAIN|no such host|certificate/i.test(
+    message,
+  );
+}
+
 function isAboutCredentials(message: string): boolean {
   return /\b(401|403|unauthorized|authentication|credentials|denied access)\b/i.test(message);
 }

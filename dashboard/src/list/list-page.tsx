@@ -29,6 +29,11 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
   const ofAnyState = useMemo(() => filtered(rows, filter), [rows, filter]);
   const shown = useMemo(() => inStates(ofAnyState, state), [ofAnyState, state]);
   const namespaces = useMemo(() => [...new Set(rows.map((row) => row.namespace))].sort(), [rows]);
+  const isOfSeveral = namespaces.length > 1 || namespace !== "";
+  const shownColumns = useMemo(
+    () => (isOfSeveral ? columns.toSpliced(2, 0, namespaceColumn) : columns),
+    [columns, isOfSeveral],
+  );
   return (
     <section className="card list" aria-labelledby="list-title">
       <div className="panel-head">
@@ -43,19 +48,21 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
           value={text}
           onChange={(event) => setText(event.target.value)}
         />
-        <select
-          aria-label="Namespace"
-          value={namespace}
-          onChange={(event) => setNamespace(event.target.value)}
-        >
-          <option value="">every namespace</option>
-          {namespaces.map((each) => (
-            <option key={each}>{each}</option>
-          ))}
-        </select>
+        {isOfSeveral && (
+          <select
+            aria-label="Namespace"
+            value={namespace}
+            onChange={(event) => setNamespace(event.target.value)}
+          >
+            <option value="">every namespace</option>
+            {namespaces.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        )}
         <input
           type="search"
-          placeholder="env=prod,region"
+          placeholder="Labels: env=prod,region"
           aria-label="Label selector"
           value={labels}
           onChange={(event) => setLabels(event.target.value)}
@@ -63,10 +70,18 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
         {controls}
       </div>
       <StateChips rows={ofAnyState} chosen={state} choose={setState} />
-      <VirtualTable name={title} rows={shown} columns={columns} keyOf={keyOf} tallest={620} />
+      <VirtualTable name={title} rows={shown} columns={shownColumns} keyOf={keyOf} tallest={620} />
     </section>
   );
 }
+
+/** Shown where the rows are of more than one. */
+const namespaceColumn: Column<Listed> = {
+  name: "Namespace",
+  width: 8,
+  cell: (row) => <span title={row.namespace}>{row.namespace}</span>,
+  sortBy: (row) => row.namespace,
+};
 
 function countText(shown: number, all: number): string {
   const [one, other] = [shown, all].map((count) => count.toLocaleString("en"));

@@ -31,30 +31,26 @@ interface Stated {
 /** An age that grows from top to bottom: the youngest first. */
 const since: Column<Stated> = {
   name: "Since",
-  width: "4.5rem",
+  width: 3.5,
   cell: ({ since: at }) => (at === undefined ? "" : <Ago at={at} style="age" />),
   sortBy: ({ since: at }) => (at === undefined ? undefined : -Date.parse(at)),
 };
 const why: Column<Stated> = {
   name: "Why",
-  width: "minmax(14rem, 1fr)",
+  width: 12,
+  grow: 2,
   cell: ({ state, message = "" }) =>
     state === "Ready" ? "" : <span title={message}>{message}</span>,
 };
 const state: Column<Stated> = {
   name: "State",
-  width: "13rem",
+  width: 11,
   cell: ({ state: each, suspended = false }) => <StateBadge state={each} suspended={suspended} />,
   sortBy: ({ state: each }) => urgencyOf(each),
 };
-const namespace: Column<{ readonly namespace: string }> = {
-  ...textual(({ namespace: each }) => each),
-  name: "Namespace",
-  width: "9rem",
-};
 const ready: Column<{ readonly ready: number; readonly desired: number }> = {
   name: "Ready",
-  width: "5.5rem",
+  width: 4.5,
   cell: (row) => `${row.ready}/${row.desired}`,
   sortBy: (row) => (row.desired === 0 ? undefined : row.ready / row.desired),
 };
@@ -70,7 +66,8 @@ function textual<T>(textOf: (row: T) => string): Omit<Cells<T>, "width"> {
 const appColumns: readonly Column<Row<App>>[] = [
   {
     name: "Name",
-    width: "18rem",
+    width: 11,
+    grow: 1,
     cell: (app) => (
       <Link href={pageOf(app)}>
         <span className="soft">{app.kind}</span> {app.name}
@@ -78,11 +75,10 @@ const appColumns: readonly Column<Row<App>>[] = [
     ),
     sortBy: ({ name }) => name,
   },
-  namespace,
   state,
   ready,
-  { name: "Version", width: "8rem", ...textual(({ version = "" }) => version) },
-  { name: "Chart", width: "12rem", ...textual(({ chart }) => chart) },
+  { name: "Version", width: 5.5, ...textual(({ version = "" }) => version) },
+  { name: "Chart", width: 7, grow: 1, ...textual(({ chart }) => chart) },
   since,
   why,
 ];
@@ -119,7 +115,7 @@ export function AppList() {
           <ChartSelect charts={chartsOf(fleet)} chart={chart} choose={setChart} />
           <input
             type="search"
-            placeholder="deployed to cluster"
+            placeholder="Deployed to cluster"
             aria-label="Cluster"
             value={cluster}
             onChange={(event) => setCluster(event.target.value)}
@@ -157,21 +153,22 @@ function ChartSelect({
 const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
   {
     name: "Name",
-    width: "14rem",
+    width: 9,
+    grow: 1,
     cell: (cluster) => <Link href={`/clusters/${clusterKey(cluster)}`}>{cluster.name}</Link>,
     sortBy: ({ name }) => name,
   },
-  namespace,
   state,
   ready,
-  { name: "Agent", width: "6rem", ...textual(({ agentVersion = "" }) => agentVersion) },
+  { name: "Agent", width: 4.5, ...textual(({ agentVersion = "" }) => agentVersion) },
   since,
+  why,
   {
     name: "Labels",
-    width: "minmax(10rem, 1fr)",
+    width: 9,
+    grow: 1,
     ...textual(({ labels }) => labelText(labels)),
   },
-  why,
 ];
 
 export function ClusterList() {
@@ -207,7 +204,8 @@ export function ClusterList() {
 const sourceColumns: readonly Column<Row<FleetSource>>[] = [
   {
     name: "Name",
-    width: "18rem",
+    width: 11,
+    grow: 1,
     cell: (source) => (
       <Link href={pageOf(source)}>
         <span className="soft">{source.kind}</span> {source.name}
@@ -215,10 +213,9 @@ const sourceColumns: readonly Column<Row<FleetSource>>[] = [
     ),
     sortBy: ({ name }) => name,
   },
-  namespace,
   state,
-  { name: "Revision", width: "12rem", ...textual(({ revision = "" }) => revision) },
-  { name: "Address", width: "14rem", ...textual(({ url }) => url) },
+  { name: "Revision", width: 7, grow: 1, ...textual(({ revision = "" }) => revision) },
+  { name: "Address", width: 8, grow: 1, ...textual(({ url }) => url) },
   since,
   why,
 ];

@@ -20,8 +20,10 @@ import "./virtual-table.css";
 
 export interface Column<T> {
   readonly name: string;
-  /** Of a grid track. */
-  readonly width: string;
+  /** In rem: the least that it has. */
+  readonly width: number;
+  /** Its part of the space that is left; absent: none. */
+  readonly grow?: number;
   readonly cell: (row: T) => ReactNode;
   /** What the column is sorted by; absent: it cannot be. */
   readonly sortBy?: (row: T) => SortValue;
@@ -61,7 +63,7 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
     estimateSize: () => rowHeight,
     overscan: 10,
   });
-  const template = { gridTemplateColumns: columns.map(({ width }) => width).join(" ") };
+  const template = templateOf(columns);
   return (
     <div className="table-frame">
       <div
@@ -99,6 +101,20 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
       {shown.length === 0 && <p className="soft">Nothing matches.</p>}
     </div>
   );
+}
+
+const gap = 1;
+
+/** Equal for all rows, whatever is in them. */
+function templateOf(columns: readonly { readonly width: number; readonly grow?: number }[]) {
+  const least = columns.reduce((sum, { width }) => sum + width + gap, -gap);
+  return {
+    gridTemplateColumns: columns
+      .map(({ width, grow = 0 }) => (grow === 0 ? `${width}rem` : `minmax(${width}rem, ${grow}fr)`))
+      .join(" "),
+    columnGap: `${gap}rem`,
+    minInlineSize: `${least}rem`,
+  };
 }
 
 function definitionOf<T extends object>({ name, sortBy }: Column<T>): ColumnDef<Features, T> {

@@ -4,6 +4,7 @@ import { Link, useLocation } from "wouter";
 import { FleetProvider } from "../fleet/index.ts";
 import { Palette } from "../palette/index.ts";
 import { Logo } from "../session/index.ts";
+import { FailedPage, reloadOnce } from "./failed-page.tsx";
 import { LiveIndicator } from "./live-indicator.tsx";
 import { Pages } from "./pages.tsx";
 import { UserMenu } from "./user-menu.tsx";
@@ -19,6 +20,7 @@ const sections = [
 ] as const;
 
 export function App() {
+  const [location] = useLocation();
   return (
     <FleetProvider>
       <a className="skip-link" href="#content">
@@ -28,22 +30,23 @@ export function App() {
         <Link href="/" className="shell-name">
           <Logo /> Flotilla
         </Link>
-        <Sections />
+        <Sections location={location} />
         <Palette />
         <LiveIndicator />
         <UserMenu />
       </header>
       <main id="content" className="shell-content" tabIndex={-1}>
-        <Suspense fallback={<div className="page-loading" aria-busy="true" />}>
-          <Pages />
-        </Suspense>
+        <FailedPage location={location} reload={reloadOnce}>
+          <Suspense fallback={<div className="page-loading" aria-busy="true" />}>
+            <Pages />
+          </Suspense>
+        </FailedPage>
       </main>
     </FleetProvider>
   );
 }
 
-function Sections() {
-  const [location] = useLocation();
+function Sections({ location }: { readonly location: string }) {
   return (
     <nav aria-label="Pages" className="shell-sections">
       {sections.map(({ href, name }) => (
