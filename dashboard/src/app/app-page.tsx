@@ -24,11 +24,12 @@ import { ValuesPanel } from "./values-panel.tsx";
 import "./app-page.css";
 
 export function AppPage(ref: AppRef) {
-  const { apps } = useFleet();
+  const { apps, rows } = useFleet();
+  const key = objectKey(ref);
   const [text, setText] = useParameter("text", "");
   const { kind, namespace, name } = ref;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}`;
-  const { data: app, error } = useDetail<"app">(path, apps.get(objectKey(ref)));
+  const { data: app, error } = useDetail<"app">(path, [apps.get(key), rows.get(key)]);
   if (error !== null) return <Failure error={error} />;
   if (app === undefined) return <Loading />;
   const { state, suspended, message, since, ready, desired } = app;

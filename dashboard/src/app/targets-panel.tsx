@@ -21,10 +21,7 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
   const key = objectKey(app);
-  const { data } = useDetail<"targets">(
-    path,
-    `${JSON.stringify(apps.get(key))} ${rows.get(key)?.states.join("")}`,
-  );
+  const { data } = useDetail<"targets">(path, [apps.get(key), rows.get(key)]);
   const [choice, setChoice] = useParameter("show", "in");
   const shown = useMemo(
     () =>

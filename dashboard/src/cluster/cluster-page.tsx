@@ -22,10 +22,10 @@ import { Ago } from "../time/index.ts";
 export function ClusterPage(ref: ClusterRef) {
   const fleet = useFleet();
   const key = clusterKey(ref);
-  const { data: cluster, error } = useDetail<"cluster">(
-    `/api/v1/clusters/${key}`,
+  const { data: cluster, error } = useDetail<"cluster">(`/api/v1/clusters/${key}`, [
     fleet.clusters.get(key),
-  );
+    fleet.releaseChanges.get(key),
+  ]);
   if (error !== null) return <Failure error={error} />;
   if (cluster === undefined) return <Loading />;
   const { name, namespace, state, message, since, ready, desired } = cluster;

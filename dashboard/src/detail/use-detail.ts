@@ -7,13 +7,12 @@ import { ApiError, get } from "../api/index.ts";
 /** Between two reads, however often it changes. */
 const pauseMs = 1_000;
 
-/**
- * `version`: something that is another one with each change of the object in the fleet, such as its entry there.
- */
-export function useDetail<N extends EndpointName>(path: string, version: unknown) {
+/** `versions`: values of which one is another with each change of the object in the fleet, such as its entry there. */
+export function useDetail<N extends EndpointName>(path: string, versions: readonly unknown[]) {
   const client = useQueryClient();
   const readAt = useRef(0);
-  const readVersion = useRef(version);
+  const readVersions = useRef(versions);
+  const timer = useRef<number>(undefined);
   const result = useQuery<ResponseOf<N>, Error>({
     queryKey: ["detail", path],
     queryFn: ({ signal }) => {
@@ -25,15 +24,25 @@ export function useDetail<N extends EndpointName>(path: string, version: unknown
     retry: (failures, error) =>
       failures < 5 && error instanceof ApiError && (error.status === 0 || error.status === 503),
   });
+  // After each rendering: whether something has changed is cheap to see.
   useEffect(() => {
-    if (readVersion.current === version) return;
-    readVersion.current = version;
-    const waitMs = Math.max(0, readAt.current + pauseMs - Date.now());
-    const timer = setTimeout(
-      () => void client.invalidateQueries({ queryKey: ["detail", path] }),
-      waitMs,
+    if (versions.every((each, index) => each === readVersions.current[index])) return;
+    readVersions.current = versions;
+    timer.current ??= window.setTimeout(
+      () => {
+        timer.current = undefined;
+        void client.invalidateQueries({ queryKey: ["detail", path] });
+      },
+      Math.max(0, readAt.current + pauseMs - Date.now()),
     );
-    return () => clearTimeout(timer);
-  }, [client, path, version]);
+  });
+  useEffect(
+    () => () => {
+      window.clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    // biome-ignore lint/correctness/useExhaustiveDependencies: what waits is for this path
+    [path],
+  );
   return result;
 }

@@ -53,6 +53,18 @@ describe("the fleet of the page", () => {
     assert.equal(releaseStateAt(before.rows.get(key), 1), undefined);
   });
 
+  test("counts a change of a release of which the state and version stay the same", () => {
+    const before = fleetState(fleet);
+    const same = { type: "release", app, state: "Ready", version: "1.0.0" } as const;
+    const after = withChanges(before, [{ ...same, cluster: "ns/a" }], "e-2");
+
+    const changes = (state: typeof before) =>
+      ["ns/a", "ns/b"].map((each) => state.releaseChanges.get(each) ?? 0);
+    assert.deepEqual(changes(before), [0, 0]);
+    assert.deepEqual(changes(after), [1, 0]);
+    assert.deepEqual(changes(withChanges(after, [{ ...same, cluster: "ns/a" }], "e-3")), [2, 0]);
+  });
+
   test("gets new clusters and apps, and loses removed ones", () => {
     const after = withChanges(
       fleetState(fleet),

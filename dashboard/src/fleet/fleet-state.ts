@@ -31,6 +31,8 @@ export interface FleetState {
   readonly columns: readonly string[];
   readonly columnOf: ReadonlyMap<string, number>;
   readonly rows: ReadonlyMap<string, Row>;
+  /** By cluster, how many changes of its releases have arrived: also of what the rows do not have. */
+  readonly releaseChanges: ReadonlyMap<string, number>;
   /** Newest first. */
   readonly events: readonly FleetEvent[];
 }
@@ -62,6 +64,7 @@ export function fleetState(fleet: Fleet): FleetState {
     columns: fleet.columns,
     columnOf: new Map(fleet.columns.map((column, index) => [column, index])),
     rows: new Map(fleet.rows.map((row) => [objectKey(row), rowOf(row)])),
+    releaseChanges: new Map(),
     events: fleet.events,
   };
 }
@@ -132,10 +135,15 @@ function draftOf(fleet: FleetState) {
   let apps: Map<string, App> | undefined;
   let clusters: Map<string, FleetCluster> | undefined;
   let sources: Map<string, FleetSource> | undefined;
+  let releaseChanges: Map<string, number> | undefined;
   return {
     apps: () => (apps ??= new Map(fleet.apps)),
     clusters: () => (clusters ??= new Map(fleet.clusters)),
     sources: () => (sources ??= new Map(fleet.sources)),
+    countReleaseChange(cluster: string): void {
+      releaseChanges ??= new Map(fleet.releaseChanges);
+      releaseChanges.set(cluster, (releaseChanges.get(cluster) ?? 0) + 1);
+    },
     columnOf(cluster: string): number {
       const columnOf = changed.columnOf ?? fleet.columnOf;
       const known = columnOf.get(cluster);
@@ -169,6 +177,7 @@ function draftOf(fleet: FleetState) {
         ...(apps !== undefined && { apps }),
         ...(clusters !== undefined && { clusters }),
         ...(sources !== undefined && { sources }),
+        ...(releaseChanges !== undefined && { releaseChanges }),
         ...(copies.size > 0 && { rows: new Map([...fleet.rows, ...copies]) }),
       };
     },
@@ -215,6 +224,7 @@ function applyRelease(
   { cluster, state, version }: Extract<Change, { readonly type: "release" }>,
 ): void {
   const column = draft.columnOf(cluster);
+  draft.countReleaseChange(cluster);
   const row = draft.row(objectKey(app), column);
   row.states[column] = state === null ? 0 : stateCharacters[state].charCodeAt(0);
   const known = row.versions.indexOf(version);

@@ -20,7 +20,7 @@ function fleet(apps: readonly App[], clusters: readonly FleetCluster[]): FleetSt
     ...{ position: "", columns: [], columnOf: new Map(), rows: new Map(), events: [] },
     apps: new Map(apps.map((each) => [objectKey(each), each])),
     clusters: new Map(clusters.map((each) => [clusterKey(each), each])),
-    sources: new Map(),
+    ...{ sources: new Map(), releaseChanges: new Map() },
   };
 }
 

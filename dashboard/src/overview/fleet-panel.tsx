@@ -13,9 +13,14 @@ const views = [
 ] as const;
 
 export function FleetPanel() {
-  const { apps } = useFleet();
+  const { apps, clusters, columns, rows } = useFleet();
   const [view, setView] = useParameter("view", "map");
-  const grouping = useGrouping();
+  // A cluster that was deleted has a column without a state.
+  const isThere = useCallback(
+    (column: number) => stateOfColumn({ clusters, columns, rows }, column) !== undefined,
+    [clusters, columns, rows],
+  );
+  const grouping = useGrouping(isThere);
   const { groups, zoom } = grouping;
   return (
     <section className="card" aria-labelledby="fleet-title">

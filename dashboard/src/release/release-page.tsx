@@ -14,7 +14,7 @@ import {
   Loading,
   useDetail,
 } from "../detail/index.ts";
-import { clusterKey, objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
+import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
 import { AgentTabs } from "./agent-tabs.tsx";
 
@@ -24,13 +24,13 @@ export interface ReleasePageProps {
 }
 
 export function ReleasePage({ cluster, app }: ReleasePageProps) {
-  const { rows, columnOf, apps } = useFleet();
+  const { apps, releaseChanges } = useFleet();
   const key = clusterKey(cluster);
-  const row = rows.get(objectKey(app));
-  const column = columnOf.get(key) ?? -1;
-  const version = `${releaseStateAt(row, column)} ${versionAt(row, column)} ${JSON.stringify(apps.get(objectKey(app)))}`;
   const path = `/api/v1/clusters/${key}/releases/${app.kind}/${app.namespace}/${app.name}`;
-  const { data: release, error } = useDetail<"release">(path, version);
+  const { data: release, error } = useDetail<"release">(path, [
+    apps.get(objectKey(app)),
+    releaseChanges.get(key),
+  ]);
   if (error !== null) return <Failure error={error} />;
   if (release === undefined) return <Loading />;
   const { state, suspended, message, since, sync, health } = release;

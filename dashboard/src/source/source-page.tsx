@@ -29,7 +29,7 @@ export function SourcePage(ref: SourcePageProps) {
   const { kind, namespace, name } = ref;
   const { data: source, error } = useDetail<"source">(
     `/api/v1/sources/${kind}/${namespace}/${name}`,
-    sources.get(objectKey(ref)),
+    [sources.get(objectKey(ref))],
   );
   if (error !== null) return <Failure error={error} />;
   if (source === undefined) return <Loading />;

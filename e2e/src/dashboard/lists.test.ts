@@ -1,0 +1,143 @@
+/** Lists in a real browser: filtered and sorted by what their address says; and a page of which a part is missing. */
+import assert from "node:assert/strict";
+import { clusters, helmOps } from "@flotilla/shared/api";
+import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
+import type { Page } from "playwright-core";
+import { describe, test } from "vitest";
+import { chartArchive } from "../harness/chart-archive.ts";
+import { waitForObject } from "../harness/wait.ts";
+import { openPage, startBrowser } from "./browser.ts";
+import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+
+const dashboard = await startDashboardFleet({
+  clusters: [{ env: "test" }, { env: "prod" }],
+  names: ["paris", "lyon"],
+});
+const { fleet, charts, address } = dashboard;
+const { hub } = fleet;
+const browser = await startBrowser();
+const token = await dashboard.adminToken();
+
+const chart = (name: string, version: string) =>
+  chartArchive({
+    ...{ name, version },
+    templates: {
+      "all.yaml":
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {version: {{ .Chart.Version | quote }}}\n",
+    },
+  });
+charts.publish(
+  await chart("shop", "1.9.0"),
+  await chart("shop", "1.10.0"),
+  await chart("api", "2.0.0"),
+);
+const hasEnv = { key: "env", operator: "Exists" } as const;
+const everywhere = [{ clusterSelector: { matchExpressions: [hasEnv] } }];
+const inProd = [{ clusterSelector: { matchLabels: { env: "prod" } } }];
+for (const [name, team, chartName, version, targets] of [
+  ["old", "sales", "shop", "1.9.0", everywhere],
+  ["new", "sales", "shop", "1.10.0", everywhere],
+  ["api", "core", "api", "2.0.0", inProd],
+  ["broken", "core", "missing", "1", everywhere],
+] as const)
+  await hub.create(helmOps, {
+    metadata: { namespace, name, labels: { team } },
+    spec: { helm: { repo: charts.url, chart: chartName, version }, targets },
+  });
+for (const [name, count] of [
+  ["old", 2],
+  ["new", 2],
+  ["api", 1],
+] as const)
+  await waitForObject(
+    hub,
+    helmOps,
+    { namespace, name },
+    "ready",
+    ({ status }) => status?.readyClusters === count,
+  );
+// One that never connects.
+await hub.create(clusters, { metadata: { namespace, name: "nantes" }, spec: {} });
+
+/** Waits until the list has exactly these rows, in this order. */
+async function waitForNames(page: Page, names: readonly string[]): Promise<void> {
+  const rows = page.locator(".table-body").getByRole("row");
+  for (const [index, name] of names.entries())
+    await rows
+      .nth(index)
+      .getByRole("link", { name: new RegExp(`^(HelmOp )?${name}$`) })
+      .waitFor();
+  await rows.nth(names.length).waitFor({ state: "detached" });
+}
+
+describe("a list", async () => {
+  const { page, errors } = await openPage(browser);
+
+  test("has the worst first, and is filtered by several states", async () => {
+    await logIn(page, address, token);
+    await page.getByRole("link", { name: "Apps", exact: true }).click();
+    await waitForNames(page, ["broken", "api", "new", "old"]);
+
+    await page.getByRole("button", { name: "Not accepted 1" }).click();
+    await waitForNames(page, ["broken"]);
+    await page.getByRole("button", { name: "Ready 3" }).click();
+    await waitForNames(page, ["broken", "api", "new", "old"]);
+    await page.getByRole("button", { name: "Not accepted 1" }).click();
+    await waitForNames(page, ["api", "new", "old"]);
+    assert.match(page.url(), /\?state=Ready$/);
+  });
+
+  test("is sorted by a column, versions by their numbers, in both directions", async () => {
+    await page.goto(`${address}/apps?chart=shop`);
+    await page.getByRole("button", { name: "Version" }).click();
+    await waitForNames(page, ["old", "new"]);
+    await page.getByRole("button", { name: "Version" }).click();
+    await waitForNames(page, ["new", "old"]);
+    await page.reload();
+    await waitForNames(page, ["new", "old"]);
+    const head = page.getByRole("columnheader", { name: "Version" });
+    assert.equal(await head.getAttribute("aria-sort"), "descending");
+  });
+
+  test("is filtered by chart, cluster, label and text, alone and together", async () => {
+    const cases: readonly (readonly [string, readonly string[]])[] = [
+      ["/apps?chart=api", ["api"]],
+      ["/apps?cluster=paris", ["new", "old"]],
+      ["/apps?cluster=lyon&labels=team%3Dcore", ["api"]],
+      ["/apps?labels=team%3Dsales&text=1.10", ["new"]],
+      ["/clusters?chart=api", ["lyon"]],
+      ["/clusters?labels=env", ["lyon", "paris"]],
+      ["/clusters?state=WaitCheckIn", ["nantes"]],
+    ];
+    for (const [path, names] of cases) {
+      await page.goto(`${address}${path}`);
+      await waitForNames(page, names);
+    }
+    assert.deepEqual(errors, []);
+  });
+});
+
+test("a page of which a part is missing is loaded again once, then says so", async (t) => {
+  const { page, context } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, token);
+  // As after an upgrade of the hub: what the page wants is not there any more.
+  const loaded = await page.evaluate<readonly string[]>(
+    `performance.getEntriesByType("resource").map(({ name }) => name)`,
+  );
+  let missing = 0;
+  const isPart = ({ href, pathname }: URL) => pathname.endsWith(".js") && !loaded.includes(href);
+  await page.route(isPart, (route) => {
+    missing += 1;
+    return route.fulfill({ status: 404, body: "" });
+  });
+  await page.getByRole("link", { name: "Apps", exact: true }).click();
+  await page
+    .getByRole("alert")
+    .getByText(/could not be loaded from the hub/)
+    .waitFor();
+  assert.ok(missing >= 2, "it has tried again");
+  await page.unroute(isPart);
+  await page.getByRole("button", { name: "Load again" }).click();
+  await waitForNames(page, ["broken", "api", "new", "old"]);
+});
