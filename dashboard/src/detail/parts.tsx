@@ -3,7 +3,9 @@ import type { AppDetail, FleetEvent } from "@flotilla/shared/dashboard";
 import { type ReactNode, useState } from "react";
 import { ApiError } from "../api/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import type { Tone } from "../state/index.ts";
 import { Ago } from "../time/index.ts";
+import { wordsOf } from "./condition-words.ts";
 import "./parts.css";
 
 /** In place of a page that cannot be shown. */
@@ -61,38 +63,34 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   );
 }
 
-const badWhenTrue = new Set(["Stalled", "Drifted", "Remediated"]);
-
+/** What is wrong comes first. */
 export function Conditions({ conditions }: Pick<AppDetail, "conditions">) {
+  const shown = conditions
+    .map((condition) => ({ ...condition, ...wordsOf(condition) }))
+    .sort((one, other) => order.indexOf(one.tone) - order.indexOf(other.tone));
   return (
     <section className="card" aria-labelledby="conditions-title">
       <h2 id="conditions-title">Conditions</h2>
       <ul className="conditions">
-        {conditions.map(({ type, status, reason, message, since }) => {
-          const isBad = badWhenTrue.has(type) ? status === "True" : status === "False";
-          const isQuiet = type === "Reconciling";
-          const tone =
-            status === "Unknown" || (isQuiet && status === "True")
-              ? "busy"
-              : isBad && !isQuiet
-                ? "bad"
-                : "good";
-          return (
-            <li key={type} className="condition">
-              <span className={`condition-name tone-${tone}`}>
-                <StateIcon tone={tone} /> {type}: {status}
-              </span>
-              <span className="soft">
-                {reason} {since !== undefined && <Ago at={since} />}
-              </span>
-              {message !== undefined && <p>{message}</p>}
-            </li>
-          );
-        })}
+        {shown.map(({ type, status, reason, message, since, tone, text }) => (
+          <li key={type} className="condition">
+            <span className={`condition-name tone-${tone}`}>
+              <StateIcon tone={tone} /> {text}
+            </span>
+            <span className="soft">{since !== undefined && <Ago at={since} />}</span>
+            <p>
+              {type}={status}
+              {reason !== undefined && `, ${reason}`}
+            </p>
+            {message !== undefined && <p className="condition-message">{message}</p>}
+          </li>
+        ))}
       </ul>
     </section>
   );
 }
+
+const order: readonly Tone[] = ["bad", "warn", "busy", "off", "good"];
 
 export function EventList({ events }: { readonly events: readonly FleetEvent[] }) {
   return (

@@ -42,6 +42,9 @@ export function Palette() {
         case "filter":
           document.querySelector<HTMLInputElement>('main input[type="search"]')?.focus();
           break;
+        case "move":
+          moveFocus(shortcut.by);
+          break;
         case "palette":
         case "help":
           setOpened(shortcut.kind);
@@ -75,6 +78,14 @@ export function Palette() {
   );
 }
 
+/** Rows of tables that are near the visible ones exist, too, so the next one can always be focused. */
+function moveFocus(by: 1 | -1): void {
+  const entries = [...document.querySelectorAll<HTMLElement>("main [role=row] a, main .concern a")];
+  const at = entries.findIndex((each) => each === document.activeElement);
+  const next = entries[at < 0 ? 0 : at + by];
+  next?.focus();
+}
+
 function Dialog({
   close,
   children,
@@ -83,7 +94,11 @@ function Dialog({
   readonly children: React.ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // The dialog would give the focus to the element around the field.
+    dialog.current?.querySelector("input")?.focus();
+  }, []);
   return (
     <dialog ref={dialog} className="palette" aria-label="Find" onClose={close}>
       {children}

@@ -15,6 +15,9 @@ describe("a key", () => {
     ["goes nowhere without g", { key: "c" }, undefined],
     ["is that of the field that has the focus", { key: "/", isTyping: true }, undefined],
     ["goes to the filter", { key: "/" }, { kind: "filter" }],
+    ["goes to the next entry", { key: "j" }, { kind: "move", by: 1 }],
+    ["goes to the previous entry", { key: "k" }, { kind: "move", by: -1 }],
+    ["is no move in a field", { key: "j", isTyping: true }, undefined],
     ["shows the help", { key: "?" }, { kind: "help" }],
     ["does not replace a shortcut of the browser", { key: "s", hasCommand: true }, undefined],
   ];

@@ -2,12 +2,15 @@
 
 export type Shortcut =
   | { readonly kind: "go"; readonly href: string }
-  | { readonly kind: "palette" | "help" | "filter" };
+  | { readonly kind: "palette" | "help" | "filter" }
+  /** To the next or the previous entry of the page's list. */
+  | { readonly kind: "move"; readonly by: 1 | -1 };
 
 /** The keys of each shortcut, for people; a sequence is pressed one after the other. */
 export const shortcutTexts: readonly (readonly [string, string])[] = [
   ["Ctrl K or ⌘ K", "find a page, an app, a cluster or a source"],
   ["/", "filter the list"],
+  ["j, k", "go to the next or the previous entry; Enter opens it"],
   ["g o", "go to the overview"],
   ["g a", "go to the apps"],
   ["g c", "go to the clusters"],
@@ -38,5 +41,6 @@ export function shortcutFor({ key, hasCommand, isTyping, before }: Press): Short
   const href = pages[key];
   if (before === "g" && href !== undefined) return { kind: "go", href };
   if (key === "?") return { kind: "help" };
+  if (key === "j" || key === "k") return { kind: "move", by: key === "j" ? 1 : -1 };
   return key === "/" ? { kind: "filter" } : undefined;
 }

@@ -87,6 +87,24 @@ describe("a list", async () => {
     assert.match(page.url(), /\?state=Ready$/);
   });
 
+  test("is gone through with the keyboard", async () => {
+    await page.goto(`${address}/apps`);
+    await waitForNames(page, ["broken", "api", "new", "old"]);
+    for (const key of ["j", "j", "j", "k", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("heading", { level: 1, name: "HelmOp api" }).waitFor();
+
+    await page.keyboard.press("g");
+    await page.keyboard.press("c");
+    await page.getByRole("heading", { level: 1, name: "Clusters" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("lyon");
+    await waitForNames(page, ["lyon"]);
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("broken");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "HelmOp broken" }).waitFor();
+  });
+
   test("is sorted by a column, versions by their numbers, in both directions", async () => {
     await page.goto(`${address}/apps?chart=shop`);
     await page.getByRole("button", { name: "Version" }).click();

@@ -87,6 +87,8 @@ for (const theme of ["light", "dark"] as const)
             "document.documentElement.scrollWidth - window.innerWidth",
           );
           assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
+          const shift = await layoutShift(page);
+          assert.ok(shift < 0.05, `what is shown moved by ${shift} while the page was loading`);
           assert.deepEqual(errors, []);
           await picture(page, name, theme, viewport);
         });
@@ -110,6 +112,16 @@ async function assertAccessible(page: Page): Promise<void> {
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))`,
   );
   assert.deepEqual(violations, []);
+}
+
+/** The cumulative layout shift of the page; up to 0.1 counts as good. */
+function layoutShift(page: Page): Promise<number> {
+  return page.evaluate<number>(`new Promise((resolve) => {
+    new PerformanceObserver((list) =>
+      resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0)),
+    ).observe({ type: "layout-shift", buffered: true });
+    setTimeout(() => resolve(0), 300);
+  })`);
 }
 
 /** The elements with text that is smaller than 12 px. */

@@ -1,0 +1,101 @@
+/** Conditions in words, and whether each is good news. Pure. */
+import type { AppDetail } from "@flotilla/shared/dashboard";
+import type { Tone } from "../state/index.ts";
+
+type Condition = AppDetail["conditions"][number];
+type Words = Readonly<Record<Condition["status"], readonly [Tone, string]>>;
+
+const words: Readonly<Record<string, Words>> = {
+  Ready: {
+    True: ["good", "It is ready."],
+    False: ["bad", "It is not ready."],
+    Unknown: ["busy", "Whether it is ready is not known yet."],
+  },
+  Accepted: {
+    True: ["good", "Its spec is valid, and its chart was found."],
+    False: ["bad", "Its spec or chart is not accepted; what is deployed stays."],
+    Unknown: ["busy", "Its spec is not checked yet."],
+  },
+  Polled: {
+    True: ["good", "Its source was read when it was due."],
+    False: ["warn", "Its source could not be read; what is deployed stays."],
+    Unknown: ["busy", "Its source was not read yet."],
+  },
+  Reconciling: {
+    True: ["busy", "Something new is being deployed."],
+    False: ["good", "Nothing is waiting to be deployed."],
+    Unknown: ["busy", "Whether something is being deployed is not known yet."],
+  },
+  Stalled: {
+    True: ["bad", "It needs a change by somebody: retries alone do not help."],
+    False: ["good", "Nothing waits for a change by somebody."],
+    Unknown: ["busy", "Whether it waits for a change by somebody is not known yet."],
+  },
+  Released: {
+    True: ["good", "Helm's last action succeeded."],
+    False: ["bad", "Helm's last action failed."],
+    Unknown: ["busy", "Helm is working."],
+  },
+  TestSuccess: {
+    True: ["good", "The tests of the chart passed."],
+    False: ["bad", "Tests of the chart failed."],
+    Unknown: ["busy", "The tests of the chart are running."],
+  },
+  Remediated: {
+    True: ["warn", "A failed release was rolled back or uninstalled."],
+    False: ["bad", "The rollback of a failed release failed, too."],
+    Unknown: ["busy", "A failed release is being rolled back."],
+  },
+  Drifted: {
+    True: ["warn", "Somebody has changed installed objects."],
+    False: ["good", "The installed objects are as the release has them."],
+    Unknown: ["busy", "Whether installed objects were changed is not known yet."],
+  },
+  Deployed: {
+    True: ["good", "Its agent has applied what is desired."],
+    False: ["bad", "Its agent could not apply what is desired."],
+    Unknown: ["busy", "Its agent has not reported yet."],
+  },
+  Installed: {
+    True: ["good", "It is installed in the cluster."],
+    False: ["bad", "It could not be installed in the cluster."],
+    Unknown: ["busy", "Whether it is installed is not known yet."],
+  },
+  Monitored: {
+    True: ["good", "Its agent watches the installed objects."],
+    False: ["bad", "Its agent cannot watch the installed objects."],
+    Unknown: ["busy", "Whether its objects are watched is not known yet."],
+  },
+  Processed: {
+    True: ["good", "The hub has prepared everything for this cluster."],
+    False: ["bad", "The hub could not prepare everything for this cluster."],
+    Unknown: ["busy", "The hub has not prepared this cluster yet."],
+  },
+  SourceVerified: {
+    True: ["good", "The signature of its revision is valid."],
+    False: ["bad", "The signature of its revision is not valid."],
+    Unknown: ["busy", "The signature of its revision is not checked yet."],
+  },
+  FetchFailed: {
+    True: ["bad", "It could not be read."],
+    False: ["good", "It could be read."],
+    Unknown: ["busy", "It was not read yet."],
+  },
+};
+
+/** Of a condition that others have defined: its status alone. */
+const unknownType: Words = {
+  True: ["off", "True"],
+  False: ["off", "False"],
+  Unknown: ["busy", "Unknown"],
+};
+
+export interface ConditionWords {
+  readonly tone: Tone;
+  readonly text: string;
+}
+
+export function wordsOf({ type, status }: Pick<Condition, "type" | "status">): ConditionWords {
+  const [tone, text] = (words[type] ?? unknownType)[status];
+  return { tone, text };
+}
