@@ -36,12 +36,12 @@ export function useDetail<N extends EndpointName>(path: string, versions: readon
       Math.max(0, readAt.current + pauseMs - Date.now()),
     );
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what waits is for this path
   useEffect(
     () => () => {
       window.clearTimeout(timer.current);
       timer.current = undefined;
     },
-    // biome-ignore lint/correctness/useExhaustiveDependencies: what waits is for this path
     [path],
   );
   return result;

@@ -80,10 +80,10 @@ export function Palette() {
 
 /** Rows of tables that are near the visible ones exist, too, so the next one can always be focused. */
 function moveFocus(by: 1 | -1): void {
-  const entries = [...document.querySelectorAll<HTMLElement>("main [role=row] a, main .concern a")];
-  const at = entries.findIndex((each) => each === document.activeElement);
+  const entries = [...document.querySelectorAll<Element>("main [role=row] a, main .concern a")];
+  const at = document.activeElement === null ? -1 : entries.indexOf(document.activeElement);
   const next = entries[at < 0 ? 0 : at + by];
-  next?.focus();
+  if (next instanceof HTMLElement) next.focus();
 }
 
 function Dialog({
