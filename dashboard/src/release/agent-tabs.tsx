@@ -25,9 +25,11 @@ export interface AgentTabsProps {
   /** Of the release in the API. */
   readonly path: string;
   readonly release: ReleaseDetail;
+  /** Another number when the release has changed: what is shown is read again. */
+  readonly change: number;
 }
 
-export function AgentTabs({ path, release }: AgentTabsProps) {
+export function AgentTabs({ path, release, change }: AgentTabsProps) {
   const [opened, setOpened] = useParameter("tab", first);
   const [pod, setPod] = useParameter("pod", "");
   const offered = tabs.filter(({ id }) => release.requests.includes(id));
@@ -68,6 +70,7 @@ export function AgentTabs({ path, release }: AgentTabsProps) {
           <Opened
             tab={shown.id}
             path={path}
+            change={change}
             pod={pod}
             setPod={setPod}
             openLogs={
@@ -88,30 +91,31 @@ export function AgentTabs({ path, release }: AgentTabsProps) {
 interface OpenedProps {
   readonly tab: Tab;
   readonly path: string;
+  readonly change: number;
   /** Only the logs of this pod; "": of all. */
   readonly pod: string;
   readonly setPod: (pod: string) => void;
   readonly openLogs: ((pod: string) => void) | undefined;
 }
 
-function Opened({ tab, path, pod, setPod, openLogs }: OpenedProps) {
+function Opened({ tab, path, change, pod, setPod, openLogs }: OpenedProps) {
   switch (tab) {
     case "resources":
-      return <ResourcesTab path={path} openLogs={openLogs} />;
+      return <ResourcesTab path={path} change={change} openLogs={openLogs} />;
     case "events":
-      return <Events path={path} />;
+      return <Events path={path} change={change} />;
     case "values":
-      return <Values path={path} />;
+      return <Values path={path} change={change} />;
     case "log":
-      return <Logs path={path} pod={pod} setPod={setPod} />;
+      return <Logs path={path} change={change} pod={pod} setPod={setPod} />;
     case "diff":
-      return <Diff path={path} />;
+      return <Diff path={path} change={change} />;
     case "history":
-      return <History path={path} />;
+      return <History path={path} change={change} />;
   }
 }
 
-function Logs({ path, pod, setPod }: Pick<OpenedProps, "path" | "pod" | "setPod">) {
+function Logs({ path, change, pod, setPod }: Omit<OpenedProps, "tab" | "openLogs">) {
   const [isPrevious, setPrevious] = useState(false);
   const [text, setText] = useState("");
   const [read, setRead] = useState(0);
@@ -120,7 +124,7 @@ function Logs({ path, pod, setPod }: Pick<OpenedProps, "path" | "pod" | "setPod"
     ...(isPrevious && { previous: "true" }),
     ...(pod !== "" && { pod }),
   });
-  const answer = useAnswer(`${path}/log?${query.toString()}`, read);
+  const answer = useAnswer(`${path}/log?${query.toString()}`, `${read} ${change}`);
   const lines = answer.text.split("\n").filter((line) => line !== "" && line.includes(text));
   return (
     <>
@@ -159,8 +163,8 @@ function Logs({ path, pod, setPod }: Pick<OpenedProps, "path" | "pod" | "setPod"
   );
 }
 
-function Diff({ path }: { readonly path: string }) {
-  const answer = useAnswer(`${path}/diff`);
+function Diff({ path, change }: Pick<OpenedProps, "path" | "change">) {
+  const answer = useAnswer(`${path}/diff`, change);
   const isSame = answer.isComplete && answer.problem === undefined && answer.text === "";
   return (
     <Shown answer={answer}>
@@ -190,8 +194,8 @@ interface ClusterEvent {
   readonly object: { readonly kind: string; readonly namespace: string; readonly name: string };
 }
 
-function Events({ path }: { readonly path: string }) {
-  const answer = useAnswer(`${path}/events`);
+function Events({ path, change }: Pick<OpenedProps, "path" | "change">) {
+  const answer = useAnswer(`${path}/events`, change);
   const events = entriesOf<ClusterEvent>(answer);
   return (
     <Shown answer={answer}>
@@ -226,8 +230,8 @@ interface Revision {
   readonly description: string;
 }
 
-function History({ path }: { readonly path: string }) {
-  const answer = useAnswer(`${path}/history`);
+function History({ path, change }: Pick<OpenedProps, "path" | "change">) {
+  const answer = useAnswer(`${path}/history`, change);
   const revisions = entriesOf<Revision>(answer);
   return (
     <Shown answer={answer}>

@@ -27,10 +27,11 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
   const { apps, releaseChanges } = useFleet();
   const key = clusterKey(cluster);
   const path = `/api/v1/clusters/${key}/releases/${app.kind}/${app.namespace}/${app.name}`;
-  const { data: release, error } = useDetail<"release">(path, [
-    apps.get(objectKey(app)),
-    releaseChanges.get(key),
-  ]);
+  const {
+    data: release,
+    error,
+    dataUpdatedAt,
+  } = useDetail<"release">(path, [apps.get(objectKey(app)), releaseChanges.get(key)]);
   if (error !== null) return <Failure error={error} />;
   if (release === undefined) return <Loading />;
   const { state, suspended, message, since, sync, health } = release;
@@ -61,7 +62,7 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
         {message !== undefined && <p className="detail-why">{message}</p>}
       </header>
       <Objects {...release} />
-      <AgentTabs path={path} release={release} />
+      <AgentTabs path={path} release={release} change={dataUpdatedAt} />
       <div className="columns">
         <Installed {...release} />
         <Conditions conditions={release.conditions} />

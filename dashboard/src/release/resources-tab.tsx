@@ -9,13 +9,15 @@ import "./resources-tab.css";
 
 export interface ResourcesTabProps {
   readonly path: string;
+  /** As that of AgentTabs. */
+  readonly change: number;
   /** Absent: the user may not read logs. */
   readonly openLogs?: ((pod: string) => void) | undefined;
 }
 
-export function ResourcesTab({ path, openLogs }: ResourcesTabProps) {
+export function ResourcesTab({ path, change, openLogs }: ResourcesTabProps) {
   const [attempt, setAttempt] = useState(0);
-  const answer = useAnswer(`${path}/resources`, attempt);
+  const answer = useAnswer(`${path}/resources`, `${attempt} ${change}`);
   const tree = useMemo(() => parseResources(answer.text), [answer.text]);
   const layout = useMemo(() => layoutTree(tree.nodes), [tree]);
   const [chosenId, setChosen] = useState<string>();

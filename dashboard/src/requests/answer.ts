@@ -16,34 +16,42 @@ interface Line {
 
 const nothing: Answer = { text: "", isComplete: false };
 
-/** Each new `path`, and each new `attempt`, is a new request. */
-export function useAnswer(path: string, attempt = 0): Answer {
-  const id = `${path} ${attempt}`;
-  const [answer, setAnswer] = useState<Answer & { readonly id: string }>({ ...nothing, id });
+/**
+ * Each new `path`, and each new `attempt`, is a new request. What was read before from the same path stays until the new answer is
+ * complete.
+ */
+export function useAnswer(path: string, attempt: string | number = 0): Answer {
+  const [read, setRead] = useState({ path, answer: nothing });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt is a request of its own
   useEffect(() => {
     const leaving = new AbortController();
     const { signal } = leaving;
     let text = "";
-    const show = (more: Partial<Answer>) => setAnswer({ ...nothing, id, text, ...more });
-    async function read(): Promise<void> {
+    const show = (answer: Omit<Answer, "text">) =>
+      setRead((before) =>
+        before.path === path && before.answer.isComplete && !answer.isComplete
+          ? before
+          : { path, answer: { text, ...answer } },
+      );
+    async function request(): Promise<void> {
       const response = await send(path, { signal });
       for await (const line of linesOf(response)) {
         text += line.data ?? "";
         const { message } = line.end ?? {};
         if (line.end !== undefined)
           return show({ isComplete: true, ...(message !== undefined && { problem: message }) });
-        show({});
+        show({ isComplete: false });
       }
       show({ isComplete: true, problem: "The answer ended before it was complete." });
     }
-    read().catch((thrown: unknown) => {
+    request().catch((thrown: unknown) => {
       if (signal.aborted) return;
       const problem = thrown instanceof ApiError ? thrown.message : "The answer was interrupted.";
       show({ isComplete: true, problem });
     });
     return () => leaving.abort();
-  }, [path, id]);
-  return answer.id === id ? answer : nothing;
+  }, [path, attempt]);
+  return read.path === path ? read.answer : nothing;
 }
 
 async function* linesOf(response: Response): AsyncIterable<Line> {

@@ -5,11 +5,17 @@ import { Shown } from "./shown.tsx";
 import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
 import "./values.css";
 
-/** `path`: of the release in the API. */
-export function Values({ path }: { readonly path: string }) {
+export interface ValuesProps {
+  /** Of the release in the API. */
+  readonly path: string;
+  /** Another number when they have to be read again. */
+  readonly change?: number;
+}
+
+export function Values({ path, change = 0 }: ValuesProps) {
   const [text, setText] = useState("");
   const [isWithChart, setWithChart] = useState(false);
-  const answer = useAnswer(`${path}/values`);
+  const answer = useAnswer(`${path}/values`, change);
   const all = entriesOf<ReleaseValue>(answer);
   const shown = all.filter((value) => isShown(value, { text, isWithChart }));
   const ofChart = all.filter(({ origin }) => origin.kind === "chart").length;

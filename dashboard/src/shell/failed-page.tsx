@@ -42,7 +42,7 @@ export class FailedPage extends Component<FailedPageProps, State> {
         <p>
           {isMissingPart(error)
             ? "A part of the page could not be loaded from the hub: it does not answer, or it was upgraded."
-            : `The page failed: ${error instanceof Error ? error.message : String(error)}`}
+            : `The page failed: ${error instanceof Error ? error.message : "see the browser's console"}`}
         </p>
         <button type="button" className="button" onClick={() => window.location.reload()}>
           Load again

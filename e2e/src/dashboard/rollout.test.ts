@@ -86,6 +86,23 @@ test("the values of a cluster have their origins, on the page of the HelmOp", as
   assert.match((await row.textContent()) ?? "", /replicas2values in the spec/);
 });
 
+test("what an agent has answered is read again when the release changes", async (t) => {
+  const { page, context } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, first, token);
+  const path = `/clusters/${namespace}/paris/releases/HelmOp/${namespace}/web`;
+  await page.goto(`${first}${path}?tab=values`);
+  const row = page.getByRole("row", { name: /^replicas/ });
+  await row.getByText("2", { exact: true }).waitFor();
+
+  await hub.patch(helmOps, ref, {
+    type: "merge",
+    body: { spec: { helm: { values: { replicas: 7 } } } },
+  });
+
+  await row.getByText("7", { exact: true }).waitFor();
+});
+
 test("every replica opens the session of another one, and asks the one that has the agent", async (t) => {
   const { page, context, errors } = await openPage(browser);
   t.onTestFinished(() => context.close());
@@ -94,7 +111,7 @@ test("every replica opens the session of another one, and asks the one that has 
   const path = `/clusters/${namespace}/paris/releases/HelmOp/${namespace}/web?tab=history`;
   for (const address of addresses) {
     await page.goto(`${address}${path}`);
-    await page.getByText(/^Revision 1: web 1\.0\.0$/).waitFor();
+    await page.getByText(/^Revision 3: web 1\.1\.0$/).waitFor();
   }
   // The stream of the second replica has what the first one's agents report.
   await page.goto(`${second}/clusters/${namespace}/paris`);
