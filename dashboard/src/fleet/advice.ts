@@ -24,6 +24,11 @@ export function adviceFor({ kind, namespace, name, state, message }: Concern): A
       text: "The repository or registry cannot be reached from the hub. Check its address and the network; retries go on by themselves.",
       command: `kubectl describe ${object}`,
     };
+  if (isAboutVersion(message))
+    return {
+      text: "Correct the chart or the version constraint, or publish such a version: the next poll finds it. What is deployed keeps running.",
+      command: `kubectl edit ${object}`,
+    };
   switch (state) {
     case "NotReady":
       return {
@@ -57,6 +62,10 @@ function isUnreachable(message: string): boolean {
   return /connection refused|connection reset|timed? ?out|ENOTFOUND|EAI_AGAIN|no such host|certificate/i.test(
     message,
   );
+}
+
+function isAboutVersion(message: string): boolean {
+  return /no chart version found|no chart named/.test(message);
 }
 
 function isAboutCredentials(message: string): boolean {

@@ -91,8 +91,13 @@ describe("what to do", () => {
     assert.match(adviceFor(concern("HelmRepository", "Failed"))?.command ?? "", /kubectl edit/);
   });
 
-  test("is about the Secret where credentials are rejected", () => {
-    const text = "GET https://registry: 401 Unauthorized";
-    assert.match(adviceFor(concern("HelmOp", "NotAccepted", text))?.text ?? "", /Secret/);
-  });
+  const cases: readonly (readonly [string, string, RegExp])[] = [
+    ["the Secret where credentials are rejected", "GET https://r: 401 Unauthorized", /Secret/],
+    ["the network where nothing answers", "GET http://r/index.yaml: connection refused", /network/],
+    ["the constraint where no version fits", "no chart version found for web-9", /constraint/],
+  ];
+  for (const [name, message, advice] of cases)
+    test(`is about ${name}`, () => {
+      assert.match(adviceFor(concern("HelmOp", "NotAccepted", message))?.text ?? "", advice);
+    });
 });

@@ -99,7 +99,7 @@ export function AppList() {
         .filter((app) => inCluster?.has(objectKey(app)) ?? true)
         .map((app) => ({
           ...app,
-          texts: [app.kind, app.chart, app.version ?? "", app.message ?? ""],
+          texts: [app.kind, app.chart, app.version ?? "", app.message ?? "", suspendedText(app)],
         })),
     [apps, chart, inCluster],
   );
@@ -226,11 +226,19 @@ export function SourceList() {
     () =>
       [...sources.values()].map((source) => ({
         ...source,
-        texts: [source.kind, source.url, source.revision ?? "", source.message ?? ""],
+        texts: [
+          ...[source.kind, source.url, source.revision ?? "", source.message ?? ""],
+          suspendedText(source),
+        ],
       })),
     [sources],
   );
   return <ListPage title="Sources" rows={rows} columns={sourceColumns} keyOf={objectKey} />;
+}
+
+/** So that what is suspended is found by this word. */
+function suspendedText({ suspended }: { readonly suspended: boolean }): string {
+  return suspended ? "suspended" : "";
 }
 
 function labelText(labels: Readonly<Record<string, string>>): string {

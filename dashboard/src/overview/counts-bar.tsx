@@ -7,11 +7,12 @@ import { type AnyState, lookOf } from "../state/index.ts";
 export interface CountsBarProps {
   readonly name: string;
   readonly href: string;
-  readonly all: ReadonlyMap<string, { readonly state: AnyState }>;
+  readonly all: ReadonlyMap<string, { readonly state: AnyState; readonly suspended?: boolean }>;
 }
 
 export function CountsBar({ name, href, all }: CountsBarProps) {
   const counts = countStates(all.values());
+  const suspended = [...all.values()].filter((each) => each.suspended === true).length;
   return (
     <div className="counts">
       <Link href={href} className="counts-name">
@@ -34,6 +35,13 @@ export function CountsBar({ name, href, all }: CountsBarProps) {
             </Link>
           </li>
         ))}
+        {suspended > 0 && (
+          <li>
+            <Link href={`${href}?text=suspended`}>
+              <strong>{suspended.toLocaleString("en")}</strong> suspended
+            </Link>
+          </li>
+        )}
       </ul>
     </div>
   );
