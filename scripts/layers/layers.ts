@@ -111,7 +111,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["fleet"],
     ["grouping"],
     ["detail", "list", "map", "matrix", "palette", "versions"],
-    ["app", "cluster", "overview", "release", "source"],
+    ["app", "cluster", "events", "overview", "release", "source"],
     ["shell"],
     ["main.tsx"],
   ],

@@ -16,5 +16,6 @@ export {
   stateOfColumn,
   versionAt,
 } from "./fleet-state.ts";
+export { namespacesOf } from "./in-namespace.ts";
 export { type Concern, concernsOf, countStates, headline, plural } from "./summary.ts";
-export { FleetProvider, useConnection, useFleet } from "./use-fleet.tsx";
+export { FleetOfNamespace, FleetProvider, useConnection, useFleet } from "./use-fleet.tsx";

@@ -1,9 +1,10 @@
 /** The fleet for all components: read once, then kept up to date by the stream of changes. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
 import { followChanges, get } from "../api/index.ts";
 import { sessionEnded } from "../session/index.ts";
 import { type FleetState, fleetState, withChanges } from "./fleet-state.ts";
+import { inNamespace } from "./in-namespace.ts";
 
 export type Connection =
   | { readonly kind: "live" }
@@ -60,6 +61,22 @@ export function FleetProvider({ children }: { readonly children: ReactNode }) {
       </div>
     );
   return <FleetContext value={{ fleet, connection }}>{children}</FleetContext>;
+}
+
+/** To the components inside it, the fleet is what is in one namespace of it; "": all. */
+export function FleetOfNamespace({
+  namespace,
+  children,
+}: {
+  readonly namespace: string;
+  readonly children: ReactNode;
+}) {
+  const { fleet, connection } = useFollowed();
+  const followed = useMemo(
+    () => ({ fleet: inNamespace(fleet, namespace), connection }),
+    [fleet, namespace, connection],
+  );
+  return <FleetContext value={followed}>{children}</FleetContext>;
 }
 
 /** Of a component inside FleetProvider. */

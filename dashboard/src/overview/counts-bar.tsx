@@ -6,16 +6,21 @@ import { type AnyState, lookOf } from "../state/index.ts";
 
 export interface CountsBarProps {
   readonly name: string;
+  /** Of the list. */
   readonly href: string;
+  /** To which the list is limited, too; "": it is not. */
+  readonly namespace: string;
   readonly all: ReadonlyMap<string, { readonly state: AnyState; readonly suspended?: boolean }>;
 }
 
-export function CountsBar({ name, href, all }: CountsBarProps) {
+export function CountsBar({ name, href, namespace, all }: CountsBarProps) {
+  const listOf = (filter: Readonly<Record<string, string>>) =>
+    `${href}?${new URLSearchParams({ ...filter, ...(namespace !== "" && { namespace }) }).toString()}`;
   const counts = countStates(all.values());
   const suspended = [...all.values()].filter((each) => each.suspended === true).length;
   return (
     <div className="counts">
-      <Link href={href} className="counts-name">
+      <Link href={listOf({})} className="counts-name">
         {name} <strong>{all.size.toLocaleString("en")}</strong>
       </Link>
       <div className="counts-bar" aria-hidden="true">
@@ -30,14 +35,14 @@ export function CountsBar({ name, href, all }: CountsBarProps) {
       <ul className="counts-list">
         {counts.map(({ state, count }) => (
           <li key={state}>
-            <Link href={`${href}?state=${state}`}>
+            <Link href={listOf({ state })}>
               <strong>{count.toLocaleString("en")}</strong> <StateBadge state={state} />
             </Link>
           </li>
         ))}
         {suspended > 0 && (
           <li>
-            <Link href={`${href}?text=suspended`}>
+            <Link href={listOf({ text: "suspended" })}>
               <strong>{suspended.toLocaleString("en")}</strong> suspended
             </Link>
           </li>

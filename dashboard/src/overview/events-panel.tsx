@@ -10,7 +10,10 @@ export function EventsPanel() {
   const events = useFleet().events.slice(0, shownEvents);
   return (
     <section className="card" aria-labelledby="events-title">
-      <h2 id="events-title">Recent events</h2>
+      <div className="panel-head">
+        <h2 id="events-title">Recent events</h2>
+        <Link href="/events">All events</Link>
+      </div>
       {events.length === 0 && <p className="soft">Nothing in the last hour.</p>}
       <ul className="events">
         {events.map((event) => (

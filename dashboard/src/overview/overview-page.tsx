@@ -1,7 +1,8 @@
 /** Is everything all right? If not: what, where, since when, and what to do. Then who runs what, and what happens now. */
-import { useMemo } from "react";
+import { type ReactNode, useMemo } from "react";
+import { useParameter } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
-import { concernsOf, headline, useFleet } from "../fleet/index.ts";
+import { concernsOf, FleetOfNamespace, headline, namespacesOf, useFleet } from "../fleet/index.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CountsBar } from "./counts-bar.tsx";
@@ -11,16 +12,49 @@ import { VersionsPanel } from "./versions-panel.tsx";
 import "./overview-page.css";
 
 export function OverviewPage() {
+  const [namespace, setNamespace] = useParameter("namespace", "");
+  const namespaces = namespacesOf(useFleet());
+  return (
+    <FleetOfNamespace namespace={namespace}>
+      <Overview namespace={namespace}>
+        {(namespaces.length > 1 || namespace !== "") && (
+          <select
+            aria-label="Namespace"
+            value={namespace}
+            onChange={(event) => setNamespace(event.target.value)}
+          >
+            <option value="">every namespace</option>
+            {namespaces.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        )}
+      </Overview>
+    </FleetOfNamespace>
+  );
+}
+
+interface OverviewProps {
+  /** "": every namespace. */
+  readonly namespace: string;
+  /** Beside the headline. */
+  readonly children: ReactNode;
+}
+
+function Overview({ namespace, children }: OverviewProps) {
   const fleet = useFleet();
   const concerns = useMemo(() => concernsOf(fleet), [fleet]);
   return (
     <div className="overview">
       <header className="overview-head">
-        <h1>
-          <StateIcon tone={concerns.length === 0 ? "good" : "bad"} /> {headline(fleet, concerns)}
-        </h1>
-        <CountsBar name="Apps" href="/apps" all={fleet.apps} />
-        <CountsBar name="Clusters" href="/clusters" all={fleet.clusters} />
+        <div className="panel-head">
+          <h1>
+            <StateIcon tone={concerns.length === 0 ? "good" : "bad"} /> {headline(fleet, concerns)}
+          </h1>
+          {children}
+        </div>
+        <CountsBar name="Apps" href="/apps" namespace={namespace} all={fleet.apps} />
+        <CountsBar name="Clusters" href="/clusters" namespace={namespace} all={fleet.clusters} />
       </header>
       {concerns.length > 0 && <AttentionList concerns={concerns} />}
       <ChangesPanel />

@@ -129,6 +129,7 @@ const pages = [
   { name: "Apps", href: "/apps" },
   { name: "Clusters", href: "/clusters" },
   { name: "Sources", href: "/sources" },
+  { name: "Events", href: "/events" },
 ] as const;
 
 function Find({ open }: { readonly open: (href: string) => void }) {

@@ -15,6 +15,7 @@ export const shortcutTexts: readonly (readonly [string, string])[] = [
   ["g a", "go to the apps"],
   ["g c", "go to the clusters"],
   ["g s", "go to the sources"],
+  ["g e", "go to the events"],
   ["?", "show these shortcuts"],
 ];
 
@@ -23,6 +24,7 @@ const pages: Readonly<Record<string, string>> = {
   a: "/apps",
   c: "/clusters",
   s: "/sources",
+  e: "/events",
 };
 
 export interface Press {

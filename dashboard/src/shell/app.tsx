@@ -17,6 +17,7 @@ const sections = [
   { href: "/apps", name: "Apps" },
   { href: "/clusters", name: "Clusters" },
   { href: "/sources", name: "Sources" },
+  { href: "/events", name: "Events" },
 ] as const;
 
 export function App() {

@@ -18,6 +18,7 @@ const AppList = lazy(async () => ({ default: (await import("../list/index.ts")).
 const ClusterList = lazy(async () => ({
   default: (await import("../list/index.ts")).ClusterList,
 }));
+const EventsPage = lazy(async () => ({ default: (await import("../events/index.ts")).EventsPage }));
 const SourceList = lazy(async () => ({ default: (await import("../list/index.ts")).SourceList }));
 
 export function Pages() {
@@ -34,6 +35,9 @@ export function Pages() {
       </Route>
       <Route path="/sources">
         <SourceList />
+      </Route>
+      <Route path="/events">
+        <EventsPage />
       </Route>
       <Route path="/apps/:kind/:namespace/:name">
         {({ kind, namespace, name }) => (

@@ -57,6 +57,7 @@ const pages = [
   ["apps", "/apps", "Apps"],
   ["clusters", "/clusters?state=Ready", "Clusters"],
   ["sources", "/sources", "Sources"],
+  ["events", "/events", "Events"],
   ["app", `/apps/HelmOp/${namespace}/shop`, "HelmOp shop"],
   ["cluster", `/clusters/${namespace}/lyon`, "Cluster lyon"],
   ["release", `/clusters/${namespace}/lyon/releases/HelmOp/${namespace}/shop`, "shop on lyon"],

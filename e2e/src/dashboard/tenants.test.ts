@@ -78,3 +78,18 @@ test("a user whose right is withdrawn sees nothing more, without a reload", asyn
 
   await page.getByText("Nothing is here yet").waitFor({ timeout: 60_000 });
 });
+
+test("an administrator sees one namespace of the overview, and links to the same of the lists", async (t) => {
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, await dashboard.adminToken());
+  await page.getByRole("link", { name: "Apps 3" }).waitFor();
+
+  await page.getByRole("combobox", { name: "Namespace" }).selectOption(tenant);
+  await page.getByRole("link", { name: "Apps 1" }).click();
+
+  await page.getByRole("link", { name: "HelmOp of-team-a" }).waitFor();
+  assert.equal(await page.getByRole("link", { name: /of-fleet-default/ }).count(), 0);
+  assert.match(page.url(), /\/apps\?namespace=team-a$/);
+  assert.deepEqual(errors, []);
+});

@@ -1,0 +1,99 @@
+/** What changed, when, and by whom: the events of the last hour, as the API server keeps them. */
+import type { FleetEvent } from "@flotilla/shared/dashboard";
+import { useMemo } from "react";
+import { Link } from "wouter";
+import { pageOf, useParameter } from "../address/index.ts";
+import { useFleet } from "../fleet/index.ts";
+import { type Column, VirtualTable } from "../list/index.ts";
+import { Ago } from "../time/index.ts";
+import { filterEvents } from "./filter-events.ts";
+
+const columns: readonly Column<FleetEvent>[] = [
+  {
+    name: "When",
+    width: 5,
+    cell: ({ time }) => <Ago at={time} />,
+    sortBy: ({ time }) => -Date.parse(time),
+  },
+  {
+    name: "Object",
+    width: 12,
+    grow: 1,
+    cell: (event) => (
+      <Link href={pageOf(event)} title={`${event.namespace}/${event.name}`}>
+        <span className="soft">{event.kind}</span> {event.name}
+      </Link>
+    ),
+    sortBy: ({ kind, name }) => `${kind} ${name}`,
+  },
+  {
+    name: "Reason",
+    width: 12,
+    cell: ({ type, reason }) => (
+      <span className={type === "Warning" ? "event-warning" : ""}>{reason}</span>
+    ),
+    sortBy: ({ reason }) => reason,
+  },
+  { name: "Times", width: 3.5, cell: ({ count }) => count, sortBy: ({ count }) => count },
+  {
+    name: "Message",
+    width: 14,
+    grow: 4,
+    cell: ({ message }) => <span title={message}>{message}</span>,
+  },
+];
+
+export function EventsPage() {
+  const { events } = useFleet();
+  const [text, setText] = useParameter("text", "");
+  const [type, setType] = useParameter("type", "");
+  const [namespace, setNamespace] = useParameter("namespace", "");
+  const shown = useMemo(
+    () => filterEvents(events, { text, type, namespace }),
+    [events, text, type, namespace],
+  );
+  const namespaces = [...new Set(events.map((event) => event.namespace))].sort();
+  return (
+    <section className="card" aria-labelledby="events-title">
+      <div className="panel-head">
+        <h1 id="events-title">
+          Events{" "}
+          <span className="soft">
+            {shown.length === events.length ? shown.length : `${shown.length} of ${events.length}`}
+          </span>
+        </h1>
+        <input
+          type="search"
+          placeholder="Filter by text ( / )"
+          aria-label="Filter by text"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <select aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
+          <option value="">every type</option>
+          <option>Normal</option>
+          <option>Warning</option>
+        </select>
+        {(namespaces.length > 1 || namespace !== "") && (
+          <select
+            aria-label="Namespace"
+            value={namespace}
+            onChange={(event) => setNamespace(event.target.value)}
+          >
+            <option value="">every namespace</option>
+            {namespaces.map((each) => (
+              <option key={each}>{each}</option>
+            ))}
+          </select>
+        )}
+      </div>
+      <VirtualTable
+        name="Events"
+        rows={shown}
+        columns={columns}
+        keyOf={({ id }) => id}
+        tallest={620}
+      />
+    </section>
+  );
+}
