@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { releasePage, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
 import { useDetail } from "../detail/index.ts";
+import { SearchField } from "../field/index.ts";
 import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { byUrgency, urgencyOf } from "../state/index.ts";
@@ -49,12 +50,11 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
             <option value="all">all</option>
           </select>
         </label>
-        <input
-          type="search"
+        <SearchField
+          name="Filter clusters"
           placeholder="Filter clusters"
-          aria-label="Filter clusters"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={setText}
         />
       </div>
       <VirtualTable name="Clusters of this app" rows={shown} keyOf={clusterKey} columns={columns} />

@@ -3,6 +3,7 @@ import type { FleetEvent } from "@flotilla/shared/dashboard";
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
+import { NamespaceField, SearchField, SelectField } from "../field/index.ts";
 import { useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { Ago } from "../time/index.ts";
@@ -62,30 +63,20 @@ export function EventsPage() {
             {shown.length === events.length ? shown.length : `${shown.length} of ${events.length}`}
           </span>
         </h1>
-        <input
-          type="search"
+        <SearchField
+          name="Filter by text"
           placeholder="Filter by text ( / )"
-          aria-label="Filter by text"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={setText}
         />
-        <select aria-label="Type" value={type} onChange={(event) => setType(event.target.value)}>
-          <option value="">every type</option>
-          <option>Normal</option>
-          <option>Warning</option>
-        </select>
-        {(namespaces.length > 1 || namespace !== "") && (
-          <select
-            aria-label="Namespace"
-            value={namespace}
-            onChange={(event) => setNamespace(event.target.value)}
-          >
-            <option value="">every namespace</option>
-            {namespaces.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        )}
+        <SelectField
+          name="Type"
+          all="every type"
+          values={["Normal", "Warning"]}
+          value={type}
+          onChange={setType}
+        />
+        <NamespaceField values={namespaces} value={namespace} onChange={setNamespace} />
       </div>
       <VirtualTable
         name="Events"

@@ -1,6 +1,7 @@
 /** A list of everything of a kind: filtered and sorted by what its address says, worst first. */
 import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
+import { NamespaceField, SearchField } from "../field/index.ts";
 import { filtered, inStates, type Listed } from "./filter.ts";
 import { StateChips } from "./state-chips.tsx";
 import { type Column, VirtualTable } from "./virtual-table.tsx";
@@ -40,32 +41,18 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
         <h1 id="list-title">
           {title} <span className="soft">{countText(shown.length, total)}</span>
         </h1>
-        <input
-          type="search"
-          className="list-filter"
+        <SearchField
+          name="Filter by text"
           placeholder="Filter by text ( / )"
-          aria-label="Filter by text"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={setText}
         />
-        {isOfSeveral && (
-          <select
-            aria-label="Namespace"
-            value={namespace}
-            onChange={(event) => setNamespace(event.target.value)}
-          >
-            <option value="">every namespace</option>
-            {namespaces.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        )}
-        <input
-          type="search"
+        <NamespaceField values={namespaces} value={namespace} onChange={setNamespace} />
+        <SearchField
+          name="Label selector"
           placeholder="Labels: env=prod,region"
-          aria-label="Label selector"
           value={labels}
-          onChange={(event) => setLabels(event.target.value)}
+          onChange={setLabels}
         />
         {controls}
       </div>

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
+import { SearchField, SelectField } from "../field/index.ts";
 import {
   appsInCluster,
   chartsOf,
@@ -112,13 +113,12 @@ export function AppList() {
       keyOf={objectKey}
       controls={
         <>
-          <ChartSelect charts={chartsOf(fleet)} chart={chart} choose={setChart} />
-          <input
-            type="search"
+          <ChartField chart={chart} choose={setChart} />
+          <SearchField
+            name="Cluster"
             placeholder="Deployed to cluster"
-            aria-label="Cluster"
             value={cluster}
-            onChange={(event) => setCluster(event.target.value)}
+            onChange={setCluster}
           />
         </>
       }
@@ -126,27 +126,15 @@ export function AppList() {
   );
 }
 
-function ChartSelect({
-  charts,
-  chart,
-  choose,
-}: {
-  readonly charts: readonly string[];
+interface ChartFieldProps {
   readonly chart: string;
   readonly choose: (chart: string) => void;
-}) {
+}
+
+function ChartField({ chart, choose }: ChartFieldProps) {
+  const charts = chartsOf(useFleet());
   return (
-    <select
-      aria-label="Chart"
-      className="list-chart"
-      value={chart}
-      onChange={(event) => choose(event.target.value)}
-    >
-      <option value="">every chart</option>
-      {[...new Set([...charts, chart])].filter(Boolean).map((each) => (
-        <option key={each}>{each}</option>
-      ))}
-    </select>
+    <SelectField name="Chart" all="every chart" values={charts} value={chart} onChange={choose} />
   );
 }
 
@@ -196,7 +184,7 @@ export function ClusterList() {
       total={clusters.size}
       columns={clusterColumns}
       keyOf={clusterKey}
-      controls={<ChartSelect charts={chartsOf(fleet)} chart={chart} choose={setChart} />}
+      controls={<ChartField chart={chart} choose={setChart} />}
     />
   );
 }

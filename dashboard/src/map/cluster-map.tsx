@@ -2,7 +2,7 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { readPalette, Tip, useSize, useTheme } from "../canvas/index.ts";
-import type { ClusterGroup } from "../grouping/index.ts";
+import { type ClusterGroup, GroupHead } from "../grouping/index.ts";
 import { changedColumns } from "./changes.ts";
 import { type Brush, drawChange, drawTile, type TileDrawing, type TileLook } from "./draw.ts";
 import { columnAt, layoutMap, tilesOf } from "./layout.ts";
@@ -76,17 +76,11 @@ export function ClusterMap(props: ClusterMapProps) {
     <div className="map" ref={frame} style={{ minBlockSize: layout.height }}>
       {layout.headHeight > 0 &&
         layout.blocks.map(({ value, columns, x, y, width: wide }) => (
-          <button
-            type="button"
-            tabIndex={-1}
+          <GroupHead
             key={value}
-            className="map-head"
+            {...{ value, count: columns.length, onZoom }}
             style={{ insetInlineStart: x, insetBlockStart: y, inlineSize: wide }}
-            title={`${value === "" ? "without the label" : value}: ${columns.length} clusters`}
-            onClick={() => onZoom(value)}
-          >
-            {value === "" ? "others" : value} <small>{columns.length}</small>
-          </button>
+          />
         ))}
       <canvas
         ref={canvas}

@@ -7,7 +7,7 @@ import { pageOf, releasePage } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
 import { readPalette, Tip, useSize, useTheme } from "../canvas/index.ts";
 import { objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
-import type { ClusterGroup } from "../grouping/index.ts";
+import { type ClusterGroup, GroupHead } from "../grouping/index.ts";
 import { byUrgency, lookOf } from "../state/index.ts";
 import { drawRows } from "./draw.ts";
 import { type Cell, cellAt, layoutGroups, stateOfCell } from "./layout.ts";
@@ -101,17 +101,11 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
         <span className="matrix-name" />
         <div className="matrix-heads">
           {layout.map(({ value, x, count, width: wide }) => (
-            <button
-              type="button"
-              tabIndex={-1}
+            <GroupHead
               key={value}
-              className="matrix-head"
+              {...{ value, count, onZoom }}
               style={{ insetInlineStart: x, inlineSize: wide }}
-              title={`${value === "" ? "without the label" : value}: ${count} clusters`}
-              onClick={() => onZoom(value)}
-            >
-              {value === "" ? "" : value} <small>{count}</small>
-            </button>
+            />
           ))}
         </div>
       </div>

@@ -2,6 +2,7 @@
 import { type ReactNode, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import { NamespaceField } from "../field/index.ts";
 import { concernsOf, FleetOfNamespace, headline, namespacesOf, useFleet } from "../fleet/index.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
@@ -17,18 +18,7 @@ export function OverviewPage() {
   return (
     <FleetOfNamespace namespace={namespace}>
       <Overview namespace={namespace}>
-        {(namespaces.length > 1 || namespace !== "") && (
-          <select
-            aria-label="Namespace"
-            value={namespace}
-            onChange={(event) => setNamespace(event.target.value)}
-          >
-            <option value="">every namespace</option>
-            {namespaces.map((each) => (
-              <option key={each}>{each}</option>
-            ))}
-          </select>
-        )}
+        <NamespaceField values={namespaces} value={namespace} onChange={setNamespace} />
       </Overview>
     </FleetOfNamespace>
   );

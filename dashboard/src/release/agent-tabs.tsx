@@ -2,6 +2,7 @@
 import type { ReleaseDetail } from "@flotilla/shared/dashboard";
 import { useState } from "react";
 import { useParameter } from "../address/index.ts";
+import { SearchField } from "../field/index.ts";
 import { entriesOf, Shown, useAnswer, Values } from "../requests/index.ts";
 import { Ago } from "../time/index.ts";
 import { kindOf } from "./diff-lines.ts";
@@ -129,12 +130,11 @@ function Logs({ path, change, pod, setPod }: Omit<OpenedProps, "tab" | "openLogs
   return (
     <>
       <div className="panel-head">
-        <input
-          type="search"
-          aria-label="Search in the log"
+        <SearchField
+          name="Search in the log"
           placeholder="Search in the log"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={setText}
         />
         <label>
           <input

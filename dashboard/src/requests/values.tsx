@@ -1,5 +1,6 @@
 /** The values of the release in this cluster, each with its origin. */
 import { useState } from "react";
+import { SearchField } from "../field/index.ts";
 import { entriesOf, useAnswer } from "./answer.ts";
 import { Shown } from "./shown.tsx";
 import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
@@ -22,12 +23,11 @@ export function Values({ path, change = 0 }: ValuesProps) {
   return (
     <>
       <div className="panel-head">
-        <input
-          type="search"
-          aria-label="Search in the values"
+        <SearchField
+          name="Search in the values"
           placeholder="Search in the values"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={setText}
         />
         <label>
           <input

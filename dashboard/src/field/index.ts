@@ -1,0 +1,3 @@
+export { NamespaceField } from "./namespace-field.tsx";
+export { SearchField } from "./search-field.tsx";
+export { SelectField } from "./select-field.tsx";

@@ -1,0 +1,28 @@
+/** The name of a group above its part of a picture; a click shows this group alone. */
+import type { CSSProperties } from "react";
+import "./group-head.css";
+
+export interface GroupHeadProps {
+  /** Of the label; "": clusters without it. */
+  readonly value: string;
+  readonly count: number;
+  /** Where it is. */
+  readonly style: CSSProperties;
+  readonly onZoom: (value: string) => void;
+}
+
+/** For the pointer: the table below the picture has the same for keyboards. */
+export function GroupHead({ value, count, style, onZoom }: GroupHeadProps) {
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      className="group-head"
+      style={style}
+      title={`${value === "" ? "without the label" : value}: ${count} clusters`}
+      onClick={() => onZoom(value)}
+    >
+      {value === "" ? "others" : value} <small>{count}</small>
+    </button>
+  );
+}
