@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { FleetCluster } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
-import { groupClusters, groupingLabels, noLabel } from "./groups.ts";
+import { columnsByName, groupClusters, groupingLabels, noLabel } from "./groups.ts";
 
 const cluster = (name: string, labels: Readonly<Record<string, string>>): FleetCluster => ({
   ...{ namespace: "ns", name, state: "Ready", connected: true, labels, ready: 1, desired: 1 },
@@ -19,12 +19,13 @@ const fleet = {
 
 describe("the groups of a label", () => {
   test("have their clusters by name, and those without the label come last", () => {
-    assert.deepEqual(groupClusters(fleet, "env"), [
+    const order = columnsByName(fleet.columns);
+    assert.deepEqual(groupClusters(fleet, "env", order), [
       { value: "prod", columns: [1, 0] },
       { value: "test", columns: [2] },
       { value: "", columns: [3] },
     ]);
-    assert.deepEqual(groupClusters(fleet, noLabel), [{ value: "", columns: [1, 2, 0, 3] }]);
+    assert.deepEqual(groupClusters(fleet, noLabel, order), [{ value: "", columns: [1, 2, 0, 3] }]);
   });
 
   test("are offered for labels that several clusters share", () => {

@@ -12,28 +12,29 @@ export interface ClusterGroup {
 /** All clusters as one group. */
 export const noLabel = "";
 
-/** `isShown`: whether a cluster, by its column, is in a group at all. */
+/** The columns of the fleet by the names of their clusters. */
+export function columnsByName(columns: readonly string[]): readonly number[] {
+  const name = (column: number) => columns[column] ?? "";
+  return [...columns.keys()].sort((one, other) => (name(one) < name(other) ? -1 : 1));
+}
+
+/** `order`: the columns to group, in the order that they have in their groups. */
 export function groupClusters(
   { columns, clusters }: Pick<FleetState, "columns" | "clusters">,
   label: string,
-  isShown: (column: number) => boolean = () => true,
+  order: readonly number[],
 ): readonly ClusterGroup[] {
+  if (label === noLabel) return [{ value: "", columns: order }];
   const groups = new Map<string, number[]>();
-  for (const [column, key] of columns.entries()) {
-    if (!isShown(column)) continue;
-    const cluster = clusters.get(key);
-    const value = label === noLabel ? "" : (cluster?.labels[label] ?? "");
+  for (const column of order) {
+    const value = clusters.get(columns[column] ?? "")?.labels[label] ?? "";
     const group = groups.get(value);
     if (group === undefined) groups.set(value, [column]);
     else group.push(column);
   }
-  const name = (column: number) => columns[column] ?? "";
   return [...groups]
     .sort(([one], [other]) => (one === "" ? 1 : other === "" ? -1 : one.localeCompare(other)))
-    .map(([value, members]) => ({
-      value,
-      columns: members.sort((one, other) => (name(one) < name(other) ? -1 : 1)),
-    }));
+    .map(([value, members]) => ({ value, columns: members }));
 }
 
 /** The labels that tell clusters apart, those with the fewest values first; a label with a value for each is no group. */

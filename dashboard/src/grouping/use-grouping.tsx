@@ -1,8 +1,14 @@
 /** How the clusters of a picture are grouped: by a label, perhaps only one group of it; the address has both. */
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { useParameter } from "../address/index.ts";
 import { useFleet } from "../fleet/index.ts";
-import { type ClusterGroup, groupClusters, groupingLabels, noLabel } from "./groups.ts";
+import {
+  type ClusterGroup,
+  columnsByName,
+  groupClusters,
+  groupingLabels,
+  noLabel,
+} from "./groups.ts";
 
 export interface Grouping {
   /** What is shown: all groups, or the chosen one. */
@@ -19,15 +25,17 @@ export interface Grouping {
 /** The address marks a value, because the group without the label has none. */
 const zoomMark = "=";
 
-/** `isShown`: whether a cluster, by its column, is in the picture; absent: all are. */
-export function useGrouping(isShown?: (column: number) => boolean): Grouping {
+/** `isShown`: whether a cluster, by its column, is in the picture. */
+export function useGrouping(isShown: (column: number) => boolean): Grouping {
   const { clusters, columns } = useFleet();
   const [label, setLabel] = useParameter("group", noLabel);
   const [zoom, setZoom] = useParameter("zoom", "");
   const labels = useMemo(() => groupingLabels(clusters.values()), [clusters]);
+  const order = useMemo(() => columnsByName(columns), [columns]);
+  const shown = useStable(order.filter(isShown));
   const all = useMemo(
-    () => groupClusters({ columns, clusters }, label, isShown),
-    [columns, clusters, label, isShown],
+    () => groupClusters({ columns, clusters }, label, shown),
+    [columns, clusters, label, shown],
   );
   const chosen = all.filter(({ value }) => `${zoomMark}${value}` === zoom);
   const isZoomed = chosen.length > 0 && all.length > 1;
@@ -39,6 +47,15 @@ export function useGrouping(isShown?: (column: number) => boolean): Grouping {
     },
     zoom: (value) => setZoom(value === undefined ? "" : `${zoomMark}${value}`),
   };
+}
+
+/** The array of before as long as it has the same elements: what depends on it is not made again. */
+function useStable(next: readonly number[]): readonly number[] {
+  const [kept, setKept] = useState(next);
+  const isSame =
+    kept.length === next.length && next.every((element, index) => element === kept[index]);
+  if (!isSame) setKept(next);
+  return isSame ? kept : next;
 }
 
 export function GroupingControls({ grouping }: { readonly grouping: Grouping }) {
