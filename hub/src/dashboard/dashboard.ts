@@ -9,7 +9,6 @@ import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { createAccess, createScopes, type ViewedKind } from "../access/index.ts";
 import type { FleetDetails, FleetView } from "../fleetview/index.ts";
@@ -19,7 +18,7 @@ import type { Env } from "./context.ts";
 import { detailRoutes } from "./detail-routes.ts";
 import { dashboardErrors } from "./errors.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
-import { requireSession, securityHeaders } from "./guards.ts";
+import { limitBody, requireSession, securityHeaders } from "./guards.ts";
 import { createRedeemCode } from "./one-time-login.ts";
 import { servePage } from "./page.ts";
 import { problemOf } from "./problem.ts";
@@ -65,7 +64,7 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
     if (!context.res.headers.has("cache-control"))
       context.res.headers.set("cache-control", "no-store");
   });
-  app.use("/api/*", bodyLimit({ maxSize: maxBodyBytes }));
+  app.use("/api/*", limitBody(maxBodyBytes));
   app.use("/api/*", requireSession({ ...deps, sessions, scopeOf }));
   sessionRoutes(app, {
     ...deps,
