@@ -49,6 +49,17 @@ describe("a request", () => {
     assert.equal(server.connections, 1);
   });
 
+  it("has the names of an impersonated user in UTF-8, as an API server reads them", async (t) => {
+    const { rest, server } = await connected(t);
+
+    await rest.as({ user: "jörg", groups: ["Flotte Süd", "ų"] }).get(configMaps, ref);
+
+    const bytes = (name: string): string =>
+      Buffer.from(String(server.requests[0]?.headers[name]), "latin1").toString("utf8");
+    assert.equal(bytes("impersonate-user"), "jörg");
+    assert.equal(bytes("impersonate-group"), "Flotte Süd, ų");
+  });
+
   it("has a path below that of the server's URL", async (t) => {
     const { rest, server } = await connected(t, { server: "/k8s/clusters/one/" });
 

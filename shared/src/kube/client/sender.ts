@@ -228,8 +228,13 @@ function impersonationHeaders(
 ): Readonly<Record<string, string | string[]>> {
   if (user === undefined) return {};
   return {
-    "impersonate-user": user.user,
+    "impersonate-user": asUtf8(user.user),
     ...(user.uid === undefined ? {} : { "impersonate-uid": user.uid }),
-    ...(user.groups.length === 0 ? {} : { "impersonate-group": [...user.groups] }),
+    ...(user.groups.length === 0 ? {} : { "impersonate-group": user.groups.map(asUtf8) }),
   };
+}
+
+/** API servers read names as UTF-8, but a header is sent as one byte for each character. */
+function asUtf8(name: string): string {
+  return Buffer.from(name, "utf8").toString("latin1");
 }
