@@ -9,8 +9,12 @@ const statuses: Readonly<Record<string, ContentfulStatusCode>> = {
   REQUEST_INVALID: 400,
   SESSION_REQUIRED: 401,
   LOGIN_FAILED: 401,
+  LOGIN_EXPIRED: 401,
+  OIDC_REJECTED: 401,
+  OIDC_CLAIMS_INVALID: 401,
   REQUEST_UNAUTHENTICATED: 401,
   REQUEST_FORGED: 403,
+  IDENTITY_REFUSED: 403,
   VIEW_FORBIDDEN: 403,
   REQUEST_FORBIDDEN: 403,
   VIEW_NOT_FOUND: 404,
@@ -22,6 +26,7 @@ const statuses: Readonly<Record<string, ContentfulStatusCode>> = {
   AGENT_OFFLINE: 503,
   VIEW_UNAVAILABLE: 503,
   REVIEW_FAILED: 503,
+  OIDC_UNAVAILABLE: 503,
 };
 
 /** An error without a status of its own has an internal message: the log has it, the client does not. */

@@ -7,8 +7,9 @@ import {
   type KubeConnection,
   type KubeRest,
 } from "@flotilla/shared/kube/client";
-import type { Credentials } from "../session/index.ts";
+import { type Credentials, checkIdentity } from "../session/index.ts";
 
+/** Throws IDENTITY_REFUSED before a request as a user, or in a group, that the hub impersonates for nobody. */
 export type AsUser = <T>(
   credentials: Credentials,
   work: (rest: KubeRest) => Promise<T>,
@@ -26,7 +27,9 @@ export function createAsUser({ kubeconfig, connection, userAgent }: AsUserDeps):
   return async function asUser(credentials, work) {
     switch (credentials.kind) {
       case "impersonation":
-        return await work(connection.as(credentials));
+        // The hub's right to impersonate has no such limit: RBAC knows no prefixes of names.
+        checkIdentity(credentials);
+        return await work(connection.as({ user: credentials.user, groups: credentials.groups }));
       case "token": {
         // Connections of its own: those of the hub may have its client certificate.
         const rest = connectKube({ ...server, credentials }, { userAgent, connections: 1 });

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, test } from "vitest";
-import { noSessionCookies, sessionCookies, sessionTextOf } from "./cookies.ts";
+import {
+  loginCookie,
+  loginTextOf,
+  noSessionCookies,
+  sessionCookies,
+  sessionTextOf,
+} from "./cookies.ts";
 import { decrypt, encrypt } from "./encryption.ts";
 import { keyLifeMs, maxSessionMs, rotated } from "./key-rotation.ts";
 
@@ -10,25 +16,26 @@ const key = (id: string) => ({ id, key: randomBytes(32) });
 describe("an encrypted session", () => {
   test("is read with any of the keys, and with no other", () => {
     const [old, fresh] = [key("old"), key("new")];
-    const text = encrypt("secret é", old);
+    const text = encrypt("secret é", old, "session");
 
-    assert.equal(decrypt(text, [fresh, old]), "secret é");
-    assert.equal(decrypt(text, [fresh]), undefined);
-    assert.equal(decrypt(text, [{ ...fresh, id: "old" }]), undefined);
+    assert.equal(decrypt(text, [fresh, old], "session"), "secret é");
+    assert.equal(decrypt(text, [fresh], "session"), undefined);
+    assert.equal(decrypt(text, [{ ...fresh, id: "old" }], "session"), undefined);
+    assert.equal(decrypt(text, [old], "login"), undefined);
     assert.ok(!text.includes("secret"));
   });
 
   test("is not read when a single bit was changed", () => {
     const own = key("a");
-    const [, encoded = ""] = encrypt("secret", own).split(".");
+    const [, encoded = ""] = encrypt("secret", own, "session").split(".");
     const bytes = Buffer.from(encoded, "base64url");
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      assert.equal(decrypt(`a.${changed.toString("base64url")}`, [own]), undefined);
+      assert.equal(decrypt(`a.${changed.toString("base64url")}`, [own], "session"), undefined);
     }
     for (const text of ["", ".", "a.", "a.AA", "b.AAAA"])
-      assert.equal(decrypt(text, [own]), undefined);
+      assert.equal(decrypt(text, [own], "session"), undefined);
   });
 });
 
@@ -47,12 +54,29 @@ describe("the cookies of a session", () => {
   });
 
   test("are for this host alone, and for no script", () => {
-    for (const cookie of [...sessionCookies("x", 60), ...noSessionCookies()])
+    const cookies = [...sessionCookies("x", 60), ...noSessionCookies()];
+    for (const cookie of cookies.filter((each) => !each.startsWith("__Host-flotilla-login=;")))
       assert.match(
         cookie,
         /^__Host-flotilla-session(-\d)?=x?; Max-Age=\d+; Path=\/; HttpOnly; Secure; SameSite=Strict$/,
       );
     assert.ok(noSessionCookies().every((cookie) => cookie.includes("Max-Age=0")));
+  });
+});
+
+describe("the cookie of a login", () => {
+  test("is sent when another site leads the browser back, and read by no script", () => {
+    const cookie = loginCookie("x", 60);
+    assert.equal(
+      cookie,
+      "__Host-flotilla-login=x; Max-Age=60; Path=/; HttpOnly; Secure; SameSite=Lax",
+    );
+    assert.match(loginCookie("", 60), /=; Max-Age=0; /);
+    for (const cookies of [sessionCookies("x", 60), noSessionCookies()])
+      assert.equal(cookies.at(-1), loginCookie("", 0));
+    assert.equal(loginTextOf("a=b; __Host-flotilla-login=x"), "x");
+    for (const header of [undefined, "a=b", "__Host-flotilla-login="])
+      assert.equal(loginTextOf(header), undefined);
   });
 });
 

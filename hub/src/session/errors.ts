@@ -14,9 +14,17 @@ export const sessionErrors = defineErrors({
     retryable: true,
     help: "Too many logins from one address: 10 at once, then one in 6 seconds. Wait a moment, then retry.",
   },
+  LOGIN_EXPIRED: {
+    retryable: false,
+    help: "The identity provider led the browser back to the hub, but the login was begun more than 10 minutes ago, in another browser, at another address of the dashboard, or was already used. Log in again, at the address in the value `dashboard.url`.",
+  },
+  IDENTITY_REFUSED: {
+    retryable: false,
+    help: "The identity provider has named a user or a group that the hub impersonates for nobody: one of Kubernetes' own, under `system:`, or a name that a request cannot have. Change it at the provider, or set another claim or a prefix in `dashboard.oidc`.",
+  },
   SESSION_TOO_LARGE: {
     retryable: false,
-    help: "The token does not fit into the cookies of a session, which have at most 9,000 bytes. Log in with a token that has fewer claims, such as that of a ServiceAccount.",
+    help: "The token, or the list of the user's groups, does not fit into the cookies of a session, which have at most 9,000 bytes. Log in with a token that has fewer claims, such as that of a ServiceAccount, or have the identity provider send fewer groups.",
   },
   REQUEST_FORGED: {
     retryable: false,

@@ -4,12 +4,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { sessionKeysSecretName as name } from "@flotilla/shared/api/names";
+import { AppError } from "@flotilla/shared/errors";
 import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, delay } from "@flotilla/shared/time";
 import { dataOf, ensureSecret } from "../authority/index.ts";
 import type { SessionKey } from "./encryption.ts";
+import { sessionErrors } from "./errors.ts";
 import { formatKeys, nextRotationMs, parseKeys, rotated, type StoredKey } from "./key-rotation.ts";
 
 export interface SessionKeys {
@@ -54,6 +56,17 @@ export function createSessionKeys({ rest, namespace, clock }: SessionKeysDeps): 
       return await reading;
     },
   };
+}
+
+/** The one that encrypts now. Throws LOGIN_FAILED where somebody has emptied the Secret. */
+export async function newestKey(keys: SessionKeys): Promise<SessionKey> {
+  const [newest] = await keys.get();
+  if (newest === undefined)
+    throw new AppError(
+      sessionErrors.LOGIN_FAILED,
+      `the Secret ${name} has no key for sessions; have it deleted, and log in again`,
+    );
+  return newest;
 }
 
 /** Rotates the keys until `signal` aborts, as the leader; does nothing as long as nobody has logged in. Never rejects. */

@@ -54,6 +54,32 @@ describe("a session", () => {
     assert.equal(await sessions.read(cookieOf(cookies)), undefined);
   });
 
+  test("of an impersonated user has the group that the API server adds, and ends when it is said", async () => {
+    const { clock, sessions, cookieOf } = setUp();
+    const identity = { user: "oidc:anna", groups: ["Flotte Süd"] };
+
+    const { session, cookies } = await sessions.loginAs(identity, clock.now() + hourMs);
+
+    assert.deepEqual(session.credentials, { kind: "impersonation", ...identity });
+    assert.deepEqual(session.user, {
+      ...{ username: "oidc:anna", uid: "", extra: {} },
+      groups: ["Flotte Süd", "system:authenticated"],
+    });
+    assert.deepEqual(await sessions.read(cookieOf(cookies)), session);
+    clock.advanceNow(hourMs);
+    assert.equal(await sessions.read(cookieOf(cookies)), undefined);
+    const long = await sessions.loginAs(identity, Number.POSITIVE_INFINITY);
+    assert.equal(long.session.expiresAtMs, clock.now() + 24 * hourMs);
+  });
+
+  test("is not begun as a user or in a group of Kubernetes", async () => {
+    const { sessions } = setUp();
+    const groups = ["system:masters"];
+    await assert.rejects(sessions.loginAs({ user: "anna", groups }, 1e15), {
+      code: "IDENTITY_REFUSED",
+    });
+  });
+
   test("is not begun with a token that the API server does not accept", async () => {
     const { sessions } = setUp();
     await assert.rejects(sessions.login("bad"), { code: "LOGIN_FAILED" });

@@ -1,20 +1,24 @@
-/** Sessions of the dashboard: a cookie that every replica can open, which has the user's own token and ends no later than it. */
+/**
+ * Sessions of the dashboard: a cookie that every replica can open. It has the user's own token and ends no later than it, or it has
+ * the user and the groups that an identity provider has named.
+ */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { AppError } from "@flotilla/shared/errors";
 import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
 import type { Access, User } from "../access/index.ts";
 import { sessionCookies, sessionTextOf } from "./cookies.ts";
-import { decrypt, encrypt } from "./encryption.ts";
+import { decrypt, encrypt, keyIdOf } from "./encryption.ts";
 import { sessionErrors } from "./errors.ts";
+import { authenticatedGroup, checkIdentity, type Identity } from "./identity.ts";
 import { maxSessionMs } from "./key-rotation.ts";
-import type { SessionKeys } from "./session-keys.ts";
+import { newestKey, type SessionKeys } from "./session-keys.ts";
 
 /** As whom the hub sends requests for the user to its API server. */
 export type Credentials =
   | { readonly kind: "token"; readonly token: string }
   /** Of OIDC: the hub impersonates the user. */
-  | { readonly kind: "impersonation"; readonly user: string; readonly groups: readonly string[] };
+  | ({ readonly kind: "impersonation" } & Identity);
 
 export interface Session {
   readonly user: User;
@@ -33,8 +37,8 @@ export interface NewSession {
 export interface Sessions {
   /** Throws LOGIN_FAILED, SESSION_TOO_LARGE and REVIEW_FAILED. */
   login(token: string): Promise<NewSession>;
-  /** Of a user whom an identity provider has authenticated. Throws SESSION_TOO_LARGE. */
-  loginAs(user: User, expiresAtMs: number): Promise<NewSession>;
+  /** Of a user whom an identity provider has authenticated. Throws IDENTITY_REFUSED and SESSION_TOO_LARGE. */
+  loginAs(identity: Identity, expiresAtMs: number): Promise<NewSession>;
   /** The session of a request by its header Cookie; undefined if there is none that is valid now. Throws REVIEW_FAILED. */
   read(cookie: string | undefined): Promise<Session | undefined>;
 }
@@ -69,9 +73,7 @@ export function createSessions({ keys, access, clock }: SessionsDeps): Sessions 
     const expiresAtMs = Math.min(endMs, now + maxSessionMs);
     const csrfToken = randomBytes(18).toString("base64url");
     const stored: StoredSession = { credentials, csrfToken, expiresAtMs };
-    const [newest] = await keys.get();
-    if (newest === undefined) throw failed("the hub has no key for sessions; retry");
-    const text = encrypt(JSON.stringify(stored), newest);
+    const text = encrypt(JSON.stringify(stored), await newestKey(keys), "session");
     const cookies = sessionCookies(text, Math.floor((expiresAtMs - now) / 1_000));
     return { session: { user, ...stored }, cookies };
   }
@@ -86,16 +88,15 @@ export function createSessions({ keys, access, clock }: SessionsDeps): Sessions 
       const endMs = expiryOf(token) ?? Number.POSITIVE_INFINITY;
       return await begin(user, { kind: "token", token }, endMs);
     },
-    loginAs: (user, expiresAtMs) =>
-      begin(
-        user,
-        { kind: "impersonation", user: user.username, groups: [...user.groups] },
-        expiresAtMs,
-      ),
+    async loginAs({ user, groups }, expiresAtMs) {
+      checkIdentity({ user, groups });
+      const credentials = { kind: "impersonation" as const, user, groups: [...groups] };
+      return await begin(impersonatedUser(credentials), credentials, expiresAtMs);
+    },
     async read(cookie) {
       const text = sessionTextOf(cookie);
       if (text === undefined) return undefined;
-      const plain = decrypt(text, await keys.get(text.slice(0, Math.max(0, text.indexOf(".")))));
+      const plain = decrypt(text, await keys.get(keyIdOf(text)), "session");
       const stored =
         plain === undefined ? undefined : storedSchema.safeParse(JSON.parse(plain)).data;
       if (stored === undefined || clock.now() >= stored.expiresAtMs) return undefined;
@@ -103,10 +104,15 @@ export function createSessions({ keys, access, clock }: SessionsDeps): Sessions 
       const user =
         credentials.kind === "token"
           ? await access.userOf(credentials.token)
-          : { username: credentials.user, uid: "", groups: credentials.groups, extra: {} };
+          : impersonatedUser(credentials);
       return user === undefined ? undefined : { user, ...stored };
     },
   };
+}
+
+/** As the API server knows a user whom the hub impersonates, so that its reviews have the answers that requests will have. */
+function impersonatedUser({ user, groups }: Identity): User {
+  return { username: user, uid: "", groups: [...groups, authenticatedGroup], extra: {} };
 }
 
 /** Compares in constant time. */
