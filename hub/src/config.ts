@@ -15,6 +15,7 @@ import {
   proxySettings,
 } from "@flotilla/shared/source/transport";
 import { parseGoDuration } from "@flotilla/shared/time";
+import { type OidcConfig, oidcFlags, oidcUsage, parseOidcConfig } from "./oidc-config.ts";
 
 export interface HubConfig {
   /** Absent: in-cluster. */
@@ -54,6 +55,8 @@ export interface HubConfig {
   readonly requireLocalAccount: boolean;
   /** The folder with the files of the dashboard's page. */
   readonly dashboardDir: string;
+  /** Login to the dashboard with OpenID Connect; absent: with tokens of the API server alone. */
+  readonly oidc?: OidcConfig;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
 }
@@ -78,12 +81,12 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --take-over-from-flux        reconcile Flux's kinds where its controllers have run, and run no more
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --dashboard-dir DIR          the built files of the dashboard; default: beside the program
-  --replica NAME               of this process; default: the host's name
+${oidcUsage}  --replica NAME               of this process; default: the host's name
   --replica-host HOST          by which other replicas reach --replica-listen, such as the IP address of the pod
   --log-level LEVEL            ${logLevels.join(", ")}; default info
   --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
-HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories and to the OpenID provider.
 `;
 
 /** Of a bundled program, which is in a folder `bin`. */
@@ -105,6 +108,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
       `--log-level is "${flags["log-level"]}", which is none of ${logLevels.join(", ")}`,
     );
   const proxy = proxySettings(environment);
+  const oidc = parseOidcConfig(flags);
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
@@ -132,6 +136,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
       clientAddressHeader: flags["client-address-header"],
     }),
     ...(proxy !== undefined && { proxy }),
+    ...(oidc !== undefined && { oidc }),
   };
 }
 
@@ -181,6 +186,7 @@ function readFlags(args: readonly string[]) {
         "local-without-account": { type: "boolean", default: false },
         "gcr-issuer": { type: "string", default: "https://accounts.google.com" },
         "dashboard-dir": { type: "string", default: besideProgram },
+        ...oidcFlags,
         replica: { type: "string" },
         "replica-host": { type: "string", default: "" },
         "take-over-from-fleet": { type: "boolean", default: false },

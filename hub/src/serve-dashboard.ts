@@ -19,6 +19,8 @@ import type { Route } from "@flotilla/shared/program";
 import type { ViewedKind } from "./access/index.ts";
 import type { HubConfig } from "./config.ts";
 import type { Dashboard } from "./dashboard/index.ts";
+import type { OidcLogin } from "./oidc/index.ts";
+import type { OidcConfig } from "./oidc-config.ts";
 import type { Parts } from "./parts.ts";
 import type { UserRequests } from "./requests/index.ts";
 
@@ -42,7 +44,7 @@ export function serveDashboard(
   options: ServeDashboardOptions,
   signal: AbortSignal,
 ): ServedDashboard {
-  let loading: Promise<Dashboard> | undefined;
+  let loading: Promise<LoadedDashboard> | undefined;
   return {
     async route(request, response) {
       loading ??= load(options, signal);
@@ -53,15 +55,19 @@ export function serveDashboard(
       await dashboard.handle(request, response);
     },
     async close() {
-      (await loading?.catch(() => undefined))?.close();
+      await (await loading?.catch(() => undefined))?.close();
     },
   };
+}
+
+interface LoadedDashboard extends Pick<Dashboard, "handle"> {
+  close(): Promise<void>;
 }
 
 async function load(
   { config, parts, requests, notReady }: ServeDashboardOptions,
   signal: AbortSignal,
-): Promise<Dashboard> {
+): Promise<LoadedDashboard> {
   const { caches, flux, rest, clock, log } = parts;
   const [{ createAsUser, createDashboard }, { createFleetDetails, createFleetView, shownPart }] =
     await Promise.all([import("./dashboard/index.ts"), import("./fleetview/index.ts")]);
@@ -83,9 +89,11 @@ async function load(
     },
     events: recent,
   };
-  return await createDashboard({
+  const oidc = config.oidc && (await loadOidcLogin(config.oidc, config, parts));
+  const dashboard = await createDashboard({
     ...parts,
     requests,
+    oidc,
     asUser: createAsUser(parts),
     namespace: hubNamespace,
     view: createFleetView(shown),
@@ -98,6 +106,24 @@ async function load(
     clock,
     log,
   });
+  return {
+    handle: dashboard.handle,
+    async close() {
+      dashboard.close();
+      await oidc?.close();
+    },
+  };
+}
+
+/** The administrator has chosen the provider, so it may be on this machine. */
+async function loadOidcLogin(
+  oidc: OidcConfig,
+  { proxy }: Pick<HubConfig, "proxy">,
+  { userAgent, ownPorts, clock }: Pick<Parts, "userAgent" | "ownPorts" | "clock">,
+): Promise<OidcLogin> {
+  const { createOidcLogin } = await import("./oidc/index.ts");
+  const egress = { allowLoopback: true, ownPorts };
+  return createOidcLogin({ config: oidc, userAgent, egress, proxy, clock });
 }
 
 function viewedKindsOf({ caches, flux }: Parts): readonly ViewedKind[] {

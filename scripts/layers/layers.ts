@@ -53,14 +53,14 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["api", "conditions", "content", "dashboard", "flux", "referenced", "source", "values"],
   ],
   hub: [
-    ["config.ts", "errors", "errors.ts"],
+    ["config.ts", "errors", "errors.ts", "oidc-config.ts"],
     ["cache"],
     // Pure rules and libraries, without watches.
     [
       ...["authority", "clusterstate", "content", "fleetlease", "frontend", "identity", "policy"],
       ...["notification", "presence"],
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
-      ...["access", "fleetview", "session"],
+      ...["access", "fleetview", "oidc", "session"],
     ],
     // Controllers, each with its watches.
     [

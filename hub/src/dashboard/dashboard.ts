@@ -12,13 +12,15 @@ import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { createAccess, createScopes, type ViewedKind } from "../access/index.ts";
 import type { FleetDetails, FleetView } from "../fleetview/index.ts";
+import type { OidcLogin } from "../oidc/index.ts";
 import type { UserRequests } from "../requests/index.ts";
-import { createSessionKeys, createSessions } from "../session/index.ts";
+import { createLoginCookies, createSessionKeys, createSessions } from "../session/index.ts";
 import type { Env } from "./context.ts";
 import { detailRoutes } from "./detail-routes.ts";
 import { dashboardErrors } from "./errors.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { limitBody, requireSession, securityHeaders } from "./guards.ts";
+import { oidcRoutes } from "./oidc-routes.ts";
 import { createRedeemCode } from "./one-time-login.ts";
 import { servePage } from "./page.ts";
 import { problemOf } from "./problem.ts";
@@ -36,6 +38,8 @@ export interface DashboardDeps {
   readonly events: EventRecorder;
   readonly requests: Pick<UserRequests, "answer">;
   readonly viewedKinds: readonly ViewedKind[];
+  /** Absent: users log in with tokens alone. */
+  readonly oidc?: OidcLogin | undefined;
   readonly hub: ShownSession["hub"];
   /** The folder with the built page. */
   readonly pageDir: string;
@@ -51,11 +55,12 @@ export interface Dashboard {
 }
 
 export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
-  const { rest, namespace, view, viewedKinds, clock, log } = deps;
+  const { rest, namespace, view, viewedKinds, oidc, clock, log } = deps;
   const access = createAccess(rest, clock);
   const scopeOf = createScopes(access, viewedKinds, clock);
   const keys = createSessionKeys({ rest, namespace, clock });
   const sessions = createSessions({ keys, access, clock });
+  const cookies = createLoginCookies({ keys, clock });
 
   const app = new Hono<Env>();
   app.use(secureHeaders(securityHeaders));
@@ -66,11 +71,13 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
   });
   app.use("/api/*", limitBody(maxBodyBytes));
   app.use("/api/*", requireSession({ ...deps, sessions, scopeOf }));
+  const byOidc = oidc && oidcRoutes(app, { ...deps, oidc, sessions, cookies });
   sessionRoutes(app, {
     ...deps,
     sessions,
     redeemCode: createRedeemCode(deps),
-    methods: ["token"],
+    methods: byOidc === undefined ? ["token"] : ["token", "oidc"],
+    failureOf: (context) => Promise.resolve(byOidc?.failureOf(context)),
     namespacesOf({ var: { scope } }) {
       const seen = viewedKinds.flatMap(({ resource, namespaces }) =>
         [...namespaces()].filter((each) => scope.sees(resource.kind, each)),

@@ -1,7 +1,7 @@
 /** Login, logout, and who is logged in. */
 
 import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
-import type { LoginMethods, Session as ShownSession } from "@flotilla/shared/dashboard";
+import type { LoginMethods, Problem, Session as ShownSession } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
@@ -15,6 +15,8 @@ export interface SessionRoutesDeps {
   readonly sessions: Pick<Sessions, "login">;
   readonly redeemCode: RedeemCode;
   readonly methods: LoginMethods["methods"];
+  /** Why the last login of this browser at a provider has failed. */
+  readonly failureOf: (context: ApiContext) => Promise<Problem | undefined>;
   readonly hub: ShownSession["hub"];
   /** The header with the address of the client, which an ingress sets. */
   readonly addressHeader?: string | undefined;
@@ -25,7 +27,7 @@ export interface SessionRoutesDeps {
 }
 
 /** Of one address. */
-const logins = { perSecond: 1 / 6, burst: 10 };
+export const logins = { perSecond: 1 / 6, burst: 10 };
 
 export function sessionRoutes(api: Api, deps: SessionRoutesDeps): void {
   const { sessions, methods, hub, addressHeader, clock, log } = deps;
@@ -39,7 +41,13 @@ export function sessionRoutes(api: Api, deps: SessionRoutesDeps): void {
     };
   }
 
-  serve(api, "loginMethods", () => ({ methods: [...methods], hub: { version: hub.version } }));
+  serve(api, "loginMethods", async (context) => {
+    const failure = await deps.failureOf(context);
+    return {
+      ...{ methods: [...methods], hub: { version: hub.version } },
+      ...(failure !== undefined && { failure }),
+    };
+  });
   serve(api, "beginSession", async (context, login) => {
     const address = clientAddress(context.env.incoming, addressHeader);
     if (!rates.take(address))

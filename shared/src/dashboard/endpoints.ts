@@ -19,6 +19,8 @@ export interface Endpoint {
   /** Whether it needs no session. */
   readonly isPublic?: boolean;
   readonly body?: z.ZodType;
+  /** Whether it leads the browser to another page. */
+  readonly isRedirect?: boolean;
   /** Absent: it answers without content, or with a stream that `summary` describes. */
   readonly response?: z.ZodType;
 }
@@ -34,6 +36,22 @@ export const endpoints = {
     summary: "How to log in.",
     isPublic: true,
     response: loginMethodsSchema,
+  },
+  oidcLogin: {
+    method: "GET",
+    path: "/api/v1/login/oidc",
+    summary:
+      "Leads the browser to the OpenID provider, if the hub has one. `return` is the page of the dashboard to which it comes back.",
+    isPublic: true,
+    isRedirect: true,
+  },
+  oidcCallback: {
+    method: "GET",
+    path: "/api/v1/login/oidc/callback",
+    summary:
+      "Where the provider leads the browser back: the redirect URI of its client. Sets the cookies of the session, and leads to the page.",
+    isPublic: true,
+    isRedirect: true,
   },
   beginSession: {
     method: "POST",

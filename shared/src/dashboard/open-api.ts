@@ -26,7 +26,7 @@ export function openApiDocument(version: string): Json {
 }
 
 function operationOf(name: string, endpoint: Endpoint): Json {
-  const { path, method, summary, body, response, isPublic = false } = endpoint;
+  const { path, method, summary, body, response, isPublic = false, isRedirect = false } = endpoint;
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
     ...{ name: parameter, in: "path", required: true },
     schema: { type: "string" },
@@ -39,7 +39,7 @@ function operationOf(name: string, endpoint: Endpoint): Json {
     parameters: method === "GET" ? parameters : [...parameters, csrf],
     ...(body !== undefined && { requestBody: { required: true, content: json(body) } }),
     responses: {
-      [response === undefined && method !== "GET" ? "204" : "200"]: {
+      [isRedirect ? "303" : response === undefined && method !== "GET" ? "204" : "200"]: {
         description: summary,
         ...(response !== undefined && { content: json(response) }),
       },

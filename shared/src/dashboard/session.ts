@@ -29,18 +29,21 @@ export const loginSchema = z.union([
   }),
 ]);
 
-/** What someone without a session needs for the login page. */
-export const loginMethodsSchema = z.object({
-  methods: z.array(z.enum(["token", "oidc"])),
-  hub: z.object({ version: z.string() }),
-});
-
 export const problemSchema = z
   .object({
     code: z.string().meta({ description: "As in docs/errors.md." }),
     message: z.string(),
   })
   .meta({ title: "Problem" });
+
+/** What someone without a session needs for the login page. */
+export const loginMethodsSchema = z.object({
+  methods: z.array(z.enum(["token", "oidc"])),
+  failure: problemSchema
+    .optional()
+    .meta({ description: "Why this browser's last login with `oidc` has failed, for a minute." }),
+  hub: z.object({ version: z.string() }),
+});
 
 export type Session = Readonly<z.infer<typeof sessionSchema>>;
 export type LoginMethods = Readonly<z.infer<typeof loginMethodsSchema>>;

@@ -23,6 +23,8 @@ export interface ExchangeRequest {
   readonly signal?: AbortSignal | undefined;
   /** The kind of the error of a failure. */
   readonly errorKind: ErrorKind;
+  /** Where the certificate authorities of the host are set, for messages; absent: in a Secret. */
+  readonly authorities?: string | undefined;
   /** What is requested, for messages; absent: the method and the address. */
   readonly what?: string | undefined;
 }
@@ -187,7 +189,7 @@ function failed(request: ExchangeRequest, description: string, thrown: unknown):
   const why =
     thrown instanceof Error && thrown.name === "TimeoutError"
       ? `no complete response within ${Math.round(request.timeoutMs / 100) / 10} s`
-      : describeNetworkFailure(thrown);
+      : describeNetworkFailure(thrown, request.authorities);
   const { proxy } = request.access;
   const route = proxy === undefined ? "" : ` through the proxy ${proxy.address}`;
   return new RepositoryError(request.errorKind, `${description}${route}: ${why}`, {

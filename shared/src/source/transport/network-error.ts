@@ -34,13 +34,16 @@ const notTls = new Set([
   "ERR_SSL_HTTP_REQUEST",
 ]);
 
-/** A description of the failure, with the original code where it helps. */
-export function describeNetworkFailure(thrown: unknown): string {
+/** Where the certificate authorities of most hosts are set. */
+const authorityField = "cacerts or ca.crt of the Secret";
+
+/** A description of the failure, with the original code where it helps. `authorities`: where those of the host are set. */
+export function describeNetworkFailure(thrown: unknown, authorities = authorityField): string {
   const code = codeOf(thrown);
   if (code === undefined) return messageOf(thrown);
   if (untrusted.has(code)) {
     // Go's sentence: scripts that were written for Fleet search for it.
-    return `x509: certificate signed by unknown authority (${code}): add the authority to cacerts or ca.crt of the Secret`;
+    return `x509: certificate signed by unknown authority (${code}): add the authority to ${authorities}`;
   }
   if (notTls.has(code)) return `the response is not TLS (${code}): the server may serve plain HTTP`;
   return sentences[code] ?? messageOf(thrown);

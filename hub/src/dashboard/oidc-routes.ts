@@ -1,0 +1,104 @@
+/**
+ * Login with OpenID Connect: to the provider, and back. Both are pages that a browser opens, so a failure is no answer of its own:
+ * a cookie that nobody else can write has it for the login page, to which the browser is led.
+ *
+ * The provider leads the browser back from another site, so it does not send the cookies of a session with that request, nor with
+ * the one for the page that follows. Neither needs them: the page reads the session by a request of its own.
+ */
+import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
+import type { Problem } from "@flotilla/shared/dashboard";
+import { AppError } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import type { OidcLogin } from "../oidc/index.ts";
+import { clientAddress } from "../receiver/index.ts";
+import { isSameToken, type LoginCookies, type Sessions, sessionErrors } from "../session/index.ts";
+import type { Api, ApiContext } from "./context.ts";
+import { problemOf } from "./problem.ts";
+import { serve } from "./respond.ts";
+import { returnPathOf } from "./return-path.ts";
+import { logins } from "./session-routes.ts";
+
+export interface OidcRoutesDeps {
+  readonly oidc: OidcLogin;
+  readonly cookies: LoginCookies;
+  readonly sessions: Pick<Sessions, "loginAs">;
+  /** The header with the address of the client, which an ingress sets. */
+  readonly addressHeader?: string | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface OidcRoutes {
+  /** Why the last login of this browser has failed. */
+  failureOf(context: ApiContext): Promise<Problem | undefined>;
+}
+
+export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
+  const { oidc, cookies, sessions, addressHeader, clock, log } = deps;
+  // Each login takes one of both; requests to the provider follow from either.
+  const begun = createKeyedRateLimiter({ clock, ...logins });
+  const finished = createKeyedRateLimiter({ clock, ...logins });
+  const addressOf = (context: ApiContext) => clientAddress(context.env.incoming, addressHeader);
+
+  function limit(rates: typeof begun, address: string): void {
+    if (!rates.take(address))
+      throw new AppError(sessionErrors.LOGIN_LIMITED, "too many logins; wait a moment, then retry");
+  }
+
+  function lead(context: ApiContext, to: string, setCookies: readonly string[]): Response {
+    for (const cookie of setCookies) context.header("set-cookie", cookie, { append: true });
+    return context.redirect(to, 303);
+  }
+
+  async function fail(context: ApiContext, thrown: unknown, to: string): Promise<Response> {
+    const { problem } = problemOf(thrown);
+    const fields = { err: AppError.from(thrown), address: addressOf(context) };
+    log.warn(fields, "a login to the dashboard with OpenID Connect failed");
+    return lead(context, to, [await cookies.write({ kind: "failure", ...problem })]);
+  }
+
+  serve(api, "oidcLogin", async (context) => {
+    const returnPath = returnPathOf(context.req.query("return"));
+    try {
+      limit(begun, addressOf(context));
+      const { address, checks } = await oidc.begin();
+      const cookie = await cookies.write({ kind: "flow", ...checks, returnPath });
+      return lead(context, address.href, [cookie]);
+    } catch (thrown) {
+      return await fail(context, thrown, returnPath);
+    }
+  });
+
+  serve(api, "oidcCallback", async (context) => {
+    let returnPath = returnPathOf(undefined);
+    try {
+      const flow = await cookies.read(context.req.header("cookie"));
+      const query = new URL(context.req.url).searchParams;
+      if (flow?.kind !== "flow" || !isSameToken(query.get("state") ?? "", flow.state))
+        throw new AppError(
+          sessionErrors.LOGIN_EXPIRED,
+          `this login was begun more than 10 minutes ago, in another browser or at another address than ${oidc.dashboardUrl}, or was already used; log in again`,
+        );
+      returnPath = flow.returnPath;
+      const address = addressOf(context);
+      limit(finished, address);
+      const identity = await oidc.finish(query, flow);
+      const endMs = clock.now() + oidc.sessionMs;
+      const { session, cookies: begunSession } = await sessions.loginAs(identity, endMs);
+      const fields = { user: session.user.username, address, method: "oidc" };
+      log.info(fields, "logged in to the dashboard");
+      return lead(context, returnPath, begunSession);
+    } catch (thrown) {
+      return await fail(context, thrown, returnPath);
+    }
+  });
+
+  return {
+    async failureOf(context) {
+      const content = await cookies.read(context.req.header("cookie"));
+      if (content?.kind !== "failure") return undefined;
+      return { code: content.code, message: content.message };
+    },
+  };
+}

@@ -1,0 +1,1 @@
+export { createOidcLogin, type OidcLogin } from "./oidc-login.ts";
