@@ -1,4 +1,4 @@
-/** Login with a token of the hub's API server. */
+/** Login with a token of the hub's API server or, where the hub has an OpenID provider, there. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useId, useState } from "react";
 import { get } from "../api/index.ts";
@@ -6,13 +6,20 @@ import { Logo } from "./logo.tsx";
 import { login } from "./session.ts";
 import "./login-page.css";
 
+/** Of a request that leads to the provider, and back to this page. */
+function providerAddress(): string {
+  return `/api/v1/login/oidc?return=${encodeURIComponent(location.pathname + location.search)}`;
+}
+
 export function LoginPage({ failure }: { readonly failure: string | undefined }) {
   const client = useQueryClient();
   const { data } = useQuery({
     queryKey: ["login"],
     queryFn: ({ signal }) => get<"loginMethods">("/api/v1/login", signal),
   });
-  const [problem, setProblem] = useState(failure);
+  const [ownProblem, setProblem] = useState(failure);
+  // The hub also answers why the login at the provider has failed.
+  const problem = ownProblem ?? data?.failure?.message;
   const [isBusy, setBusy] = useState(false);
   const [token, setToken] = useState("");
   const [fieldId, helpId] = [useId(), useId()];
@@ -54,7 +61,7 @@ export function LoginPage({ failure }: { readonly failure: string | undefined })
           {isBusy ? "Logging in …" : "Log in"}
         </button>
         {data?.methods.includes("oidc") === true && (
-          <a className="button" href="/api/v1/login/oidc">
+          <a className="button" href={providerAddress()}>
             Log in with your organisation
           </a>
         )}
