@@ -23,8 +23,11 @@ import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referen
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
 
-/** All rights of the hub are in one value of its chart. */
-const grantOf: GrantOf = () => ({ chart: "flotilla", value: "rbac.create" });
+/** All rights of the hub but one are in one value of its chart. */
+const grantOf: GrantOf = ({ verb }) => ({
+  chart: "flotilla",
+  value: verb === "impersonate" ? "dashboard.oidc.enabled" : "rbac.create",
+});
 
 export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log: Log) {
   const kubeconfig = await loadKubeconfig({

@@ -127,6 +127,30 @@ describe("wrong values", () => {
         /'\/agents\/service\/type'/,
       ],
       ["a port out of range", "hub", "http.port=70000", /'\/http\/port': maximum/],
+      [
+        "an OpenID provider without a client",
+        "hub",
+        "dashboard.oidc.enabled=true",
+        /'\/dashboard\/oidc\/clientID': minLength/,
+      ],
+      [
+        "an OpenID provider without TLS",
+        "hub",
+        "dashboard.oidc.issuerURL=http://id.example.com",
+        /'\/dashboard\/oidc\/issuerURL'/,
+      ],
+      [
+        "an OpenID provider without the address of the dashboard",
+        "hub",
+        "dashboard.oidc.enabled=true,dashboard.oidc.issuerURL=https://id.example.com,dashboard.oidc.clientID=a,dashboard.oidc.existingSecret=b",
+        /'\/dashboard\/url': minLength/,
+      ],
+      [
+        "a prefix for users that are Kubernetes' own",
+        "hub",
+        "dashboard.oidc.usernamePrefix=system:",
+        /'\/dashboard\/oidc\/usernamePrefix': 'not' failed/,
+      ],
       ["an unknown log level", "agent", "logLevel=loud", /'\/logLevel'/],
       [
         "an Ingress without the annotation for passthrough",
