@@ -24,13 +24,14 @@ export interface DashboardFixtures extends FileFixtures {
   readerToken(namespace: string, resources?: readonly string[]): Promise<string>;
 }
 
-export async function startDashboardFleet(
-  spec: Omit<TestFleetSpec, "hubFlags">,
-): Promise<DashboardFixtures> {
+export async function startDashboardFleet(spec: TestFleetSpec): Promise<DashboardFixtures> {
   const dir = await mkdtemp(join(tmpdir(), "flotilla-page-"));
   afterAll(() => rm(dir, { recursive: true, force: true }));
   await buildPage(root, dir);
-  const fixtures = await startFleetForFile({ ...spec, hubFlags: () => [`--dashboard-dir=${dir}`] });
+  const fixtures = await startFleetForFile({
+    ...spec,
+    hubFlags: (ports) => [`--dashboard-dir=${dir}`, ...(spec.hubFlags?.(ports) ?? [])],
+  });
   const { hub, hubPorts } = fixtures.fleet;
   await hub.create(namespaces, { metadata: { name: accounts } });
 

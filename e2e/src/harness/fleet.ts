@@ -104,7 +104,9 @@ export interface TestFleetSpec {
   /** More of the hub's environment. */
   readonly hubEnvironment?: Readonly<Record<string, string>>;
   /** More flags of the next hub that is started. */
-  readonly hubFlags?: () => readonly string[];
+  readonly hubFlags?: (ports: HubPorts) => readonly string[];
+  /** Of the hub's chart, from which it has its rights, as `--set` has them. */
+  readonly hubValues?: readonly string[];
   /** More flags of all agents. */
   readonly agentFlags?: readonly string[];
   /** The hub's own cluster, on which workloads run then, is enrolled as `fleet-local/local`, after the others. */
@@ -168,7 +170,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
   await installCrds(hub.client);
   const { helm } = binaries;
   const grantHub = () =>
-    withChartRights("hub", { dir, helm, plane: hub.plane, client: hub.client });
+    withChartRights("hub", {
+      ...{ dir, helm, plane: hub.plane, client: hub.client },
+      ...(spec.hubValues !== undefined && { values: spec.hubValues }),
+    });
   const { replicas, link } = await startReplicas(context, await grantHub(), spec);
   const [first] = replicas;
   if (first === undefined) throw new Error("the fleet has no replica of the hub");

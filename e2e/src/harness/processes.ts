@@ -49,7 +49,7 @@ export interface ReplicaSpec {
   /** The address that agents use; default: its own. */
   readonly advertise?: string;
   /** More flags of the next process. */
-  readonly flags?: () => readonly string[];
+  readonly flags?: (ports: HubPorts) => readonly string[];
 }
 
 export async function startReplica(
@@ -69,7 +69,7 @@ export async function startReplica(
       reaper,
       replica: name,
       ...(advertise !== undefined && { advertise }),
-      flags: flags?.() ?? [],
+      flags: flags?.(ports) ?? [],
     }),
   );
   return { name, ports, logFile, ...restartable };

@@ -12,7 +12,8 @@ interface Binding extends KubeObject {
   readonly roleRef: { readonly apiGroup: string; readonly kind: string; readonly name: string };
   readonly subjects: readonly {
     readonly kind: string;
-    readonly namespace: string;
+    /** Of a service account. */
+    readonly namespace?: string;
     readonly name: string;
   }[];
 }
