@@ -5,7 +5,6 @@ import type { AssignmentStorage } from "../assignment/index.ts";
 import type { EngineDeps } from "../engine/index.ts";
 import type { Bootstrap, IdentityStore, StoredIdentity } from "../identity/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
-import type { Readiness } from "../readiness/index.ts";
 import type { SecretStorage } from "../storage/index.ts";
 
 export function createMemoryIdentityStore(bootstrap: Bootstrap): IdentityStore {
@@ -30,26 +29,6 @@ export const noWatches: WatchClient = {
   rest: connectKube({ server: "https://simulated.invalid", credentials: { kind: "none" } }),
   isPerNamespace: false,
 };
-
-/** All objects are ready at once. */
-export function createSimulatedReadiness(): EngineDeps["readiness"] {
-  const tracked = new Map<string, Readiness>();
-  return {
-    track(name, objects, { namespace }) {
-      const count = objects.length;
-      tracked.set(name, {
-        ready: true,
-        notReady: [],
-        resources: objects.map((object) => ({ namespace, ...object, state: "ready" })),
-        incomplete: false,
-        counts: { desiredReady: count, ready: count, notReady: 0, missing: 0, unknown: 0 },
-      });
-    },
-    forget: (name) => void tracked.delete(name),
-    readinessOf: (name) => tracked.get(name),
-    onChange: () => undefined,
-  };
-}
 
 /** Nothing changes simulated objects. */
 export const noDrift: EngineDeps["drift"] = {

@@ -16,12 +16,12 @@ import { createClusterInfoStore, createReferencedObjects } from "../referenced/i
 import type { FleetCounter } from "./fleet-counts.ts";
 import {
   createMemoryIdentityStore,
-  createSimulatedReadiness,
   noAssignmentStorage,
   noDrift,
   noSecretStorage,
 } from "./in-memory-parts.ts";
 import { createSimulatedHelm, type SimulatedHelmOptions } from "./simulated-helm.ts";
+import { createSimulatedReadiness } from "./simulated-readiness.ts";
 
 /** Shared by all simulated agents of a process. */
 export interface SimulatedAgentDeps {
@@ -39,6 +39,8 @@ export interface SimulatedAgentDeps {
 
 export interface SimulatedAgent {
   readonly connection: Pick<HubConnection, "isConnected" | "onChange">;
+  /** Changes the readiness of one release, if there is any. */
+  changeReadiness(): void;
   /** Until `signal` aborts and the stream is closed. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -58,6 +60,7 @@ export function createSimulatedAgent(
     agentNamespace,
     identity: createIdentityController({ ...deps, store: createMemoryIdentityStore(bootstrap) }),
   });
+  const readiness = createSimulatedReadiness();
   const engine = createEngine({
     clients: noChanges,
     inputs: noChanges,
@@ -77,7 +80,7 @@ export function createSimulatedAgent(
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),
     deployer: createSimulatedHelm(deps.helm, deps),
-    readiness: createSimulatedReadiness(),
+    readiness,
     drift: noDrift,
     outbox: deps.counter.observed(connection.outbox),
     concurrency,
@@ -87,6 +90,12 @@ export function createSimulatedAgent(
   });
   return {
     connection,
+    changeReadiness() {
+      const changed = readiness.changeNext();
+      if (changed === undefined) return;
+      const { name: deployment, ready } = changed;
+      log.info({ deployment, ready }, "readiness changed");
+    },
     async run(signal) {
       await Promise.all([engine.run(signal), connection.run(engine.intake, signal)]);
     },

@@ -8,6 +8,7 @@ import { createHubConnector } from "../hubclient/index.ts";
 import type { Bootstrap } from "../identity/index.ts";
 import { createFleetCounter, type FleetCounts } from "./fleet-counts.ts";
 import { createSimulatedAgent } from "./simulated-agent.ts";
+import { runChanges } from "./simulated-changes.ts";
 import type { SimulatedHelmOptions } from "./simulated-helm.ts";
 
 export interface SimulatedFleetOptions {
@@ -15,6 +16,8 @@ export interface SimulatedFleetOptions {
   readonly bootstraps: readonly Bootstrap[];
   readonly agentVersion: string;
   readonly helm: SimulatedHelmOptions;
+  /** Changes of the readiness of releases a second, of all agents together, as soon as all are connected. */
+  readonly changesPerSecond: number;
 }
 
 export interface SimulatedFleetDeps {
@@ -41,7 +44,7 @@ const maxConcurrentStarts = 32;
 const maxConcurrentHandshakes = 64;
 
 export function createSimulatedFleet(
-  { bootstraps, agentVersion, helm }: SimulatedFleetOptions,
+  { bootstraps, agentVersion, helm, changesPerSecond: perSecond }: SimulatedFleetOptions,
   deps: SimulatedFleetDeps,
 ): SimulatedFleet {
   const shared = {
@@ -71,7 +74,11 @@ export function createSimulatedFleet(
       wasConnected = isConnected;
       counter.connectionChanged(isConnected);
     });
-    return { ended: agent.run(signal).finally(first.resolve), connectedOnce: first.promise };
+    return {
+      ended: agent.run(signal).finally(first.resolve),
+      connectedOnce: first.promise,
+      changeReadiness: () => agent.changeReadiness(),
+    };
   }
 
   return {
@@ -83,22 +90,26 @@ export function createSimulatedFleet(
     },
     async run(signal) {
       const ends: Promise<void>[] = [];
+      const agents: (() => void)[] = [];
       const waiting = bootstraps.values();
       async function startNext(): Promise<void> {
         for (const bootstrap of waiting) {
           if (signal.aborted) return;
-          const { ended, connectedOnce } = start(bootstrap, signal);
+          const { ended, connectedOnce, changeReadiness } = start(bootstrap, signal);
           ends.push(ended);
+          agents.push(changeReadiness);
           await connectedOnce;
         }
       }
       await Promise.all(Array.from({ length: maxConcurrentStarts }, startNext));
+      await runChanges({ perSecond, agents }, deps.clock, signal);
       await Promise.all(ends);
     },
   };
 }
 
 interface Started {
+  readonly changeReadiness: () => void;
   readonly connectedOnce: Promise<void>;
   readonly ended: Promise<void>;
 }

@@ -16,6 +16,7 @@ export function simulateCommand(config: CliConfig): Command {
         .default(1_000, "1s"),
     )
     .option("--failure-rate <rate>", "share of installations that fail, 0 to 1", parseRate, 0)
+    .option("--changes <n>", "releases that become not ready or ready each second", parseCount, 0)
     .option("--name <name>", "name of the simulation (default: generated)")
     .option("-n, --namespace <name>", "namespace of the Clusters and HelmOps", workspaceNamespace)
     .option(
@@ -36,7 +37,9 @@ const help = `
 Each agent registers with a certificate request of its own, opens its own
 connection and runs the code of a real agent. Only Helm and the cluster are
 simulated: an installation takes --latency and then is Ready, or fails and is
-retried. No chart is downloaded and nothing is installed.
+retried. No chart is downloaded and nothing is installed. With --changes
+that many releases a second become not ready or ready again, once all agents are
+connected: one in ten agents has a release that is not ready, at any time.
 
 Clusters are named NAME-1, NAME-2, ... and labelled simulation=NAME. HelmOps
 that target all clusters reach them, too. --bundles creates HelmOps NAME-1, ...

@@ -25,6 +25,8 @@ export interface SimulateOptions extends HubOptions {
   readonly latency: number;
   /** Share of installations that fail, 0 to 1. */
   readonly failureRate: number;
+  /** How many releases become not ready or ready each second. */
+  readonly changes: number;
   /** Name of the simulation; generated when absent. */
   readonly name?: string;
   readonly namespace: string;
@@ -59,7 +61,7 @@ export async function simulate(options: SimulateOptions, config: CliConfig): Pro
 }
 
 async function runSimulation(simulation: Simulation, options: SimulateOptions): Promise<void> {
-  const { agents, latency: latencyMs, failureRate, logFile } = options;
+  const { agents, latency: latencyMs, failureRate, changes, logFile } = options;
   const signal = abortOnSignals();
   await validateName(simulation, options);
   try {
@@ -69,6 +71,7 @@ async function runSimulation(simulation: Simulation, options: SimulateOptions): 
       name: simulation.name,
       bootstraps: newBootstraps(simulation, agents, registration),
       helm: { latencyMs, failureRate },
+      changesPerSecond: changes,
       print: simulation.print,
       signal,
       ...(logFile !== undefined && { logFile }),

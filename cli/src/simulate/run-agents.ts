@@ -19,6 +19,7 @@ export interface AgentRun {
   /** One for each agent. */
   readonly bootstraps: readonly Bootstrap[];
   readonly helm: { readonly latencyMs: number; readonly failureRate: number };
+  readonly changesPerSecond: number;
   readonly print: (line: string) => void;
   readonly signal: AbortSignal;
   /** The logs of the agents are appended to it. */
@@ -27,12 +28,12 @@ export interface AgentRun {
 
 /** Resolves when `signal` has aborted and all agents have disconnected. */
 export async function runAgents(run: AgentRun): Promise<void> {
-  const { print, logFile } = run;
-  const agents = run.bootstraps.length;
+  const { print, logFile, bootstraps, helm, changesPerSecond } = run;
+  const agents = bootstraps.length;
   const file = logFile === undefined ? undefined : createWriteStream(logFile, { flags: "a" });
   let lastWarning = "";
   const fleet = createSimulatedFleet(
-    { bootstraps: run.bootstraps, agentVersion: buildVersion, helm: run.helm },
+    { bootstraps, agentVersion: buildVersion, helm, changesPerSecond },
     {
       clock,
       log: lineLog({

@@ -84,6 +84,20 @@ test("agents that always fail report it in the HelmOp, with the next retry", asy
   await end(running);
 });
 
+test("with --changes releases become not ready and ready again", async () => {
+  const args = ["--agents", "2", "--bundles", "1", "--changes", "4"];
+  const running = await simulate("lively", ...args);
+
+  for (const ready of [2, 1, 2])
+    await workspace.waitForHelmOp(
+      "lively-1",
+      `ready in ${ready} clusters`,
+      ({ status }) => status?.summary?.ready === ready,
+    );
+
+  await end(running);
+});
+
 test("with --keep the created objects stay, are shown as offline, and are deleted with --remove", async () => {
   const running = await simulate("kept", "--agents", "2", "--bundles", "1", "--keep");
   await workspace.waitUntilReady("kept-1", "", 2);
