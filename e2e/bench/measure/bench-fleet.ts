@@ -57,6 +57,8 @@ export async function startBenchFleet(): Promise<BenchFleet> {
     clusters: [{}],
     ownPlanes: true,
     entryFiles: () => programs,
+    // Not the default port: another hub on this machine may have it.
+    hubFlags: () => ["--replica-listen=127.0.0.1:0"],
   });
   const [cluster] = fleet.clusters;
   if (cluster === undefined) throw new Error("a fleet with one cluster has one");
