@@ -1,18 +1,7 @@
-/** A real browser for the pages of the hub: the system's Chromium. */
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+/** Pages in a real browser, for tests. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll } from "vitest";
-
-/** Nothing of it reaches another host. */
-const flags = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { launchChromium } from "../harness/chromium.ts";
 
 export const viewports = {
   desktop: { width: 1280, height: 720 },
@@ -21,7 +10,7 @@ export const viewports = {
 
 /** One for a test file. */
 export async function startBrowser(): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: flags });
+  const browser = await launchChromium();
   afterAll(() => browser.close());
   return browser;
 }
