@@ -8,6 +8,7 @@ import { writeFile } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { parseArgs } from "node:util";
 import { connectedAgents } from "./agents/agents.ts";
+import { dashboard } from "./dashboard/dashboard.ts";
 import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { helmReleaseInstalls } from "./helm-releases.ts";
@@ -51,6 +52,8 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["drift", drifting],
   ["releases", helmReleaseInstalls],
   ["sources", (bench) => manyOnOneSource(bench, Number(values.releases))],
+  // The last one: its simulated agents are not removed.
+  ["dashboard", dashboard],
 ];
 /** With a fleet of its own. */
 const agentsPart = "agents";

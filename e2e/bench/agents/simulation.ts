@@ -16,6 +16,8 @@ export interface SimulationSpec {
   readonly latency: string;
   /** Whether what was made on the hub stays when the agents end: the deletion of thousands takes long. */
   readonly keep: boolean;
+  /** Releases that change their readiness each second; default: none. */
+  readonly changes?: number;
   readonly logFile: string;
   /** Passed on: where it finds programs. */
   readonly environment: Readonly<Record<string, string>>;
@@ -38,6 +40,10 @@ export interface AgentLine {
   readonly err: string;
   readonly code: string;
   readonly deploymentId: string;
+  /** The name of the agent's cluster. */
+  readonly agent: string;
+  readonly deployment: string;
+  readonly isReady: boolean;
 }
 
 /** Resolves when all agents are connected. */
@@ -53,6 +59,7 @@ export async function startSimulation(spec: SimulationSpec): Promise<Simulation>
       `--agents=${spec.agents}`,
       `--bundles=${spec.bundles}`,
       `--latency=${spec.latency}`,
+      `--changes=${spec.changes ?? 0}`,
       `--log-file=${spec.logFile}`,
     ],
     { env: { ...spec.environment }, stdio: ["ignore", "pipe", "inherit"] },
@@ -100,5 +107,8 @@ function parseAgentLine(line: string): AgentLine {
     err: text("err"),
     code: text("code"),
     deploymentId: text("deploymentId"),
+    agent: text("agent"),
+    deployment: text("deployment"),
+    isReady: fields["ready"] === true,
   };
 }
