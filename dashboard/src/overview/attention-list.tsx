@@ -6,7 +6,7 @@ import { StateBadge } from "../badge/index.ts";
 import { adviceFor, type Concern, plural } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
 
-const firstShown = 8;
+const firstShown = 5;
 
 export function AttentionList({ concerns }: { readonly concerns: readonly Concern[] }) {
   const [isWhole, setWhole] = useState(false);

@@ -29,10 +29,11 @@ interface View extends ScrollOptions {
   readonly shown: string;
 }
 
+const shown = ".overview-head h1";
 const views: readonly View[] = [
-  { what: "the overview", path: "/", shown: ".overview-head h1", stepPx: 60 },
+  { what: "the overview with the map", path: "/?group=region", shown, stepPx: 60 },
   {
-    ...{ what: "the picture of apps by clusters", path: "/", shown: ".overview-head h1" },
+    ...{ what: "the picture of apps by clusters", path: "/?view=apps&group=region", shown },
     ...{ selector: ".matrix-scroll", stepPx: 24 },
   },
   {
