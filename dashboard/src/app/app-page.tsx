@@ -65,7 +65,7 @@ export function AppPage(ref: AppRef) {
       </div>
       <TargetsPanel app={ref} text={text} setText={setText} />
       <div className="columns">
-        <HistoryPanel history={app.history} />
+        <HistoryPanel app={ref} />
         <Conditions conditions={app.conditions} />
         <EventList events={app.events} />
       </div>

@@ -1,13 +1,21 @@
 /** The versions that the app had, and when the clusters got them. */
-import type { VersionRecord } from "@flotilla/shared/dashboard";
-import { plural } from "../fleet/index.ts";
+import type { AppRef, VersionRecord } from "@flotilla/shared/dashboard";
+import { slowPauseMs, useDetail } from "../detail/index.ts";
+import { objectKey, plural, useFleet } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
 
-export function HistoryPanel({ history }: { readonly history: readonly VersionRecord[] }) {
+export function HistoryPanel({ app }: { readonly app: AppRef }) {
+  const { kind, namespace, name } = app;
+  const path = `/api/v1/apps/${kind}/${namespace}/${name}/history`;
+  const versions = [useFleet().rows.get(objectKey(app))];
+  const { data } = useDetail<"history">(path, versions, slowPauseMs);
+  const history = data?.versions ?? [];
   return (
     <section className="card" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
-      {history.length === 0 && <p className="soft">No cluster has installed it yet.</p>}
+      {data !== undefined && history.length === 0 && (
+        <p className="soft">No cluster has installed it yet.</p>
+      )}
       <ul className="conditions">
         {history.map((record) => (
           <Entry key={record.version} {...record} />

@@ -4,9 +4,16 @@ import { useMemo } from "react";
 import { Link } from "wouter";
 import { releasePage, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
-import { useDetail } from "../detail/index.ts";
+import { slowPauseMs, useDetail } from "../detail/index.ts";
 import { SearchField } from "../field/index.ts";
-import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
+import {
+  clusterKey,
+  objectKey,
+  type Row,
+  releaseStateAt,
+  useFleet,
+  versionAt,
+} from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { byUrgency, urgencyOf } from "../state/index.ts";
 
@@ -18,15 +25,17 @@ export interface TargetsPanelProps {
 }
 
 export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
-  const { apps, rows } = useFleet();
+  const { apps, rows, columnOf } = useFleet();
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
   const key = objectKey(app);
-  const { data } = useDetail<"targets">(path, [apps.get(key), rows.get(key)]);
+  const row = rows.get(key);
+  const { data } = useDetail<"targets">(path, [apps.get(key), row], slowPauseMs);
   const [choice, setChoice] = useParameter("show", "in");
   const shown = useMemo(
     () =>
       (data?.targets ?? [])
+        .map((target) => asNow(target, row, columnOf))
         .filter(({ isTarget }) => choice === "all" || isTarget === (choice === "in"))
         .filter((target) => hasText(target, text))
         .sort(
@@ -34,7 +43,7 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
             byUrgency(one.state ?? "Ready", other.state ?? "Ready") ||
             one.name.localeCompare(other.name),
         ),
-    [data, choice, text],
+    [data, row, columnOf, choice, text],
   );
   const columns = useMemo(() => columnsOf({ kind, namespace, name }), [kind, namespace, name]);
   const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
@@ -60,6 +69,17 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
       <VirtualTable name="Clusters of this app" rows={shown} keyOf={clusterKey} columns={columns} />
     </section>
   );
+}
+
+/** With the state and version of now: the rest is read less often. */
+function asNow(
+  target: Target,
+  row: Row | undefined,
+  columnOf: ReadonlyMap<string, number>,
+): Target {
+  const column = columnOf.get(clusterKey(target)) ?? -1;
+  const state = releaseStateAt(row, column);
+  return { ...target, state, version: versionAt(row, column) || undefined };
 }
 
 function columnsOf(app: AppRef): readonly Column<Target>[] {

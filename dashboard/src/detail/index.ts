@@ -9,4 +9,4 @@ export {
   Loading,
   Source,
 } from "./parts.tsx";
-export { useDetail } from "./use-detail.ts";
+export { slowPauseMs, useDetail } from "./use-detail.ts";

@@ -6,9 +6,15 @@ import { ApiError, get } from "../api/index.ts";
 
 /** Between two reads, however often it changes. */
 const pauseMs = 1_000;
+/** The same for what grows with the number of clusters. */
+export const slowPauseMs = 3_000;
 
 /** `versions`: values of which one is another with each change of the object in the fleet, such as its entry there. */
-export function useDetail<N extends EndpointName>(path: string, versions: readonly unknown[]) {
+export function useDetail<N extends EndpointName>(
+  path: string,
+  versions: readonly unknown[],
+  leastMs = pauseMs,
+) {
   const client = useQueryClient();
   const readAt = useRef(0);
   const readVersions = useRef(versions);
@@ -33,7 +39,7 @@ export function useDetail<N extends EndpointName>(path: string, versions: readon
         timer.current = undefined;
         void client.invalidateQueries({ queryKey: ["detail", path] });
       },
-      Math.max(0, readAt.current + pauseMs - Date.now()),
+      Math.max(0, readAt.current + leastMs - Date.now()),
     );
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: what waits is for this path

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { bundles, clusters, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
-import type { Fleet, Problem } from "@flotilla/shared/dashboard";
+import type { Fleet, Problem, Target } from "@flotilla/shared/dashboard";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { roleBindings } from "../harness/rbac.ts";
@@ -13,6 +13,7 @@ const dashboard = await startDashboardFleet({ clusters: [{}] });
 const { fleet, charts, address } = dashboard;
 const { hub } = fleet;
 const browser = await startBrowser();
+const admin = await dashboard.adminToken();
 const tenant = "team-a";
 await hub.create(namespaces, { metadata: { name: tenant } });
 for (const namespace of [tenant, workspaceNamespace])
@@ -82,7 +83,7 @@ test("a user whose right is withdrawn sees nothing more, without a reload", asyn
 test("an administrator sees one namespace of the overview, and links to the same of the lists", async (t) => {
   const { page, context, errors } = await openPage(browser);
   t.onTestFinished(() => context.close());
-  await logIn(page, address, await dashboard.adminToken());
+  await logIn(page, address, admin);
   await page.getByRole("link", { name: "Apps 3" }).waitFor();
 
   await page.getByRole("combobox", { name: "Namespace" }).selectOption(tenant);
@@ -93,3 +94,41 @@ test("an administrator sees one namespace of the overview, and links to the same
   assert.match(page.url(), /\/apps\?namespace=team-a$/);
   assert.deepEqual(errors, []);
 });
+
+test("a user who may not list clusters sees those that an app is deployed to, and no others", async () => {
+  const namespace = "team-b";
+  await hub.create(namespaces, { metadata: { name: namespace } });
+  await hub.create(clusters, { metadata: { namespace, name: "secret-site" }, spec: {} });
+  await hub.create(clusters, { metadata: { namespace, name: "known-site" }, spec: {} });
+  await hub.create(helmOps, {
+    metadata: { namespace, name: "web" },
+    spec: {
+      helm: { repo: charts.url, chart: "none", version: "1" },
+      targets: [{ clusterName: "known-site" }],
+    },
+  });
+  const targetsFor = async (token: string) => {
+    const { cookie } = await sessionOf(token);
+    const path = `/api/v1/apps/HelmOp/${namespace}/web/targets`;
+    const answer = await fetch(`${address}${path}`, { headers: { cookie } });
+    const { targets } = (await answer.json()) as { readonly targets: readonly Target[] };
+    return targets.map(({ name }) => name).sort();
+  };
+
+  assert.deepEqual(await targetsFor(await dashboard.readerToken(namespace, ["helmops"])), [
+    "known-site",
+  ]);
+  assert.deepEqual(await targetsFor(admin), ["known-site", "secret-site"]);
+});
+
+/** A session without a browser. */
+async function sessionOf(token: string): Promise<{ readonly cookie: string }> {
+  const answer = await fetch(`${address}/api/v1/session`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "flotilla-csrf": "login" },
+    body: JSON.stringify({ token }),
+  });
+  assert.equal(answer.status, 200);
+  const pairs = answer.headers.getSetCookie().map((each) => each.split(";", 1)[0] ?? "");
+  return { cookie: pairs.join("; ") };
+}

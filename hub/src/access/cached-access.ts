@@ -1,8 +1,8 @@
 /** Answers of the API server about tokens and rights, kept for a short time: a page asks for the same ones again and again. */
 import { createHash } from "node:crypto";
+import { createFreshCache } from "@flotilla/shared/cache";
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import type { Clock } from "@flotilla/shared/time";
-import { createFreshCache } from "./fresh-cache.ts";
 import { type Attributes, type Reviewer, reviewAccess, reviewToken, type User } from "./reviews.ts";
 
 export interface Access {

@@ -1,8 +1,8 @@
 /** What a user may see of the fleet: for each kind the namespaces in which the API server lets them list it. */
+import { createFreshCache } from "@flotilla/shared/cache";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 import { type Access, digestOf } from "./cached-access.ts";
-import { createFreshCache } from "./fresh-cache.ts";
 import type { User } from "./reviews.ts";
 
 /** A kind, and the namespaces that have objects of it. */

@@ -20,6 +20,7 @@ import { detailRoutes } from "./detail-routes.ts";
 import { dashboardErrors } from "./errors.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { limitBody, requireSession, securityHeaders } from "./guards.ts";
+import { createLargeAnswers } from "./large-answers.ts";
 import { oidcRoutes } from "./oidc-routes.ts";
 import { createRedeemCode } from "./one-time-login.ts";
 import { servePage } from "./page.ts";
@@ -85,9 +86,10 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
       return [...new Set(seen)].sort();
     },
   });
-  const fleet = fleetRoutes(app, { view, sessions, scopeOf, clock });
+  const answerLarge = createLargeAnswers(clock);
+  const fleet = fleetRoutes(app, { view, sessions, scopeOf, answerLarge, clock });
   const resources = new Map(viewedKinds.map(({ resource }) => [resource.kind, resource]));
-  detailRoutes(app, { ...deps, access, resources });
+  detailRoutes(app, { ...deps, access, resources, answerLarge });
   serve(app, "openApi", (context) => context.json(openApiDocument(deps.hub.version)));
   app.all("/api/*", () => {
     throw new AppError(dashboardErrors.VIEW_NOT_FOUND, "the API has no such address");

@@ -27,6 +27,7 @@ import {
 import { type ActionTarget, actionsOf, commandOf, patchOf } from "./actions.ts";
 import type { Api, ApiContext } from "./context.ts";
 import { dashboardErrors } from "./errors.ts";
+import type { AnswerLarge } from "./large-answers.ts";
 import { serve } from "./respond.ts";
 import type { AsUser } from "./user-client.ts";
 
@@ -39,6 +40,7 @@ export interface DetailRoutesDeps {
   /** Requests of users to agents. */
   readonly requests: Pick<UserRequests, "answer">;
   readonly events: EventRecorder;
+  readonly answerLarge: AnswerLarge;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -46,7 +48,7 @@ export interface DetailRoutesDeps {
 const fieldManager = "flotilla-dashboard";
 
 export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
-  const { details, access, asUser, events, clock, log } = deps;
+  const { details, access, asUser, events, answerLarge, clock, log } = deps;
 
   function resourceOf(kind: string): Resource<KubeObject> {
     const resource = deps.resources.get(kind);
@@ -90,9 +92,22 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
   serve(api, "targets", (context) => {
     const ref = appOf(context, ["kind", "namespace", "name"]);
     requireView(context, ref.kind, ref.namespace);
-    const targets = details.targets(ref);
-    if (targets === undefined) throw missing(ref);
-    return { targets: [...targets] };
+    // Clusters that it is deployed to are shown to all who may see the app, others to those who may list them.
+    const seesClusters = context.var.scope.sees("Cluster", ref.namespace);
+    return answerLarge(context, `targets ${keyOfApp(ref)} ${seesClusters}`, () => {
+      const targets = details.targets(ref);
+      if (targets === undefined) throw missing(ref);
+      return { targets: targets.filter(({ isTarget }) => isTarget || seesClusters) };
+    });
+  });
+  serve(api, "history", (context) => {
+    const ref = appOf(context, ["kind", "namespace", "name"]);
+    requireView(context, ref.kind, ref.namespace);
+    return answerLarge(context, `history ${keyOfApp(ref)}`, () => {
+      const versions = details.history(ref);
+      if (versions === undefined) throw missing(ref);
+      return { versions };
+    });
   });
   serve(api, "cluster", (context) => {
     const ref = clusterOf(context);
@@ -186,6 +201,10 @@ function rejected(thrown: unknown, what: string): AppError {
   return thrown.status === 403
     ? forbidden(message)
     : new AppError(dashboardErrors.ACTION_FAILED, message);
+}
+
+function keyOfApp({ kind, namespace, name }: AppRef): string {
+  return `${kind}/${namespace}/${name}`;
 }
 
 function parameter(context: ApiContext, name: string): string {

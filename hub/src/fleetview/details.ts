@@ -11,6 +11,7 @@ import type {
   SourceDetail,
   SourceKind,
   Target,
+  VersionRecord,
 } from "@flotilla/shared/dashboard";
 import { sourceKinds } from "@flotilla/shared/dashboard";
 import type { HelmRelease } from "@flotilla/shared/flux";
@@ -41,6 +42,7 @@ export interface FleetDetails {
   /** Undefined, here and below, if there is no such object. */
   app(ref: AppRef): Unreviewed<AppDetail> | undefined;
   targets(ref: AppRef): readonly Target[] | undefined;
+  history(ref: AppRef): readonly VersionRecord[] | undefined;
   /** `sees`: whether the user may see the apps of that kind in that namespace. */
   cluster(ref: ClusterRef, sees: (app: AppRef) => boolean): Unreviewed<ClusterDetail> | undefined;
   release(cluster: ClusterRef, app: AppRef): Unreviewed<ReleaseDetail> | undefined;
@@ -86,7 +88,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     const key = keyOf({ namespace: ref.namespace, name: ref.name });
     const bundle = bundleOf(ref);
     const charts = (pins: readonly ChartPin[] = []) => ({ charts: pins.map(chartOf) });
-    const history = versionHistoryOf(deploymentsOf(bundle));
     switch (ref.kind) {
       case "HelmOp": {
         const helmOp = helmOps.store.get(key);
@@ -100,7 +101,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           conditions: shownConditions(conditions),
           charts: pins === undefined || pins.length === 0 ? [wanted] : pins.map(chartOf),
           polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
-          history,
         };
       }
       case "HelmRelease": {
@@ -113,7 +113,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           ...charts(bundle?.spec.helmOpOptions?.pins),
           ...(source !== undefined && { source }),
           polling: shownPolling(undefined, undefined, undefined),
-          history,
         };
       }
       case "Bundle": {
@@ -123,7 +122,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           conditions: shownConditions(bundle.status?.conditions),
           ...charts(bundle.status?.pins),
           polling: shownPolling(undefined, bundle.status?.resolution, undefined),
-          history,
         };
       }
     }
@@ -158,6 +156,8 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
   return {
     app,
     targets,
+    history: (ref) =>
+      app(ref) === undefined ? undefined : versionHistoryOf(deploymentsOf(bundleOf(ref))),
     cluster(ref, sees) {
       const cluster = clusters.store.get(keyOf(ref));
       if (cluster === undefined) return undefined;

@@ -1,1 +1,2 @@
+export { createFreshCache } from "./fresh-cache.ts";
 export { createLruCache, type LruCache, type WeightLimit } from "./lru-cache.ts";

@@ -110,18 +110,6 @@ const chartSchema = z.object({
   note: optional("A problem of the resolved chart."),
 });
 
-/** A version that agents have installed, as the revisions of Helm in all clusters have it. */
-const versionRecordSchema = z
-  .object({
-    version: z.string(),
-    firstAt: z.string().meta({ description: "When the first cluster got it, RFC 3339." }),
-    lastAt: z.string().meta({ description: "When the last cluster got it, RFC 3339." }),
-    clusters: z.int().meta({ description: "How many clusters have got it." }),
-    current: z.int().meta({ description: "How many clusters run it now." }),
-    failed: z.int().meta({ description: "In how many clusters its last revision failed." }),
-  })
-  .meta({ title: "VersionRecord" });
-
 export const appDetailSchema = appSchema
   .extend({
     ...objectFields,
@@ -131,9 +119,6 @@ export const appDetailSchema = appSchema
     }),
     source: sourceRefSchema.optional(),
     polling: pollingSchema,
-    history: z.array(versionRecordSchema).meta({
-      description: "The versions that its clusters have got, the newest first.",
-    }),
     events: z.array(eventSchema),
   })
   .meta({ title: "AppDetail" });
@@ -151,6 +136,20 @@ export const targetSchema = clusterRefSchema
   .meta({ title: "Target" });
 
 export const targetsSchema = z.object({ targets: z.array(targetSchema) });
+
+/** A version that agents have installed, as the revisions of Helm in all clusters have it. */
+const versionRecordSchema = z
+  .object({
+    version: z.string(),
+    firstAt: z.string().meta({ description: "When the first cluster got it, RFC 3339." }),
+    lastAt: z.string().meta({ description: "When the last cluster got it, RFC 3339." }),
+    clusters: z.int().meta({ description: "How many clusters have got it." }),
+    current: z.int().meta({ description: "How many clusters run it now." }),
+    failed: z.int().meta({ description: "In how many clusters its last revision failed." }),
+  })
+  .meta({ title: "VersionRecord" });
+
+export const historySchema = z.object({ versions: z.array(versionRecordSchema) });
 
 const releaseFields = {
   app: appRefSchema,

@@ -4,6 +4,7 @@ import {
   actionRequestSchema,
   appDetailSchema,
   clusterDetailSchema,
+  historySchema,
   releaseDetailSchema,
   sourceDetailSchema,
   targetsSchema,
@@ -101,6 +102,12 @@ export const endpoints = {
     path: `${app}/targets`,
     summary: "The clusters of its workspace: whether it is deployed there, and why.",
     response: targetsSchema,
+  },
+  history: {
+    method: "GET",
+    path: `${app}/history`,
+    summary: "The versions that its clusters have got, the newest first.",
+    response: historySchema,
   },
   cluster: { method: "GET", path: cluster, summary: "A Cluster.", response: clusterDetailSchema },
   release: {

@@ -1,6 +1,6 @@
 /** Values that are read again after a while: one read for concurrent callers, and what failed is not kept. */
-import { createLruCache } from "@flotilla/shared/cache";
-import type { Clock } from "@flotilla/shared/time";
+import type { Clock } from "../time/index.ts";
+import { createLruCache } from "./lru-cache.ts";
 
 export interface FreshCache<V> {
   /** Rejects as `read` does. */
