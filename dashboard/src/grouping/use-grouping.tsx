@@ -37,7 +37,10 @@ export function useGrouping(isShown: (column: number) => boolean): Grouping {
     () => groupClusters({ columns, clusters }, label, shown),
     [columns, clusters, label, shown],
   );
-  const chosen = all.filter(({ value }) => `${zoomMark}${value}` === zoom);
+  const chosen = useMemo(
+    () => all.filter(({ value }) => `${zoomMark}${value}` === zoom),
+    [all, zoom],
+  );
   const isZoomed = chosen.length > 0 && all.length > 1;
   return {
     ...{ groups: isZoomed ? chosen : all, labels, label, isZoomed },
