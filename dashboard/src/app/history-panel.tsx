@@ -8,11 +8,12 @@ export function HistoryPanel({ app }: { readonly app: AppRef }) {
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/history`;
   const versions = [useFleet().rows.get(objectKey(app))];
-  const { data } = useDetail<"history">(path, versions, slowPauseMs);
+  const { data, error } = useDetail<"history">(path, versions, slowPauseMs);
   const history = data?.versions ?? [];
   return (
     <section className="card" aria-labelledby="history-title">
       <h2 id="history-title">History</h2>
+      {error !== null && <p role="alert">{error.message}</p>}
       {data !== undefined && history.length === 0 && (
         <p className="soft">No cluster has installed it yet.</p>
       )}

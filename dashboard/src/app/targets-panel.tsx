@@ -30,7 +30,7 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
   const key = objectKey(app);
   const row = rows.get(key);
-  const { data } = useDetail<"targets">(path, [apps.get(key), row], slowPauseMs);
+  const { data, error } = useDetail<"targets">(path, [apps.get(key), row], slowPauseMs);
   const [choice, setChoice] = useParameter("show", "in");
   const shown = useMemo(
     () =>
@@ -66,7 +66,17 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
           onChange={setText}
         />
       </div>
-      <VirtualTable name="Clusters of this app" rows={shown} keyOf={clusterKey} columns={columns} />
+      {error !== null && <p role="alert">{error.message}</p>}
+      {data === undefined ? (
+        error === null && <p className="soft">Reading …</p>
+      ) : (
+        <VirtualTable
+          name="Clusters of this app"
+          rows={shown}
+          keyOf={clusterKey}
+          columns={columns}
+        />
+      )}
     </section>
   );
 }
@@ -79,7 +89,12 @@ function asNow(
 ): Target {
   const column = columnOf.get(clusterKey(target)) ?? -1;
   const state = releaseStateAt(row, column);
-  return { ...target, state, version: versionAt(row, column) || undefined };
+  return {
+    ...target,
+    ...{ state, version: versionAt(row, column) || undefined },
+    // The reason of another state is none of this one.
+    ...(state !== target.state && { message: undefined }),
+  };
 }
 
 function columnsOf(app: AppRef): readonly Column<Target>[] {

@@ -1,4 +1,3 @@
-export { type Palette, readPalette } from "./palette.ts";
 export { Tip } from "./tip.tsx";
+export { type Palette, usePalette } from "./use-palette.ts";
 export { useSize } from "./use-size.ts";
-export { useTheme } from "./use-theme.ts";

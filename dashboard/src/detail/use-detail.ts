@@ -19,7 +19,7 @@ export function useDetail<N extends EndpointName>(
   const readAt = useRef(0);
   const readVersions = useRef(versions);
   const timer = useRef<number>(undefined);
-  const result = useQuery<ResponseOf<N>, Error>({
+  const { data, error, dataUpdatedAt } = useQuery<ResponseOf<N>, Error>({
     queryKey: ["detail", path],
     queryFn: ({ signal }) => {
       readAt.current = Date.now();
@@ -27,8 +27,7 @@ export function useDetail<N extends EndpointName>(
     },
     // A page that is opened again shows what is there now.
     staleTime: 0,
-    retry: (failures, error) =>
-      failures < 5 && error instanceof ApiError && (error.status === 0 || error.status === 503),
+    retry: (failures, thrown) => failures < 5 && isTransient(thrown),
   });
   // After each rendering: whether something has changed is cheap to see.
   useEffect(() => {
@@ -50,5 +49,10 @@ export function useDetail<N extends EndpointName>(
     },
     [path],
   );
-  return result;
+  // While the hub does not answer, what was read before stays: the page says of when it is.
+  return { data, dataUpdatedAt, error: data !== undefined && isTransient(error) ? null : error };
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status === 503);
 }

@@ -64,18 +64,20 @@ function textual<T>(textOf: (row: T) => string): Omit<Cells<T>, "width"> {
   };
 }
 
+const objectName: Column<Parameters<typeof pageOf>[0]> = {
+  name: "Name",
+  width: 11,
+  grow: 1,
+  cell: (row) => (
+    <Link href={pageOf(row)}>
+      <span className="soft">{row.kind}</span> {row.name}
+    </Link>
+  ),
+  sortBy: ({ name }) => name,
+};
+
 const appColumns: readonly Column<Row<App>>[] = [
-  {
-    name: "Name",
-    width: 11,
-    grow: 1,
-    cell: (app) => (
-      <Link href={pageOf(app)}>
-        <span className="soft">{app.kind}</span> {app.name}
-      </Link>
-    ),
-    sortBy: ({ name }) => name,
-  },
+  objectName,
   state,
   ready,
   { name: "Version", width: 5.5, ...textual(({ version = "" }) => version) },
@@ -190,17 +192,7 @@ export function ClusterList() {
 }
 
 const sourceColumns: readonly Column<Row<FleetSource>>[] = [
-  {
-    name: "Name",
-    width: 11,
-    grow: 1,
-    cell: (source) => (
-      <Link href={pageOf(source)}>
-        <span className="soft">{source.kind}</span> {source.name}
-      </Link>
-    ),
-    sortBy: ({ name }) => name,
-  },
+  objectName,
   state,
   { name: "Revision", width: 7, grow: 1, ...textual(({ revision = "" }) => revision) },
   { name: "Address", width: 8, grow: 1, ...textual(({ url }) => url) },

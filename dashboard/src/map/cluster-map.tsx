@@ -1,7 +1,7 @@
 /** Clusters as tiles, grouped by a label: what each is like by colour and shape, and what happens there as motion. */
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { readPalette, Tip, useSize, useTheme } from "../canvas/index.ts";
+import { Tip, usePalette, useSize } from "../canvas/index.ts";
 import { type ClusterGroup, GroupHead } from "../grouping/index.ts";
 import { changedColumns } from "./changes.ts";
 import { type Brush, drawChange, drawTile, type TileDrawing, type TileLook } from "./draw.ts";
@@ -33,7 +33,7 @@ export function ClusterMap(props: ClusterMapProps) {
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width } = useSize(frame);
-  const theme = useTheme();
+  const palette = usePalette();
   const [pointed, setPointed] = useState<{ column: number; x: number; y: number }>();
   const layout = useMemo(() => layoutMap(groups, width, maxHeight), [groups, width]);
   const tiles = useMemo(
@@ -43,7 +43,6 @@ export function ClusterMap(props: ClusterMapProps) {
   const changes = useChanges(fingerprints);
   const brush = useRef<Brush>(undefined);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each theme has colours of its own
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (canvas.current === null || !context || width === 0) return;
@@ -51,9 +50,9 @@ export function ClusterMap(props: ClusterMapProps) {
     canvas.current.width = Math.round(width * scale);
     canvas.current.height = Math.round(layout.height * scale);
     context.scale(scale, scale);
-    brush.current = { context, palette: readPalette(), pitch: layout.pitch };
+    brush.current = { context, palette, pitch: layout.pitch };
     for (const tile of tiles) drawTile(brush.current, tile);
-  }, [tiles, layout, width, theme]);
+  }, [tiles, layout, width, palette]);
 
   useAnimation(
     useCallback(

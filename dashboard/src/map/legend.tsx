@@ -1,6 +1,6 @@
 /** What the tiles mean: each drawn as on the map, with its words. */
 import { useEffect, useRef } from "react";
-import { readPalette, useTheme } from "../canvas/index.ts";
+import { usePalette } from "../canvas/index.ts";
 import type { Tone } from "../state/index.ts";
 import { drawTile } from "./draw.ts";
 
@@ -25,8 +25,7 @@ const size = 14;
 
 function Sample({ tone }: Pick<LegendEntry, "tone">) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const theme = useTheme();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each theme has colours of its own
+  const palette = usePalette();
   useEffect(() => {
     const context = canvas.current?.getContext("2d");
     if (canvas.current === null || !context) return;
@@ -34,10 +33,10 @@ function Sample({ tone }: Pick<LegendEntry, "tone">) {
     canvas.current.height = size * devicePixelRatio;
     context.scale(devicePixelRatio, devicePixelRatio);
     drawTile(
-      { context, palette: readPalette(), pitch: size },
+      { context, palette, pitch: size },
       { column: 0, x: 0, y: 0, look: { tone, isChanging: false } },
     );
-  }, [tone, theme]);
+  }, [tone, palette]);
   return (
     <span aria-hidden="true">
       <canvas ref={canvas} />

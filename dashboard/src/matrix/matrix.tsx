@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { pageOf, releasePage } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
-import { readPalette, Tip, useSize, useTheme } from "../canvas/index.ts";
+import { Tip, usePalette, useSize } from "../canvas/index.ts";
 import { objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
 import { type ClusterGroup, GroupHead } from "../grouping/index.ts";
 import { byUrgency, lookOf } from "../state/index.ts";
@@ -42,7 +42,7 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const plot = useRef<HTMLDivElement>(null);
   const { width } = useSize(plot);
-  useTheme();
+  const palette = usePalette();
   const [pointed, setPointed] = useState<Pointed>();
   const height = Math.min(tallest, apps.length * rowHeight);
   const layout = useMemo(() => layoutGroups(groups, width), [groups, width]);
@@ -68,7 +68,7 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
         return app === undefined ? undefined : fleet.rows.get(objectKey(app));
       }),
       top: (items[0]?.start ?? 0) - (rows.scrollOffset ?? 0),
-      ...{ rowHeight, palette: readPalette() },
+      ...{ rowHeight, palette },
     });
   });
 

@@ -99,7 +99,8 @@ function Chosen({
           <div key={container} className="resource-container">
             <strong>{container}</strong> {init === true && "(init) "}
             {own}
-            {reason !== undefined && `: ${reason}`} {ready && "ready"}
+            {reason !== undefined && `: ${reason}`}
+            {ready && ", ready"}
             {restarts > 0 && `, ${restarts} restarts`}
             <div className="soft">{image}</div>
             {why !== undefined && <p>{why}</p>}

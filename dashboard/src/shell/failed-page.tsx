@@ -6,7 +6,7 @@ import { Component, type ReactNode } from "react";
 
 export interface FailedPageProps {
   readonly children: ReactNode;
-  /** The address of the page: another one is tried anew. */
+  /** The address of the page: the failure of one says nothing about another. */
   readonly location: string;
   /** Loads the whole page again; returns whether it does. */
   readonly reload: () => boolean;

@@ -7,6 +7,7 @@ import { buildPage } from "@flotilla/local/images";
 import { namespaces, serviceAccounts } from "@flotilla/shared/kube/objects";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
+import { chartArchive } from "../harness/chart-archive.ts";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import { type FileFixtures, startFleetForFile } from "../harness/file-fixtures.ts";
 import type { TestFleetSpec } from "../harness/fleet.ts";
@@ -79,6 +80,16 @@ export async function logIn(page: Page, address: string, token: string): Promise
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
+
+/** A chart whose only object has its version. */
+export function versionedChart(name: string, version: string) {
+  const template = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}}
+data: {version: {{ .Chart.Version | quote }}}
+`;
+  return chartArchive({ name, version, templates: { "all.yaml": template } });
 }
 
 function roleRef(name: string) {

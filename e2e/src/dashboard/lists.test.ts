@@ -4,10 +4,9 @@ import { clusters, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import type { Page } from "playwright-core";
 import { describe, test } from "vitest";
-import { chartArchive } from "../harness/chart-archive.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+import { logIn, startDashboardFleet, versionedChart } from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({
   clusters: [{ env: "test" }, { env: "prod" }],
@@ -18,18 +17,10 @@ const { hub } = fleet;
 const browser = await startBrowser();
 const token = await dashboard.adminToken();
 
-const chart = (name: string, version: string) =>
-  chartArchive({
-    ...{ name, version },
-    templates: {
-      "all.yaml":
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {version: {{ .Chart.Version | quote }}}\n",
-    },
-  });
 charts.publish(
-  await chart("shop", "1.9.0"),
-  await chart("shop", "1.10.0"),
-  await chart("api", "2.0.0"),
+  await versionedChart("shop", "1.9.0"),
+  await versionedChart("shop", "1.10.0"),
+  await versionedChart("api", "2.0.0"),
 );
 const hasEnv = { key: "env", operator: "Exists" } as const;
 const everywhere = [{ clusterSelector: { matchExpressions: [hasEnv] } }];

@@ -3,9 +3,8 @@ import assert from "node:assert/strict";
 import { helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
-import { chartArchive } from "../harness/chart-archive.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+import { logIn, startDashboardFleet, versionedChart } from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({
   clusters: [{ env: "test" }, { env: "prod" }],
@@ -16,15 +15,7 @@ const { hub } = fleet;
 const browser = await startBrowser();
 const admin = await dashboard.adminToken();
 
-const chart = (version: string) =>
-  chartArchive({
-    name: "web",
-    version,
-    templates: {
-      "all.yaml":
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {version: {{ .Chart.Version | quote }}}\n",
-    },
-  });
+const chart = (version: string) => versionedChart("web", version);
 charts.publish(await chart("1.0.0"), await chart("1.1.0"));
 const everywhere = [{ clusterSelector: {} }];
 

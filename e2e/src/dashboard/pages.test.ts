@@ -11,10 +11,9 @@ import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, test } from "vitest";
-import { chartArchive } from "../harness/chart-archive.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+import { logIn, startDashboardFleet, versionedChart } from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({
   clusters: [{ env: "test" }, { env: "prod" }, { env: "prod" }],
@@ -23,16 +22,7 @@ const dashboard = await startDashboardFleet({
 const { fleet, charts, address } = dashboard;
 const browser = await startBrowser();
 const token = await dashboard.adminToken();
-charts.publish(
-  await chartArchive({
-    name: "shop",
-    version: "1.4.2",
-    templates: {
-      "all.yaml":
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}}\ndata: {version: {{ .Chart.Version | quote }}}\n",
-    },
-  }),
-);
+charts.publish(await versionedChart("shop", "1.4.2"));
 const helm = { repo: charts.url, chart: "shop", version: "~1.4" };
 for (const [name, spec] of [
   ["shop", { helm, pollingInterval: "5m", targets: [{ name: "all", clusterSelector: {} }] }],

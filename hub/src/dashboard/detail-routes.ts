@@ -92,12 +92,17 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
   serve(api, "targets", (context) => {
     const ref = appOf(context, ["kind", "namespace", "name"]);
     requireView(context, ref.kind, ref.namespace);
-    // Clusters that it is deployed to are shown to all who may see the app, others to those who may list them.
-    const seesClusters = context.var.scope.sees("Cluster", ref.namespace);
-    return answerLarge(context, `targets ${keyOfApp(ref)} ${seesClusters}`, () => {
+    const { scope } = context.var;
+    return answerLarge(context, `targets ${keyOfApp(ref)} ${scope.key}`, () => {
       const targets = details.targets(ref);
       if (targets === undefined) throw missing(ref);
-      return { targets: targets.filter(({ isTarget }) => isTarget || seesClusters) };
+      // Clusters that it is deployed to are shown to all who may see the app, others to those who may list them.
+      return {
+        targets: targets.filter(
+          ({ isTarget, state, namespace }) =>
+            isTarget || state !== undefined || scope.sees("Cluster", namespace),
+        ),
+      };
     });
   });
   serve(api, "history", (context) => {
