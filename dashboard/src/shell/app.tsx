@@ -37,7 +37,7 @@ export function App() {
         <UserMenu />
       </header>
       <main id="content" className="shell-content" tabIndex={-1}>
-        <FailedPage location={location} reload={reloadOnce}>
+        <FailedPage key={location} reload={reloadOnce}>
           <Suspense fallback={<div className="page-loading" aria-busy="true" />}>
             <Pages />
           </Suspense>

@@ -6,31 +6,25 @@ import { Component, type ReactNode } from "react";
 
 export interface FailedPageProps {
   readonly children: ReactNode;
-  /** The address of the page: the failure of one says nothing about another. */
-  readonly location: string;
-  /** Loads the whole page again; returns whether it does. */
-  readonly reload: () => boolean;
+  /** Loads the whole page again, if that can help. Never rejects. */
+  readonly reload: () => Promise<void>;
 }
 
 interface State {
   readonly error?: unknown;
-  readonly location: string;
 }
 
+/** Needs a key for each page: the failure of one says nothing about another. */
 export class FailedPage extends Component<FailedPageProps, State> {
-  override state: State = { location: this.props.location };
+  override state: State = {};
 
-  static getDerivedStateFromError(error: unknown): Partial<State> {
+  static getDerivedStateFromError(error: unknown): State {
     return { error };
   }
 
-  static getDerivedStateFromProps({ location }: FailedPageProps, state: State): State {
-    return location === state.location ? state : { location };
-  }
-
   override componentDidCatch(error: unknown): void {
-    if (isMissingPart(error) && this.props.reload()) return;
-    console.error(error);
+    if (isMissingPart(error)) void this.props.reload();
+    else console.error(error);
   }
 
   override render(): ReactNode {
@@ -52,10 +46,11 @@ export class FailedPage extends Component<FailedPageProps, State> {
   }
 }
 
-/** As browsers say it; each has other words. */
+/** As browsers say it, each in other words, and, of styles, the code that the build adds. */
 function isMissingPart(error: unknown): boolean {
   return (
-    error instanceof TypeError && /dynamically imported module|module script/i.test(error.message)
+    error instanceof Error &&
+    /dynamically imported module|module script|preload CSS/i.test(error.message)
   );
 }
 
@@ -63,10 +58,12 @@ const reloadedKey = "flotilla-reloaded-at";
 /** Not again and again, while the hub does not have the part. */
 const pauseMs = 60_000;
 
-export function reloadOnce(): boolean {
+/** Not while the hub does not answer: a browser would replace the page by an error of its own. */
+export async function reloadOnce(): Promise<void> {
   const lastMs = Number(sessionStorage.getItem(reloadedKey) ?? 0);
-  if (Date.now() - lastMs < pauseMs) return false;
+  if (Date.now() - lastMs < pauseMs) return;
+  const answer = await fetch("/", { cache: "no-store" }).catch(() => undefined);
+  if (answer?.ok !== true) return;
   sessionStorage.setItem(reloadedKey, String(Date.now()));
   window.location.reload();
-  return true;
 }

@@ -140,7 +140,9 @@ test("a page of which a part is missing is loaded again once, then says so", asy
     missing += 1;
     return route.fulfill({ status: 404, body: "" });
   });
+  const isLoadedAgain = page.waitForEvent("load");
   await page.getByRole("link", { name: "Apps", exact: true }).click();
+  await isLoadedAgain;
   await page
     .getByRole("alert")
     .getByText(/could not be loaded from the hub/)

@@ -90,6 +90,14 @@ describe("the dashboard", () => {
 
     await fleet.stopHub();
     await page.getByText(/Reconnecting; this is the state of/).waitFor();
+    // A page whose part cannot be loaded now says so, and what was loaded is still there.
+    await page.getByRole("link", { name: "Sources" }).click();
+    await page
+      .getByRole("alert")
+      .getByText(/could not be loaded from the hub/)
+      .waitFor();
+    await page.getByRole("link", { name: "Overview" }).click();
+    await page.getByText("All is well: 1 app on 2 clusters, all ready").waitFor();
     await hub.create(helmOps, {
       metadata: { namespace: workspaceNamespace, name: "meanwhile" },
       spec: { helm: { repo: charts.url, chart: "web", version: "1.0.0" }, targets: everywhere },
