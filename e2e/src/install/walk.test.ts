@@ -70,7 +70,9 @@ test("leads back to clusters without releases and pods", async () => {
   await follow(blocksOf("Uninstall"));
 
   for (const cluster of ["hub", "cluster-1", "cluster-2"]) {
+    // Helm does not wait for the pods, which end in their own time.
     const left = await follow(`
+      kubectl --context ${cluster} wait pod --all --all-namespaces --for=delete --timeout=60s >&2 || true
       helm --kube-context ${cluster} list --all-namespaces --short
       kubectl --context ${cluster} get pods --all-namespaces --output name`);
     assert.equal(left, "", cluster);
