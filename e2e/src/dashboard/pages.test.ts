@@ -78,8 +78,8 @@ for (const theme of ["light", "dark"] as const)
       async function open(path: string, title: string): Promise<void> {
         await page.goto(`${address}${path}`);
         await page.getByRole("heading", { level: 1, name: new RegExp(title) }).waitFor();
-        await page.locator('[aria-busy="true"]').waitFor({ state: "detached" });
-        await page.getByText("Reading …").waitFor({ state: "detached" });
+        await page.locator('[aria-busy="true"]').first().waitFor({ state: "detached" });
+        await page.getByText("Reading …").first().waitFor({ state: "detached" });
       }
 
       for (const [name, path, title] of [...pages, ...parts])
