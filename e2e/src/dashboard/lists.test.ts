@@ -1,4 +1,4 @@
-/** Lists in a real browser: filtered and sorted by what their address says; and a page of which a part is missing. */
+/** Lists in a real browser: filtered and sorted by what their address says; and a page with a missing part. */
 import assert from "node:assert/strict";
 import { clusters, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
@@ -78,7 +78,7 @@ describe("a list", async () => {
     assert.match(page.url(), /\?state=Ready$/);
   });
 
-  test("is gone through with the keyboard", async () => {
+  test("can be navigated with the keyboard", async () => {
     await page.goto(`${address}/apps`);
     await waitForNames(page, ["broken", "api", "new", "old"]);
     for (const key of ["j", "j", "j", "k", "Enter"]) await page.keyboard.press(key);
@@ -126,7 +126,7 @@ describe("a list", async () => {
   });
 });
 
-test("a page of which a part is missing is loaded again once, then says so", async (t) => {
+test("a page with a missing part reloads once, then says so", async (t) => {
   const { page, context } = await openPage(browser);
   t.onTestFinished(() => context.close());
   await logIn(page, address, token);

@@ -159,7 +159,7 @@ test("the API server gets the request as the user, whatever the hub may do", asy
   );
 });
 
-test("a user whom the provider puts into a group of Kubernetes is refused, with its name", async (t) => {
+test("a user in a group under system: is rejected, and the message names the group", async (t) => {
   const { page } = await openAsUser(t);
 
   await logIn(page, "mallory");
@@ -245,7 +245,7 @@ test("a login leads to no other site, and the cookies of it are those of this ho
   assert.equal(back.headers.get("location"), "/");
 });
 
-test("too many logins of one address are said on the login page", async () => {
+test("the login page reports too many logins from one address", async () => {
   const headers = { "x-forwarded-for": "198.51.100.1" };
   const begin = () =>
     fetch(`${address}/api/v1/login/oidc?return=/apps`, { redirect: "manual", headers });
@@ -278,7 +278,7 @@ test("a user who logs out is logged out of the dashboard, and logs in again", as
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
 });
 
-test("a secret of the client that is wrong is said on the login page, and a right one is used at once", async (t) => {
+test("the login page reports a wrong client secret, and a corrected one works at once", async (t) => {
   const { page } = await openAsUser(t);
   await writeFile(secretFile, "another");
 
