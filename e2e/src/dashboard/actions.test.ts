@@ -3,65 +3,104 @@ import assert from "node:assert/strict";
 import { helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { test } from "vitest";
-import { chartArchive } from "../harness/chart-archive.ts";
+import { waitForRevision } from "../harness/releases.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+import { act, logIn, startDashboardFleet, versionedChart } from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({ clusters: [{}], names: ["paris"] });
 const { fleet, charts, address } = dashboard;
 const { hub } = fleet;
+const [paris] = fleet.clusters;
+assert.ok(paris !== undefined);
+const admin = await dashboard.adminToken();
 const browser = await startBrowser();
 const ref = { namespace, name: "web" };
-const chart = (version: string) =>
-  chartArchive({
-    name: "web",
-    version,
-    templates: { "all.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n" },
+const polled = { namespace, name: "polled" };
+for (const [{ name }, pollingInterval] of [
+  [ref, undefined],
+  [polled, "1h"],
+] as const) {
+  charts.publish(await versionedChart(name, "1.0.0"));
+  await hub.create(helmOps, {
+    metadata: { namespace, name },
+    spec: {
+      helm: { repo: charts.url, chart: name, version: "1.x" },
+      targets: [{ clusterSelector: {} }],
+      ...(pollingInterval !== undefined && { pollingInterval }),
+    },
   });
-charts.publish(await chart("1.0.0"));
-await hub.create(helmOps, {
-  metadata: ref,
-  spec: {
-    helm: { repo: charts.url, chart: "web", version: "1.x" },
-    targets: [{ clusterSelector: {} }],
-  },
-});
-await waitForObject(hub, helmOps, ref, "ready", ({ status }) => status?.readyClusters === 1);
+}
+for (const each of [ref, polled])
+  await waitForObject(hub, helmOps, each, "ready", ({ status }) => status?.readyClusters === 1);
 const page = `${address}/apps/HelmOp/${namespace}/web`;
+const who = "system:serviceaccount:dashboard-users:admin on the dashboard";
 
 test("a HelmOp is suspended, resumed and reconciled, and the events say who did it", async (t) => {
   const { page: view, context, errors } = await openPage(browser);
   t.onTestFinished(() => context.close());
-  await logIn(view, address, await dashboard.adminToken());
+  await logIn(view, address, admin);
   await view.goto(page);
 
-  async function act(name: string): Promise<string> {
-    const panel = view.locator(".action-panel");
-    await view.getByRole("button", { name, exact: true }).click();
-    const command = (await panel.locator("code").textContent()) ?? "";
-    await panel.getByRole("button", { name, exact: true }).click();
-    await panel.waitFor({ state: "detached" });
-    return command;
-  }
-
   assert.equal(
-    await act("Suspend"),
+    await act(view, "Suspend"),
     `kubectl patch helmop web -n ${namespace} --type merge -p '{"spec":{"suspend":true}}'`,
   );
   await view.getByText("suspended", { exact: true }).first().waitFor();
   await waitForObject(hub, helmOps, ref, "suspended", ({ spec }) => spec.suspend === true);
-  charts.publish(await chart("1.1.0"));
-  await act("Resume");
+  charts.publish(await versionedChart("web", "1.1.0"));
+  await act(view, "Resume");
   await waitForObject(hub, helmOps, ref, "resumed", ({ spec }) => spec.suspend === false);
-  await act("Reconcile");
+  await act(view, "Reconcile");
   await waitForObject(hub, helmOps, ref, "upgraded", ({ status }) => status?.version === "1.1.0");
 
   await view.getByText("1.1.0").first().waitFor();
-  const who = "system:serviceaccount:dashboard-users:admin on the dashboard";
   for (const what of ["suspended", "resumed", "reconciliation requested"])
     await view.getByText(`${what} by ${who}`).waitFor();
   await view.getByText(/, changed .* with flotilla-dashboard/).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test("a poll finds a new version at once, an hour before the next one", async (t) => {
+  const { page: view, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(view, address, admin);
+  await view.goto(`${address}/apps/HelmOp/${namespace}/polled`);
+  charts.publish(await versionedChart("polled", "1.1.0"));
+
+  assert.match(
+    await act(view, "Poll now"),
+    /^kubectl annotate helmop polled -n fleet-default --overwrite flotilla\.dev\/poll-requested-at=/,
+  );
+
+  await waitForObject(
+    hub,
+    helmOps,
+    polled,
+    "upgraded",
+    ({ status }) => status?.version === "1.1.0",
+  );
+  await view.getByText(`poll requested by ${who}`).waitFor();
+  const history = view.getByRole("region", { name: "History" });
+  await history.getByText("1.1.0", { exact: true }).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test("a forced upgrade is one more revision of Helm, of the same version", async (t) => {
+  const { page: view, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(view, address, admin);
+  await view.goto(`${address}/clusters/${namespace}/paris/releases/HelmOp/${namespace}/polled`);
+  const release = view.getByRole("region", { name: "Helm release" });
+  await release.getByText(/^Revision 2: 1\.1\.0$/).waitFor();
+
+  assert.equal(
+    await act(view, "Force"),
+    `flotilla reconcile helmop polled -n ${namespace} --force`,
+  );
+
+  await waitForRevision(paris.client, "polled", 3, "deployed", "default");
+  await release.getByText(/^Revision 3: 1\.1\.0$/).waitFor();
   assert.deepEqual(errors, []);
 });
 

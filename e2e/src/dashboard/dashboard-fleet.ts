@@ -4,7 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildPage } from "@flotilla/local/images";
-import { namespaces, serviceAccounts } from "@flotilla/shared/kube/objects";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import {
+  type HelmReleaseSpec,
+  type HelmRepositorySpec,
+  helmReleases,
+  helmRepositories,
+} from "@flotilla/shared/flux";
+import {
+  type KubeObject,
+  namespaces,
+  type ObjectRef,
+  type Resource,
+  serviceAccounts,
+} from "@flotilla/shared/kube/objects";
 import type { Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
@@ -16,7 +29,7 @@ import { clusterRoleBindings, clusterRoles, roleBindings } from "../harness/rbac
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const accounts = "dashboard-users";
 
-export interface DashboardFixtures extends FileFixtures {
+export interface DashboardFixtures extends Pick<FileFixtures, "fleet" | "charts"> {
   /** The address of the page. */
   readonly address: string;
   /** A token of somebody who may do everything on the hub. */
@@ -29,11 +42,11 @@ export async function startDashboardFleet(spec: TestFleetSpec): Promise<Dashboar
   const dir = await mkdtemp(join(tmpdir(), "flotilla-page-"));
   afterAll(() => rm(dir, { recursive: true, force: true }));
   await buildPage(root, dir);
-  const fixtures = await startFleetForFile({
+  const { fleet, charts } = await startFleetForFile({
     ...spec,
     hubFlags: (ports) => [`--dashboard-dir=${dir}`, ...(spec.hubFlags?.(ports) ?? [])],
   });
-  const { hub, hubPorts } = fixtures.fleet;
+  const { hub, hubPorts } = fleet;
   await hub.create(namespaces, { metadata: { name: accounts } });
 
   async function account(name: string) {
@@ -43,10 +56,7 @@ export async function startDashboardFleet(spec: TestFleetSpec): Promise<Dashboar
   }
 
   return {
-    ...fixtures,
-    get cluster() {
-      return fixtures.cluster;
-    },
+    ...{ fleet, charts },
     address: `http://127.0.0.1:${hubPorts.http}`,
     async adminToken() {
       const subject = await account("admin");
@@ -80,6 +90,60 @@ export async function logIn(page: Page, address: string, token: string): Promise
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Log in", exact: true }).click();
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
+}
+
+/** Opens an action, and confirms it. Returns the command that it shows. */
+export async function act(page: Page, name: string): Promise<string> {
+  const panel = page.locator(".action-panel");
+  await page.getByRole("button", { name, exact: true }).click();
+  const command = (await panel.locator("code").textContent()) ?? "";
+  await panel.getByRole("button", { name, exact: true }).click();
+  await panel.waitFor({ state: "detached" });
+  return command;
+}
+
+/** A HelmRepository in the workspace. */
+export async function createRepository(
+  hub: ClusterClient,
+  name: string,
+  spec: Pick<HelmRepositorySpec, "url" | "secretRef">,
+): Promise<void> {
+  await hub.create(helmRepositories, {
+    ...{ apiVersion: "source.toolkit.fluxcd.io/v1", kind: "HelmRepository" },
+    metadata: { namespace: workspaceNamespace, name },
+    spec: { interval: "1h", provider: "generic", ...spec },
+  });
+}
+
+/** A HelmRelease in the workspace, which is installed in the namespace `default`. */
+export async function createRelease(
+  hub: ClusterClient,
+  name: string,
+  spec: Partial<HelmReleaseSpec>,
+): Promise<void> {
+  await hub.create(helmReleases, {
+    ...{ apiVersion: "helm.toolkit.fluxcd.io/v2", kind: "HelmRelease" },
+    metadata: { namespace: workspaceNamespace, name },
+    spec: {
+      ...{ interval: "1h", releaseName: name },
+      ...{ targetNamespace: "default", storageNamespace: "default" },
+      ...spec,
+    },
+  });
+}
+
+export const pods: Resource<KubeObject> = {
+  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
+};
+
+/** As its kubelet does, of which the nodes of test clusters have none. */
+export async function setPodStatus(
+  client: ClusterClient,
+  ref: ObjectRef,
+  status: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const patch = { type: "merge", body: { status } } as const;
+  await client.patch(pods, ref, patch, { subresource: "status" });
 }
 
 /** A chart whose only object has its version. */
