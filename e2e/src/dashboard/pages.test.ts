@@ -6,60 +6,71 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { helmOps } from "@flotilla/shared/api";
-import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
+import { localNamespace, workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, test } from "vitest";
-import { waitForObject } from "../harness/wait.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet, versionedChart } from "./dashboard-fleet.ts";
+import { logIn } from "./dashboard-fleet.ts";
+import { shown, startPagesFleet } from "./pages-fleet.ts";
 
-const dashboard = await startDashboardFleet({
-  clusters: [{ env: "test" }, { env: "prod" }, { env: "prod" }],
-  names: ["paris", "lyon", "nantes"],
-});
-const { fleet, charts, address } = dashboard;
+const dashboard = await startPagesFleet();
+const { address } = dashboard;
 const browser = await startBrowser();
-const token = await dashboard.adminToken();
-charts.publish(await versionedChart("shop", "1.4.2"));
-const helm = { repo: charts.url, chart: "shop", version: "~1.4" };
-for (const [name, spec] of [
-  ["shop", { helm, pollingInterval: "5m", targets: [{ name: "all", clusterSelector: {} }] }],
-  ["cart", { helm, targets: [{ clusterSelector: { matchLabels: { env: "prod" } } }] }],
-  ["search", { helm: { ...helm, version: "^9" }, targets: [{ clusterSelector: {} }] }],
-] as const)
-  await fleet.hub.create(helmOps, { metadata: { namespace, name }, spec });
-await waitForObject(
-  fleet.hub,
-  helmOps,
-  { namespace, name: "shop" },
-  "ready",
-  ({ status }) => status?.readyClusters === 3,
-);
+const admin = await dashboard.adminToken();
+const stranger = await dashboard.readerToken(localNamespace);
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 for (const dir of ["docs/images", "build/screenshots"])
   await mkdir(join(root, dir), { recursive: true });
 
+const app = `/apps/HelmOp/${namespace}/shop`;
 const release = `/clusters/${namespace}/lyon/releases/HelmOp/${namespace}/shop`;
+const withPod = `/clusters/${namespace}/lyon/releases/HelmRelease/${namespace}/checkout`;
 const pages = [
   ["overview", "/", "needs attention"],
   ["apps", "/apps", "Apps"],
   ["clusters", "/clusters?state=Ready", "Clusters"],
   ["sources", "/sources", "Sources"],
   ["events", "/events", "Events"],
-  ["app", `/apps/HelmOp/${namespace}/shop`, "HelmOp shop"],
+  ["app", app, "HelmOp shop"],
   ["cluster", `/clusters/${namespace}/lyon`, "Cluster lyon"],
   ["release", release, "shop on lyon"],
+  ["source", `/sources/HelmRepository/${namespace}/charts`, "HelmRepository charts"],
 ] as const;
-/** Parts of pages that are not shown at first; without pictures in docs/. */
-const parts = [
+
+type Part = readonly [
+  name: string,
+  path: string,
+  title: string,
+  /** What is done on the page before it is checked. */
+  act?: (page: Page) => Promise<unknown>,
+];
+const reads = (text: string) => (page: Page) => page.getByText(text).first().waitFor();
+/** What pages show in other cases, or not at first; without pictures in docs/. */
+const parts: readonly Part[] = [
   ["apps by clusters", "/?view=apps&group=env", "needs attention"],
-  ["effective values", `/apps/HelmOp/${namespace}/shop?values=${namespace}/lyon`, "HelmOp shop"],
+  ["command palette", "/", "needs attention", openPalette],
+  ["effective values", `${app}?values=${namespace}/lyon`, "HelmOp shop"],
+  ["action panel", app, "HelmOp shop", openAction],
+  ["HelmRelease", `/apps/HelmRelease/${namespace}/checkout`, "HelmRelease checkout"],
+  ["Bundle", `/apps/Bundle/${namespace}/tools`, "Bundle tools"],
   ["values", `${release}?tab=values`, "shop on lyon"],
   ["history", `${release}?tab=history`, "shop on lyon"],
-] as const;
+  ["logs", `${withPod}?tab=log`, "checkout on lyon", reads(shown.log)],
+  ["events of a release", `${withPod}?tab=events`, "checkout on lyon", reads(shown.event)],
+  ["diff", `${withPod}?tab=diff`, "checkout on lyon", reads(shown.diff)],
+];
+
+async function openPalette(page: Page): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("option", { name: "shop" }).waitFor();
+}
+
+async function openAction(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Suspend" }).click();
+  await page.locator(".action-panel").waitFor();
+}
 
 for (const theme of ["light", "dark"] as const)
   for (const viewport of ["desktop", "phone"] as const)
@@ -72,7 +83,7 @@ for (const theme of ["light", "dark"] as const)
         await page.getByLabel("Token").waitFor();
         await assertAccessible(page);
         await picture(page, "login", theme, viewport);
-        await logIn(page, address, token);
+        await logIn(page, address, admin);
       });
 
       async function open(path: string, title: string): Promise<void> {
@@ -82,25 +93,31 @@ for (const theme of ["light", "dark"] as const)
         await page.getByText("Reading …").first().waitFor({ state: "detached" });
       }
 
-      for (const [name, path, title] of [...pages, ...parts])
-        test(`the page ${name} is accessible, and no text is smaller than 12 px`, async () => {
-          await open(path, title);
-          await assertAccessible(page);
-          assert.deepEqual(await smallTexts(page), []);
-          const overflow = await page.evaluate<number>(
-            "document.documentElement.scrollWidth - window.innerWidth",
-          );
-          assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
-          assert.deepEqual(errors, []);
-        });
-
       for (const [name, path, title] of pages)
-        test(`nothing of the page ${name} moves while it is loading`, async () => {
+        test(`the page ${name} is accessible, and nothing of it moves while it is loading`, async () => {
           await open(path, title);
           const shift = await layoutShift(page);
           assert.ok(shift < 0.05, `what is shown moved by ${shift}`);
           await picture(page, name, theme, viewport);
+          await assertAccessible(page);
+          assert.deepEqual(errors, []);
         });
+
+      for (const [name, path, title, act] of parts)
+        test(`the part ${name} is accessible`, async () => {
+          await open(path, title);
+          await act?.(page);
+          await assertAccessible(page);
+          assert.deepEqual(errors, []);
+        });
+
+      test("the page of what the user may not see is accessible", async () => {
+        await context.clearCookies();
+        await logIn(page, address, stranger);
+        await open(app, "You may not see this");
+        await assertAccessible(page);
+        assert.deepEqual(errors, []);
+      });
     });
 
 /** Those at a desk are the ones of docs/. */
@@ -112,6 +129,7 @@ async function picture(page: Page, name: string, theme: string, viewport: string
   await page.screenshot({ path });
 }
 
+/** As axe checks it, with no text below 12 px, and not wider than the window. */
 async function assertAccessible(page: Page): Promise<void> {
   // Evaluated by the debugger, which the page's security policy does not concern.
   await page.evaluate(axe.source);
@@ -121,6 +139,11 @@ async function assertAccessible(page: Page): Promise<void> {
       violations.map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" | ")))`,
   );
   assert.deepEqual(violations, []);
+  assert.deepEqual(await smallTexts(page), []);
+  const overflow = await page.evaluate<number>(
+    "document.documentElement.scrollWidth - window.innerWidth",
+  );
+  assert.ok(overflow <= 0, `the page is ${overflow} px wider than the window`);
 }
 
 /** The cumulative layout shift of the page; up to 0.1 counts as good. */
