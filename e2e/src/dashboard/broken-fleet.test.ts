@@ -2,19 +2,14 @@
 import assert from "node:assert/strict";
 import { clusters, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
-import {
-  deployments,
-  type KubeObject,
-  type Resource,
-  secrets,
-} from "@flotilla/shared/kube/objects";
+import { deployments, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
 import { chartArchive } from "../harness/chart-archive.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { nodeName, startKubelet } from "../requests/kubelet.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+import { logIn, pods, setPodStatus, startDashboardFleet } from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({ clusters: [{}, {}], names: ["paris", "lyon"] });
 const { fleet, charts, address } = dashboard;
@@ -26,9 +21,7 @@ afterAll(() => kubelet.close());
 const registry = await startAuthenticatedCharts({ username: "shop", password: "right" });
 afterAll(() => registry[Symbol.asyncDispose]());
 const browser = await startBrowser();
-const pods: Resource<KubeObject> = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-};
+const token = await dashboard.adminToken();
 
 charts.publish(
   await chartArchive({
@@ -39,6 +32,7 @@ charts.publish(
 kind: Deployment
 metadata: {name: checkout}
 spec:
+  replicas: 2
   selector: {matchLabels: {app: checkout}}
   template:
     metadata: {labels: {app: checkout}}
@@ -67,7 +61,7 @@ await hub.create(helmOps, {
     targets: [{ clusterSelector: {} }],
   },
 });
-/** A chart whose pods crash. */
+/** A chart of two pods, of which one crashes. */
 await hub.create(helmOps, {
   metadata: { namespace, name: "checkout" },
   spec: {
@@ -76,29 +70,31 @@ await hub.create(helmOps, {
   },
 });
 const ofChart = { namespace: "default", name: "checkout" };
-await waitForObject(paris.client, deployments, ofChart, "with a pod", (found) => {
+await waitForObject(paris.client, deployments, ofChart, "with its pods", (found) => {
   const { status } = found as { readonly status?: { readonly replicas?: number } };
-  return status?.replicas === 1;
+  return status?.replicas === 2;
 });
-const [pod] = await paris.client.reader.list(pods, { namespace: "default" });
-const podName = pod?.metadata.name ?? "";
-kubelet.logs.set(`default/${podName}/app`, "panic: cannot reach the database at db:5432\n");
+const [crashing = "", other = ""] = (
+  await paris.client.reader.list(pods, { namespace: "default", labelSelector: "app=checkout" })
+).map(({ metadata }) => metadata.name);
+const panic = "panic: cannot reach the database at db:5432";
+const listening = "listening on port 8080";
+kubelet.logs.set(`default/${crashing}/app`, `${panic}\n`);
+kubelet.logs.set(`default/${other}/app`, `${listening}\n`);
 const terminated = { exitCode: 2, reason: "Error" };
 const container = { name: "app", image: "example.com/checkout", imageID: "", ready: false };
-const status = {
-  phase: "Running",
-  containerStatuses: [
-    {
-      ...{ ...container, restartCount: 7, lastState: { terminated } },
-      state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting" } },
-    },
-  ],
-};
-await paris.client.patch(
-  pods,
-  { namespace: "default", name: podName },
-  { type: "merge", body: { status } },
-  { subresource: "status" },
+await setPodStatus(
+  paris.client,
+  { namespace: "default", name: crashing },
+  {
+    phase: "Running",
+    containerStatuses: [
+      {
+        ...{ ...container, restartCount: 7, lastState: { terminated } },
+        state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting" } },
+      },
+    ],
+  },
 );
 /** A cluster that is offline. */
 await lyon.stopAgent();
@@ -114,7 +110,7 @@ test("all three faults and what to do about them are found from the overview", a
   const { page, context, errors } = await openPage(browser);
   t.onTestFinished(() => context.close());
   const startedAt = performance.now();
-  await logIn(page, address, await dashboard.adminToken());
+  await logIn(page, address, token);
   await page.getByText("3 things need attention").waitFor();
   const concern = (name: string) => page.locator(".concern").filter({ hasText: name });
   const textOf = async (name: string) => (await concern(name).textContent()) ?? "";
@@ -134,11 +130,11 @@ test("all three faults and what to do about them are found from the overview", a
     .getByRole("table", { name: "Clusters of this app" })
     .getByRole("link", { name: "paris" })
     .click();
-  const chosen = page.getByRole("complementary", { name: `Pod ${podName}` });
+  const chosen = page.getByRole("complementary", { name: `Pod ${crashing}` });
   await chosen.getByText("CrashLoopBackOff").first().waitFor();
   await chosen.getByText("7 restarts").first().waitFor();
   await chosen.getByRole("button", { name: "Logs of this pod" }).click();
-  await page.getByText("panic: cannot reach the database at db:5432").waitFor();
+  await page.getByText(panic).waitFor();
   // And back: to the cluster, and to the fleet.
   await page
     .getByRole("navigation", { name: "Breadcrumb" })
@@ -149,5 +145,26 @@ test("all three faults and what to do about them are found from the overview", a
   await page.getByText("3 things need attention").waitFor();
 
   assert.ok(performance.now() - startedAt < 120_000);
+  assert.deepEqual(errors, []);
+});
+
+test("the logs of a pod are those of the chosen one alone, until all are wanted", async (t) => {
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, token);
+  await page.goto(`${address}/clusters/${namespace}/paris/releases/HelmOp/${namespace}/checkout`);
+  const objects = page.getByRole("region", { name: "Objects of the release" });
+  await objects.getByRole("button", { name: new RegExp(`^Pod .*${other}$`) }).click();
+
+  const chosen = page.getByRole("complementary", { name: `Pod ${other}` });
+  await chosen.getByRole("button", { name: "Logs of this pod" }).click();
+
+  const logs = page.getByRole("tabpanel", { name: "Logs" });
+  await logs.getByText(listening).waitFor();
+  await logs.getByText("Reading …").waitFor({ state: "detached" });
+  assert.equal(await logs.getByText(panic).count(), 0);
+  await logs.getByRole("button", { name: `All pods (now ${other})` }).click();
+  await logs.getByText(panic).waitFor();
+  await logs.getByText(listening).waitFor();
   assert.deepEqual(errors, []);
 });
