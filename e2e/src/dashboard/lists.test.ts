@@ -92,6 +92,7 @@ describe("a list", async () => {
     await waitForNames(page, ["lyon"]);
     await page.keyboard.press("Control+k");
     await page.keyboard.type("broken");
+    await page.getByRole("option", { name: /^broken/, selected: true }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "HelmOp broken" }).waitFor();
   });
