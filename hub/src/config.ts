@@ -15,7 +15,7 @@ import {
   proxySettings,
 } from "@flotilla/shared/source/transport";
 import { parseGoDuration } from "@flotilla/shared/time";
-import { type OidcConfig, oidcFlags, oidcUsage, parseOidcConfig } from "./oidc-config.ts";
+import { type OidcConfig, oidcFlags, oidcUsage, parseOidcConfig } from "./oidc/config/index.ts";
 
 export interface HubConfig {
   /** Absent: in-cluster. */

@@ -19,8 +19,8 @@ import type { Route } from "@flotilla/shared/program";
 import type { ViewedKind } from "./access/index.ts";
 import type { HubConfig } from "./config.ts";
 import type { Dashboard } from "./dashboard/index.ts";
+import type { OidcConfig } from "./oidc/config/index.ts";
 import type { OidcLogin } from "./oidc/index.ts";
-import type { OidcConfig } from "./oidc-config.ts";
 import type { Parts } from "./parts.ts";
 import type { UserRequests } from "./requests/index.ts";
 

@@ -53,7 +53,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["api", "conditions", "content", "dashboard", "flux", "referenced", "source", "values"],
   ],
   hub: [
-    ["config.ts", "errors", "errors.ts", "oidc-config.ts"],
+    ["config.ts", "errors", "errors.ts", "oidc/config"],
     ["cache"],
     // Pure rules and libraries, without watches.
     [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import type { ClaimRules } from "../oidc-config.ts";
 import { type Claims, identityFrom } from "./claims.ts";
+import type { ClaimRules } from "./config/index.ts";
 
 const rules: ClaimRules = {
   ...{ usernameClaim: "sub", usernamePrefix: "" },

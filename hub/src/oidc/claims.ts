@@ -1,8 +1,8 @@
 /** From the claims of an ID token to a user of the API server, by the rules of kube-apiserver's flags --oidc-*. Pure. */
 import { AppError } from "@flotilla/shared/errors";
 import * as z from "zod";
-import type { ClaimRules } from "../oidc-config.ts";
 import type { Identity } from "../session/index.ts";
+import type { ClaimRules } from "./config/index.ts";
 import { oidcErrors } from "./errors.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;

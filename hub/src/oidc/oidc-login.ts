@@ -7,9 +7,9 @@ import {
   type ProxySettings,
 } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
-import type { OidcConfig } from "../oidc-config.ts";
 import type { Identity, LoginFlow } from "../session/index.ts";
 import { type Claims, identityFrom } from "./claims.ts";
+import type { OidcConfig } from "./config/index.ts";
 import { oidcErrors } from "./errors.ts";
 import { createProvider } from "./provider.ts";
 import { isClientRefused, providerError } from "./provider-error.ts";

@@ -2,7 +2,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import { type Exchanger, readBody } from "@flotilla/shared/source/transport";
 import type { CustomFetch } from "openid-client";
-import { isSecure } from "../oidc-config.ts";
+import { isSecure } from "./config/index.ts";
 import { oidcErrors } from "./errors.ts";
 
 export interface ProviderFetchDeps {

@@ -5,7 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Exchanger } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
 import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from "openid-client";
-import { isSecure, type OidcConfig } from "../oidc-config.ts";
+import { isSecure, type OidcConfig } from "./config/index.ts";
 import { oidcErrors } from "./errors.ts";
 import { loadLibrary, type OpenIdClient } from "./library.ts";
 import { providerError } from "./provider-error.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { parseHubConfig } from "./config.ts";
+import { parseHubConfig } from "../../config.ts";
 
 const least = [
   "--oidc-issuer-url=https://id.example.com/realms/a",
