@@ -1,2 +1,2 @@
-export type { Question } from "./question.ts";
+export type { ForwardedRequest } from "./forwarded-request.ts";
 export { openReplicaLink, type ReplicaLink } from "./replica-link.ts";

@@ -5,10 +5,10 @@ import { request } from "node:https";
 import { text } from "node:stream/consumers";
 import { describe, test } from "vitest";
 import { createAuthority, openAuthority } from "../authority/index.ts";
-import type { Question } from "./question.ts";
+import type { ForwardedRequest } from "./forwarded-request.ts";
 import { replicaLinks } from "./testing/index.ts";
 
-const question: Question = {
+const forwarded: ForwardedRequest = {
   username: "alice",
   cluster: "shop/paris",
   deployment: { name: "web", uid: "1" },
@@ -17,35 +17,36 @@ const question: Question = {
 const signal = AbortSignal.timeout(30_000);
 
 describe("a replica of the hub", () => {
-  test("answers a question of another one", async (t) => {
+  test("answers a request that another one forwards", async (t) => {
     const open = await replicaLinks(t, "hub");
     const [a, b] = [await open("a"), await open("b")];
-    const asked: Question[] = [];
+    const received: ForwardedRequest[] = [];
     a.answer(() => Promise.resolve());
     b.answer((given, response) => {
-      asked.push(given);
+      received.push(given);
       response.end("answer");
       return Promise.resolve();
     });
 
-    const answer = await a.ask({ name: "b", address: b.address }, question, signal);
+    const answer = await a.forward({ name: "b", address: b.address }, forwarded, signal);
 
     assert.equal(await text(answer), "answer");
-    assert.deepEqual(asked, [question]);
+    assert.deepEqual(received, [forwarded]);
   });
 
-  test("asks nobody who is not the replica of that name", async (t) => {
+  test("forwards nothing to a replica of another name", async (t) => {
     const open = await replicaLinks(t, "hub");
     const [a, b] = [await open("a"), await open("b")];
-    for (const link of [a, b]) link.answer(() => assert.fail("nobody is to be asked"));
+    for (const link of [a, b]) link.answer(() => assert.fail("it must not be answered"));
 
-    await assert.rejects(a.ask({ name: "c", address: b.address }, question, signal), {
+    await assert.rejects(a.forward({ name: "c", address: b.address }, forwarded, signal), {
       code: "REPLICA_UNREACHABLE",
-      message: /^ask replica c of the hub at .*: its certificate is not that of replica c; retry$/,
+      message:
+        /^forward the request to replica c of the hub at .*: its certificate is not that of replica c; retry$/,
     });
   });
 
-  test("answers no replica of another hub, with the same authority or another one", async (t) => {
+  test("rejects a replica of another hub, with the same authority or another one", async (t) => {
     const stored = createAuthority(Date.now());
     const [own, same, other] = [
       await replicaLinks(t, "hub", stored),
@@ -57,13 +58,13 @@ describe("a replica of the hub", () => {
     for (const open of [same, other]) {
       const a = await open("a");
       a.answer(() => Promise.resolve());
-      await assert.rejects(a.ask({ name: "b", address: b.address }, question, signal), {
+      await assert.rejects(a.forward({ name: "b", address: b.address }, forwarded, signal), {
         code: "REPLICA_UNREACHABLE",
       });
     }
   });
 
-  test("answers no agent, and nobody without a certificate", async (t) => {
+  test("rejects an agent, and a client without a certificate", async (t) => {
     const stored = await createAuthority(Date.now());
     const b = await (await replicaLinks(t, "hub", Promise.resolve(stored)))("b");
     b.answer(() => assert.fail("it must not answer"));
@@ -83,10 +84,10 @@ describe("a replica of the hub", () => {
     async function send(credentials: { readonly key?: string; readonly cert?: string }) {
       const [host, port] = b.address.split(":");
       const outgoing = request({
-        ...{ host, port, path: "/v1/ask", method: "POST", ca: stored.certificatePem },
+        ...{ host, port, path: "/v1/forward", method: "POST", ca: stored.certificatePem },
         ...{ checkServerIdentity: () => undefined, agent: false, ...credentials },
       });
-      outgoing.end(JSON.stringify(question));
+      outgoing.end(JSON.stringify(forwarded));
       const [answer] = (await once(outgoing, "response")) as [{ readonly statusCode: number }];
       return answer.statusCode;
     }

@@ -1,6 +1,6 @@
 /**
- * Questions of replicas of the hub to each other, over HTTPS on an internal port. Both sides have certificates of the hub's own
- * authority that name them as replicas of this hub: an agent has none, nor has a replica of another hub.
+ * Requests that replicas of the hub forward to each other, over HTTPS on an internal port. Both sides have certificates of the
+ * hub's own authority that name them as replicas of this hub: an agent has none, nor has a replica of another hub.
  */
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -11,11 +11,14 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { formatListenAddress, type ListenAddress } from "@flotilla/shared/program";
 import type { RenewedCertificate } from "../authority/index.ts";
 import { replicaInNames } from "../identity/index.ts";
+import { type ForwardedRequest, forwardedRequestSchema } from "./forwarded-request.ts";
 import { linkErrors } from "./link-errors.ts";
-import { type Question, questionSchema } from "./question.ts";
 
-/** Answers a question that another replica has authorized. */
-export type AnswerQuestion = (question: Question, response: ServerResponse) => Promise<void>;
+/** Answers a request that another replica has authorized. */
+export type AnswerForwarded = (
+  request: ForwardedRequest,
+  response: ServerResponse,
+) => Promise<void>;
 
 export interface LinkIdentity {
   readonly certificate: RenewedCertificate;
@@ -26,26 +29,30 @@ export interface ReplicaLink {
   /** `host:port` that it listens on. */
   readonly address: string;
   /** Answers others from now on; before that no connection is accepted. */
-  serve(identity: LinkIdentity, answer: AnswerQuestion): void;
+  serve(identity: LinkIdentity, answer: AnswerForwarded): void;
   /** The answer of another replica. Throws REPLICA_UNREACHABLE. */
-  ask(to: AskedReplica, question: Question, signal: AbortSignal): Promise<IncomingMessage>;
+  forward(
+    to: TargetReplica,
+    request: ForwardedRequest,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage>;
   close(): Promise<void>;
 }
 
-export interface AskedReplica {
+export interface TargetReplica {
   readonly name: string;
   /** `host:port`. */
   readonly address: string;
 }
 
-const path = "/v1/ask";
+const path = "/v1/forward";
 const maxBodyBytes = 64 * 1024;
 const tls = { requestCert: true, rejectUnauthorized: true, minVersion: "TLSv1.3" } as const;
 
 /** Opens the port. Rejects when it cannot listen. */
 export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLink> {
   let identity: LinkIdentity | undefined;
-  let answer: AnswerQuestion | undefined;
+  let answer: AnswerForwarded | undefined;
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const caller = replicaInNames(
@@ -55,12 +62,12 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
       response.writeHead(403).end("only replicas of this hub\n");
       return;
     }
-    const question = questionSchema.safeParse(await readJson(request)).data;
-    if (request.method !== "POST" || request.url !== path || question === undefined) {
-      response.writeHead(400).end("not a question of this version\n");
+    const forwarded = forwardedRequestSchema.safeParse(await readJson(request)).data;
+    if (request.method !== "POST" || request.url !== path || forwarded === undefined) {
+      response.writeHead(400).end("not a forwarded request of this version\n");
       return;
     }
-    await answer(question, response);
+    await answer(forwarded, response);
   }
 
   const server = createServer(tls, (request, response) => {
@@ -88,7 +95,7 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
       next.certificate.onRenewed(() => useCertificate(next));
       next.certificate.onTrusted(() => useCertificate(next));
     },
-    async ask({ name, address }, question, signal) {
+    async forward({ name, address }, request, signal) {
       if (identity === undefined) throw unreachable(name, address, "this replica is starting");
       const { certificate, hubId } = identity;
       const [host, toPort] = [
@@ -109,12 +116,12 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
         ca: certificate.trustedPem,
         headers: { "content-type": "application/json" },
         checkServerIdentity(_host, peer) {
-          const asked = replicaInNames(peer.subjectaltname);
-          return asked?.hubId === hubId && asked.replica === name
+          const found = replicaInNames(peer.subjectaltname);
+          return found?.hubId === hubId && found.replica === name
             ? undefined
             : new Error(`its certificate is not that of replica ${name}`);
         },
-      }).end(JSON.stringify(question));
+      }).end(JSON.stringify(request));
       try {
         const [response] = (await once(outgoing, "response")) as [IncomingMessage];
         return response;
@@ -133,7 +140,7 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
 function unreachable(name: string, address: string, why: string): AppError {
   return new AppError(
     linkErrors.REPLICA_UNREACHABLE,
-    `ask replica ${name} of the hub at ${address}: ${why}; retry`,
+    `forward the request to replica ${name} of the hub at ${address}: ${why}; retry`,
   );
 }
 
@@ -149,7 +156,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(Buffer.concat(chunks).toString());
   } catch {
-    // As good as another question.
+    // Rejected as a request of another version.
     return undefined;
   }
 }

@@ -17,7 +17,7 @@ import {
   type OpenedRequest,
   requestErrors,
 } from "../dispatch/index.ts";
-import type { Question, ReplicaLink } from "../replicalink/index.ts";
+import type { ForwardedRequest, ReplicaLink } from "../replicalink/index.ts";
 import { type FindDeps, type FoundDeployment, findDeployment } from "./find-deployment.ts";
 import { createInProgress } from "./in-progress.ts";
 import type { UserRequest } from "./parse-request.ts";
@@ -27,9 +27,9 @@ import { valuesOptions } from "./values-options.ts";
 export interface UserRequestsDeps extends FindDeps {
   /** The name of this replica. */
   readonly replica: string;
-  /** `host:port` by which other replicas are asked; undefined: not known. */
+  /** `host:port` by which another replica is reached; undefined: not known. */
   readonly addressOf: (replica: string) => string | undefined;
-  readonly link: Pick<ReplicaLink, "ask">;
+  readonly link: Pick<ReplicaLink, "forward">;
   /** Asks an agent that is connected here. */
   readonly ask: (cluster: ObjectKey, request: NewRequest, sink: AnswerSink) => OpenedRequest;
   readonly groups: Pick<Store<ClusterGroup>, "byIndex">;
@@ -49,7 +49,7 @@ export interface UserRequests {
     }>,
   ): Promise<void>;
   /** The same for another replica, which has authorized it. */
-  answerReplica(question: Question, response: ServerResponse): Promise<void>;
+  answerReplica(forwarded: ForwardedRequest, response: ServerResponse): Promise<void>;
 }
 
 /** The agent has 30 s; it may have waited for other messages. */
@@ -99,11 +99,11 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
     signal: AbortSignal,
   ): Promise<void> {
     const { name, uid = "" } = found.deployment.metadata;
-    const question = { username, cluster: found.clusterKey, deployment: { name, uid }, body };
+    const forwarded = { username, cluster: found.clusterKey, deployment: { name, uid }, body };
     const replica = connectedTo(found);
-    if (replica === deps.replica) return await answerByAgent(deps, question, response, signal);
+    if (replica === deps.replica) return await answerByAgent(deps, forwarded, response, signal);
     const to = { name: replica, address: addressOf(deps, replica) };
-    const answer = await link.ask(to, question, signal);
+    const answer = await link.forward(to, forwarded, signal);
     const { statusCode = 502, headers } = answer;
     response.writeHead(statusCode, {
       "content-type": headers["content-type"] ?? "text/plain",
@@ -127,9 +127,9 @@ export function createUserRequests(deps: UserRequestsDeps): UserRequests {
           await answerFound(username, found, bodyFor(deps, found, asked.body), response, signal);
         });
       }),
-    answerReplica: (question, response) =>
+    answerReplica: (forwarded, response) =>
       respond(response, (signal) =>
-        whileInProgress(question.username, () => answerByAgent(deps, question, response, signal)),
+        whileInProgress(forwarded.username, () => answerByAgent(deps, forwarded, response, signal)),
       ),
   };
 }
@@ -164,7 +164,7 @@ function addressOf(deps: UserRequestsDeps, replica: string): string {
 /** Resolves at the end of the answer, or when `signal` aborts. Throws AGENT_OFFLINE, AGENT_OUTDATED and REQUEST_LIMITED. */
 function answerByAgent(
   { ask }: UserRequestsDeps,
-  { cluster, deployment, body }: Question,
+  { cluster, deployment, body }: ForwardedRequest,
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {

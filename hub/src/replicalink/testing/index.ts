@@ -3,10 +3,10 @@
 import type { ServerResponse } from "node:http";
 import type { TestContext } from "vitest";
 import { createAuthority, openAuthority } from "../../authority/index.ts";
-import { openReplicaLink, type Question, type ReplicaLink } from "../index.ts";
+import { type ForwardedRequest, openReplicaLink, type ReplicaLink } from "../index.ts";
 
-export interface TestLink extends Pick<ReplicaLink, "address" | "ask"> {
-  answer(answering: (question: Question, response: ServerResponse) => Promise<void>): void;
+export interface TestLink extends Pick<ReplicaLink, "address" | "forward"> {
+  answer(answering: (request: ForwardedRequest, response: ServerResponse) => Promise<void>): void;
 }
 
 const lifetimeMs = 60_000;
@@ -27,7 +27,7 @@ export async function replicaLinks(
     const certificate = { current, trustedPem, onRenewed: ignore, onTrusted: ignore, stop: ignore };
     return {
       address: link.address,
-      ask: (...asked) => link.ask(...asked),
+      forward: (...args) => link.forward(...args),
       answer: (answering) => link.serve({ certificate, hubId }, answering),
     };
   };

@@ -1,4 +1,4 @@
-/** What one replica asks another: a request of a user to an agent, who has been authenticated and authorized. Pure. */
+/** A request of a user to an agent, as the replica that has authenticated and authorized the user forwards it to another. Pure. */
 import type { RequestBody } from "@flotilla/proto";
 import * as z from "zod";
 
@@ -23,7 +23,7 @@ const bodySchema = z.discriminatedUnion("kind", [
   }),
 ]) satisfies z.ZodType<RequestBody>;
 
-export const questionSchema = z.strictObject({
+export const forwardedRequestSchema = z.strictObject({
   /** For the limit of requests in progress, and the log. */
   username: z.string().min(1),
   /** `NAMESPACE/NAME` of the Cluster. */
@@ -32,4 +32,4 @@ export const questionSchema = z.strictObject({
   body: bodySchema,
 });
 
-export type Question = Readonly<z.infer<typeof questionSchema>>;
+export type ForwardedRequest = Readonly<z.infer<typeof forwardedRequestSchema>>;
