@@ -1,7 +1,7 @@
 /**
  * Logs in with a code that can be used once: a Secret in the hub's namespace, whose name is the digest of the code, has a token.
- * Whoever could create that Secret had the token, so a code gives nobody more rights than they had. `flotilla dashboard` makes
- * such a link on a local fleet; no chart does.
+ * Creating that Secret requires the token, so a code grants no additional rights. `flotilla dashboard` makes such a link on a
+ * local fleet; no chart does.
  */
 import { loginCodeSecretName, loginCodeSecretType } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
@@ -27,7 +27,7 @@ export function createRedeemCode({ rest, namespace }: RedeemDeps): RedeemCode {
     if (!isOwn || !(await rest.delete(secrets, ref, { uid })))
       throw new AppError(
         sessionErrors.LOGIN_FAILED,
-        "this login link was used before; create another one with `flotilla dashboard`, or log in with a token",
+        "this login link is invalid or was already used; create another one with `flotilla dashboard`, or log in with a token",
       );
     return Buffer.from(secret.data?.["token"] ?? "", "base64").toString();
   };
