@@ -189,9 +189,9 @@ test("a login that is cancelled at the provider comes back with what the provide
   assert.equal(page.url(), `${address}/apps?state=failed`);
 });
 
-test("a login that this browser has not begun, with another state or a second time, is refused", async (t) => {
+test("a login that this browser has not started, with another state or a second time, is rejected", async (t) => {
   const { page } = await openAsUser(t);
-  const refused = /^this login was begun more than 10 minutes ago, in another browser/;
+  const refused = /^this login was started more than 10 minutes ago, in another browser/;
   async function assertRefused(view: Page, query: string): Promise<void> {
     await view.goto(`${address}${callback}?${query}`);
     assert.match((await alert(view).textContent()) ?? "", refused);

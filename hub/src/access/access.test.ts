@@ -55,7 +55,7 @@ describe("what a user may see", () => {
     assert.deepEqual([scope.sees("HelmOp", "a"), scope.sees("HelmOp", "b")], [false, true]);
   });
 
-  test("is the same for a short time, and reviewed again then", async () => {
+  test("is cached briefly, then reviewed again", async () => {
     const { access, asked, clock, may } = setUp(["helmops"]);
     const scopeOf = createScopes(access, [{ resource: helmOps, namespaces: () => ["a"] }], clock);
 

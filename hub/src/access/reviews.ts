@@ -13,7 +13,7 @@ export interface User {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What somebody wants to do with a resource of the API server. */
+/** What a user wants to do with a resource of the API server. */
 export interface Attributes {
   readonly group: string;
   readonly version: string;

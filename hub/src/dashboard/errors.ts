@@ -16,7 +16,7 @@ export const dashboardErrors = defineErrors({
   },
   VIEW_UNAVAILABLE: {
     retryable: true,
-    help: "This replica of the hub is not ready: it starts or stops. The page retries.",
+    help: "This replica of the hub is not ready: it is starting or stopping. The page retries.",
   },
   ACTION_FAILED: {
     retryable: false,

@@ -1,5 +1,5 @@
-/** What stands before each request of the API: headers, the session, and checks against forged requests and floods. */
-import { csrfHeader, endpoints } from "@flotilla/shared/dashboard";
+/** Middleware of the API: security headers, session, CSRF checks, body limit. */
+import { csrfHeader, endpoints, loginCsrfToken } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { MiddlewareHandler } from "hono";
 import type { secureHeaders } from "hono/secure-headers";
@@ -8,7 +8,7 @@ import { isSameToken, type Sessions, sessionErrors } from "../session/index.ts";
 import type { Env } from "./context.ts";
 import { dashboardErrors } from "./errors.ts";
 
-/** Nothing is loaded from elsewhere, nothing runs that is not a file of the build, and nobody shows the page in a frame. */
+/** Only files of the build are loaded and run, and no site shows the page in a frame. */
 export const securityHeaders = {
   contentSecurityPolicy: {
     defaultSrc: ["'none'"],
@@ -34,9 +34,6 @@ const publicRequests: ReadonlySet<string> = new Set(
 
 type SecureHeadersOptions = NonNullable<Parameters<typeof secureHeaders>[0]>;
 
-/** In place of the token of a session, which a login does not have yet. */
-const loginToken = "login";
-
 export interface GuardDeps {
   readonly sessions: Pick<Sessions, "read">;
   readonly scopeOf: ScopeOf;
@@ -56,8 +53,8 @@ export function requireSession({ sessions, scopeOf, notReady }: GuardDeps): Midd
     if (method !== "GET" && site !== "same-origin")
       throw forged("the request comes from the page of another site");
     if (publicRequests.has(`${method} ${path}`)) {
-      if (method !== "GET" && given !== loginToken)
-        throw forged(`a login needs the header ${csrfHeader}: ${loginToken}`);
+      if (method !== "GET" && given !== loginCsrfToken)
+        throw forged(`a login needs the header ${csrfHeader}: ${loginCsrfToken}`);
       await next();
       return;
     }
@@ -65,7 +62,7 @@ export function requireSession({ sessions, scopeOf, notReady }: GuardDeps): Midd
     if (session === undefined)
       throw new AppError(sessionErrors.SESSION_REQUIRED, "there is no session; log in");
     if (method !== "GET" && !isSameToken(given, session.csrfToken))
-      throw forged(`the header ${csrfHeader} does not have the token of the session`);
+      throw forged(`the header ${csrfHeader} does not have the CSRF token of the session`);
     context.set("session", session);
     context.set("scope", await scopeOf(session.user));
     await next();
@@ -73,7 +70,7 @@ export function requireSession({ sessions, scopeOf, notReady }: GuardDeps): Midd
 }
 
 /**
- * Rejects a body that is too long, or whose length is not said. Hono's own limit fails for a request that has neither a length nor
+ * Rejects a body that is too long, or has no Content-Length. Hono's own limit fails for a request that has neither a length nor
  * a body, such as DELETE: it makes a Request of the global class from the one of its adapter. Throws VIEW_INVALID.
  */
 export function limitBody(maxBytes: number): MiddlewareHandler<Env> {
@@ -93,5 +90,5 @@ export function limitBody(maxBytes: number): MiddlewareHandler<Env> {
 }
 
 function forged(message: string): AppError {
-  return new AppError(sessionErrors.REQUEST_FORGED, `${message}; load the page again`);
+  return new AppError(sessionErrors.REQUEST_FORGED, `${message}; reload the dashboard`);
 }

@@ -1,9 +1,9 @@
 /**
- * Login with OpenID Connect: to the provider, and back. Both are pages that a browser opens, so a failure is no answer of its own:
- * a cookie that nobody else can write has it for the login page, to which the browser is led.
+ * Login with OpenID Connect: redirects the browser to the provider, and from its callback to the page. A failure is redirected,
+ * too: an encrypted cookie has the error, which the login page shows.
  *
- * The provider leads the browser back from another site, so it does not send the cookies of a session with that request, nor with
- * the one for the page that follows. Neither needs them: the page reads the session by a request of its own.
+ * The callback comes from another site, so the browser does not send the cookies of a session with it, nor with the request for
+ * the page that follows. Neither needs them: the page reads the session by a request of its own.
  */
 import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import type { Problem } from "@flotilla/shared/dashboard";
@@ -30,7 +30,7 @@ export interface OidcRoutesDeps {
 }
 
 export interface OidcRoutes {
-  /** Why the last login of this browser has failed. */
+  /** Why the last login of this browser failed. */
   failureOf(context: ApiContext): Promise<Problem | undefined>;
 }
 
@@ -46,7 +46,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
       throw new AppError(sessionErrors.LOGIN_LIMITED, "too many logins; wait a moment, then retry");
   }
 
-  function lead(context: ApiContext, to: string, setCookies: readonly string[]): Response {
+  function redirect(context: ApiContext, to: string, setCookies: readonly string[]): Response {
     for (const cookie of setCookies) context.header("set-cookie", cookie, { append: true });
     return context.redirect(to, 303);
   }
@@ -55,7 +55,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
     const { problem } = problemOf(thrown);
     const fields = { err: AppError.from(thrown), address: addressOf(context) };
     log.warn(fields, "a login to the dashboard with OpenID Connect failed");
-    return lead(context, to, [await cookies.write({ kind: "failure", ...problem })]);
+    return redirect(context, to, [await cookies.write({ kind: "failure", ...problem })]);
   }
 
   serve(api, "oidcLogin", async (context) => {
@@ -64,7 +64,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
       limit(begun, addressOf(context));
       const { address, checks } = await oidc.begin();
       const cookie = await cookies.write({ kind: "flow", ...checks, returnPath });
-      return lead(context, address.href, [cookie]);
+      return redirect(context, address.href, [cookie]);
     } catch (thrown) {
       return await fail(context, thrown, returnPath);
     }
@@ -78,7 +78,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
       if (flow?.kind !== "flow" || !isSameToken(query.get("state") ?? "", flow.state))
         throw new AppError(
           sessionErrors.LOGIN_EXPIRED,
-          `this login was begun more than 10 minutes ago, in another browser or at another address than ${oidc.dashboardUrl}, or was already used; log in again`,
+          `this login was started more than 10 minutes ago, in another browser or at another address than ${oidc.dashboardUrl}, or was already used; log in again`,
         );
       returnPath = flow.returnPath;
       const address = addressOf(context);
@@ -88,7 +88,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
       const { session, cookies: begunSession } = await sessions.loginAs(identity, endMs);
       const fields = { user: session.user.username, address, method: "oidc" };
       log.info(fields, "logged in to the dashboard");
-      return lead(context, returnPath, begunSession);
+      return redirect(context, returnPath, begunSession);
     } catch (thrown) {
       return await fail(context, thrown, returnPath);
     }

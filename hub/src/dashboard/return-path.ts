@@ -1,11 +1,11 @@
-/** The page of the dashboard to which a login leads: never another site, whatever the link to the login says. Pure. */
+/** The page of the dashboard to which a login redirects: never another site, whatever the link to the login has. Pure. */
 
 const start = "/";
 const maxLength = 1_000;
-/** Any origin: a path that leads away from it leads away from the hub. */
+/** Any origin: a path that resolves to another one leaves the hub. */
 const origin = "http://hub.invalid";
 
-/** `path`: with its query. The page that all begin with for anything but a page of the dashboard. */
+/** `path`: with its query. Anything but a page of the dashboard becomes the overview. */
 export function returnPathOf(path: string | undefined): string {
   const url = path?.startsWith("/") === true ? URL.parse(path, origin) : null;
   if (url === null || url.origin !== origin) return start;

@@ -15,7 +15,7 @@ export interface SessionRoutesDeps {
   readonly sessions: Pick<Sessions, "login">;
   readonly redeemCode: RedeemCode;
   readonly methods: LoginMethods["methods"];
-  /** Why the last login of this browser at a provider has failed. */
+  /** Why the last login of this browser at a provider failed. */
   readonly failureOf: (context: ApiContext) => Promise<Problem | undefined>;
   readonly hub: ShownSession["hub"];
   /** The header with the address of the client, which an ingress sets. */

@@ -34,7 +34,7 @@ describe("a request as a user", () => {
     ])
       await assert.rejects(
         asUser({ kind: "impersonation", ...identity }, (rest) => rest.get(configMaps, ref)),
-        { code: "IDENTITY_REFUSED" },
+        { code: "IDENTITY_REJECTED" },
       );
     assert.deepEqual(server.requests, []);
   });

@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/kube/client";
 import { type Credentials, checkIdentity } from "../session/index.ts";
 
-/** Throws IDENTITY_REFUSED before a request as a user, or in a group, that the hub impersonates for nobody. */
+/** Throws IDENTITY_REJECTED before a request as a user, or in a group, that the hub never impersonates. */
 export type AsUser = <T>(
   credentials: Credentials,
   work: (rest: KubeRest) => Promise<T>,

@@ -25,7 +25,13 @@ describe("the user of an ID token", () => {
       "https://id.example.com#anna",
       ["oidc:dev", "oidc:ops"],
     ],
-    ["has a single group that is no list", { sub: "anna", groups: "dev" }, rules, "anna", ["dev"]],
+    [
+      "has a single group that is not a list",
+      { sub: "anna", groups: "dev" },
+      rules,
+      "anna",
+      ["dev"],
+    ],
     ["has no groups where the claim is null", { sub: "anna", groups: null }, rules, "anna", []],
     [
       "has no groups without a claim for them",
@@ -50,8 +56,8 @@ describe("the user of an ID token", () => {
     ],
     ["needs no verified email address", { sub: "anna", email_verified: false }, rules, "anna", []],
     [
-      // Refused where sessions are begun, with the name.
-      "may be one of Kubernetes",
+      // Rejected where sessions begin, with the name.
+      "may be a user of Kubernetes itself",
       { sub: "admin", groups: ["masters"] },
       { ...rules, usernamePrefix: "system:", groupsPrefix: "system:" },
       "system:admin",
@@ -62,16 +68,16 @@ describe("the user of an ID token", () => {
     test(what, () => assert.deepEqual(identityFrom(claims, given), { user, groups }));
 });
 
-describe("an ID token is refused", () => {
+describe("an ID token is rejected", () => {
   const rows: readonly (readonly [what: string, claims: Claims, rules: ClaimRules, RegExp])[] = [
     ["without the claim", { sub: "anna" }, email, /the claim email of .* is missing; have/],
     ["with an empty name", { sub: "" }, rules, /the claim sub .* is empty/],
-    ["with a name that is no text", { sub: 7 }, rules, /the claim sub .* is no text/],
+    ["with a name that is not a string", { sub: 7 }, rules, /the claim sub .* is not a string/],
     [
       "with an inherited property as its claim",
       {},
       { ...rules, groupsClaim: "constructor", usernameClaim: "toString" },
-      /the claim toString .* is no text/,
+      /the claim toString .* is not a string/,
     ],
     [
       "with an email address that is not verified",
@@ -80,13 +86,23 @@ describe("an ID token is refused", () => {
       /has not verified your email address/,
     ],
     [
-      "with an email address that is said to be verified as a text",
+      "with an email address whose email_verified is a string",
       { email: "anna@example.com", email_verified: "true" },
       email,
       /has not verified/,
     ],
-    ["with groups that are no texts", { sub: "anna", groups: [1] }, rules, /no list of texts/],
-    ["with groups that are a map", { sub: "anna", groups: {} }, rules, /no list of texts/],
+    [
+      "with groups that are not strings",
+      { sub: "anna", groups: [1] },
+      rules,
+      /must be a string or a list of strings/,
+    ],
+    [
+      "with groups that are a map",
+      { sub: "anna", groups: {} },
+      rules,
+      /must be a string or a list of strings/,
+    ],
     [
       "with groups that are elsewhere",
       { sub: "anna", _claim_names: { groups: "src1" } },

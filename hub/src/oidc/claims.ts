@@ -13,7 +13,7 @@ const groupsSchema = z.union([
   z.null().transform(() => []),
 ]);
 
-/** Throws OIDC_CLAIMS_INVALID. Its user and groups may be some that the hub impersonates for nobody. */
+/** Throws OIDC_CLAIMS_INVALID. Its user and groups may be some that the hub never impersonates. */
 export function identityFrom(claims: Claims, rules: ClaimRules): Identity {
   return {
     user: `${rules.usernamePrefix}${usernameIn(claims, rules)}`,
@@ -27,7 +27,7 @@ function usernameIn(claims: Claims, { usernameClaim }: ClaimRules): string {
     throw invalid(
       `the claim ${usernameClaim} of the ID token, which is the user's name, ${describe(username)}`,
     );
-  // Anybody can enter any address at some providers.
+  // At some providers, users can enter any address.
   if (
     usernameClaim === "email" &&
     Object.hasOwn(claims, "email_verified") &&
@@ -51,7 +51,7 @@ function groupsIn(claims: Claims, { groupsClaim }: ClaimRules): readonly string[
   const groups = groupsSchema.safeParse(claims[groupsClaim]);
   if (!groups.success)
     throw invalid(
-      `the claim ${groupsClaim} of the ID token, which are the user's groups, is no text and no list of texts`,
+      `the claim ${groupsClaim} of the ID token, which has the user's groups, must be a string or a list of strings`,
     );
   return groups.data;
 }
@@ -64,7 +64,7 @@ function isElsewhere(claims: Claims, claim: string): boolean {
 
 function describe(value: unknown): string {
   if (value === undefined) return "is missing; have the provider write it into the ID token";
-  return value === "" ? "is empty" : "is no text";
+  return value === "" ? "is empty" : "is not a string";
 }
 
 function invalid(message: string): AppError {

@@ -1,4 +1,4 @@
-/** The library, which is loaded when somebody logs in with OpenID Connect first: an idle hub needs no memory for it. */
+/** The library, which is loaded at the first login with OpenID Connect: an idle hub needs no memory for it. */
 import type * as openIdClient from "openid-client";
 
 export type OpenIdClient = typeof openIdClient;

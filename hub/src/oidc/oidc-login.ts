@@ -14,15 +14,15 @@ import { oidcErrors } from "./errors.ts";
 import { createProvider } from "./provider.ts";
 import { isClientRefused, providerError } from "./provider-error.ts";
 
-/** What must be the same when the provider leads the browser back. */
+/** What must be the same when the provider redirects the browser back. */
 export type LoginChecks = Pick<LoginFlow, "state" | "nonce" | "verifier">;
 
 export interface OidcLogin {
-  /** The origin of the dashboard, at which the provider leads browsers back. */
+  /** The origin of the dashboard, to which the provider redirects browsers. */
   readonly dashboardUrl: string;
   /** How long a session lasts. */
   readonly sessionMs: number;
-  /** The address at the provider to which the browser goes. Throws OIDC_UNAVAILABLE. */
+  /** The address at the provider to which the browser is redirected. Throws OIDC_UNAVAILABLE. */
   begin(): Promise<{ readonly address: URL; readonly checks: LoginChecks }>;
   /**
    * Whom the provider has logged in, by the query with which the browser comes back. Throws OIDC_REJECTED, OIDC_UNAVAILABLE and

@@ -1,4 +1,4 @@
-/** The provider: what it says about itself, which is read when somebody logs in, and requests to it as the hub's client. */
+/** The provider: its discovery document, which is read when a user logs in, and requests to it as the hub's client. */
 import { readFile } from "node:fs/promises";
 import { createSingleFlight } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
@@ -74,7 +74,7 @@ export function createProvider({ config, exchange, clock }: ProviderDeps): Provi
     const made = new library.Configuration(metadata, clientId, skew, authentication);
     made[library.customFetch] = fetch;
     if (isPlain(issuer)) library.allowInsecureRequests(made);
-    // TLS vouches for the token, but not where a proxy ends it.
+    // TLS authenticates the token, but not where a proxy ends TLS.
     library.enableNonRepudiationChecks(made);
     return made;
   }

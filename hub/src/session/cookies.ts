@@ -12,7 +12,7 @@ const chunkChars = 3_800;
 /** No script reads it, no other site sends it. */
 const attributes = "Path=/; HttpOnly; Secure; SameSite=Strict";
 const loginCookieName = "__Host-flotilla-login";
-/** The browser sends it when the provider of OpenID Connect leads it back, which Strict forbids. */
+/** The browser sends it when the OpenID provider redirects it back, which Strict forbids. */
 const loginAttributes = "Path=/; HttpOnly; Secure; SameSite=Lax";
 
 /** Values of Set-Cookie that also remove what an earlier session had more, and a login that is over. Throws SESSION_TOO_LARGE. */

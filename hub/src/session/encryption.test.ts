@@ -65,7 +65,7 @@ describe("the cookies of a session", () => {
 });
 
 describe("the cookie of a login", () => {
-  test("is sent when another site leads the browser back, and read by no script", () => {
+  test("is sent when another site redirects the browser back, and no script can read it", () => {
     const cookie = loginCookie("x", 60);
     assert.equal(
       cookie,

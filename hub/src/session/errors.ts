@@ -16,11 +16,11 @@ export const sessionErrors = defineErrors({
   },
   LOGIN_EXPIRED: {
     retryable: false,
-    help: "The identity provider led the browser back to the hub, but the login was begun more than 10 minutes ago, in another browser, at another address of the dashboard, or was already used. Log in again, at the address in the value `dashboard.url`.",
+    help: "The identity provider redirected the browser to the hub, but the login was started more than 10 minutes ago, in another browser, at another address of the dashboard, or was already used. Log in again, at the address in the value `dashboard.url`.",
   },
-  IDENTITY_REFUSED: {
+  IDENTITY_REJECTED: {
     retryable: false,
-    help: "The identity provider has named a user or a group that the hub impersonates for nobody: one of Kubernetes' own, under `system:`, or a name that a request cannot have. Change it at the provider, or set another claim or a prefix in `dashboard.oidc`.",
+    help: "The identity provider has named a user or a group that the hub never impersonates: one of Kubernetes' own, under `system:`, or a name that a request cannot have. Change it at the provider, or set another claim or a prefix in `dashboard.oidc`.",
   },
   SESSION_TOO_LARGE: {
     retryable: false,
@@ -28,6 +28,6 @@ export const sessionErrors = defineErrors({
   },
   REQUEST_FORGED: {
     retryable: false,
-    help: "A request that changes something came without the token of the session against forged requests, or from the page of another site. Load the dashboard again.",
+    help: "A request that changes something came without the CSRF token of the session, or from the page of another site. Reload the dashboard.",
   },
 });

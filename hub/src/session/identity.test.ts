@@ -33,7 +33,7 @@ describe("the hub does not impersonate", () => {
   ];
   for (const [what, user, groups, message] of refused)
     test(what, () =>
-      assert.throws(() => checkIdentity({ user, groups }), { code: "IDENTITY_REFUSED", message }),
+      assert.throws(() => checkIdentity({ user, groups }), { code: "IDENTITY_REJECTED", message }),
     );
 
   test("a name that is long, whose message is short", () =>

@@ -1,7 +1,7 @@
 /**
- * What the hub must know about a login with OpenID Connect when the provider leads the browser back, and what the login page
- * shows when it has failed: encrypted in a cookie, so that every replica can read it, and nobody else can write it. One replaces the other, and a session removes both: each state is
- * valid once for a browser.
+ * The cookie of a login with OpenID Connect: what the hub needs when the provider redirects the browser back or, if the login has
+ * failed, the error that the login page shows. It is encrypted, so that every replica can read it and only the hub can write it.
+ * One content replaces the other, and a session removes both: each state is valid once for a browser.
  */
 import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
@@ -22,7 +22,7 @@ const contentSchema = z.discriminatedUnion("kind", [
 const storedSchema = z.object({ content: contentSchema, expiresAtMs: z.int() });
 
 export type LoginContent = Readonly<z.infer<typeof contentSchema>>;
-/** A login that was begun; PKCE's verifier, state and nonce are of this login alone. */
+/** A login that was started; PKCE's verifier, state and nonce are of this login alone. */
 export type LoginFlow = Extract<LoginContent, { kind: "flow" }>;
 
 export interface LoginCookies {

@@ -1,6 +1,6 @@
 /**
- * The keys that encrypt sessions, in a Secret of the hub: the first replica at which somebody logs in creates it, the leader
- * rotates the keys, and every replica reads it when it meets a key that it does not have.
+ * The keys that encrypt sessions, in a Secret of the hub: the replica with the first login creates it, the leader
+ * rotates the keys, and every replica reads it again for a key that it does not know.
  */
 import { randomBytes } from "node:crypto";
 import { sessionKeysSecretName as name } from "@flotilla/shared/api/names";
@@ -27,7 +27,7 @@ export interface SessionKeysDeps {
 }
 
 const dataKey = "keys";
-/** For a key that nobody has: cookies of another hub, or made up. */
+/** For an unknown key: of a cookie of another hub, or a forged one. */
 const rereadEveryMs = 1_000;
 /** A key that was rotated is used by every replica within this time. */
 const freshMs = 60_000;
@@ -58,7 +58,7 @@ export function createSessionKeys({ rest, namespace, clock }: SessionKeysDeps): 
   };
 }
 
-/** The one that encrypts now. Throws LOGIN_FAILED where somebody has emptied the Secret. */
+/** The one that encrypts now. Throws LOGIN_FAILED if the Secret is empty. */
 export async function newestKey(keys: SessionKeys): Promise<SessionKey> {
   const [newest] = await keys.get();
   if (newest === undefined)

@@ -54,7 +54,7 @@ describe("a session", () => {
     assert.equal(await sessions.read(cookieOf(cookies)), undefined);
   });
 
-  test("of an impersonated user has the group that the API server adds, and ends when it is said", async () => {
+  test("of an impersonated user has the group that the API server adds, and ends at the given time", async () => {
     const { clock, sessions, cookieOf } = setUp();
     const identity = { user: "oidc:anna", groups: ["Flotte Süd"] };
 
@@ -76,7 +76,7 @@ describe("a session", () => {
     const { sessions } = setUp();
     const groups = ["system:masters"];
     await assert.rejects(sessions.loginAs({ user: "anna", groups }, 1e15), {
-      code: "IDENTITY_REFUSED",
+      code: "IDENTITY_REJECTED",
     });
   });
 

@@ -37,7 +37,7 @@ export interface NewSession {
 export interface Sessions {
   /** Throws LOGIN_FAILED, SESSION_TOO_LARGE and REVIEW_FAILED. */
   login(token: string): Promise<NewSession>;
-  /** Of a user whom an identity provider has authenticated. Throws IDENTITY_REFUSED and SESSION_TOO_LARGE. */
+  /** Of a user whom an identity provider has authenticated. Throws IDENTITY_REJECTED and SESSION_TOO_LARGE. */
   loginAs(identity: Identity, expiresAtMs: number): Promise<NewSession>;
   /** The session of a request by its header Cookie; undefined if there is none that is valid now. Throws REVIEW_FAILED. */
   read(cookie: string | undefined): Promise<Session | undefined>;

@@ -20,7 +20,7 @@ export interface Endpoint {
   /** Whether it needs no session. */
   readonly isPublic?: boolean;
   readonly body?: z.ZodType;
-  /** Whether it leads the browser to another page. */
+  /** Whether it redirects the browser to another page. */
   readonly isRedirect?: boolean;
   /** Absent: it answers without content, or with a stream that `summary` describes. */
   readonly response?: z.ZodType;
@@ -42,22 +42,21 @@ export const endpoints = {
     method: "GET",
     path: "/api/v1/login/oidc",
     summary:
-      "Leads the browser to the OpenID provider, if the hub has one. `return` is the page of the dashboard to which it comes back.",
+      "Redirects the browser to the OpenID provider, if one is configured. `return`: the page to return to.",
     isPublic: true,
     isRedirect: true,
   },
   oidcCallback: {
     method: "GET",
     path: "/api/v1/login/oidc/callback",
-    summary:
-      "Where the provider leads the browser back: the redirect URI of its client. Sets the cookies of the session, and leads to the page.",
+    summary: "The client's redirect URI. Sets the session cookies and redirects to the page.",
     isPublic: true,
     isRedirect: true,
   },
   beginSession: {
     method: "POST",
     path: "/api/v1/session",
-    summary: "Log in with a token of the hub's API server. Sets the cookies of the session.",
+    summary: "Log in with a token of the hub's API server. Sets the session cookies.",
     isPublic: true,
     body: loginSchema,
     response: sessionSchema,
@@ -71,12 +70,12 @@ export const endpoints = {
   endSession: {
     method: "DELETE",
     path: "/api/v1/session",
-    summary: "Log out. Removes the cookies of the session.",
+    summary: "Log out. Removes the session cookies.",
   },
   fleet: {
     method: "GET",
     path: "/api/v1/fleet",
-    summary: "Everything in short that the user may see.",
+    summary: "Summary of everything that the user may see.",
     response: fleetSchema,
   },
   changes: {
@@ -106,7 +105,7 @@ export const endpoints = {
   history: {
     method: "GET",
     path: `${app}/history`,
-    summary: "The versions that its clusters have got, the newest first.",
+    summary: "The versions that its clusters have had, the newest first.",
     response: historySchema,
   },
   cluster: { method: "GET", path: cluster, summary: "A Cluster.", response: clusterDetailSchema },

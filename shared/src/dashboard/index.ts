@@ -1,4 +1,5 @@
 export { type Change, heartbeatMs, streamEvents } from "./changes.ts";
+export { csrfHeader, loginCsrfToken } from "./csrf.ts";
 export type {
   Action,
   ActionName,
@@ -26,7 +27,7 @@ export {
   sourceKinds,
 } from "./fleet.ts";
 export { openApiDocument } from "./open-api.ts";
-export { csrfHeader, type LoginMethods, type Problem, type Session } from "./session.ts";
+export type { LoginMethods, Problem, Session } from "./session.ts";
 export {
   type AppState,
   appStates,

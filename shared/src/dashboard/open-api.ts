@@ -1,7 +1,8 @@
 /** The OpenAPI document of the dashboard's API, from the schemas of its requests. Pure. */
 import * as z from "zod";
+import { csrfHeader } from "./csrf.ts";
 import { type Endpoint, endpoints } from "./endpoints.ts";
-import { csrfHeader, problemSchema } from "./session.ts";
+import { problemSchema } from "./session.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -19,7 +20,7 @@ export function openApiDocument(version: string): Json {
       title: "Flotilla dashboard",
       version,
       description:
-        "What the dashboard of the hub shows. Each request needs the cookies of a session, except where it says otherwise; one that changes something also needs the token of the session against forged requests.",
+        "What the dashboard of the hub shows. Each request needs the cookies of a session, except where it says otherwise; one that changes something also needs the CSRF token of the session.",
     },
     paths,
   };

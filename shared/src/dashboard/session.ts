@@ -1,5 +1,6 @@
 /** Who is logged in, and what they may see. */
 import * as z from "zod";
+import { csrfHeader } from "./csrf.ts";
 
 export const sessionSchema = z
   .object({
@@ -7,7 +8,9 @@ export const sessionSchema = z
     groups: z.array(z.string()),
     csrfToken: z
       .string()
-      .meta({ description: "To be sent in the header `flotilla-csrf` of every POST and DELETE." }),
+      .meta({
+        description: `To be sent in the header \`${csrfHeader}\` of every POST and DELETE.`,
+      }),
     expiresAt: z.string().meta({ description: "When the session ends, RFC 3339." }),
     namespaces: z
       .array(z.string())
@@ -25,7 +28,7 @@ export const loginSchema = z.union([
       .string()
       .min(16)
       .max(128)
-      .meta({ description: "Of a link that `flotilla dashboard` has made; it is valid once." }),
+      .meta({ description: "Of a link of `flotilla dashboard`; it is valid once." }),
   }),
 ]);
 
@@ -36,18 +39,15 @@ export const problemSchema = z
   })
   .meta({ title: "Problem" });
 
-/** What someone without a session needs for the login page. */
+/** For the login page, which has no session. */
 export const loginMethodsSchema = z.object({
   methods: z.array(z.enum(["token", "oidc"])),
   failure: problemSchema
     .optional()
-    .meta({ description: "Why this browser's last login with `oidc` has failed, for a minute." }),
+    .meta({ description: "Why this browser's last login with `oidc` failed, for a minute." }),
   hub: z.object({ version: z.string() }),
 });
 
 export type Session = Readonly<z.infer<typeof sessionSchema>>;
 export type LoginMethods = Readonly<z.infer<typeof loginMethodsSchema>>;
 export type Problem = Readonly<z.infer<typeof problemSchema>>;
-
-/** The header with the token of the session against forged requests. */
-export const csrfHeader = "flotilla-csrf";

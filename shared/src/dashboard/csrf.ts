@@ -1,0 +1,6 @@
+/** How a request that changes something proves that it comes from the page: other sites cannot set a header. */
+
+/** The header with the CSRF token of the session, in every POST and DELETE. */
+export const csrfHeader = "flotilla-csrf";
+/** In place of the token of a session, which a login does not have yet. */
+export const loginCsrfToken = "login";
