@@ -23,6 +23,7 @@ import type { OidcConfig } from "./oidc/config/index.ts";
 import type { OidcLogin } from "./oidc/index.ts";
 import type { Parts } from "./parts.ts";
 import type { UserRequests } from "./requests/index.ts";
+import { pollingIntervalMs } from "./resolve/index.ts";
 
 export interface ServedDashboard {
   readonly route: Route;
@@ -98,6 +99,10 @@ async function load(
     namespace: hubNamespace,
     view: createFleetView(shown),
     details: createFleetDetails({ ...shown, version: buildVersion }),
+    isPolled(key) {
+      const helmOp = caches.helmOps.store.get(key);
+      return helmOp !== undefined && pollingIntervalMs(helmOp) !== undefined;
+    },
     viewedKinds: viewedKindsOf(parts),
     hub: { version: buildVersion, replica: config.replica },
     pageDir: config.dashboardDir,

@@ -45,6 +45,7 @@ const dashboard = await createDashboard({
   namespace: hubNamespace,
   view: createFleetView(shown),
   details: createFleetDetails({ ...shown, version }),
+  isPolled: () => false,
   events: { record: () => undefined, flush: () => Promise.resolve() },
   requests: { answer: () => Promise.reject(new Error("there are no agents")) },
   viewedKinds: viewed,

@@ -1,17 +1,39 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { actionsOf, commandOf, patchOf } from "./actions.ts";
+import { actionsOf, commandOf, patchOf, whyNotOffered } from "./actions.ts";
 
 const helmOp = { kind: "HelmOp", namespace: "shop", name: "web" } as const;
+const active = { isSuspended: false, isPolled: true };
 const now = "2026-01-01T00:00:00Z";
 
 describe("an action", () => {
   test("is one that the kind has", () => {
-    assert.deepEqual(actionsOf(helmOp, false), ["poll", "reconcile", "retry", "force", "suspend"]);
-    assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRelease" }, true), [
-      ...["reconcile", "retry", "force", "resume"],
-    ]);
-    assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRepository" }, false), ["poll", "suspend"]);
+    const forApps = ["reconcile", "retry", "force", "suspend"];
+    assert.deepEqual(actionsOf(helmOp, active), ["poll", ...forApps]);
+    assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRelease" }, active), forApps);
+    assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRepository" }, active), ["poll", "suspend"]);
+  });
+
+  test("polls a HelmOp only if it is polled", () => {
+    const state = { ...active, isPolled: false };
+    assert.ok(!actionsOf(helmOp, state).includes("poll"));
+    assert.match(whyNotOffered("poll", helmOp, state) ?? "", /^it is not polled: .* reconcile it/);
+    assert.equal(whyNotOffered("poll", helmOp, active), undefined);
+  });
+
+  test("only resumes what is suspended, whose other actions have no effect", () => {
+    const state = { ...active, isSuspended: true };
+    for (const kind of ["HelmOp", "HelmRelease", "Bundle", "Bucket"] as const)
+      assert.deepEqual(actionsOf({ ...helmOp, kind }, state), ["resume"]);
+    for (const action of ["poll", "reconcile", "retry", "force"] as const)
+      assert.equal(whyNotOffered(action, helmOp, state), "it is suspended; resume it first");
+    assert.equal(whyNotOffered("suspend", helmOp, state), "it is suspended already");
+    assert.equal(whyNotOffered("resume", helmOp, active), "it is not suspended");
+  });
+
+  test("is rejected for a kind that does not have it", () => {
+    const bucket = { ...helmOp, kind: "Bucket" } as const;
+    assert.equal(whyNotOffered("force", bucket, active), "a Bucket has no such action");
   });
 
   test("is a patch of annotations or of spec.suspend", () => {

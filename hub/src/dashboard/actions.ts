@@ -19,18 +19,42 @@ const flux: Readonly<Record<string, string>> = {
   HelmChart: "source chart",
 };
 
-/** The actions of a kind, those that are used most first. */
-export function actionsOf({ kind }: ActionTarget, isSuspended: boolean): readonly ActionName[] {
-  const pause = isSuspended ? "resume" : "suspend";
+/** What decides which actions have an effect. */
+export interface ActionState {
+  readonly isSuspended: boolean;
+  readonly isPolled: boolean;
+}
+
+/** The actions that have an effect, those that are used most first: on a suspended object none has until it is resumed. */
+export function actionsOf(
+  { kind }: ActionTarget,
+  { isSuspended, isPolled }: ActionState,
+): readonly ActionName[] {
+  if (isSuspended) return ["resume"];
   switch (kind) {
     case "HelmOp":
-      return ["poll", ...appActions, pause];
+      return [...(isPolled ? (["poll"] as const) : []), ...appActions, "suspend"];
     case "HelmRelease":
     case "Bundle":
-      return [...appActions, pause];
+      return [...appActions, "suspend"];
     default:
-      return ["poll", pause];
+      return ["poll", "suspend"];
   }
+}
+
+/** Why the action has no effect; undefined if it has one. */
+export function whyNotOffered(
+  action: ActionName,
+  target: ActionTarget,
+  state: ActionState,
+): string | undefined {
+  if (actionsOf(target, state).includes(action)) return undefined;
+  if (state.isSuspended)
+    return action === "suspend" ? "it is suspended already" : "it is suspended; resume it first";
+  if (action === "resume") return "it is not suspended";
+  return target.kind === "HelmOp"
+    ? "it is not polled: it has no pollingInterval, or no other version can match; reconcile it instead"
+    : `a ${target.kind} has no such action`;
 }
 
 /** A merge patch. `now`: RFC 3339; each request has another one. */

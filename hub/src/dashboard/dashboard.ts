@@ -15,6 +15,8 @@ import type { FleetDetails, FleetView } from "../fleetview/index.ts";
 import type { OidcLogin } from "../oidc/index.ts";
 import type { UserRequests } from "../requests/index.ts";
 import { createLoginCookies, createSessionKeys, createSessions } from "../session/index.ts";
+import { actionRoutes } from "./action-routes.ts";
+import { agentRequestRoute } from "./agent-request-route.ts";
 import type { Env } from "./context.ts";
 import { detailRoutes } from "./detail-routes.ts";
 import { dashboardErrors } from "./errors.ts";
@@ -28,6 +30,7 @@ import { problemOf } from "./problem.ts";
 import { maxBodyBytes, serve } from "./respond.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import type { AsUser } from "./user-client.ts";
+import { createViewedResources } from "./viewed-resources.ts";
 
 export interface DashboardDeps {
   readonly rest: KubeRest;
@@ -36,6 +39,8 @@ export interface DashboardDeps {
   readonly namespace: string;
   readonly view: FleetView;
   readonly details: FleetDetails;
+  /** Whether the HelmOp `NAMESPACE/NAME` is polled. */
+  readonly isPolled: (helmOp: string) => boolean;
   readonly events: EventRecorder;
   readonly requests: Pick<UserRequests, "answer">;
   readonly viewedKinds: readonly ViewedKind[];
@@ -88,8 +93,10 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
   });
   const answerLarge = createLargeAnswers(clock);
   const fleet = fleetRoutes(app, { view, sessions, scopeOf, answerLarge, clock });
-  const resources = new Map(viewedKinds.map(({ resource }) => [resource.kind, resource]));
-  detailRoutes(app, { ...deps, access, resources, answerLarge });
+  const resources = createViewedResources(viewedKinds);
+  const actionsFor = actionRoutes(app, { ...deps, access, resources });
+  detailRoutes(app, { ...deps, access, resources, actionsFor, answerLarge });
+  agentRequestRoute(app, { ...deps, access, resources });
   serve(app, "openApi", (context) => context.json(openApiDocument(deps.hub.version)));
   app.all("/api/*", () => {
     throw new AppError(dashboardErrors.VIEW_NOT_FOUND, "the API has no such address");

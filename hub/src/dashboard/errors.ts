@@ -1,5 +1,5 @@
 /** Errors of the dashboard's API. */
-import { defineErrors } from "@flotilla/shared/errors";
+import { AppError, defineErrors } from "@flotilla/shared/errors";
 
 export const dashboardErrors = defineErrors({
   VIEW_INVALID: {
@@ -20,6 +20,25 @@ export const dashboardErrors = defineErrors({
   },
   ACTION_FAILED: {
     retryable: false,
-    help: "The API server of the hub rejected what the user wanted to change. The message has its answer; the same command with kubectl has the same result.",
+    help: "The action has no effect on the object as it is now, or the API server of the hub rejected the change. The message has the reason.",
   },
 });
+
+export function invalid(message: string): AppError {
+  return new AppError(dashboardErrors.VIEW_INVALID, message);
+}
+
+export function forbidden(message: string): AppError {
+  return new AppError(dashboardErrors.VIEW_FORBIDDEN, message);
+}
+
+export interface NamedObject {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function notFound({ kind, namespace, name }: NamedObject): AppError {
+  const message = `there is no ${kind} ${namespace}/${name}`;
+  return new AppError(dashboardErrors.VIEW_NOT_FOUND, message);
+}
