@@ -91,7 +91,7 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
       return [...new Set(seen)].sort();
     },
   });
-  const answerLarge = createLargeAnswers(clock);
+  const answerLarge = createLargeAnswers({ view, clock });
   const fleet = fleetRoutes(app, { view, sessions, scopeOf, answerLarge, clock });
   const resources = createViewedResources(viewedKinds);
   const actionsFor = actionRoutes(app, { ...deps, access, resources });

@@ -36,25 +36,31 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
     const ref = appOf(context);
     resources.requireView(context, ref.kind, ref.namespace);
     const { scope } = context.var;
-    return answerLarge(context, `targets ${keyOfApp(ref)} ${scope.key}`, () => {
-      const targets = details.targets(ref);
-      if (targets === undefined) throw notFound(ref);
-      // Clusters that it is deployed to are shown to all who may see the app, others to those who may list them.
-      return {
-        targets: targets.filter(
-          ({ isTarget, state, namespace }) =>
-            isTarget || state !== undefined || scope.sees("Cluster", namespace),
-        ),
-      };
+    return answerLarge(context, {
+      ...{ key: `targets ${keyOfApp(ref)} ${scope.key}`, freshness: "current" },
+      make() {
+        const targets = details.targets(ref);
+        if (targets === undefined) throw notFound(ref);
+        // Clusters that it is deployed to are shown to all who may see the app, others to those who may list them.
+        return {
+          targets: targets.filter(
+            ({ isTarget, state, namespace }) =>
+              isTarget || state !== undefined || scope.sees("Cluster", namespace),
+          ),
+        };
+      },
     });
   });
   serve(api, "history", (context) => {
     const ref = appOf(context);
     resources.requireView(context, ref.kind, ref.namespace);
-    return answerLarge(context, `history ${keyOfApp(ref)}`, () => {
-      const versions = details.history(ref);
-      if (versions === undefined) throw notFound(ref);
-      return { versions };
+    return answerLarge(context, {
+      ...{ key: `history ${keyOfApp(ref)}`, freshness: "current" },
+      make() {
+        const versions = details.history(ref);
+        if (versions === undefined) throw notFound(ref);
+        return { versions };
+      },
     });
   });
   serve(api, "cluster", (context) => {

@@ -34,9 +34,12 @@ export function fleetRoutes(
 
   serve(api, "fleet", (context) => {
     const { scope } = context.var;
-    return answerLarge(context, scope.key, (): Fleet => {
-      const position = formatPosition(epoch, view.position);
-      return { position, now: formatTimeMs(clock.now()), ...view.fleet(scope) };
+    return answerLarge(context, {
+      ...{ key: scope.key, freshness: "recent" },
+      make(): Fleet {
+        const position = formatPosition(epoch, view.position);
+        return { position, now: formatTimeMs(clock.now()), ...view.fleet(scope) };
+      },
     });
   });
   serve(api, "changes", (context) => {
