@@ -1,4 +1,4 @@
-/** Answers of the API server about tokens and rights, kept for a short time: a page asks for the same ones again and again. */
+/** Answers of the API server about tokens and rights, cached briefly: a page needs the same ones again and again. */
 import { createHash } from "node:crypto";
 import { createFreshCache } from "@flotilla/shared/cache";
 import { createSemaphore } from "@flotilla/shared/concurrency";
@@ -12,7 +12,7 @@ export interface Access {
   may(user: User, attributes: Attributes): Promise<boolean>;
 }
 
-/** How long a right that was withdrawn, and a token that was revoked, may still be used. */
+/** How long requests are still accepted with a right that was withdrawn, or a token that was revoked. */
 export const accessFreshMs = 15_000;
 const maxTokens = 2_000;
 const maxAnswers = 50_000;

@@ -5,7 +5,7 @@ import type { Change } from "@flotilla/shared/dashboard";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import type { Scope } from "../access/index.ts";
-import { createChangeStreams } from "./change-stream.ts";
+import { createChangeStreams, maxStreams } from "./change-stream.ts";
 
 const scope = (key: string): Scope => ({ key, sees: () => true });
 
@@ -51,14 +51,15 @@ function setUp() {
     clock,
   });
   let current: Scope | undefined = scope("all");
-  function open(after?: string, own = scope("all")) {
+  const day = { id: "s1", expiresAtMs: clock.now() + 24 * 3_600_000 };
+  function open(after?: string, own = scope("all"), session = day) {
     const viewer = connection();
     const { response } = viewer;
-    streams.open({ response, after, scope: () => Promise.resolve(current) }, own);
+    streams.open({ response, session, after, scope: () => Promise.resolve(current) }, own);
     return viewer;
   }
   return {
-    ...{ clock, asked, streams, open },
+    ...{ clock, asked, streams, open, day },
     changed(text: string) {
       changes.push(text);
       for (const listener of listeners) listener();
@@ -95,7 +96,7 @@ describe("the stream of changes", () => {
     for (const { written } of viewers) assert.match(written.at(-1) ?? "", /\["a"\]/);
   });
 
-  test("continues from a position, and has a viewer of another process read again", () => {
+  test("continues from a position, and resets a viewer with a position of another process", () => {
     const { clock, open, changed } = setUp();
     changed("a");
     changed("b");
@@ -128,18 +129,41 @@ describe("the stream of changes", () => {
     const { written, response } = open("e1-0");
 
     setScope(scope("less"));
-    clock.advanceNow(15_000);
+    clock.advanceNow(10_000);
     await settle();
     assert.equal(written.at(-1), "event: reset\ndata: {}\n\n");
     setScope(undefined);
-    clock.advanceNow(15_000);
+    clock.advanceNow(10_000);
     await settle();
 
     assert.ok(response.isEnded);
     assert.equal(streams.viewers, 0);
   });
 
-  test("says that it is alive", () => {
+  test("ends when the session expires, and leaves no timer", () => {
+    const { clock, open, streams, day } = setUp();
+    const { response } = open("e1-0", scope("all"), { ...day, expiresAtMs: clock.now() + 2_500 });
+
+    clock.advanceNow(2_499);
+    assert.ok(!response.isEnded);
+    clock.advanceNow(1);
+
+    assert.ok(response.isEnded);
+    assert.equal(streams.viewers, 0);
+    assert.deepEqual(clock.waiting(), []);
+  });
+
+  test("is rejected for a session that has too many, until one of them ends", () => {
+    const { open, day } = setUp();
+    const viewers = Array.from({ length: maxStreams }, () => open("e1-0"));
+
+    assert.throws(() => open("e1-0"), { code: "STREAMS_LIMITED", message: /has 50 open streams/ });
+    open("e1-0", scope("all"), { ...day, id: "s2" });
+    viewers[0]?.response.emit("close");
+    open("e1-0");
+  });
+
+  test("sends heartbeats", () => {
     const { clock, open } = setUp();
     const { written } = open("e1-0");
     clock.advanceNow(5_000);

@@ -1,44 +1,56 @@
 /**
  * Server-sent events with the changes of the fleet. Changes are sent at once when there were none for a while, and otherwise
- * together, a few times a second: viewers who may see the same, and who have the same, get the same bytes. A viewer whose
- * connection is slow gets nothing until it has taken what was sent, and then the changes since.
+ * together, a few times a second: viewers with the same rights and the same position get the same bytes. A viewer whose
+ * connection is slow gets nothing until it has received what was sent, and then the changes since.
  */
 import type { ServerResponse } from "node:http";
 import { heartbeatMs, streamEvents } from "@flotilla/shared/dashboard";
+import { AppError } from "@flotilla/shared/errors";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import type { Scope } from "../access/index.ts";
 import type { FleetView } from "../fleetview/index.ts";
+import { dashboardErrors } from "./errors.ts";
 import { formatPosition, parsePosition } from "./position.ts";
 
 export interface Viewer {
   readonly response: ServerResponse;
-  /** What it may see now; undefined if its session has ended. Rejects if that cannot be found out now. */
+  readonly session: StreamSession;
+  /** What it may see now; undefined if its session has ended. Rejects if that cannot be reviewed now. */
   readonly scope: () => Promise<Scope | undefined>;
   /** The last position that it has, as a text of `formatPosition`; absent: none. */
   readonly after: string | undefined;
 }
 
+export interface StreamSession {
+  /** Of no other session. */
+  readonly id: string;
+  readonly expiresAtMs: number;
+}
+
 export interface ChangeStreams {
   readonly viewers: number;
-  /** Streams until the viewer goes. */
+  /** Streams until the viewer disconnects or its session ends. Throws STREAMS_LIMITED. */
   open(viewer: Viewer, scope: Scope): void;
   close(): void;
 }
 
 export interface ChangeStreamsDeps {
   readonly view: Pick<FleetView, "position" | "changesSince" | "onChange">;
-  /** Of this process: positions of another one mean something else. */
+  /** Of this process: another one has other positions. */
   readonly epoch: string;
   readonly clock: Clock;
 }
 
 /** Between two messages to a viewer. */
 const batchMs = 250;
-/** Rights are reviewed this often; the answers are kept as long. */
-const scopeMs = 15_000;
+/** Between two reviews of the rights of a viewer, whose answers may come from a cache. */
+const reviewMs = 10_000;
+/** Of one session: tabs, and those that its browser has not closed yet. */
+export const maxStreams = 50;
 
 interface Stream {
   readonly response: ServerResponse;
+  readonly sessionId: string;
   scope: Scope;
   position: number;
 }
@@ -84,7 +96,9 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
     get viewers() {
       return streams.size;
     },
-    open({ response, scope: currentScope, after }, scope) {
+    open({ response, session, scope: currentScope, after }, scope) {
+      const own = [...streams.keys()].filter(({ sessionId }) => sessionId === session.id);
+      if (own.length >= maxStreams) throw limited();
       response.writeHead(200, {
         "content-type": "text/event-stream",
         "cache-control": "no-store",
@@ -93,7 +107,8 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
       });
       const from = after === undefined ? undefined : parsePosition(after);
       const isKnown = from?.epoch === epoch;
-      const stream: Stream = { response, scope, position: isKnown ? from.position : view.position };
+      const position = isKnown ? from.position : view.position;
+      const stream: Stream = { response, scope, position, sessionId: session.id };
       response.write(
         isKnown || after === undefined
           ? ": connected\n\n"
@@ -103,38 +118,48 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
       const heartbeat = every(clock, heartbeatMs, () => {
         if (!response.writableNeedDrain) response.write(": alive\n\n");
       });
-      const review = every(clock, scopeMs, () => {
+      const review = every(clock, reviewMs, () => {
         currentScope().then(
           (next) => {
-            if (next === undefined) response.end();
+            if (!streams.has(stream)) return;
+            if (next === undefined) end();
             else if (next.key !== stream.scope.key) {
               stream.scope = next;
               stream.position = view.position;
               response.write(`event: ${streamEvents.reset}\ndata: {}\n\n`);
             }
           },
-          // The API server does not answer: what is shown cannot be checked, so nothing more is.
-          () => response.end(),
+          // The API server does not answer: without a review nothing more is sent.
+          end,
         );
       });
-      streams.set(stream, () => {
-        heartbeat.cancel();
-        review.cancel();
+      const expiry = clock.setTimeout(end, session.expiresAtMs - clock.now());
+      function remove(): void {
+        for (const timer of [heartbeat, review, expiry]) timer.cancel();
         streams.delete(stream);
-      });
+      }
+      function end(): void {
+        remove();
+        response.end();
+      }
+      streams.set(stream, end);
       response.on("drain", schedule);
-      response.once("close", () => streams.get(stream)?.());
+      response.once("close", remove);
       schedule();
     },
     close() {
       unlisten();
       timer?.cancel();
-      for (const [{ response }, end] of streams) {
-        end();
-        response.end();
-      }
+      for (const end of streams.values()) end();
     },
   };
+}
+
+function limited(): AppError {
+  return new AppError(
+    dashboardErrors.STREAMS_LIMITED,
+    `this session has ${maxStreams} open streams of changes; close other tabs of the dashboard`,
+  );
 }
 
 function every(clock: Clock, periodMs: number, run: () => void): Timer {

@@ -18,6 +18,10 @@ export const dashboardErrors = defineErrors({
     retryable: true,
     help: "This replica of the hub is not ready: it is starting or stopping. The page retries.",
   },
+  STREAMS_LIMITED: {
+    retryable: true,
+    help: "A session has 50 open streams of changes on this replica: one for each tab of the dashboard, and each other client of `/api/v1/changes`. Close some of them.",
+  },
   ACTION_FAILED: {
     retryable: false,
     help: "The action has no effect on the object as it is now, or the API server of the hub rejected the change. The message has the reason.",

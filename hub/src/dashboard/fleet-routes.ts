@@ -45,8 +45,10 @@ export function fleetRoutes(
   serve(api, "changes", (context) => {
     const { outgoing: response } = context.env;
     const cookie = context.req.header("cookie");
+    const { csrfToken, expiresAtMs } = context.var.session;
     const viewer = {
       response,
+      session: { id: csrfToken, expiresAtMs },
       async scope() {
         const session = await sessions.read(cookie);
         return session && (await scopeOf(session.user));

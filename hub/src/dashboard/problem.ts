@@ -22,6 +22,7 @@ const statuses: Readonly<Record<string, ContentfulStatusCode>> = {
   ACTION_FAILED: 422,
   LOGIN_LIMITED: 429,
   REQUEST_LIMITED: 429,
+  STREAMS_LIMITED: 429,
   AGENT_OUTDATED: 501,
   AGENT_OFFLINE: 503,
   VIEW_UNAVAILABLE: 503,
