@@ -53,8 +53,11 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
 
   async function fail(context: ApiContext, thrown: unknown, to: string): Promise<Response> {
     const { problem } = problemOf(thrown);
-    const fields = { err: AppError.from(thrown), address: addressOf(context) };
-    log.warn(fields, "a login to the dashboard with OpenID Connect failed");
+    const err = AppError.from(thrown);
+    // These requests need no session: a flood of them must not fill the log.
+    const level = err.code === sessionErrors.LOGIN_LIMITED.code ? "debug" : "warn";
+    const fields = { err, address: addressOf(context) };
+    log[level](fields, "a login to the dashboard with OpenID Connect failed");
     return redirect(context, to, [await cookies.write({ kind: "failure", ...problem })]);
   }
 
@@ -72,7 +75,9 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
 
   serve(api, "oidcCallback", async (context) => {
     let returnPath = returnPathOf(undefined);
+    const address = addressOf(context);
     try {
+      limit(finished, address);
       const flow = await cookies.read(context.req.header("cookie"));
       const query = new URL(context.req.url).searchParams;
       if (flow?.kind !== "flow" || !isSameToken(query.get("state") ?? "", flow.state))
@@ -81,8 +86,6 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
           `this login was started more than 10 minutes ago, in another browser or at another address than ${oidc.dashboardUrl}, or was already used; log in again`,
         );
       returnPath = flow.returnPath;
-      const address = addressOf(context);
-      limit(finished, address);
       const identity = await oidc.finish(query, flow);
       const endMs = clock.now() + oidc.sessionMs;
       const { session, cookies: begunSession } = await sessions.loginAs(identity, endMs);
