@@ -1,5 +1,5 @@
 /**
- * The dashboard of a replica: loaded when somebody asks for it first, so that a hub that nobody looks at needs no memory for it.
+ * The dashboard of a replica: loaded at the first request, so that a hub whose dashboard is not used needs no memory for it.
  * From then on its read model follows the caches that the replica has anyway, and the Events of the hub.
  */
 import { bundles, clusters, helmOps } from "@flotilla/shared/api";
