@@ -1,5 +1,6 @@
 /** Sends a request of a user to the hub, over the API server or directly, and reads the answer. */
 import { hubNamespace, requestsAudience, tokenHeader } from "@flotilla/shared/api/names";
+import { answerLineSchema } from "@flotilla/shared/dashboard";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { connectKube, type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import * as z from "zod";
@@ -105,16 +106,11 @@ function queryText(query: AskOptions["query"]): string {
   return set.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(set)).toString()}`;
 }
 
-const lineSchema = z.union([
-  z.object({ data: z.string() }),
-  z.object({ end: z.object({ code: z.string().optional(), message: z.string().optional() }) }),
-]);
-
 /** `answer`: lines of JSON (hub/src/requests/response.ts). Throws REQUEST_INCOMPLETE, after what there is was printed. */
 export function printAnswer(answer: string, print: (text: string) => void): void {
   for (const line of answer.split("\n")) {
     if (line === "") continue;
-    const read = lineSchema.parse(JSON.parse(line));
+    const read = answerLineSchema.parse(JSON.parse(line));
     if ("data" in read) print(read.data);
     else if (read.end.message === undefined) return;
     else throw new AppError(cliErrors.REQUEST_INCOMPLETE, read.end.message);

@@ -22,23 +22,28 @@ const removedSchema = z.discriminatedUnion("of", [
   }),
 ]);
 
-const changeSchema = z.discriminatedUnion("type", [
-  z.object({ type: z.literal("app"), app: appSchema }),
-  z.object({ type: z.literal("cluster"), cluster: clusterSchema }),
-  z.object({ type: z.literal("source"), source: sourceSchema }),
-  z.object({
-    type: z.literal("release"),
-    app: appRefSchema,
-    cluster: z.string().meta({ description: "As `NAMESPACE/NAME`." }),
-    state: z
-      .enum(releaseStates)
-      .nullable()
-      .meta({ description: "Null: the cluster has no release of it any more." }),
-    version: z.string().meta({ description: "The installed version; empty: none." }),
-  }),
-  z.object({ type: z.literal("event"), event: eventSchema }),
-  z.object({ type: z.literal("removed"), removed: removedSchema }),
-]);
+const changeSchema = z
+  .discriminatedUnion("type", [
+    z.object({ type: z.literal("app"), app: appSchema }),
+    z.object({ type: z.literal("cluster"), cluster: clusterSchema }),
+    z.object({ type: z.literal("source"), source: sourceSchema }),
+    z.object({
+      type: z.literal("release"),
+      app: appRefSchema,
+      cluster: z.string().meta({ description: "As `NAMESPACE/NAME`." }),
+      state: z
+        .enum(releaseStates)
+        .nullable()
+        .meta({ description: "Null: the cluster has no release of it any more." }),
+      version: z.string().meta({ description: "The installed version; empty: none." }),
+    }),
+    z.object({ type: z.literal("event"), event: eventSchema }),
+    z.object({ type: z.literal("removed"), removed: removedSchema }),
+  ])
+  .meta({ title: "Change" });
+
+/** The data of an event `changes`. */
+export const changesSchema = z.array(changeSchema);
 
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 

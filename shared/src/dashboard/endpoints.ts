@@ -1,5 +1,7 @@
 /** The requests of the dashboard's API, from which its OpenAPI document is made. */
 import type * as z from "zod";
+import { answerLineSchema } from "./answer-lines.ts";
+import { changesSchema } from "./changes.ts";
 import {
   actionRequestSchema,
   appDetailSchema,
@@ -19,11 +21,15 @@ export interface Endpoint {
   readonly summary: string;
   /** Whether it needs no session. */
   readonly isPublic?: boolean;
+  /** Its optional parameters by name, with their descriptions. */
+  readonly query?: Readonly<Record<string, string>>;
   readonly body?: z.ZodType;
   /** Whether it redirects the browser to another page. */
   readonly isRedirect?: boolean;
-  /** Absent: it answers without content, or with a stream that `summary` describes. */
+  /** Absent: it answers without content, or with a stream. */
   readonly response?: z.ZodType;
+  /** The media type of a stream, and the schema of its parts: of the data of an event, or of a line. */
+  readonly stream?: { readonly type: string; readonly part: z.ZodType };
 }
 
 const app = "/api/v1/apps/{kind}/{namespace}/{name}";
@@ -43,6 +49,7 @@ export const endpoints = {
     path: "/api/v1/login/oidc",
     summary:
       "Redirects the browser to the OpenID provider, if one is configured. `return`: the page to return to.",
+    query: { return: "The path of the page to return to, with its query." },
     isPublic: true,
     isRedirect: true,
   },
@@ -83,6 +90,8 @@ export const endpoints = {
     path: "/api/v1/changes",
     summary:
       "Server-sent events with what has changed since the position `after`, or since the header Last-Event-ID: `changes` (a list of Change; its id is the new position) and `reset` (read the fleet again).",
+    query: { after: "A position: that of a fleet, or the id of an event. Absent: from now on." },
+    stream: { type: "text/event-stream", part: changesSchema },
   },
   openApi: {
     method: "GET",
@@ -119,7 +128,16 @@ export const endpoints = {
     method: "GET",
     path: `${release}/{request}`,
     summary:
-      "What the agent of the cluster reads: resources, events, values, log, diff or history, as lines of JSON with `data`, and at last `end`.",
+      "What the agent of the cluster reads: resources, events, values, log, diff or history, as lines of JSON.",
+    query: {
+      pod: "Of a log: its pod. Absent: all pods.",
+      container: "Of a log: its container. Absent: all containers.",
+      tail: "Of a log: how many last lines of each container. Absent: 100.",
+      since: "Of a log: its age at most, as in `10m`.",
+      previous: "Of a log: `true` for the instance before the last restart.",
+      tests: "Of a log: `true` for the pods of tests.",
+    },
+    stream: { type: "application/x-ndjson", part: answerLineSchema },
   },
   source: {
     method: "GET",

@@ -1,3 +1,4 @@
+export { answerLineSchema } from "./answer-lines.ts";
 export { type Change, heartbeatMs, streamEvents } from "./changes.ts";
 export { csrfHeader, loginCsrfToken } from "./csrf.ts";
 export type {

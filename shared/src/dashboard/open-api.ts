@@ -27,12 +27,18 @@ export function openApiDocument(version: string): Json {
 }
 
 function operationOf(name: string, endpoint: Endpoint): Json {
-  const { path, method, summary, body, response, isPublic = false, isRedirect = false } = endpoint;
-  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
-    ...{ name: parameter, in: "path", required: true },
-    schema: { type: "string" },
-  }));
-  const csrf = { name: csrfHeader, in: "header", required: true, schema: { type: "string" } };
+  const { path, method, summary, query = {}, body, response, stream } = endpoint;
+  const { isPublic = false, isRedirect = false } = endpoint;
+  const schema = { type: "string" };
+  const parameters = [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
+      ...{ name: parameter, in: "path", required: true, schema },
+    })),
+    ...Object.entries(query).map(([parameter, description]) => ({
+      ...{ name: parameter, in: "query", description, schema },
+    })),
+  ];
+  const csrf = { name: csrfHeader, in: "header", required: true, schema };
   return {
     operationId: name,
     summary,
@@ -43,6 +49,9 @@ function operationOf(name: string, endpoint: Endpoint): Json {
       [isRedirect ? "303" : response === undefined && method !== "GET" ? "204" : "200"]: {
         description: summary,
         ...(response !== undefined && { content: json(response) }),
+        ...(stream !== undefined && {
+          content: { [stream.type]: { schema: jsonSchema(stream.part) } },
+        }),
       },
       default: { description: "An error.", content: json(problemSchema) },
     },
@@ -50,6 +59,10 @@ function operationOf(name: string, endpoint: Endpoint): Json {
 }
 
 function json(schema: z.ZodType): Json {
+  return { "application/json": { schema: jsonSchema(schema) } };
+}
+
+function jsonSchema(schema: z.ZodType): Json {
   const { $schema: _, ...body } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
-  return { "application/json": { schema: body } };
+  return body;
 }

@@ -6,11 +6,9 @@ export const sessionSchema = z
   .object({
     user: z.string(),
     groups: z.array(z.string()),
-    csrfToken: z
-      .string()
-      .meta({
-        description: `To be sent in the header \`${csrfHeader}\` of every POST and DELETE.`,
-      }),
+    csrfToken: z.string().meta({
+      description: `To be sent in the header \`${csrfHeader}\` of every POST and DELETE.`,
+    }),
     expiresAt: z.string().meta({ description: "When the session ends, RFC 3339." }),
     namespaces: z
       .array(z.string())
