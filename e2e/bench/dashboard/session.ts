@@ -1,6 +1,6 @@
 /** Sessions of the dashboard, as a login of its page has them. */
 import { createLoginLink } from "@flotilla/cli/fleet";
-import { type BodyOf, csrfHeader } from "@flotilla/shared/dashboard";
+import { type BodyOf, csrfHeader, loginCsrfToken } from "@flotilla/shared/dashboard";
 import type { Browser, BrowserContext } from "playwright-core";
 import type { BenchFleet } from "../measure/bench-fleet.ts";
 
@@ -17,7 +17,7 @@ export async function logIn(
 ): Promise<ViewerSession> {
   const response = await fetch(`${address}/api/v1/session`, {
     method: "POST",
-    headers: { "content-type": "application/json", [csrfHeader]: "login" },
+    headers: { "content-type": "application/json", [csrfHeader]: loginCsrfToken },
     body: JSON.stringify(login),
   });
   if (!response.ok) throw new Error(`the login failed: ${await response.text()}`);

@@ -7,7 +7,7 @@ const active = { isSuspended: false, isPolled: true };
 const now = "2026-01-01T00:00:00Z";
 
 describe("an action", () => {
-  test("is one that the kind has", () => {
+  test("is offered for the kinds that have it", () => {
     const forApps = ["reconcile", "retry", "force", "suspend"];
     assert.deepEqual(actionsOf(helmOp, active), ["poll", ...forApps]);
     assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRelease" }, active), forApps);

@@ -124,7 +124,7 @@ describe("the stream of changes", () => {
     assert.deepEqual(written.slice(1), ['id: e1-2\nevent: changes\ndata: ["a","b"]\n\n']);
   });
 
-  test("ends with the session, and starts again when the rights have changed", async () => {
+  test("ends with the session, and resets when the rights have changed", async () => {
     const { clock, open, setScope, streams } = setUp();
     const { written, response } = open("e1-0");
 

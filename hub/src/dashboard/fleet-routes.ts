@@ -1,4 +1,4 @@
-/** The fleet in short, and its changes. */
+/** The summary of the fleet, and its changes. */
 import { randomBytes } from "node:crypto";
 import type { Fleet } from "@flotilla/shared/dashboard";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";

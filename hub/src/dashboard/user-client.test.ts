@@ -7,7 +7,7 @@ import { createAsUser } from "./user-client.ts";
 const ref = { namespace: "default", name: "settings" };
 
 describe("a request as a user", () => {
-  test("whom an identity provider has named has that user and their groups, and no other", async (t) => {
+  test("of an identity provider is impersonated with that user and their groups alone", async (t) => {
     const { rest: connection, server } = await connected(t, {
       credentials: { kind: "token", token: "of-the-hub" },
     });
@@ -23,7 +23,7 @@ describe("a request as a user", () => {
     assert.equal(headers["impersonate-group"], "dev, ops");
   });
 
-  test("is not sent as one of Kubernetes', or in a group of it", async (t) => {
+  test("is not sent as a user or in a group of Kubernetes itself", async (t) => {
     const { rest: connection, server } = await connected(t);
     const kubeconfig = { server: server.url, credentials: { kind: "none" } } as const;
     const asUser = createAsUser({ kubeconfig, connection, userAgent: "test" });

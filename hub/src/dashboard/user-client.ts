@@ -27,7 +27,7 @@ export function createAsUser({ kubeconfig, connection, userAgent }: AsUserDeps):
   return async function asUser(credentials, work) {
     switch (credentials.kind) {
       case "impersonation":
-        // The hub's right to impersonate has no such limit: RBAC knows no prefixes of names.
+        // The hub's right to impersonate has no such limit: RBAC has no prefixes of names.
         checkIdentity(credentials);
         return await work(connection.as({ user: credentials.user, groups: credentials.groups }));
       case "token": {

@@ -65,7 +65,7 @@ describe("a login cannot begin", () => {
   const rows: readonly (readonly [what: string, (issuer: string) => Answers, RegExp])[] = [
     ["where the issuer has no document", () => ({}), /cannot be used: unexpected HTTP response/],
     [
-      "where the document is none",
+      "where the document is invalid",
       () => ({ [discovery]: [200, "planted-answer"] }),
       /cannot be used: unexpected response content-type/,
     ],
@@ -90,7 +90,7 @@ describe("a login cannot begin", () => {
       assert.doesNotMatch(failure.message, /planted/);
     });
 
-  test("while the provider is down, and begins when it is not", async (t) => {
+  test("while the provider is down, and begins when it is up", async (t) => {
     let isDown = true;
     const { login, issuer } = await setUp(t, (own) => ({
       [discovery]: isDown ? [503, "down"] : [200, metadata(own)],
@@ -104,8 +104,8 @@ describe("a login cannot begin", () => {
   });
 });
 
-describe("what the provider says about itself", () => {
-  test("is read when somebody logs in, and again after an hour", async (t) => {
+describe("the discovery document", () => {
+  test("is read at a login, and again after an hour", async (t) => {
     const { login, requests, clock } = await setUp(t, (issuer) => ({
       [discovery]: [200, metadata(issuer)],
     }));
@@ -133,7 +133,7 @@ describe("a login is not finished", () => {
     RegExp,
   ])[] = [
     [
-      "that the provider rejects, in one line of its words",
+      "that the provider rejects, with its error in one line",
       known,
       `error=access_denied&error_description=not%0Ain%20the%20group&state=s`,
       "OIDC_REJECTED",
@@ -171,7 +171,7 @@ describe("a login is not finished", () => {
       /"id_token" property/,
     ],
     [
-      "with an ID token that is none",
+      "with an ID token that is invalid",
       (issuer) => ({
         ...known(issuer),
         "POST /token": [
@@ -212,7 +212,7 @@ describe("a login is not finished", () => {
     });
   });
 
-  test("by a client that the provider accepts in neither way to send its secret", async (t) => {
+  test("by a client whose secret the provider rejects in the body and in a header", async (t) => {
     const { finish, requests } = await setUp(t, (issuer) => ({
       ...known(issuer),
       "POST /token": [401, { error: "invalid_client" }],
@@ -255,7 +255,7 @@ describe("an ID token", () => {
     };
   }
 
-  test("says who the user is", async (t) => {
+  test("has the user and their groups", async (t) => {
     const { finish } = await setUp(t, answersWith({}));
     assert.deepEqual(await finish(), { user: "anna", groups: ["dev"] });
   });
@@ -271,7 +271,7 @@ describe("an ID token", () => {
     ["that has expired", { claims: { exp: nowSeconds - 120 } }, /"exp"/],
   ];
   for (const [what, token, message] of rows)
-    test(`is refused ${what}`, async (t) => {
+    test(`is rejected ${what}`, async (t) => {
       const { finish } = await setUp(t, answersWith(token));
       await assert.rejects(finish(), { code: "OIDC_REJECTED", message });
     });

@@ -1,4 +1,4 @@
-/** What went wrong with the provider, for the user and the log: without codes, tokens and secrets, which the library's errors have. */
+/** Errors of the provider, for the user and the log: without codes, tokens and secrets, which the library's errors have. */
 import { AppError, type ErrorKind } from "@flotilla/shared/errors";
 import { oidcErrors } from "./errors.ts";
 import type { OpenIdClient } from "./library.ts";
@@ -61,7 +61,7 @@ function reasonOf(cause: unknown): string {
   return isCheck ? `: ${oneLine(cause.message)}` : "";
 }
 
-/** The provider's own words, for a page and a log. */
+/** The provider's text, for a page and a log. */
 function oneLine(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
   return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;

@@ -22,7 +22,7 @@ describe("the hub does not impersonate", () => {
     ["a user of Kubernetes", "system:admin", [], /says that you are system:admin;/],
     ["a service account", "system:serviceaccount:a:b", [], /system:serviceaccount:a:b/],
     ["a group of Kubernetes", "anna", ["dev", "system:masters"], /a member of system:masters;/],
-    ["even those that everybody has", "anna", ["system:authenticated"], /system:authenticated/],
+    ["even a group that every user has", "anna", ["system:authenticated"], /system:authenticated/],
     ["a user without a name", "", [], /your user is "": .* empty/],
     ["a group without a name", "anna", [""], /your group is ""/],
     // A header loses them on the way.

@@ -1,6 +1,6 @@
 /**
- * The keys that encrypt sessions, in a Secret of the hub: the replica with the first login creates it, the leader
- * rotates the keys, and every replica reads it again for a key that it does not know.
+ * The keys that encrypt sessions, in a Secret of the hub: the replica with the first login creates it, the leader rotates the keys,
+ * and every replica reads it again for a key that it does not know.
  */
 import { randomBytes } from "node:crypto";
 import { sessionKeysSecretName as name } from "@flotilla/shared/api/names";
@@ -69,7 +69,7 @@ export async function newestKey(keys: SessionKeys): Promise<SessionKey> {
   return newest;
 }
 
-/** Rotates the keys until `signal` aborts, as the leader; does nothing as long as nobody has logged in. Never rejects. */
+/** Rotates the keys until `signal` aborts, as the leader; does nothing before the first login. Never rejects. */
 export async function runKeyRotation(
   { rest, namespace, clock, log }: SessionKeysDeps & { readonly log: Log },
   signal: AbortSignal,

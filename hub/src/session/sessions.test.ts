@@ -72,7 +72,7 @@ describe("a session", () => {
     assert.equal(long.session.expiresAtMs, clock.now() + 24 * hourMs);
   });
 
-  test("is not begun as a user or in a group of Kubernetes", async () => {
+  test("does not begin as a user or in a group of Kubernetes", async () => {
     const { sessions } = setUp();
     const groups = ["system:masters"];
     await assert.rejects(sessions.loginAs({ user: "anna", groups }, 1e15), {
@@ -80,7 +80,7 @@ describe("a session", () => {
     });
   });
 
-  test("is not begun with a token that the API server does not accept", async () => {
+  test("does not begin with a token that the API server does not accept", async () => {
     const { sessions } = setUp();
     await assert.rejects(sessions.login("bad"), { code: "LOGIN_FAILED" });
   });

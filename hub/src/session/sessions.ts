@@ -1,6 +1,6 @@
 /**
  * Sessions of the dashboard: a cookie that every replica can open. It has the user's own token and ends no later than it, or it has
- * the user and the groups that an identity provider has named.
+ * the user and the groups of an identity provider.
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { AppError } from "@flotilla/shared/errors";

@@ -47,7 +47,7 @@ export const changesSchema = z.array(changeSchema);
 
 export type Change = Readonly<z.infer<typeof changeSchema>>;
 
-/** Event types of the stream: changes, or the order to read the fleet again. */
+/** Event types of the stream: changes, or that the fleet has to be read again. */
 export const streamEvents = { changes: "changes", reset: "reset" } as const;
-/** The stream sends something at least this often, so that a client can say that what it shows is old. */
+/** The stream sends something at least this often, so that a client notices a broken connection. */
 export const heartbeatMs = 5_000;

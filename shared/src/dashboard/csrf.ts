@@ -1,4 +1,4 @@
-/** How a request that changes something proves that it comes from the page: other sites cannot set a header. */
+/** CSRF: a request that changes something needs a header, which other sites cannot set. */
 
 /** The header with the CSRF token of the session, in every POST and DELETE. */
 export const csrfHeader = "flotilla-csrf";

@@ -143,7 +143,7 @@ const versionRecordSchema = z
     version: z.string(),
     firstAt: z.string().meta({ description: "When the first cluster got it, RFC 3339." }),
     lastAt: z.string().meta({ description: "When the last cluster got it, RFC 3339." }),
-    clusters: z.int().meta({ description: "How many clusters have got it." }),
+    clusters: z.int().meta({ description: "How many clusters have had it." }),
     current: z.int().meta({ description: "How many clusters run it now." }),
     failed: z.int().meta({ description: "In how many clusters its last revision failed." }),
   })

@@ -1,4 +1,4 @@
-/** The whole fleet in short, as the overview shows it: what a client keeps, and updates by the changes that follow. */
+/** The summary of the fleet, as the overview shows it: what a client keeps, and updates by the changes that follow. */
 import * as z from "zod";
 import { appStates, clusterStates, sourceStates } from "./states/index.ts";
 
