@@ -10,6 +10,7 @@ export interface AnySource extends KubeObject {
   readonly spec?:
     | {
         readonly suspend?: boolean | null | undefined;
+        readonly type?: string | undefined;
         readonly url?: string | undefined;
         readonly endpoint?: string | undefined;
         readonly bucketName?: string | undefined;
@@ -28,12 +29,13 @@ export interface AnySource extends KubeObject {
     | undefined;
 }
 
-export function sourceOf(kind: SourceKind, { metadata, spec, status }: AnySource): FleetSource {
+export function sourceOf(kind: SourceKind, source: AnySource): FleetSource {
+  const { metadata, spec, status } = source;
   const ready = findCondition(status?.conditions, "Ready");
   const revision = status?.artifact?.revision;
   return {
     ...{ kind, namespace: metadata.namespace ?? "", name: metadata.name },
-    state: stateOf(ready, metadata.generation),
+    state: isRegistry(kind, source) ? "Ready" : stateOf(source, ready),
     ...explained(ready),
     suspended: spec?.suspend === true,
     labels: { ...metadata.labels },
@@ -47,13 +49,20 @@ function addressOf({ url, endpoint, bucketName, chart }: AnySource["spec"] = {})
   return withoutUser(url) ?? chart ?? "";
 }
 
-/** An address may have a password. */
+/** An address may contain a password. */
 function withoutUser(url: string | undefined): string | undefined {
   return url?.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
 }
 
-function stateOf(ready: Condition | undefined, generation: number | undefined): SourceState {
-  if (ready === undefined || ready.observedGeneration !== generation) return "Progressing";
+/** A HelmRepository of a registry: it has no index to read, so it has no conditions, as in Flux. */
+function isRegistry(kind: SourceKind, { spec }: AnySource): boolean {
+  return kind === "HelmRepository" && (spec?.type === "oci" || /^oci:/i.test(spec?.url ?? ""));
+}
+
+/** While a source is suspended its conditions keep their generation, and what it had stays in use. */
+function stateOf({ metadata, spec }: AnySource, ready: Condition | undefined): SourceState {
+  const isCurrent = spec?.suspend === true || ready?.observedGeneration === metadata.generation;
+  if (ready === undefined || !isCurrent) return "Progressing";
   switch (ready.status) {
     case "True":
       return "Ready";
