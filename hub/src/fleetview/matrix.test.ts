@@ -41,4 +41,25 @@ describe("the matrix", () => {
     assert.equal(matrix.rowsFor(clusters)("ns/web").states, "r".repeat(300));
     assert.equal(matrix.rowsFor(clusters)("ns/api").states, `${".".repeat(299)}m`);
   });
+
+  test("removes versions that no cluster has any more when a row has 1,000", () => {
+    const matrix = createMatrix();
+    matrix.set("ns/web", "ns/a", { state: "Ready", version: "1" });
+    for (let patch = 0; patch < 2_500; patch += 1) {
+      matrix.set("ns/web", "ns/b", { state: "Ready", version: `1.0.${patch}` });
+      assert.equal(matrix.cell("ns/web", "ns/b")?.version, `1.0.${patch}`);
+    }
+    assert.equal(matrix.cell("ns/web", "ns/a")?.version, "1");
+  });
+
+  test("shows a version as none only while 1,000 others are in use", () => {
+    const matrix = createMatrix();
+    for (let cluster = 0; cluster <= 1_000; cluster += 1)
+      matrix.set("ns/web", `ns/c${cluster}`, { state: "Ready", version: `1.0.${cluster}` });
+    assert.deepEqual(matrix.cell("ns/web", "ns/c999"), { state: "Ready", version: "1.0.999" });
+    assert.deepEqual(matrix.cell("ns/web", "ns/c1000"), { state: "Ready", version: "" });
+
+    matrix.set("ns/web", "ns/c0", { state: "Ready", version: "2" });
+    assert.deepEqual(matrix.cell("ns/web", "ns/c0"), { state: "Ready", version: "2" });
+  });
 });

@@ -39,14 +39,14 @@ interface Row {
   states: Uint8Array;
   /** By column: the index in `versions`, 0 for none. */
   versionOf: Uint16Array;
-  readonly versions: string[];
+  versions: string[];
   size: number;
 }
 
 const noCode = noRelease.charCodeAt(0);
 /** The character of the first version of a row. */
 const firstVersion = 48;
-/** Of one row; a version beyond is shown as none. */
+/** Versions that are in use at the same time in one row; a further one is shown as none. */
 const maxVersions = 1_000;
 
 export function createMatrix(): Matrix {
@@ -75,7 +75,8 @@ export function createMatrix(): Matrix {
       const row = rowOf(bundle, column);
       const had = row.states[column] !== 0;
       row.states[column] = cell === undefined ? 0 : stateCharacters[cell.state].charCodeAt(0);
-      row.versionOf[column] = cell === undefined ? 0 : versionIndex(row, cell.version);
+      row.versionOf[column] = 0;
+      if (cell !== undefined) row.versionOf[column] = versionIndex(row, cell.version);
       row.size += (cell === undefined ? 0 : 1) - (had ? 1 : 0);
       if (row.size === 0) rows.delete(bundle);
     },
@@ -143,5 +144,15 @@ function versionIndex(row: Row, version: string): number {
   if (version === "") return 0;
   const known = row.versions.indexOf(version);
   if (known >= 0) return known + 1;
+  if (row.versions.length === maxVersions) compactVersions(row);
   return row.versions.length < maxVersions ? row.versions.push(version) : 0;
+}
+
+/** Removes the versions that no cell has. */
+function compactVersions(row: Row): void {
+  const used = [...new Set(row.versionOf)].filter((index) => index !== 0);
+  const indexAfter = new Map(used.map((index, at) => [index, at + 1]));
+  row.versions = used.map((index) => row.versions[index - 1] ?? "");
+  for (const [column, index] of row.versionOf.entries())
+    row.versionOf[column] = indexAfter.get(index) ?? 0;
 }
