@@ -1,4 +1,4 @@
-/** What may change in the fleet, as a text by which changes of the same entity are found. Pure. */
+/** What may change in the fleet, as a text: changes of the same entity have the same one. Pure. */
 import type { AppRef, ClusterRef, FleetSource } from "@flotilla/shared/dashboard";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 
@@ -6,14 +6,20 @@ export type Entity =
   | { readonly of: "app"; readonly ref: AppRef }
   | { readonly of: "cluster"; readonly ref: ClusterRef }
   | { readonly of: "source"; readonly ref: Pick<FleetSource, "kind" | "namespace" | "name"> }
-  | { readonly of: "release"; readonly bundle: ObjectKey; readonly cluster: ObjectKey }
+  | {
+      readonly of: "release";
+      /** That of the Bundle, which may be gone when the change is read. */
+      readonly app: AppRef;
+      readonly bundle: ObjectKey;
+      readonly cluster: ObjectKey;
+    }
   | { readonly of: "event"; readonly key: ObjectKey };
 
 export function formatEntity(entity: Entity): string {
   return JSON.stringify(entity);
 }
 
-/** Of a text of `formatEntity` alone. */
+/** The inverse of `formatEntity`. */
 export function parseEntity(text: string): Entity {
   return JSON.parse(text) as Entity;
 }

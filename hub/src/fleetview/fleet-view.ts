@@ -1,12 +1,11 @@
 /**
  * The fleet as the dashboard shows it: in memory, kept up to date by the informers that every replica has, so that a viewer costs
- * the API server nothing. It may be dropped and built again at any time. Nobody reads it without a scope.
+ * the API server nothing. It may be dropped and built again at any time. Each reader has a scope, and gets only what that sees.
  */
 import type { Bundle, BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
 import {
   type App,
   type AppRef,
-  appKinds,
   type Change,
   type Fleet,
   type FleetCluster,
@@ -45,7 +44,7 @@ export interface FleetView {
   /** Of the last change. */
   readonly position: number;
   fleet(scope: Scope): Omit<Fleet, "position" | "now">;
-  /** Undefined if that is too long ago: the reader has to read the fleet again. */
+  /** Undefined if `position` is too old: the reader has to read the fleet again. */
   changesSince(position: number, scope: Scope): readonly Change[] | undefined;
   /** Called after each change; returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
@@ -71,6 +70,12 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const cell = isGone ? undefined : cellOf(deployment, clusters.store.get(cluster));
     matrix.set(bundle, cluster, cell);
     return { bundle, cluster };
+  }
+
+  /** Only a Bundle that exists has a row: when it appears or disappears, all its releases change. */
+  function releaseChanged(release: ReturnType<typeof place>): void {
+    const bundle = bundles.store.get(release.bundle);
+    if (bundle !== undefined) changed({ of: "release", app: appRefOf(bundle), ...release });
   }
 
   function show(cluster: Cluster): FleetCluster {
@@ -101,19 +106,19 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
   deployments.onChange(({ before, after }) => {
     const deployment = after ?? before;
     if (deployment === undefined) return;
-    changed({ of: "release", ...place(deployment, after === undefined) });
+    releaseChanged(place(deployment, after === undefined));
   });
   clusters.onChange(({ before, after }) => {
     const cluster = after ?? before;
     if (cluster === undefined) return;
     const { namespace = "", name } = cluster.metadata;
     changed({ of: "cluster", ref: { namespace, name } });
+    const own = cluster.status?.namespace;
     const wasOnline = before !== undefined && presenceOf(before) === "Connected";
     const isOnline = after !== undefined && presenceOf(after) === "Connected";
-    const own = cluster.status?.namespace;
     if (wasOnline === isOnline || own === undefined) return;
     for (const deployment of deployments.store.byIndex(byNamespace, own))
-      changed({ of: "release", ...place(deployment) });
+      releaseChanged(place(deployment));
   });
   const watch = (kind: AppRef["kind"], informer: Watched<KubeObject>) =>
     informer.onChange(({ before, after }) => {
@@ -122,11 +127,14 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     });
   watch("HelmOp", helmOps);
   watch("HelmRelease", helmReleases);
-  bundles.onChange(({ before, after }) => {
+  bundles.onChange(({ key, before, after }) => {
     const bundle = after ?? before;
     if (bundle === undefined) return;
-    // Its HelmOp or HelmRelease may be there already, without a row.
-    changed({ of: "app", ref: appRefOf(bundle) });
+    const app = appRefOf(bundle);
+    if (before === undefined || after === undefined)
+      for (const cluster of matrix.clustersOf([key]))
+        changed({ of: "release", app, bundle: key, cluster });
+    changed({ of: "app", ref: app });
   });
   for (const kind of sourceKinds)
     sources[kind].onChange(({ before, after }) => {
@@ -162,13 +170,12 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
           : { type: "source", source: sourceOf(kind, source) };
       }
       case "release": {
-        const bundle = bundles.store.get(entity.bundle);
-        const app = bundle && appRefOf(bundle);
-        if (app === undefined || !scope.sees(app.kind, app.namespace)) return undefined;
-        const { state, version } = matrix.cell(entity.bundle, entity.cluster) ?? {};
+        const { app, bundle, cluster } = entity;
+        if (!scope.sees(app.kind, app.namespace)) return undefined;
+        const cell = bundles.store.get(bundle) && matrix.cell(bundle, cluster);
         return {
-          ...{ type: "release", app, cluster: entity.cluster },
-          ...{ state: state ?? null, version: version ?? "" },
+          ...{ type: "release", app, cluster },
+          ...{ state: cell?.state ?? null, version: cell?.version ?? "" },
         };
       }
       case "event": {
@@ -236,7 +243,7 @@ function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined) {
 
 /** Whether it is shown itself: it was not made for a HelmOp or a HelmRelease. */
 function isAppItself(bundle: Bundle): boolean {
-  return appRefOf(bundle).kind === appKinds[2];
+  return appRefOf(bundle).kind === "Bundle";
 }
 
 /** The clusters that may be seen, and those that visible apps have releases in. */

@@ -1,0 +1,120 @@
+import assert from "node:assert/strict";
+import type { Bundle, BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
+import type { Change } from "@flotilla/shared/dashboard";
+import type { HelmRelease } from "@flotilla/shared/flux";
+import type { Event } from "@flotilla/shared/kube/objects";
+import { describe, test } from "vitest";
+import { aBundle, aDeployment, createWatchedStore, workspace } from "../testing/index.ts";
+import { createFleetView } from "./fleet-view.ts";
+import type { AnySource } from "./source-of.ts";
+
+const all = { key: "all", sees: () => true };
+const clustersOnly = { key: "clusters", sees: (kind: string) => kind === "Cluster" };
+const app = { kind: "HelmOp", namespace: workspace, name: "web" } as const;
+const paris = `${workspace}/paris`;
+
+function setUp() {
+  const objects = {
+    helmOps: createWatchedStore<HelmOp>(),
+    helmReleases: createWatchedStore<HelmRelease>(),
+    bundles: createWatchedStore<Bundle>(),
+    deployments: createWatchedStore<BundleDeployment>(),
+    clusters: createWatchedStore<Cluster>(),
+    events: createWatchedStore<Event>(),
+  };
+  const sources = {
+    HelmRepository: createWatchedStore<AnySource>(),
+    OCIRepository: createWatchedStore<AnySource>(),
+    GitRepository: createWatchedStore<AnySource>(),
+    Bucket: createWatchedStore<AnySource>(),
+    HelmChart: createWatchedStore<AnySource>(),
+  };
+  return { ...objects, view: createFleetView({ ...objects, sources }) };
+}
+
+/** It is not ready, so it is Offline while its cluster is. */
+const deployment = aDeployment("paris", {
+  status: { appliedDeploymentID: aDeployment("paris").spec.deploymentID, version: "1.0.0" },
+});
+const key = `${deployment.metadata.namespace}/${deployment.metadata.name}`;
+const notReady = { state: "NotReady", version: "1.0.0" } as const;
+const none = { state: null, version: "" } as const;
+const release = (fields: Partial<Change>) => ({ type: "release", app, cluster: paris, ...fields });
+
+describe("viewers of a release", () => {
+  const rows: readonly (readonly [
+    what: string,
+    before: (given: ReturnType<typeof setUp>) => void,
+    change: (given: ReturnType<typeof setUp>) => void,
+    expected: typeof notReady | typeof none | undefined,
+  ])[] = [
+    [
+      "get it with its deployment",
+      ({ bundles }) => bundles.saw(aBundle()),
+      ({ deployments }) => deployments.saw(deployment),
+      notReady,
+    ],
+    [
+      "get it with its Bundle when that arrives later",
+      ({ deployments }) => deployments.saw(deployment),
+      ({ bundles }) => bundles.saw(aBundle()),
+      notReady,
+    ],
+    [
+      "get its removal when its deployment is deleted",
+      ({ bundles, deployments }) => {
+        bundles.saw(aBundle());
+        deployments.saw(deployment);
+      },
+      ({ deployments }) => deployments.missed(key),
+      none,
+    ],
+    [
+      "get its removal when its deployment is deleted before its Bundle",
+      ({ bundles, deployments }) => {
+        bundles.saw(aBundle());
+        deployments.saw(deployment);
+      },
+      ({ bundles, deployments }) => {
+        deployments.missed(key);
+        bundles.missed(`${workspace}/web`);
+      },
+      none,
+    ],
+    [
+      "get its removal when its Bundle is deleted while the uninstall is pending",
+      ({ bundles, deployments }) => {
+        bundles.saw(aBundle());
+        deployments.saw(deployment);
+      },
+      ({ bundles }) => bundles.missed(`${workspace}/web`),
+      none,
+    ],
+    [
+      "get nothing of a pending uninstall without its Bundle",
+      ({ deployments }) => deployments.saw(deployment),
+      ({ deployments }) => deployments.missed(key),
+      undefined,
+    ],
+  ];
+  test.each(rows)("%s", (_, before, change, expected) => {
+    const given = setUp();
+    before(given);
+    const { position } = given.view;
+    change(given);
+
+    const changes = given.view.changesSince(position, all) ?? [];
+    const releases = changes.filter(({ type }) => type === "release");
+    assert.deepEqual(releases, expected === undefined ? [] : [release(expected)]);
+    const seen = given.view.changesSince(position, clustersOnly) ?? [];
+    assert.deepEqual(seen, []);
+  });
+
+  test("have it in no row of the fleet without its Bundle", () => {
+    const { bundles, deployments, view } = setUp();
+    deployments.saw(deployment);
+    assert.deepEqual(view.fleet(all).rows, []);
+    bundles.saw(aBundle());
+    assert.equal(view.fleet(all).rows[0]?.states, "n");
+  });
+});
