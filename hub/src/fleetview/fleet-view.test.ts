@@ -4,7 +4,7 @@ import type { Change } from "@flotilla/shared/dashboard";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import type { Event } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { aBundle, aDeployment, createWatchedStore, workspace } from "../testing/index.ts";
+import { aBundle, aCluster, aDeployment, createWatchedStore, workspace } from "../testing/index.ts";
 import { createFleetView } from "./fleet-view.ts";
 import type { AnySource } from "./source-of.ts";
 
@@ -116,5 +116,36 @@ describe("viewers of a release", () => {
     assert.deepEqual(view.fleet(all).rows, []);
     bundles.saw(aBundle());
     assert.equal(view.fleet(all).rows[0]?.states, "n");
+  });
+});
+
+describe("a release of an offline cluster is Offline", () => {
+  const namespace = deployment.metadata.namespace ?? "";
+  const connected = aCluster("paris", {
+    metadata: { resourceVersion: "1" },
+    status: { namespace, agent: { epoch: 1, connected: true } },
+  });
+  const offline = aCluster("paris", {
+    metadata: { resourceVersion: "2" },
+    status: { namespace, agent: { epoch: 1 } },
+  });
+  const rows: readonly (readonly [string, readonly ("deployment" | Cluster)[]])[] = [
+    ["when its cluster arrives first", [offline, "deployment"]],
+    ["when its cluster arrives later", ["deployment", offline]],
+    ["when its cluster goes offline", [connected, "deployment", offline]],
+  ];
+  test.each(rows)("%s", (_, arrivals) => {
+    const { bundles, clusters, deployments, view } = setUp();
+    bundles.saw(aBundle());
+    const { position } = view;
+    for (const arrival of arrivals)
+      if (arrival === "deployment") deployments.saw(deployment);
+      else clusters.saw(arrival);
+
+    const changes = view.changesSince(position, all) ?? [];
+    assert.deepEqual(
+      changes.filter(({ type }) => type === "release"),
+      [{ ...release({}), state: "Offline", version: "1.0.0" }],
+    );
   });
 });

@@ -114,9 +114,8 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const { namespace = "", name } = cluster.metadata;
     changed({ of: "cluster", ref: { namespace, name } });
     const own = cluster.status?.namespace;
-    const wasOnline = before !== undefined && presenceOf(before) === "Connected";
-    const isOnline = after !== undefined && presenceOf(after) === "Connected";
-    if (wasOnline === isOnline || own === undefined) return;
+    // A new one may be offline, and its deployments may have been there before it.
+    if (isOnline(before) === isOnline(after) || own === undefined) return;
     for (const deployment of deployments.store.byIndex(byNamespace, own))
       releaseChanged(place(deployment));
   });
@@ -239,6 +238,11 @@ function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined) {
     state: isOffline ? stateWhileOffline(state) : state,
     version: deployment.status?.version ?? "",
   };
+}
+
+/** Undefined without a cluster. */
+function isOnline(cluster: Cluster | undefined): boolean | undefined {
+  return cluster && presenceOf(cluster) === "Connected";
 }
 
 /** Whether it is shown itself: it was not made for a HelmOp or a HelmRelease. */
