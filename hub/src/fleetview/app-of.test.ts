@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import type { BundleSummary, Condition, HelmOp } from "@flotilla/shared/api";
-import type { AppState } from "@flotilla/shared/dashboard";
+import { helmOpLabel, helmReleaseLabel } from "@flotilla/shared/api/names";
+import type { AppRef, AppState } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
-import { appOfHelmOp } from "./app-of.ts";
+import { aDeployment, workspace } from "../testing/index.ts";
+import { appOfHelmOp, appRefOfDeployment } from "./app-of.ts";
 
 const condition = (type: string, status: Condition["status"], message = ""): Condition => ({
   ...{ type, status, reason: "Reason", message, lastTransitionTime: "2026-01-01T00:00:00Z" },
@@ -68,4 +70,33 @@ describe("the state of an app", () => {
       const app = appOfHelmOp(object);
       assert.deepEqual([app.state, app.message], [state, message]);
     });
+});
+
+describe("the app of a deployment without its Bundle", () => {
+  const own = aDeployment("paris").metadata.labels;
+  const rows: readonly (readonly [
+    string,
+    Record<string, string> | undefined,
+    Partial<AppRef> | undefined,
+  ])[] = [
+    ["is its HelmOp", { ...own, [helmOpLabel]: "shop" }, { kind: "HelmOp", name: "shop" }],
+    [
+      "is its HelmRelease",
+      { ...own, [helmReleaseLabel]: "shop" },
+      { kind: "HelmRelease", name: "shop" },
+    ],
+    ["is the Bundle without either", own, { kind: "Bundle", name: "web" }],
+    ["is unknown without labels", undefined, undefined],
+  ];
+  test.each(rows)("%s", (_, labels, expected) => {
+    const { labels: __, ...others } = aDeployment("paris").metadata;
+    const deployment = {
+      ...aDeployment("paris"),
+      metadata: { ...others, ...(labels !== undefined && { labels }) },
+    };
+    assert.deepEqual(
+      appRefOfDeployment(deployment),
+      expected && { namespace: workspace, ...expected },
+    );
+  });
 });

@@ -1,6 +1,17 @@
 /** HelmOps, HelmReleases and Bundles in short, as the dashboard shows them. Pure. */
-import type { Bundle, BundleSummary, Condition, HelmOp } from "@flotilla/shared/api";
-import { helmOpLabel, helmReleaseLabel } from "@flotilla/shared/api/names";
+import type {
+  Bundle,
+  BundleDeployment,
+  BundleSummary,
+  Condition,
+  HelmOp,
+} from "@flotilla/shared/api";
+import {
+  bundleNameLabel,
+  bundleNamespaceLabel,
+  helmOpLabel,
+  helmReleaseLabel,
+} from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type App, type AppRef, type AppState, appStates } from "@flotilla/shared/dashboard";
 import type { HelmRelease } from "@flotilla/shared/flux";
@@ -52,14 +63,31 @@ export function appOfBundle({ metadata, spec, status }: Bundle): App {
   };
 }
 
-/** What a Bundle was made for: a HelmOp, a HelmRelease, or nothing, so that it is shown itself. */
+/** The HelmOp or HelmRelease that a Bundle was made for, or the Bundle itself. */
 export function appRefOf({ metadata, spec }: Bundle): AppRef {
-  const { labels = {} } = metadata;
-  const helmOp = labels[helmOpLabel];
-  if (helmOp !== undefined) return refOf("HelmOp", { ...metadata, name: helmOp });
-  if (labels[helmReleaseLabel] === undefined) return refOf("Bundle", metadata);
-  const name = spec.helmOpOptions?.origin?.name ?? labels[helmReleaseLabel];
-  return refOf("HelmRelease", { ...metadata, name });
+  const ref = refIn(metadata.labels, metadata);
+  const { name } = spec.helmOpOptions?.origin ?? {};
+  return ref.kind === "HelmRelease" && name !== undefined ? { ...ref, name } : ref;
+}
+
+/**
+ * That of a deployment whose Bundle is deleted: it has the labels of its Bundle. A HelmRelease with a longer name than a label
+ * has the shortened one. Undefined without labels.
+ */
+export function appRefOfDeployment({ metadata }: BundleDeployment): AppRef | undefined {
+  const { [bundleNamespaceLabel]: namespace, [bundleNameLabel]: name } = metadata.labels ?? {};
+  if (namespace === undefined || name === undefined) return undefined;
+  return refIn(metadata.labels, { namespace, name });
+}
+
+function refIn(
+  labels: Readonly<Record<string, string>> | undefined,
+  bundle: { readonly namespace?: string; readonly name: string },
+): AppRef {
+  const { [helmOpLabel]: helmOp, [helmReleaseLabel]: helmRelease } = labels ?? {};
+  if (helmOp !== undefined) return refOf("HelmOp", { ...bundle, name: helmOp });
+  if (helmRelease !== undefined) return refOf("HelmRelease", { ...bundle, name: helmRelease });
+  return refOf("Bundle", bundle);
 }
 
 function refOf(
@@ -95,7 +123,7 @@ function stateOf(status: AppStatus | undefined, generation: number | undefined):
   for (const state of appStates)
     if (summary !== undefined && countIn(summary, state) > 0) found.push([state, ready]);
   if (stalled?.status === "True") found.push(["Stalled", stalled]);
-  // Of Flux's kinds: its source is not ready, for one.
+  // Such as a HelmRelease whose source is not ready.
   if (ready?.status === "False" && found.length === 0) found.push(["Stalled", ready]);
   const isObserved = status?.observedGeneration === generation && ready !== undefined;
   if (!isObserved || ready.status === "Unknown") found.push(["Progressing", ready]);

@@ -1,4 +1,4 @@
-/** One app, cluster, release or source with all that the caches have about it. Whoever reads it checks the rights. */
+/** One app, cluster, release or source with all that the caches have about it. The caller checks the rights. */
 import type { Bundle, BundleDeployment, ChartPin, ClusterGroup } from "@flotilla/shared/api";
 import { frontEndBundleName } from "@flotilla/shared/api/names";
 import { versionSkew } from "@flotilla/shared/buildinfo";
@@ -27,7 +27,13 @@ import {
 } from "../cache/index.ts";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
 import { explainTarget, toTargetCluster, toTargetGroup } from "../targeting/index.ts";
-import { appOfBundle, appOfHelmOp, appOfHelmRelease, appRefOf } from "./app-of.ts";
+import {
+  appOfBundle,
+  appOfHelmOp,
+  appOfHelmRelease,
+  appRefOf,
+  appRefOfDeployment,
+} from "./app-of.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions.ts";
 import type { FleetViewDeps } from "./fleet-view.ts";
@@ -39,7 +45,7 @@ import { versionHistoryOf } from "./version-history.ts";
 export type Unreviewed<T> = Omit<T, "actions" | "requests">;
 
 export interface FleetDetails {
-  /** Undefined, here and below, if there is no such object. */
+  /** Undefined, as in the others, if there is no such object. */
   app(ref: AppRef): Unreviewed<AppDetail> | undefined;
   targets(ref: AppRef): readonly Target[] | undefined;
   history(ref: AppRef): readonly VersionRecord[] | undefined;
@@ -173,9 +179,9 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
               .filter((deployment) => isForCluster(deployment, metadata.uid));
       const releases = own.flatMap((deployment) => {
         const bundle = bundles.store.get(bundleKeyOf(deployment));
-        return bundle === undefined
-          ? []
-          : [releaseOf({ app: appRefOf(bundle), bundle, deployment, cluster })];
+        // Without its Bundle it is a tombstone.
+        const app = bundle === undefined ? appRefOfDeployment(deployment) : appRefOf(bundle);
+        return app === undefined ? [] : [releaseOf({ app, bundle, deployment, cluster })];
       });
       const seen = releases.filter((release) => sees(release.app));
       return {

@@ -1,12 +1,10 @@
 import assert from "node:assert/strict";
-import type { Bundle, BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
+import type { Cluster } from "@flotilla/shared/api";
 import type { Change } from "@flotilla/shared/dashboard";
-import type { HelmRelease } from "@flotilla/shared/flux";
-import type { Event } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { aBundle, aCluster, aDeployment, createWatchedStore, workspace } from "../testing/index.ts";
+import { aBundle, aCluster, aDeployment, workspace } from "../testing/index.ts";
 import { createFleetView } from "./fleet-view.ts";
-import type { AnySource } from "./source-of.ts";
+import { createShownCaches } from "./testing/index.ts";
 
 const all = { key: "all", sees: () => true };
 const clustersOnly = { key: "clusters", sees: (kind: string) => kind === "Cluster" };
@@ -14,22 +12,8 @@ const app = { kind: "HelmOp", namespace: workspace, name: "web" } as const;
 const paris = `${workspace}/paris`;
 
 function setUp() {
-  const objects = {
-    helmOps: createWatchedStore<HelmOp>(),
-    helmReleases: createWatchedStore<HelmRelease>(),
-    bundles: createWatchedStore<Bundle>(),
-    deployments: createWatchedStore<BundleDeployment>(),
-    clusters: createWatchedStore<Cluster>(),
-    events: createWatchedStore<Event>(),
-  };
-  const sources = {
-    HelmRepository: createWatchedStore<AnySource>(),
-    OCIRepository: createWatchedStore<AnySource>(),
-    GitRepository: createWatchedStore<AnySource>(),
-    Bucket: createWatchedStore<AnySource>(),
-    HelmChart: createWatchedStore<AnySource>(),
-  };
-  return { ...objects, view: createFleetView({ ...objects, sources }) };
+  const caches = createShownCaches();
+  return { ...caches, view: createFleetView(caches) };
 }
 
 /** It is not ready, so it is Offline while its cluster is. */

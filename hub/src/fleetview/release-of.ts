@@ -2,6 +2,8 @@
 import type { Bundle, BundleDeployment, BundleState, Cluster } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { AppRef, ClusterRelease, ReleaseDetail } from "@flotilla/shared/dashboard";
+import { refOf } from "@flotilla/shared/kube/objects";
+import { bundleKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { stateOf, stateWhileOffline } from "../summary/index.ts";
 import { shownConditions } from "./conditions.ts";
@@ -11,13 +13,15 @@ const explaining = ["Deployed", "Installed", "Monitored", "Ready"] as const;
 
 export interface ReleaseInputs {
   readonly app: AppRef;
-  readonly bundle: Bundle;
+  /** Undefined: it is deleted, and the deployment waits for its agent to uninstall. */
+  readonly bundle: Bundle | undefined;
   readonly deployment: BundleDeployment;
   readonly cluster: Cluster | undefined;
 }
 
 export function releaseOf({ app, bundle, deployment, cluster }: ReleaseInputs): ClusterRelease {
-  const { spec, status } = deployment;
+  const { metadata, spec, status } = deployment;
+  const { namespace = "", name } = refOf(bundleKeyOf(deployment));
   const reported = stateOf(deployment);
   const isOffline = cluster !== undefined && presenceOf(cluster) !== "Connected";
   const state = isOffline ? stateWhileOffline(reported) : reported;
@@ -26,19 +30,39 @@ export function releaseOf({ app, bundle, deployment, cluster }: ReleaseInputs): 
     .find((condition) => condition?.status === "False" && condition.message);
   const ready = findCondition(status?.conditions, "Ready");
   const since = (failed ?? ready)?.lastTransitionTime;
-  const desired = bundle.status?.version;
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const desired = isDeleted ? undefined : bundle?.status?.version;
   return {
     app,
-    bundle: { namespace: bundle.metadata.namespace ?? "", name: bundle.metadata.name },
+    bundle: { namespace, name },
     state,
     sync: syncOf(reported),
     health: isOffline ? "Unknown" : healthOf(deployment, reported),
     suspended: spec.suspend === true,
+    uninstalling: false,
     ...(state !== "Ready" && failed?.message && { message: failed.message }),
     ...(since && { since }),
     ...(status?.release && { release: status.release }),
     ...(status?.version && { version: status.version }),
     ...(desired && desired !== status?.version && { desiredVersion: desired }),
+    ...(isDeleted && pendingUninstall(deployment, isOffline)),
+  };
+}
+
+/** What a deployment that is being deleted has instead, and what it waits for. */
+function pendingUninstall({ metadata, spec, status }: BundleDeployment, isOffline: boolean) {
+  const ready = findCondition(status?.conditions, "Ready");
+  const error = ready?.reason === "ErrUninstall" ? ready.message : undefined;
+  const waiting = isOffline
+    ? "waiting for the cluster's agent to connect"
+    : spec.suspend === true
+      ? "waiting for the agent to remove the deployment; it is suspended, so its release stays installed"
+      : "waiting for the agent to uninstall the release";
+  return {
+    uninstalling: true,
+    sync: error ? ("Failed" as const) : ("Waiting" as const),
+    message: error && !isOffline ? error : waiting,
+    ...(metadata.deletionTimestamp !== undefined && { since: metadata.deletionTimestamp }),
   };
 }
 
@@ -60,7 +84,7 @@ function syncOf(state: BundleState): ClusterRelease["sync"] {
   }
 }
 
-/** Whether what is installed works, be it the desired or not. */
+/** Whether what is installed works, even if it is not what is desired. */
 function healthOf({ status }: BundleDeployment, state: BundleState): ClusterRelease["health"] {
   if (!status?.release) return "Unknown";
   const objects = status.nonReadyStatus ?? [];
@@ -69,7 +93,7 @@ function healthOf({ status }: BundleDeployment, state: BundleState): ClusterRele
   return status.ready === true ? "Healthy" : "Unknown";
 }
 
-/** What a release has beside the parts that need the user's rights. */
+/** The details of a release, without what depends on the rights of the user. */
 export function releaseDetailOf(
   inputs: ReleaseInputs,
 ): Omit<ReleaseDetail, "cluster" | "connected" | "requests" | "actions" | "events"> {

@@ -158,8 +158,12 @@ const releaseFields = {
   sync: z.enum(["InSync", "Waiting", "Modified", "Failed"]),
   health: z.enum(["Healthy", "Progressing", "Degraded", "Unknown"]),
   suspended: z.boolean(),
-  message: optional("Why it is not ready."),
-  since: optional("When that state began, RFC 3339."),
+  uninstalling: z.boolean().meta({
+    description:
+      "Whether it is being deleted, and waits for the agent; its app and `bundle` may not exist any more.",
+  }),
+  message: optional("Why it is not ready, or what its uninstall waits for."),
+  since: optional("When that state, or the deletion, began, RFC 3339."),
   release: optional("The Helm release, `namespace/name:revision`."),
   version: optional("The installed version."),
   desiredVersion: optional("The version that is to be installed, where it is another one."),

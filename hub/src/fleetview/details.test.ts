@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import { helmOpLabel } from "@flotilla/shared/api/names";
+import { describe, test } from "vitest";
+import { aBundle, aCluster, aDeployment, now, workspace } from "../testing/index.ts";
+import { createFleetDetails } from "./details.ts";
+import { createShownCaches } from "./testing/index.ts";
+
+function setUp() {
+  const caches = createShownCaches();
+  return { ...caches, details: createFleetDetails({ ...caches, version: "0.3.0" }) };
+}
+
+describe("the releases of a cluster", () => {
+  const { labels } = aDeployment("paris").metadata;
+  const metadata = { labels: { ...labels, [helmOpLabel]: "web" } };
+  const deleted = { ...metadata, deletionTimestamp: now };
+  const rows: readonly (readonly [
+    what: string,
+    deployment: BundleDeployment,
+    hasBundle: boolean,
+    releases: readonly (readonly [app: string, uninstalling: boolean])[],
+  ])[] = [
+    ["have those of Bundles", aDeployment("paris", { metadata }), true, [["web", false]]],
+    [
+      "have one that its Bundle targets no more, until it is uninstalled",
+      aDeployment("paris", { metadata: deleted }),
+      true,
+      [["web", true]],
+    ],
+    [
+      "have one without its Bundle, until it is uninstalled",
+      aDeployment("paris", { metadata: deleted }),
+      false,
+      [["web", true]],
+    ],
+    [
+      "have none whose app is unknown",
+      aDeployment("paris", { metadata: { ...deleted, labels: {} } }),
+      false,
+      [],
+    ],
+  ];
+  test.each(rows)("%s", (_, deployment, hasBundle, releases) => {
+    const { bundles, clusters, deployments, details } = setUp();
+    clusters.saw(aCluster("paris"));
+    deployments.saw(deployment);
+    if (hasBundle) bundles.saw(aBundle());
+    const shown = (sees: boolean) =>
+      details.cluster({ namespace: workspace, name: "paris" }, ({ kind, namespace }) => {
+        assert.deepEqual({ kind, namespace }, { kind: "HelmOp", namespace: workspace });
+        return sees;
+      });
+
+    const found = shown(true)?.releases.map(({ app, uninstalling }) => [app.name, uninstalling]);
+    assert.deepEqual(found, releases);
+    const hidden = shown(false);
+    assert.deepEqual([hidden?.releases, hidden?.hiddenReleases], [[], releases.length]);
+  });
+});

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import type { BundleDeployment, Condition } from "@flotilla/shared/api";
+import { describe, test } from "vitest";
+import { aBundle, aCluster, aDeployment, now, workspace } from "../testing/index.ts";
+import { releaseOf } from "./release-of.ts";
+
+const app = { kind: "HelmOp", namespace: workspace, name: "web" } as const;
+const connected = aCluster("paris", { status: { agent: { epoch: 1, connected: true } } });
+const offline = aCluster("paris", { status: { agent: { epoch: 1 } } });
+const uninstallFailed: Condition = {
+  ...{ type: "Ready", reason: "ErrUninstall", message: "hook failed" },
+  status: "False",
+};
+
+function aTombstone(fields: Parameters<typeof aDeployment>[1] = {}): BundleDeployment {
+  return aDeployment("paris", { metadata: { deletionTimestamp: now }, ...fields });
+}
+
+describe("a release that is being deleted", () => {
+  const rows: readonly (readonly [
+    what: string,
+    deployment: BundleDeployment,
+    cluster: typeof connected,
+    sync: string,
+    message: RegExp,
+  ])[] = [
+    ["waits for its agent", aTombstone(), connected, "Waiting", /^waiting for the agent to unin/],
+    ["waits for an offline cluster", aTombstone(), offline, "Waiting", /agent to connect$/],
+    [
+      "has the error of its uninstall",
+      aTombstone({ status: { conditions: [uninstallFailed] } }),
+      connected,
+      "Failed",
+      /^hook failed$/,
+    ],
+    [
+      "waits for an offline cluster after its uninstall has failed",
+      aTombstone({ status: { conditions: [uninstallFailed] } }),
+      offline,
+      "Failed",
+      /agent to connect$/,
+    ],
+    [
+      "stays installed when it is suspended",
+      aTombstone({ spec: { suspend: true } }),
+      connected,
+      "Waiting",
+      /stays installed$/,
+    ],
+  ];
+  for (const bundle of [undefined, aBundle({}, {}, { version: "2.0.0" })])
+    test.each(rows)(`${bundle ? "with" : "without"} its Bundle %s`, (_, deployment, ...row) => {
+      const [cluster, sync, message] = row;
+
+      const release = releaseOf({ app, bundle, deployment, cluster });
+
+      assert.equal(release.uninstalling, true);
+      assert.deepEqual(release.bundle, { namespace: workspace, name: "web" });
+      assert.equal(release.sync, sync);
+      assert.match(release.message ?? "", message);
+      assert.equal(release.since, now);
+      assert.equal(release.desiredVersion, undefined);
+    });
+});
+
+test("a release that is not being deleted has no pending uninstall", () => {
+  const bundle = aBundle({}, {}, { version: "2.0.0" });
+  const deployment = aDeployment("paris");
+
+  const release = releaseOf({ app, bundle, deployment, cluster: connected });
+
+  assert.deepEqual([release.uninstalling, release.desiredVersion], [false, "2.0.0"]);
+});
