@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { helmOpLabel } from "@flotilla/shared/api/names";
+import type { AppDetail } from "@flotilla/shared/dashboard";
+import type { HelmRelease } from "@flotilla/shared/flux";
 import { describe, test } from "vitest";
 import { aBundle, aCluster, aDeployment, now, workspace } from "../testing/index.ts";
 import { createFleetDetails } from "./details.ts";
@@ -56,5 +58,32 @@ describe("the releases of a cluster", () => {
     assert.deepEqual(found, releases);
     const hidden = shown(false);
     assert.deepEqual([hidden?.releases, hidden?.hiddenReleases], [[], releases.length]);
+  });
+});
+
+describe("the charts of a HelmRelease that is not resolved", () => {
+  const sourceRef = { kind: "HelmRepository", name: "charts" } as const;
+  const template = { chart: "web", sourceRef, reconcileStrategy: "ChartVersion" } as const;
+  const rows: readonly (readonly [
+    what: string,
+    spec: Partial<NonNullable<HelmRelease["spec"]>>,
+    charts: AppDetail["charts"],
+  ])[] = [
+    [
+      "are that of its template",
+      { chart: { spec: { ...template, version: "1.x" } } },
+      [{ repo: "", chart: "web", constraint: "1.x" }],
+    ],
+    ["are none with a chartRef", { chartRef: { kind: "OCIRepository", name: "web" } }, []],
+  ];
+  test.each(rows)("%s", (_, spec, charts) => {
+    const { details, helmReleases } = setUp();
+    const ref = { kind: "HelmRelease", namespace: "apps", name: "web" } as const;
+    helmReleases.saw({
+      metadata: { namespace: ref.namespace, name: ref.name },
+      spec: { interval: "10m", ...spec },
+    });
+
+    assert.deepEqual(details.app(ref)?.charts, charts);
   });
 });

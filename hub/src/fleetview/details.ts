@@ -93,7 +93,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
   function app(ref: AppRef): Unreviewed<AppDetail> | undefined {
     const key = keyOf({ namespace: ref.namespace, name: ref.name });
     const bundle = bundleOf(ref);
-    const charts = (pins: readonly ChartPin[] = []) => ({ charts: pins.map(chartOf) });
     switch (ref.kind) {
       case "HelmOp": {
         const helmOp = helmOps.store.get(key);
@@ -101,11 +100,11 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         const { pins, polling, lastPollingTriggered, conditions } = helmOp.status ?? {};
         const interval = helmOp.spec.pollingInterval ?? undefined;
         const { repo = "", chart = "", version = "" } = helmOp.spec.helm ?? {};
-        const wanted = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };
+        const desired = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };
         return {
           ...{ ...appOfHelmOp(helmOp), ...common("HelmOp", helmOp) },
           conditions: shownConditions(conditions),
-          charts: pins === undefined || pins.length === 0 ? [wanted] : pins.map(chartOf),
+          charts: chartsOf(pins, desired),
           polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
         };
       }
@@ -113,10 +112,13 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         const release = helmReleases.store.get(key);
         if (release === undefined) return undefined;
         const source = sourceRefOf(release);
+        const { chart, version } = release.spec?.chart?.spec ?? {};
+        const desired =
+          chart === undefined ? undefined : { repo: "", chart, constraint: version ?? "" };
         return {
           ...{ ...appOfHelmRelease(release), ...common("HelmRelease", release) },
           conditions: shownConditions(release.status?.conditions),
-          ...charts(bundle?.spec.helmOpOptions?.pins),
+          charts: chartsOf(bundle?.spec.helmOpOptions?.pins, desired),
           ...(source !== undefined && { source }),
           polling: shownPolling(undefined, undefined, undefined),
         };
@@ -126,7 +128,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         return {
           ...{ ...appOfBundle(bundle), ...common("Bundle", bundle) },
           conditions: shownConditions(bundle.status?.conditions),
-          ...charts(bundle.status?.pins),
+          charts: chartsOf(bundle.status?.pins),
           polling: shownPolling(undefined, bundle.status?.resolution, undefined),
         };
       }
@@ -242,7 +244,15 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
   };
 }
 
-function chartOf({ repo, chart, version, pin, note }: ChartPin): AppDetail["charts"][number] {
+type Chart = AppDetail["charts"][number];
+
+/** `desired`: what is shown before it is resolved. */
+function chartsOf(pins: readonly ChartPin[] = [], desired?: Chart): Chart[] {
+  if (pins.length > 0) return pins.map(chartOf);
+  return desired === undefined ? [] : [desired];
+}
+
+function chartOf({ repo, chart, version, pin, note }: ChartPin): Chart {
   const digest = archiveDigest(pin);
   const resolved = pinnedVersion(pin);
   return {
