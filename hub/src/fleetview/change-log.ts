@@ -1,6 +1,6 @@
 /**
- * Which entities have changed since a position, each once, in the order of their last changes. It has no values: a reader gets
- * those of now, so that a reader that is behind gets one change for each entity, however often it has changed.
+ * Which entities have changed since a position, each once, in the order of their last changes. It has no values: a reader looks
+ * up the current ones, so a reader that is behind gets one change for each entity, however often that has changed.
  */
 
 export interface ChangeLog {

@@ -7,7 +7,7 @@ import { eventOf, newestOf } from "./recent-events.ts";
 
 export type ShownCondition = AppDetail["conditions"][number];
 
-/** With those that are False first. */
+/** In the order of the status. */
 export function shownConditions(conditions: readonly Condition[] | undefined): ShownCondition[] {
   return (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
     ...{ type, status },
@@ -35,7 +35,7 @@ export function shownPolling(
 
 const maxEvents = 50;
 
-/** Those about one object. */
+/** The newest Events about one object, newest first. */
 export function eventsAbout(
   events: readonly Event[],
   {

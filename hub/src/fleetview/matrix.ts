@@ -1,6 +1,6 @@
 /**
- * The releases of the fleet as a matrix, Bundles by clusters: three bytes for each possible one, because a fleet has hundreds of
- * thousands of them and a reader wants all at once.
+ * The releases of the fleet as a matrix, Bundles by clusters: three bytes for each cell, because a fleet has hundreds of
+ * thousands of releases, and a reader gets all of them at once.
  */
 import {
   noRelease,
@@ -30,7 +30,7 @@ export interface Matrix {
   /** The clusters in which any of these Bundles has a release. */
   clustersOf(bundles: Iterable<ObjectKey>): readonly ObjectKey[];
   cell(bundle: ObjectKey, cluster: ObjectKey): Cell | undefined;
-  /** A function that returns the row of a Bundle for these clusters: many rows have the same. */
+  /** A function that returns the row of a Bundle for these clusters, whose columns are looked up once for all rows. */
   rowsFor(wanted: readonly ObjectKey[]): (bundle: ObjectKey) => RowText;
 }
 

@@ -17,7 +17,7 @@ export function eventOf(event: Event): FleetEvent | undefined {
   };
 }
 
-/** Without what is not shown: there are as many events as there are changes in an hour. */
+/** Only what is shown, so that the cache stays small: it has all events of the last hour. */
 export function shownPart({ apiVersion, kind, metadata, ...event }: Event): Event {
   const { type, reason, note, regarding, series, eventTime } = event;
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;

@@ -11,7 +11,7 @@ export function versionHistoryOf(
   const records = new Map<string, VersionRecord>();
   for (const { status } of deployments) {
     const counted = new Set<string>();
-    // Newest first: the first revision of a version is the one that counts.
+    // Newest first: of each version only the newest revision decides the counts.
     for (const { chartVersion, lastDeployed, status: helm } of status?.history ?? []) {
       if (!chartVersion || !lastDeployed) continue;
       const known = records.get(chartVersion);
