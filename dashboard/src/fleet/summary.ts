@@ -1,7 +1,7 @@
 /** What the overview says about the fleet. Pure. */
 import type { App, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
-import { type AnyState, byUrgency, needsAttention } from "../state/index.ts";
-import type { FleetState } from "./fleet-state.ts";
+import { type AnyState, byUrgency, lookOf, needsAttention } from "../state/index.ts";
+import { clusterKey, type FleetState, releaseStateAt } from "./fleet-state.ts";
 
 /** Something that needs attention. */
 export interface Concern {
@@ -9,6 +9,8 @@ export interface Concern {
   readonly namespace: string;
   readonly name: string;
   readonly state: AnyState;
+  /** It needs attention nevertheless: nothing of it recovers until somebody resumes it. */
+  readonly suspended: boolean;
   readonly reason: string;
   readonly message: string;
   /** RFC 3339; "" if it is not known. */
@@ -35,14 +37,12 @@ export function countStates(all: Iterable<Stated>): readonly StateCount[] {
     .sort((one, other) => byUrgency(one.state, other.state));
 }
 
-/**
- * The worst state first, then what began first. A cluster whose releases are not ready is left out: its apps are in the list, with
- * the reason. A HelmChart is left out where its HelmRelease says the same.
- */
-export function concernsOf({ apps, clusters, sources }: FleetState): readonly Concern[] {
+/** The worst state first, then what began first. A HelmChart is left out where its HelmRelease says the same. */
+export function concernsOf(fleet: FleetState): readonly Concern[] {
+  const { apps, clusters, sources } = fleet;
   return [
-    ...[...apps.values()].filter((app) => !app.suspended && needsAttention(app.state)).map(ofApp),
-    ...[...clusters.values()].filter(({ state }) => state === "Offline").map(ofCluster),
+    ...[...apps.values()].filter(({ state }) => needsAttention(state)).map(ofApp),
+    ...[...clusters.values()].filter((cluster) => isConcern(fleet, cluster)).map(ofCluster),
     ...[...sources.values()]
       .filter(({ kind, state }) => kind !== "HelmChart" && needsAttention(state))
       .map(ofSource),
@@ -53,12 +53,24 @@ export function concernsOf({ apps, clusters, sources }: FleetState): readonly Co
   );
 }
 
+/** A cluster whose releases are not ready is left out if the user sees all of them: the apps say the same, with the reason. */
+function isConcern(fleet: FleetState, cluster: FleetCluster): boolean {
+  if (!needsAttention(cluster.state)) return false;
+  const isOwn = cluster.state === "Offline" || cluster.state === "WaitCheckIn";
+  return isOwn || cluster.desired > visibleReleases(fleet, cluster);
+}
+
+function visibleReleases({ columnOf, rows }: FleetState, cluster: FleetCluster): number {
+  const column = columnOf.get(clusterKey(cluster)) ?? -1;
+  return [...rows.values()].filter((row) => releaseStateAt(row, column) !== undefined).length;
+}
+
 function ofApp(app: App): Concern {
   return { ...app, ...explained(app), clusters: Math.max(0, app.desired - app.ready) };
 }
 
 function ofCluster(cluster: FleetCluster): Concern {
-  return { ...cluster, ...explained(cluster), kind: "Cluster", clusters: 1 };
+  return { ...cluster, ...explained(cluster), kind: "Cluster", suspended: false, clusters: 1 };
 }
 
 function ofSource(source: FleetSource): Concern {
@@ -76,11 +88,16 @@ function explained({
 /** The answer to "is everything all right?". */
 export function headline({ apps, clusters }: FleetState, concerns: readonly Concern[]): string {
   const fleet = `${plural(apps.size, "app")} on ${plural(clusters.size, "cluster")}`;
-  if (apps.size === 0 && clusters.size === 0) return "Nothing is here yet";
+  if (apps.size === 0 && clusters.size === 0)
+    return "Nothing is here yet, or nothing that you may list";
   if (concerns.length > 0)
     return `${plural(concerns.length, "thing")} ${concerns.length === 1 ? "needs" : "need"} attention, of ${fleet}`;
-  const changing = [...apps.values()].filter(({ state }) => state !== "Ready").length;
+  const unfinished = [...apps.values()].filter(({ state }) => lookOf(state).tone !== "good");
+  const suspended = unfinished.filter((app) => app.suspended).length;
+  const changing = unfinished.length - suspended;
   if (changing > 0) return `${plural(changing, "change")} in progress, on ${fleet}; nothing failed`;
+  if (suspended > 0)
+    return `Nothing failed: ${fleet}; ${plural(suspended, "change")} ${suspended === 1 ? "waits" : "wait"} until somebody resumes what is suspended`;
   return `All is well: ${fleet}, all ready`;
 }
 

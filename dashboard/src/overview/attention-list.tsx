@@ -29,12 +29,12 @@ export function AttentionList({ concerns }: { readonly concerns: readonly Concer
 }
 
 function ConcernItem(concern: Concern) {
-  const { kind, namespace, name, state, message, since, clusters } = concern;
+  const { kind, namespace, name, state, suspended, message, since, clusters } = concern;
   const advice = adviceFor(concern);
   return (
     <li className="concern">
       <div className="concern-what">
-        <StateBadge state={state} />
+        <StateBadge state={state} suspended={suspended} />
         <Link href={pageOf(concern)}>
           <span className="soft">{kind}</span> <strong>{name}</strong>{" "}
           <span className="soft">in {namespace}</span>

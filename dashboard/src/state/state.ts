@@ -46,7 +46,7 @@ const statesByUrgency: readonly AnyState[] = [
 /** Whether somebody has to do something. What is in progress ends by itself. */
 export function needsAttention(state: AnyState): boolean {
   const { tone } = lookOf(state);
-  return tone === "bad" || tone === "warn" || state === "Offline";
+  return tone === "bad" || tone === "warn" || state === "Offline" || state === "WaitCheckIn";
 }
 
 /** 0 for the state that needs attention most. */
