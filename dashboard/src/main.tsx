@@ -2,7 +2,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ApiError } from "./api/index.ts";
+import { ApiError, isTransient } from "./api/index.ts";
 import { SessionGate } from "./session/index.ts";
 import { App, applyTheme, readTheme } from "./shell/index.ts";
 
@@ -12,8 +12,10 @@ const queryClient = new QueryClient({
       // The stream of changes says when something is to be read again.
       staleTime: Number.POSITIVE_INFINITY,
       refetchOnWindowFocus: false,
+      // The hub may be on this machine, which may be offline otherwise.
+      networkMode: "always",
       retry: (failures, error) =>
-        failures < 5 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+        isTransient(error) || (failures < 5 && error instanceof ApiError && error.status >= 500),
       retryDelay: (attempt) => Math.min(5_000, 500 * 2 ** attempt),
     },
   },

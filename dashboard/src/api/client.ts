@@ -1,6 +1,9 @@
 /** Requests to the hub's API. Its types come from the same schemas as the hub's. */
 import type { BodyOf, EndpointName, Problem, ResponseOf } from "@flotilla/shared/dashboard";
 
+/** Dispatched on the window when the hub answers that there is no session any more. */
+export const unauthorizedEvent = "flotilla:unauthorized";
+
 /** A request that was answered with a Problem, or not at all. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
@@ -16,10 +19,15 @@ export class ApiError extends Error {
   }
 }
 
+/** Whether a retry may help: there was no answer, or the hub is starting or stopping. */
+export function isTransient(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 0 || error.status === 503);
+}
+
 export interface RequestOptions {
   readonly method?: "GET" | "POST" | "DELETE";
   readonly body?: unknown;
-  /** The token against forged requests, of the session. */
+  /** The CSRF token of the session. */
   readonly csrfToken?: string;
   readonly signal?: AbortSignal;
 }
@@ -37,9 +45,10 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     ...(signal !== undefined && { signal }),
   }).catch((thrown: unknown) => {
     if (signal?.aborted === true) throw thrown;
-    throw new ApiError(0, { code: "UNREACHABLE", message: "The hub does not answer; retrying." });
+    throw new ApiError(0, { code: "UNREACHABLE", message: "The hub does not answer." });
   });
   if (response.ok) return response;
+  if (response.status === 401) window.dispatchEvent(new Event(unauthorizedEvent));
   const problem = (await response.json().catch(() => undefined)) as Problem | undefined;
   const message = `The hub answered with HTTP status ${response.status}.`;
   throw new ApiError(response.status, problem ?? { code: "HTTP", message });

@@ -1,2 +1,2 @@
 export { followChanges } from "./changes.ts";
-export { ApiError, get, post, send } from "./client.ts";
+export { ApiError, get, isTransient, post, send, unauthorizedEvent } from "./client.ts";

@@ -5,8 +5,13 @@ import { LoginPage } from "./login-page.tsx";
 import { SessionContext, useSessionQuery } from "./session.ts";
 
 export function SessionGate({ children }: { readonly children: ReactNode }) {
-  const { data: session, error, isPending } = useSessionQuery();
-  if (isPending) return <main className="gate" aria-busy="true" />;
+  const { data: session, error, isPending, failureReason } = useSessionQuery();
+  if (isPending)
+    return (
+      <main className="gate" aria-busy={failureReason === null}>
+        {failureReason !== null && <p role="alert">{failureReason.message} Retrying …</p>}
+      </main>
+    );
   if (session === undefined || session === null)
     return <LoginPage failure={error instanceof ApiError ? error.message : undefined} />;
   return <SessionContext value={session}>{children}</SessionContext>;

@@ -1,38 +1,82 @@
 /** The session of the page: read from the hub, begun by a login, ended by a logout or by the hub. */
 import type { Session } from "@flotilla/shared/dashboard";
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
-import { createContext, useContext } from "react";
-import { ApiError, get, post, send } from "../api/index.ts";
+import { createContext, useContext, useEffect } from "react";
+import { ApiError, get, isTransient, post, send, unauthorizedEvent } from "../api/index.ts";
 
 const sessionKey = ["session"] as const;
-/** In place of the token of a session. */
+/** In place of the CSRF token of a session. */
 const loginCsrf = "login";
 
 /** Null: nobody is logged in. */
 export function useSessionQuery() {
-  return useQuery({
+  const client = useQueryClient();
+  const query = useQuery({
     queryKey: sessionKey,
-    queryFn: async ({ signal }): Promise<Session | null> => {
-      const code = takeLoginCode();
-      if (code !== undefined) {
-        const session = await post<"beginSession">("/api/v1/session", { code }, loginCsrf);
-        if (session !== undefined) return session;
-      }
-      try {
-        return await get<"session">("/api/v1/session", signal);
-      } catch (thrown) {
-        if (thrown instanceof ApiError && thrown.status === 401) return null;
-        throw thrown;
-      }
-    },
+    queryFn: ({ signal }) => beginOrReadSession(signal),
   });
+  useEffect(() => {
+    const end = () => sessionEnded(client);
+    // A login link that is opened in this very tab changes the fragment alone.
+    const open = () => {
+      if (loginCode() !== undefined) location.reload();
+    };
+    addEventListener(unauthorizedEvent, end);
+    addEventListener("hashchange", open);
+    return () => {
+      removeEventListener(unauthorizedEvent, end);
+      removeEventListener("hashchange", open);
+    };
+  }, [client]);
+  useSameInAllTabs(query.data);
+  return query;
 }
 
-/** The code of a login link, which is removed from the address at once: it is no longer valid, and would stay in the history. */
-function takeLoginCode(): string | undefined {
-  const [, code] = /^#login=([\w-]+)$/.exec(location.hash) ?? [];
-  if (code !== undefined) history.replaceState(null, "", location.pathname + location.search);
-  return code;
+/** Of a login link: in the fragment, so that it is in no log. */
+function loginCode(): string | undefined {
+  return /^#login=([\w-]+)$/.exec(location.hash)?.[1];
+}
+
+/** Throws ApiError. */
+async function beginOrReadSession(signal: AbortSignal): Promise<Session | null> {
+  const code = loginCode();
+  if (code === undefined) return await readSession(signal);
+  // It is valid once, and would stay in the history; as long as the hub does not answer, a retry needs it.
+  const forget = () => history.replaceState(null, "", location.pathname + location.search);
+  try {
+    const session = await post<"beginSession">("/api/v1/session", { code }, loginCsrf);
+    forget();
+    return session ?? null;
+  } catch (thrown) {
+    if (isTransient(thrown)) throw thrown;
+    forget();
+    const session = await readSession(signal);
+    if (session === null) throw thrown;
+    return session;
+  }
+}
+
+async function readSession(signal: AbortSignal): Promise<Session | null> {
+  try {
+    return await get<"session">("/api/v1/session", signal);
+  } catch (thrown) {
+    if (thrown instanceof ApiError && thrown.status === 401) return null;
+    throw thrown;
+  }
+}
+
+/** All tabs share the cookies: one with another session would show one user what another one may see. */
+function useSameInAllTabs(session: Session | null | undefined): void {
+  const id = session === undefined ? undefined : (session?.csrfToken ?? "");
+  useEffect(() => {
+    if (id === undefined) return;
+    const tabs = new BroadcastChannel("flotilla-session");
+    tabs.postMessage(id);
+    tabs.addEventListener("message", ({ data }) => {
+      if (data !== id) location.reload();
+    });
+    return () => tabs.close();
+  }, [id]);
 }
 
 export async function login(client: QueryClient, token: string): Promise<void> {
@@ -42,7 +86,7 @@ export async function login(client: QueryClient, token: string): Promise<void> {
 
 /** To be called when the hub answers that there is no session any more. */
 export function sessionEnded(client: QueryClient): void {
-  replaceSession(client, null);
+  if (client.getQueryData(sessionKey)) replaceSession(client, null);
 }
 
 /** Another user must not see what the one before has read. */
@@ -60,6 +104,7 @@ export function useSession(): Session {
   return session;
 }
 
+/** Throws ApiError. */
 export function useLogout(): () => Promise<void> {
   const client = useQueryClient();
   const { csrfToken } = useSession();
