@@ -16,13 +16,14 @@ function setUp(position = "e-1") {
     reject: (status: number) => void;
   }[] = [];
   let lastTimer = 0;
+  let nowMs = 0;
   const stop = followChanges(
     position,
     {
       onChanges: (changes: readonly Change[], at) => log.push(`${changes.length} until ${at}`),
       onReset: () => log.push("reset"),
       onConnected: () => log.push("connected"),
-      onDisconnected: () => log.push("disconnected"),
+      onDisconnected: (sinceMs) => log.push(`disconnected since ${sinceMs}`),
       onUnauthorized: () => log.push("unauthorized"),
     },
     {
@@ -52,6 +53,7 @@ function setUp(position = "e-1") {
         return lastTimer;
       },
       clearTimeout: (timer) => void timers.delete(timer),
+      now: () => nowMs,
     },
   );
   return {
@@ -61,6 +63,7 @@ function setUp(position = "e-1") {
       const [entry] = timers;
       if (entry === undefined) assert.fail("there is no timer");
       timers.delete(entry[0]);
+      nowMs += entry[1].delayMs;
       entry[1].run();
     },
   };
@@ -85,7 +88,7 @@ describe("the page follows the changes", () => {
     connections[0]?.end();
     await settle();
 
-    assert.deepEqual(log.slice(-1), ["disconnected"]);
+    assert.deepEqual(log.slice(-1), ["disconnected since 0"]);
     assert.deepEqual(delays(), [500]);
     fire();
     const [, second] = connections;
@@ -95,7 +98,7 @@ describe("the page follows the changes", () => {
     assert.deepEqual(delays(), [1_000]);
   });
 
-  test("again when it hears nothing for a while", async () => {
+  test("again when nothing arrives for 12 s, and says since when", async () => {
     const { connections, log, fire, delays } = setUp();
     connections[0]?.send(": connected\n\n");
     await settle();
@@ -104,7 +107,7 @@ describe("the page follows the changes", () => {
     fire();
     await settle();
 
-    assert.deepEqual(log, ["connected", "disconnected"]);
+    assert.deepEqual(log, ["connected", "disconnected since 0"]);
   });
 
   test("until the hub says to read everything again, or that there is no session", async () => {

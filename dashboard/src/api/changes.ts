@@ -9,8 +9,8 @@ export interface ChangesListener {
   /** The fleet has to be read again. */
   onReset(): void;
   onConnected(): void;
-  /** Everything that is shown may be old from now on. */
-  onDisconnected(): void;
+  /** Nothing has arrived since `sinceMs` (ms since 1970), so what is shown may be old. */
+  onDisconnected(sinceMs: number): void;
   /** The session has ended. */
   onUnauthorized(): void;
 }
@@ -19,6 +19,8 @@ export interface StreamDeps {
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
   readonly setTimeout: (run: () => void, delayMs: number) => number;
   readonly clearTimeout: (timer: number) => void;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
 /** Several heartbeats. */
@@ -34,12 +36,14 @@ export function followChanges(
   const ending = new AbortController();
   let after = position;
   let failures = 0;
+  let aliveMs = deps.now();
 
   async function connect(): Promise<void> {
     const attempt = new AbortController();
     const signal = AbortSignal.any([ending.signal, attempt.signal]);
     let timer = deps.setTimeout(() => attempt.abort(), silenceMs);
     const alive = () => {
+      aliveMs = deps.now();
       deps.clearTimeout(timer);
       timer = deps.setTimeout(() => attempt.abort(), silenceMs);
     };
@@ -53,8 +57,9 @@ export function followChanges(
       for await (const message of messagesOf(response.body, alive)) {
         if (message.event === "reset") return void listener.onReset();
         if (message.event !== "changes") continue;
-        after = message.id === "" ? after : message.id;
-        listener.onChanges(JSON.parse(message.data) as Change[], after);
+        const position = message.id === "" ? after : message.id;
+        listener.onChanges(JSON.parse(message.data) as Change[], position);
+        after = position;
       }
     } catch {
       // Cut, silent or refused: all of them are retried.
@@ -62,7 +67,7 @@ export function followChanges(
       deps.clearTimeout(timer);
     }
     if (ending.signal.aborted) return;
-    listener.onDisconnected();
+    listener.onDisconnected(aliveMs);
     failures += 1;
     const waitMs = Math.min(backoff.maxMs, backoff.firstMs * 2 ** (failures - 1));
     const retry = deps.setTimeout(() => void connect(), waitMs);
@@ -77,6 +82,7 @@ const browser: StreamDeps = {
   fetch: (path, init) => fetch(path, init),
   setTimeout: (run, delayMs) => window.setTimeout(run, delayMs),
   clearTimeout: (timer) => window.clearTimeout(timer),
+  now: () => Date.now(),
 };
 
 interface Message {

@@ -17,7 +17,7 @@ import {
 import { clusterKey, objectKey, plural, useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { byUrgency, urgencyOf } from "../state/index.ts";
-import { Ago } from "../time/index.ts";
+import { Ago, useNow } from "../time/index.ts";
 
 export function ClusterPage(ref: ClusterRef) {
   const fleet = useFleet();
@@ -86,8 +86,9 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
       )}
       {orphans.length > 0 && (
         <p>
-          {plural(orphans.length, "orphan")}: the agent has {orphans.slice(0, 5).join(", ")}, which
-          the hub does not know. What they installed keeps running.
+          {plural(orphans.length, "orphan")}: the agent has {orphans.slice(0, 5).join(", ")}
+          {orphans.length > 5 && ` and ${orphans.length - 5} more`}, which the hub does not know.
+          What they installed keeps running.
         </p>
       )}
     </section>
@@ -144,6 +145,7 @@ function releaseColumns(cluster: string): readonly Column<ClusterRelease>[] {
 function Agent({ agent, labels }: ClusterDetail) {
   const { connected, version, skew, since, namespace, replica, certificateExpiresAt, revokedAt } =
     agent;
+  const now = useNow();
   return (
     <section className="card" aria-labelledby="agent-title">
       <h2 id="agent-title">Agent</h2>
@@ -166,11 +168,12 @@ function Agent({ agent, labels }: ClusterDetail) {
         {namespace !== undefined && <Fact name="Namespace">{namespace}</Fact>}
         {certificateExpiresAt !== undefined && (
           <Fact name="Certificate">
-            {connected && Date.parse(certificateExpiresAt) < Date.now() ? (
+            {connected && Date.parse(certificateExpiresAt) < now ? (
               "renewed since it connected"
             ) : (
               <>
-                of its connection ends <Ago at={certificateExpiresAt} />
+                of its connection {Date.parse(certificateExpiresAt) < now ? "expired" : "expires"}{" "}
+                <Ago at={certificateExpiresAt} />
               </>
             )}
           </Fact>

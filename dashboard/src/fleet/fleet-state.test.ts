@@ -80,10 +80,25 @@ describe("the fleet of the page", () => {
 
     assert.deepEqual([...after.clusters.keys()], ["ns/b", "ns/c"]);
     assert.deepEqual(after.columns, ["ns/a", "ns/b", "ns/c"]);
-    const row = after.rows.get(key);
-    assert.equal(releaseStateAt(row, 2), "Pending");
-    assert.equal(releaseStateAt(row, 0), undefined);
     assert.equal(after.apps.size, 0);
+    assert.equal(after.rows.size, 0);
+  });
+
+  test("has no release of an app that was deleted and created again", () => {
+    const gone = { of: "app", kind: "HelmOp", namespace: "ns", name: "web" } as const;
+    const after = withChanges(
+      fleetState(fleet),
+      [
+        { type: "removed", removed: gone },
+        { type: "release", app, cluster: "ns/a", state: null, version: "" },
+        { type: "app", app },
+        { type: "release", app, cluster: "ns/b", state: "Ready", version: "2.0.0" },
+      ],
+      "e-5",
+    );
+
+    const row = after.rows.get(key);
+    assert.deepEqual([releaseStateAt(row, 0), releaseStateAt(row, 1)], [undefined, "Ready"]);
   });
 
   test("has an event once, the newest first", () => {

@@ -1,4 +1,4 @@
-/** The fleet as the page keeps it: by key, so that a change of one release costs the same in a fleet of any size. Pure. */
+/** The fleet as the page keeps it: by key, so that a change copies only the maps and the row that it concerns. Pure. */
 import type {
   App,
   AppRef,
@@ -24,6 +24,8 @@ export interface Row {
 
 export interface FleetState {
   readonly position: string;
+  /** The hub's clock minus the browser's, in milliseconds. */
+  readonly clockOffsetMs: number;
   readonly apps: ReadonlyMap<string, App>;
   readonly clusters: ReadonlyMap<string, FleetCluster>;
   readonly sources: ReadonlyMap<string, FleetSource>;
@@ -55,9 +57,10 @@ export function objectKey({ kind, namespace, name }: Named & { readonly kind: st
   return `${kind}/${namespace}/${name}`;
 }
 
-export function fleetState(fleet: Fleet): FleetState {
+export function fleetState(fleet: Fleet, clockOffsetMs = 0): FleetState {
   return {
     position: fleet.position,
+    clockOffsetMs,
     apps: new Map(fleet.apps.map((app) => [objectKey(app), app])),
     clusters: new Map(fleet.clusters.map((cluster) => [clusterKey(cluster), cluster])),
     sources: new Map(fleet.sources.map((source) => [objectKey(source), source])),
@@ -131,6 +134,8 @@ interface MutableRow extends Row {
 /** Copies of what changes, each made once. */
 function draftOf(fleet: FleetState) {
   const copies = new Map<string, MutableRow>();
+  let rows: Map<string, Row> | undefined;
+  const allRows = () => (rows ??= new Map(fleet.rows));
   const changed: { -readonly [K in "columns" | "columnOf" | "events"]?: FleetState[K] } = {};
   let apps: Map<string, App> | undefined;
   let clusters: Map<string, FleetCluster> | undefined;
@@ -153,9 +158,14 @@ function draftOf(fleet: FleetState) {
       changed.columnOf = new Map(columnOf).set(cluster, columns.length);
       return columns.length;
     },
+    hasRow: (key: string) => allRows().has(key),
+    removeRow(key: string): void {
+      copies.delete(key);
+      allRows().delete(key);
+    },
     row(key: string, column: number): MutableRow {
       const known = copies.get(key);
-      const row = known ?? fleet.rows.get(key) ?? noRow;
+      const row = known ?? allRows().get(key) ?? noRow;
       if (known !== undefined && column < known.states.length) return known;
       const size = Math.max(column + 1, row.states.length);
       const copy = {
@@ -164,6 +174,7 @@ function draftOf(fleet: FleetState) {
         versions: [...row.versions],
       };
       copies.set(key, copy);
+      allRows().set(key, copy);
       return copy;
     },
     addEvent(event: FleetEvent): void {
@@ -178,7 +189,7 @@ function draftOf(fleet: FleetState) {
         ...(clusters !== undefined && { clusters }),
         ...(sources !== undefined && { sources }),
         ...(releaseChanges !== undefined && { releaseChanges }),
-        ...(copies.size > 0 && { rows: new Map([...fleet.rows, ...copies]) }),
+        ...(rows !== undefined && { rows }),
       };
     },
   };
@@ -212,8 +223,10 @@ function apply(draft: ReturnType<typeof draftOf>, change: Change): void {
     case "removed": {
       const { removed } = change;
       if (removed.of === "cluster") draft.clusters().delete(clusterKey(removed));
-      else if (removed.of === "app") draft.apps().delete(objectKey(removed));
-      else draft.sources().delete(objectKey(removed));
+      else if (removed.of === "app") {
+        draft.apps().delete(objectKey(removed));
+        draft.removeRow(objectKey(removed));
+      } else draft.sources().delete(objectKey(removed));
     }
   }
 }
@@ -225,7 +238,9 @@ function applyRelease(
 ): void {
   const column = draft.columnOf(cluster);
   draft.countReleaseChange(cluster);
-  const row = draft.row(objectKey(app), column);
+  const key = objectKey(app);
+  if (state === null && !draft.hasRow(key)) return;
+  const row = draft.row(key, column);
   row.states[column] = state === null ? 0 : stateCharacters[state].charCodeAt(0);
   const known = row.versions.indexOf(version);
   row.versionOf[column] =

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from "react";
 import { followChanges, get } from "../api/index.ts";
 import { sessionEnded } from "../session/index.ts";
+import { ClockProvider, clockOffsetMs } from "../time/index.ts";
 import { type FleetState, fleetState, withChanges } from "./fleet-state.ts";
 import { inNamespace } from "./in-namespace.ts";
 
@@ -22,9 +23,16 @@ const FleetContext = createContext<Followed | undefined>(undefined);
 export function FleetProvider({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
   const [connection, setConnection] = useState<Connection>({ kind: "live" });
-  const { data: fleet, error } = useQuery({
+  const {
+    data: fleet,
+    error,
+    failureReason,
+  } = useQuery({
     queryKey: fleetKey,
-    queryFn: async ({ signal }) => fleetState(await get<"fleet">("/api/v1/fleet", signal)),
+    queryFn: async ({ signal }) => {
+      const answer = await get<"fleet">("/api/v1/fleet", signal);
+      return fleetState(answer, clockOffsetMs(answer.now, Date.now()));
+    },
     // Maps of maps: comparing them costs more than drawing them.
     structuralSharing: false,
   });
@@ -45,22 +53,32 @@ export function FleetProvider({ children }: { readonly children: ReactNode }) {
       onReset() {
         void client.refetchQueries({ queryKey: fleetKey }).then(() => setReads((n) => n + 1));
       },
-      onConnected: () => setConnection({ kind: "live" }),
-      onDisconnected: () =>
-        setConnection((before) =>
-          before.kind === "lost" ? before : { kind: "lost", sinceMs: Date.now() },
-        ),
+      onConnected() {
+        setConnection({ kind: "live" });
+        // What could not be read meanwhile.
+        void client.invalidateQueries({ predicate: ({ state }) => state.status === "error" });
+      },
+      onDisconnected: (sinceMs) =>
+        setConnection((before) => (before.kind === "lost" ? before : { kind: "lost", sinceMs })),
       onUnauthorized: () => sessionEnded(client),
     });
   }, [client, isRead, reads]);
 
   if (fleet === undefined)
     return (
-      <div className="fleet-loading" aria-busy={error === null}>
-        {error !== null && <p role="alert">{error.message}</p>}
+      <div className="fleet-loading" aria-busy={failureReason === null}>
+        {failureReason !== null && (
+          <p role="alert">
+            {failureReason.message} {error === null && "Retrying …"}
+          </p>
+        )}
       </div>
     );
-  return <FleetContext value={{ fleet, connection }}>{children}</FleetContext>;
+  return (
+    <ClockProvider offsetMs={fleet.clockOffsetMs}>
+      <FleetContext value={{ fleet, connection }}>{children}</FleetContext>
+    </ClockProvider>
+  );
 }
 
 /** To the components inside it, the fleet is what is in one namespace of it; "": all. */

@@ -1,1 +1,3 @@
-export { Ago } from "./time.tsx";
+export { Ago } from "./ago.tsx";
+export { ClockProvider, useNow } from "./clock.tsx";
+export { clockOffsetMs } from "./relative-time.ts";

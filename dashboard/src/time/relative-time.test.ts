@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { relativeText } from "./relative-time.ts";
+import { clockOffsetMs, relativeText } from "./relative-time.ts";
 
 test("times are relative, in the largest whole unit", () => {
   const now = Date.UTC(2026, 0, 2);
@@ -14,4 +14,10 @@ test("times are relative, in the largest whole unit", () => {
     [-90_000, "in 1m"],
   ] as const;
   for (const [age, text] of rows) assert.equal(relativeText(now - age, now), text);
+});
+
+test("the hub's clock counts where the browser's is wrong", () => {
+  const now = Date.UTC(2026, 0, 2);
+  assert.equal(clockOffsetMs("2026-01-02T00:05:00Z", now), 300_000);
+  assert.equal(clockOffsetMs("2026-01-01T23:59:59Z", now), 0);
 });

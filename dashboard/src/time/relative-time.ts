@@ -22,3 +22,12 @@ export function relativeText(timeMs: number, nowMs: number): string {
     ? `${durationText(differenceMs)} ago`
     : `in ${durationText(-differenceMs)}`;
 }
+
+/** Less than this is the time that the answer took. */
+const minOffsetMs = 5_000;
+
+/** The hub's clock minus the browser's. `hubNow`: RFC 3339, of an answer that has just arrived. */
+export function clockOffsetMs(hubNow: string, nowMs: number): number {
+  const offset = Date.parse(hubNow) - nowMs;
+  return Math.abs(offset) < minOffsetMs ? 0 : offset;
+}
