@@ -2,7 +2,7 @@
 import type { EndpointName, ResponseOf } from "@flotilla/shared/dashboard";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { ApiError, get } from "../api/index.ts";
+import { get, isTransient } from "../api/index.ts";
 
 /** Between two reads, however often it changes. */
 const pauseMs = 1_000;
@@ -13,32 +13,32 @@ export const slowPauseMs = 3_000;
 export function useDetail<N extends EndpointName>(
   path: string,
   versions: readonly unknown[],
-  leastMs = pauseMs,
+  minIntervalMs = pauseMs,
 ) {
   const client = useQueryClient();
   const readAt = useRef(0);
   const readVersions = useRef(versions);
   const timer = useRef<number>(undefined);
-  const { data, error, dataUpdatedAt } = useQuery<ResponseOf<N>, Error>({
+  const { data, error, isFetching } = useQuery<ResponseOf<N>, Error>({
     queryKey: ["detail", path],
     queryFn: ({ signal }) => {
       readAt.current = Date.now();
+      readVersions.current = versions;
       return get<N>(path, signal);
     },
     // A page that is opened again shows what is there now.
     staleTime: 0,
-    retry: (failures, thrown) => failures < 5 && isTransient(thrown),
   });
-  // After each rendering: whether something has changed is cheap to see.
+  // After each rendering: whether something has changed is cheap to see. A read in progress is completed first, however slow it is.
   useEffect(() => {
+    if (isFetching || timer.current !== undefined) return;
     if (versions.every((each, index) => each === readVersions.current[index])) return;
-    readVersions.current = versions;
-    timer.current ??= window.setTimeout(
+    timer.current = window.setTimeout(
       () => {
         timer.current = undefined;
         void client.invalidateQueries({ queryKey: ["detail", path] });
       },
-      Math.max(0, readAt.current + leastMs - Date.now()),
+      Math.max(0, readAt.current + minIntervalMs - Date.now()),
     );
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: what waits is for this path
@@ -50,9 +50,5 @@ export function useDetail<N extends EndpointName>(
     [path],
   );
   // While the hub does not answer, what was read before stays: the page says of when it is.
-  return { data, dataUpdatedAt, error: data !== undefined && isTransient(error) ? null : error };
-}
-
-function isTransient(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 0 || error.status === 503);
+  return { data, error: data !== undefined && isTransient(error) ? null : error };
 }

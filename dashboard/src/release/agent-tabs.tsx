@@ -26,8 +26,8 @@ export interface AgentTabsProps {
   /** Of the release in the API. */
   readonly path: string;
   readonly release: ReleaseDetail;
-  /** Another number when the release has changed: what is shown is read again. */
-  readonly change: number;
+  /** Another text when the release has changed: what is shown is read again. */
+  readonly change: string;
 }
 
 export function AgentTabs({ path, release, change }: AgentTabsProps) {
@@ -92,7 +92,7 @@ export function AgentTabs({ path, release, change }: AgentTabsProps) {
 interface OpenedProps {
   readonly tab: Tab;
   readonly path: string;
-  readonly change: number;
+  readonly change: string;
   /** Only the logs of this pod; "": of all. */
   readonly pod: string;
   readonly setPod: (pod: string) => void;
@@ -142,15 +142,15 @@ function Logs({ path, change, pod, setPod }: Omit<OpenedProps, "tab" | "openLogs
             checked={isPrevious}
             onChange={(event) => setPrevious(event.target.checked)}
           />{" "}
-          before the last restart
+          previous container
         </label>
         {pod !== "" && (
           <button type="button" className="button" onClick={() => setPod("")}>
-            All pods (now {pod})
+            Show all pods (only {pod} now)
           </button>
         )}
         <button type="button" className="button" onClick={() => setRead(read + 1)}>
-          Read again
+          Refresh
         </button>
       </div>
       <Shown answer={answer}>
@@ -168,7 +168,7 @@ function Diff({ path, change }: Pick<OpenedProps, "path" | "change">) {
   const isSame = answer.isComplete && answer.problem === undefined && answer.text === "";
   return (
     <Shown answer={answer}>
-      {isSame && <p>Every object in the cluster is as the manifest of the release has it.</p>}
+      {isSame && <p>All objects match the release's manifest.</p>}
       {answer.text !== "" && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
         <pre className="lines" tabIndex={0}>
@@ -196,7 +196,7 @@ interface ClusterEvent {
 
 function Events({ path, change }: Pick<OpenedProps, "path" | "change">) {
   const answer = useAnswer(`${path}/events`, change);
-  const events = entriesOf<ClusterEvent>(answer);
+  const events = entriesOf<ClusterEvent>(answer.text);
   return (
     <Shown answer={answer}>
       {answer.isComplete && answer.problem === undefined && events.length === 0 && (
@@ -232,7 +232,7 @@ interface Revision {
 
 function History({ path, change }: Pick<OpenedProps, "path" | "change">) {
   const answer = useAnswer(`${path}/history`, change);
-  const revisions = entriesOf<Revision>(answer);
+  const revisions = entriesOf<Revision>(answer.text);
   return (
     <Shown answer={answer}>
       <ul className="conditions">

@@ -27,11 +27,10 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
   const { apps, releaseChanges } = useFleet();
   const key = clusterKey(cluster);
   const path = `/api/v1/clusters/${key}/releases/${app.kind}/${app.namespace}/${app.name}`;
-  const {
-    data: release,
-    error,
-    dataUpdatedAt,
-  } = useDetail<"release">(path, [apps.get(objectKey(app)), releaseChanges.get(key)]);
+  const { data: release, error } = useDetail<"release">(path, [
+    apps.get(objectKey(app)),
+    releaseChanges.get(key),
+  ]);
   if (error !== null) return <Failure error={error} />;
   if (release === undefined) return <Loading />;
   const { state, suspended, message, since, sync, health } = release;
@@ -62,7 +61,7 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
         {message !== undefined && <p className="detail-why">{message}</p>}
       </header>
       <Objects {...release} />
-      <AgentTabs path={path} release={release} change={dataUpdatedAt} />
+      <AgentTabs path={path} release={release} change={changeOf(release)} />
       <div className="columns">
         <Installed {...release} />
         <Conditions conditions={release.conditions} />
@@ -72,11 +71,16 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
   );
 }
 
+/** Another text as soon as the agent would answer something else; other releases of the cluster change nothing in it. */
+function changeOf({ state, version, history, notReady, modified }: ReleaseDetail): string {
+  return JSON.stringify([state, version, history[0], notReady, modified]);
+}
+
 function Objects({ notReady, modified, driftHistory }: ReleaseDetail) {
   if (notReady.length + modified.length + driftHistory.length === 0) return null;
   return (
     <section className="card" aria-labelledby="objects-title">
-      <h2 id="objects-title">Objects that are not as they should be</h2>
+      <h2 id="objects-title">Objects that are not ready or were modified</h2>
       <ul className="conditions">
         {notReady.map(({ kind, namespace, name, state, message }) => (
           <li key={`${kind}/${namespace}/${name}`} className="condition">
@@ -102,7 +106,7 @@ function Objects({ notReady, modified, driftHistory }: ReleaseDetail) {
       </ul>
       {driftHistory.length > 0 && (
         <details>
-          <summary>What others have changed before</summary>
+          <summary>Drift history</summary>
           <ul className="conditions">
             {driftHistory.map(({ kind, namespace, name, result, fields, manager, time }) => (
               <li key={`${time} ${kind}/${namespace}/${name}`} className="condition">

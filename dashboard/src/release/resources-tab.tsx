@@ -1,6 +1,7 @@
 /** The objects of a release in the cluster as a graph; the one that says why it is not ready is chosen first. */
 import { useMemo, useState } from "react";
 import { StateIcon } from "../badge/index.ts";
+import { plural } from "../fleet/index.ts";
 import { Shown, useAnswer } from "../requests/index.ts";
 import { Ago } from "../time/index.ts";
 import { parseResources, type ResourceNode, toneOf, worstNode } from "./resources.ts";
@@ -10,7 +11,7 @@ import "./resources-tab.css";
 export interface ResourcesTabProps {
   readonly path: string;
   /** As that of AgentTabs. */
-  readonly change: number;
+  readonly change: string;
   /** Absent: the user may not read logs. */
   readonly openLogs?: ((pod: string) => void) | undefined;
 }
@@ -64,12 +65,12 @@ export function ResourcesTab({ path, change, openLogs }: ResourcesTabProps) {
               </button>
             ))}
           </div>
-          {tree.more > 0 && <p className="soft">{tree.more} more objects are not shown.</p>}
+          {tree.more > 0 && <p className="soft">{plural(tree.more, "more object")} not shown.</p>}
         </section>
         {chosen !== undefined && <Chosen node={chosen} openLogs={openLogs} />}
       </div>
       <button type="button" className="button" onClick={() => setAttempt(attempt + 1)}>
-        Read again
+        Refresh
       </button>
     </Shown>
   );
@@ -101,7 +102,7 @@ function Chosen({
             {own}
             {reason !== undefined && `: ${reason}`}
             {ready && ", ready"}
-            {restarts > 0 && `, ${restarts} restarts`}
+            {restarts > 0 && `, ${plural(restarts, "restart")}`}
             <div className="soft">{image}</div>
             {why !== undefined && <p>{why}</p>}
           </div>

@@ -1,4 +1,6 @@
 /** The resource tree of a release, from the lines that the agent sends. Pure. */
+import { entriesOf } from "../requests/entries.ts";
+import type { Tone } from "../state/index.ts";
 
 export interface Container {
   readonly name: string;
@@ -34,12 +36,8 @@ export interface ResourceTree {
 
 type Line = Omit<ResourceNode, "id"> & { readonly uid?: string; readonly more?: number };
 
-/** A line that has not arrived as a whole yet is left out. */
 export function parseResources(text: string): ResourceTree {
-  const lines = text
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line) as Line);
+  const lines = entriesOf<Line>(text);
   const ids = new Set(lines.map(({ uid }) => uid));
   return {
     more: lines.reduce((sum, { more = 0 }) => sum + more, 0),
@@ -53,9 +51,7 @@ export function parseResources(text: string): ResourceTree {
   };
 }
 
-export type NodeTone = "bad" | "warn" | "busy" | "off" | "good";
-
-export function toneOf(state: string): NodeTone {
+export function toneOf(state: string): Tone {
   switch (state) {
     case "ready":
       return "good";

@@ -20,7 +20,7 @@ const nothing: Answer = { text: "", isComplete: false };
  * Each new `path`, and each new `attempt`, is a new request. What was read before from the same path stays until the new answer is
  * complete.
  */
-export function useAnswer(path: string, attempt: string | number = 0): Answer {
+export function useAnswer(path: string, attempt = ""): Answer {
   const [read, setRead] = useState({ path, answer: nothing });
   // biome-ignore lint/correctness/useExhaustiveDependencies: each attempt is a request of its own
   useEffect(() => {
@@ -65,12 +65,4 @@ async function* linesOf(response: Response): AsyncIterable<Line> {
     rest = lines.pop() ?? "";
     for (const line of lines) if (line !== "") yield JSON.parse(line) as Line;
   }
-}
-
-/** The lines of JSON that have arrived as a whole. */
-export function entriesOf<T>({ text }: Answer): readonly T[] {
-  return text
-    .split("\n")
-    .filter((line) => line.startsWith("{") && line.endsWith("}"))
-    .map((line) => JSON.parse(line) as T);
 }

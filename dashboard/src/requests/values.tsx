@@ -1,7 +1,8 @@
 /** The values of the release in this cluster, each with its origin. */
 import { useState } from "react";
 import { SearchField } from "../field/index.ts";
-import { entriesOf, useAnswer } from "./answer.ts";
+import { useAnswer } from "./answer.ts";
+import { entriesOf } from "./entries.ts";
 import { Shown } from "./shown.tsx";
 import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
 import "./values.css";
@@ -9,15 +10,15 @@ import "./values.css";
 export interface ValuesProps {
   /** Of the release in the API. */
   readonly path: string;
-  /** Another number when they have to be read again. */
-  readonly change?: number;
+  /** Another text when they have to be read again. */
+  readonly change?: string;
 }
 
-export function Values({ path, change = 0 }: ValuesProps) {
+export function Values({ path, change = "" }: ValuesProps) {
   const [text, setText] = useState("");
   const [isWithChart, setWithChart] = useState(false);
   const answer = useAnswer(`${path}/values`, change);
-  const all = entriesOf<ReleaseValue>(answer);
+  const all = entriesOf<ReleaseValue>(answer.text);
   const shown = all.filter((value) => isShown(value, { text, isWithChart }));
   const ofChart = all.filter(({ origin }) => origin.kind === "chart").length;
   return (
@@ -50,9 +51,9 @@ export function Values({ path, change = 0 }: ValuesProps) {
             <table>
               <thead>
                 <tr>
+                  <th scope="col">Key</th>
                   <th scope="col">Value</th>
-                  <th scope="col">Is</th>
-                  <th scope="col">From</th>
+                  <th scope="col">Origin</th>
                 </tr>
               </thead>
               <tbody>
