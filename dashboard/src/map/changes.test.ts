@@ -28,6 +28,11 @@ describe("a tile", () => {
       [row("rrr", [2, 2, 2], ["1.1.0", "1.0.0"]), row("r.r", [1, 0, 1], ["7"])],
       [],
     ],
+    [
+      "has not changed when an app was added to other clusters alone",
+      [...before, row("..r", [0, 0, 1], ["2.0.0"])],
+      [2],
+    ],
   ];
   for (const [name, after, changed] of cases)
     test(name, () => {

@@ -7,6 +7,7 @@ export function fingerprintsOf(rows: Iterable<Row>, columns: number): Uint32Arra
   for (const { states, versionOf, versions } of rows) {
     const hashes = versions.map(hashOf);
     for (const [column, state] of states.entries()) {
+      if (state === 0) continue;
       const version = hashes[(versionOf[column] ?? 0) - 1] ?? 0;
       prints[column] = Math.imul(prints[column] ?? 0, 31) + Math.imul(version, 7) + state;
     }

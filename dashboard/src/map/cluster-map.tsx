@@ -103,19 +103,19 @@ export function ClusterMap(props: ClusterMapProps) {
   );
 }
 
-/** By column: when its last change was seen, in the time of frames. Another map with each change. */
-function useChanges(fingerprints: Uint32Array): ReadonlyMap<number, number> {
+/**
+ * By column: when its last change was seen, in the time of frames. Another map with each change; what has faded is deleted by the
+ * animation, which may be much later where the page was hidden.
+ */
+function useChanges(fingerprints: Uint32Array): Map<number, number> {
   const [seen, setSeen] = useState({ fingerprints, changes: new Map<number, number>() });
   useEffect(() => {
     setSeen((before) => {
       const changed = changedColumns(before.fingerprints, fingerprints);
       if (changed.length === 0) return { fingerprints, changes: before.changes };
       const now = performance.now();
-      const recent = [...before.changes].filter(([, at]) => now - at < fadeMs);
-      return {
-        fingerprints,
-        changes: new Map([...recent, ...changed.map((each) => [each, now] as const)]),
-      };
+      const changes = new Map([...before.changes, ...changed.map((each) => [each, now] as const)]);
+      return { fingerprints, changes };
     });
   }, [fingerprints]);
   return seen.changes;
@@ -125,15 +125,18 @@ function useChanges(fingerprints: Uint32Array): ReadonlyMap<number, number> {
 function animate(
   brush: Brush,
   tiles: readonly TileDrawing[],
-  changes: ReadonlyMap<number, number>,
+  changes: Map<number, number>,
   nowMs: number,
 ): boolean {
   const opacity = 0.7 + 0.3 * Math.cos((nowMs / pulseMs) * 2 * Math.PI);
   let hasMore = false;
   for (const tile of tiles) {
-    const ageMs = nowMs - (changes.get(tile.column) ?? Number.NEGATIVE_INFINITY);
-    if (ageMs < fadeMs + 100) drawChange(brush, tile, Math.min(1, Math.max(0, ageMs / fadeMs)));
-    else if (tile.look?.isChanging === true) drawTile(brush, tile, opacity);
+    const changedAt = changes.get(tile.column);
+    if (changedAt !== undefined) {
+      const ageMs = nowMs - changedAt;
+      drawChange(brush, tile, Math.min(1, Math.max(0, ageMs / fadeMs)));
+      if (ageMs >= fadeMs) changes.delete(tile.column);
+    } else if (tile.look?.isChanging === true) drawTile(brush, tile, opacity);
     else continue;
     hasMore = true;
   }
