@@ -1,2 +1,3 @@
 export { pageOf, releasePage } from "./links.ts";
+export { sections } from "./sections.ts";
 export { useParameter } from "./use-parameter.ts";

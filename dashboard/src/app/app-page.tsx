@@ -15,8 +15,9 @@ import {
   Source,
   useDetail,
 } from "../detail/index.ts";
-import { objectKey, useFleet } from "../fleet/index.ts";
+import { objectKey, plural, useFleet } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
+import { noVersion } from "./filter-targets.ts";
 import { HistoryPanel } from "./history-panel.tsx";
 import { RolloutPanel } from "./rollout-panel.tsx";
 import { TargetsPanel } from "./targets-panel.tsx";
@@ -26,7 +27,7 @@ import "./app-page.css";
 export function AppPage(ref: AppRef) {
   const { apps, rows } = useFleet();
   const key = objectKey(ref);
-  const [text, setText] = useParameter("text", "");
+  const [, setVersion] = useParameter("version", "");
   const { kind, namespace, name } = ref;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}`;
   const { data: app, error } = useDetail<"app">(path, [apps.get(key), rows.get(key)]);
@@ -44,7 +45,7 @@ export function AppPage(ref: AppRef) {
         </h1>
         <StateBadge state={state} suspended={suspended} />
         <span className="soft">
-          ready on {ready} of {desired} clusters
+          ready on {ready} of {plural(desired, "cluster")}
           {since !== undefined && (
             <>
               , since <Ago at={since} style="age" />
@@ -61,9 +62,9 @@ export function AppPage(ref: AppRef) {
       </header>
       <div className="columns">
         <ChartPanel {...app} />
-        <RolloutPanel app={ref} chooseVersion={setText} />
+        <RolloutPanel app={ref} chooseVersion={(version) => setVersion(version || noVersion)} />
       </div>
-      <TargetsPanel app={ref} text={text} setText={setText} />
+      <TargetsPanel app={ref} />
       <div className="columns">
         <HistoryPanel app={ref} />
         <Conditions conditions={app.conditions} />
@@ -110,7 +111,7 @@ function ChartPanel({ charts, source, polling }: AppDetail) {
         )}
         {next !== undefined && (
           <Fact name="Next poll">
-            <Ago at={next} /> {failures > 0 && `after ${failures} failures`}
+            <Ago at={next} /> {failures > 0 && `after ${plural(failures, "failure")}`}
           </Fact>
         )}
       </Facts>

@@ -29,7 +29,7 @@ export function RolloutPanel({ app, chooseVersion }: RolloutPanelProps) {
     <section className="card" aria-labelledby="rollout-title">
       <h2 id="rollout-title">Rollout</h2>
       {counts.length === 0 || row === undefined ? (
-        <p className="soft">It is deployed to no cluster.</p>
+        <p className="soft">Not deployed to any cluster.</p>
       ) : (
         <>
           <VersionsList counts={counts} choose={chooseVersion} />
@@ -70,7 +70,7 @@ function RolloutMap({ app, row, counts }: RolloutMapProps) {
     <>
       <div className="panel-head rollout-head">
         <label>
-          Colours by{" "}
+          Colour by{" "}
           <select value={colours} onChange={(event) => setColours(event.target.value)}>
             <option>state</option>
             <option>version</option>

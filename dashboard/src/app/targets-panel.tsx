@@ -1,49 +1,43 @@
-/** The clusters of the app's workspace: whether it is deployed there and why, and how it is there. */
+/** The clusters of the app's workspace: whether it is deployed there and why, and how it is there; the address has the filters. */
 import type { AppRef, Target } from "@flotilla/shared/dashboard";
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { releasePage, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
 import { slowPauseMs, useDetail } from "../detail/index.ts";
-import { SearchField } from "../field/index.ts";
+import { SearchField, SelectField } from "../field/index.ts";
 import {
   clusterKey,
+  countVersions,
   objectKey,
   type Row,
   releaseStateAt,
   useFleet,
   versionAt,
 } from "../fleet/index.ts";
-import { type Column, VirtualTable } from "../list/index.ts";
-import { byUrgency, urgencyOf } from "../state/index.ts";
+import { type Column, inStates, StateChips, VirtualTable } from "../list/index.ts";
+import { urgencyOf } from "../state/index.ts";
+import { filterTargets, noVersion } from "./filter-targets.ts";
 
-export interface TargetsPanelProps {
-  readonly app: AppRef;
-  /** The filter. */
-  readonly text: string;
-  readonly setText: (text: string) => void;
-}
-
-export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
-  const { apps, rows, columnOf } = useFleet();
+export function TargetsPanel({ app }: { readonly app: AppRef }) {
+  const { apps, clusters, rows, columnOf } = useFleet();
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
   const key = objectKey(app);
   const row = rows.get(key);
   const { data, error } = useDetail<"targets">(path, [apps.get(key), row], slowPauseMs);
-  const [choice, setChoice] = useParameter("show", "in");
-  const shown = useMemo(
-    () =>
-      (data?.targets ?? [])
-        .map((target) => asNow(target, row, columnOf))
-        .filter(({ isTarget }) => choice === "all" || isTarget === (choice === "in"))
-        .filter((target) => hasText(target, text))
-        .sort(
-          (one, other) =>
-            byUrgency(one.state ?? "Ready", other.state ?? "Ready") ||
-            one.name.localeCompare(other.name),
-        ),
-    [data, row, columnOf, choice, text],
+  const [show, setShow] = useParameter("show", "in");
+  const [version, setVersion] = useParameter("version", "");
+  const [text, setText] = useParameter("text", "");
+  const [state, setState] = useParameter("state", "");
+  const ofAnyState = useMemo(() => {
+    const targets = (data?.targets ?? []).map((target) => asNow(target, row, columnOf));
+    return filterTargets(targets, clusters, { show, version, text });
+  }, [data, row, columnOf, clusters, show, version, text]);
+  const shown = useMemo(() => inStates(ofAnyState, state), [ofAnyState, state]);
+  const versions = useMemo(
+    () => countVersions(row).map((each) => each.version || noVersion),
+    [row],
   );
   const columns = useMemo(() => columnsOf({ kind, namespace, name }), [kind, namespace, name]);
   const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
@@ -53,12 +47,19 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
         <h2 id="targets-title">Clusters</h2>
         <label>
           Show{" "}
-          <select value={choice} onChange={(event) => setChoice(event.target.value)}>
+          <select value={show} onChange={(event) => setShow(event.target.value)}>
             <option value="in">targets ({inside})</option>
             <option value="out">others ({(data?.targets.length ?? 0) - inside})</option>
             <option value="all">all</option>
           </select>
         </label>
+        <SelectField
+          name="Version"
+          all="every version"
+          values={versions}
+          value={version}
+          onChange={setVersion}
+        />
         <SearchField
           name="Filter clusters"
           placeholder="Filter clusters"
@@ -68,14 +69,17 @@ export function TargetsPanel({ app, text, setText }: TargetsPanelProps) {
       </div>
       {error !== null && <p role="alert">{error.message}</p>}
       {data === undefined ? (
-        error === null && <p className="soft">Reading …</p>
+        error === null && <p className="soft">Loading …</p>
       ) : (
-        <VirtualTable
-          name="Clusters of this app"
-          rows={shown}
-          keyOf={clusterKey}
-          columns={columns}
-        />
+        <>
+          <StateChips rows={ofAnyState} chosen={state} choose={setState} />
+          <VirtualTable
+            name="Clusters of this app"
+            rows={shown}
+            keyOf={clusterKey}
+            columns={columns}
+          />
+        </>
       )}
     </section>
   );
@@ -125,10 +129,6 @@ function columnsOf(app: AppRef): readonly Column<Target>[] {
       cell: ({ message, why }) => <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>,
     },
   ];
-}
-
-function hasText({ namespace, name, why, version = "", message = "" }: Target, text: string) {
-  return [`${namespace}/${name}`, why, version, message].some((each) => each.includes(text));
 }
 
 function Name({ app, target }: { readonly app: AppRef; readonly target: Target }) {

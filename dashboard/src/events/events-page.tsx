@@ -83,7 +83,7 @@ export function EventsPage() {
         rows={shown}
         columns={columns}
         keyOf={({ id }) => id}
-        tallest={620}
+        maxHeightPx={620}
       />
     </section>
   );

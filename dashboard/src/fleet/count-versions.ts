@@ -1,5 +1,6 @@
 /** Which cluster runs which version, counted. Pure. */
 import type { App } from "@flotilla/shared/dashboard";
+import { compareTexts } from "./compare-texts.ts";
 import { type FleetState, objectKey, type Row, versionAt } from "./fleet-state.ts";
 
 export interface VersionCount {
@@ -8,7 +9,7 @@ export interface VersionCount {
   readonly count: number;
 }
 
-/** Newest first, as texts with numbers are compared. */
+/** Newest first. */
 export function countVersions(row: Row | undefined): readonly VersionCount[] {
   const counts = new Map<string, number>();
   for (const [column, state] of (row?.states ?? []).entries()) {
@@ -18,9 +19,7 @@ export function countVersions(row: Row | undefined): readonly VersionCount[] {
   }
   return [...counts]
     .map(([version, count]) => ({ version, count }))
-    .sort((one, other) =>
-      other.version.localeCompare(one.version, "en", { numeric: true, sensitivity: "base" }),
-    );
+    .sort((one, other) => compareTexts(other.version, one.version));
 }
 
 export interface AppVersions {

@@ -17,5 +17,6 @@ export {
   versionAt,
 } from "./fleet-state.ts";
 export { namespacesOf } from "./in-namespace.ts";
+export { labelTexts } from "./labels.ts";
 export { type Concern, concernsOf, countStates, headline, plural } from "./summary.ts";
 export { FleetOfNamespace, FleetProvider, useConnection, useFleet } from "./use-fleet.tsx";

@@ -1,5 +1,6 @@
 /** The name of a group above its part of a picture; a click shows this group alone. */
 import type { CSSProperties } from "react";
+import { plural } from "../fleet/index.ts";
 import "./group-head.css";
 
 export interface GroupHeadProps {
@@ -19,7 +20,7 @@ export function GroupHead({ value, count, style, onZoom }: GroupHeadProps) {
       tabIndex={-1}
       className="group-head"
       style={style}
-      title={`${value === "" ? "without the label" : value}: ${count} clusters`}
+      title={`${value === "" ? "without the label" : value}: ${plural(count, "cluster")}`}
       onClick={() => onZoom(value)}
     >
       {value === "" ? "others" : value} <small>{count}</small>

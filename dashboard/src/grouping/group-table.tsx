@@ -1,5 +1,5 @@
 /** What a picture of clusters shows as a table, for keyboards and screen readers. */
-import { useFleet } from "../fleet/index.ts";
+import { stateOfColumn, useFleet } from "../fleet/index.ts";
 import type { ClusterGroup } from "./groups.ts";
 import "./group-table.css";
 
@@ -9,7 +9,7 @@ export interface GroupTableProps {
 }
 
 export function GroupTable({ groups, onZoom }: GroupTableProps) {
-  const { columns, clusters } = useFleet();
+  const fleet = useFleet();
   return (
     <details className="group-table">
       <summary>As a table</summary>
@@ -25,7 +25,7 @@ export function GroupTable({ groups, onZoom }: GroupTableProps) {
         </thead>
         <tbody>
           {groups.map(({ value, columns: members }) => {
-            const states = members.map((column) => clusters.get(columns[column] ?? "")?.state);
+            const states = members.map((column) => stateOfColumn(fleet, column));
             const ready = states.filter((state) => state === "Ready").length;
             const offline = states.filter((state) => state === "Offline").length;
             return (

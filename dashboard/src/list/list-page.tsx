@@ -50,14 +50,20 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
         <NamespaceField values={namespaces} value={namespace} onChange={setNamespace} />
         <SearchField
           name="Label selector"
-          placeholder="Labels: env=prod,region"
+          placeholder="Labels: env=prod,!edge"
           value={labels}
           onChange={setLabels}
         />
         {controls}
       </div>
       <StateChips rows={ofAnyState} chosen={state} choose={setState} />
-      <VirtualTable name={title} rows={shown} columns={shownColumns} keyOf={keyOf} tallest={620} />
+      <VirtualTable
+        name={title}
+        rows={shown}
+        columns={shownColumns}
+        keyOf={keyOf}
+        maxHeightPx={620}
+      />
     </section>
   );
 }

@@ -10,6 +10,7 @@ import {
   chartsOf,
   clusterKey,
   clustersWithChart,
+  labelTexts,
   objectKey,
   useFleet,
 } from "../fleet/index.ts";
@@ -157,7 +158,7 @@ const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
     name: "Labels",
     width: 9,
     grow: 1,
-    ...textual(({ labels }) => labelText(labels)),
+    ...textual(({ labels }) => labelTexts(labels).join(", ")),
   },
 ];
 
@@ -175,7 +176,7 @@ export function ClusterList() {
         .filter((cluster) => withChart?.has(clusterKey(cluster)) ?? true)
         .map((cluster) => ({
           ...cluster,
-          texts: [cluster.agentVersion ?? "", labelText(cluster.labels), cluster.message ?? ""],
+          texts: [cluster.agentVersion ?? "", ...labelTexts(cluster.labels), cluster.message ?? ""],
         })),
     [clusters, withChart],
   );
@@ -219,10 +220,4 @@ export function SourceList() {
 /** So that what is suspended is found by this word. */
 function suspendedText({ suspended }: { readonly suspended: boolean }): string {
   return suspended ? "suspended" : "";
-}
-
-function labelText(labels: Readonly<Record<string, string>>): string {
-  return Object.entries(labels)
-    .map(([label, value]) => `${label}=${value}`)
-    .join(", ");
 }

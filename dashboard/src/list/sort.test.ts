@@ -11,7 +11,11 @@ describe("the order of a table", () => {
 
   const cases: readonly (readonly [string, readonly SortValue[], readonly SortValue[]])[] = [
     ["compares numbers", [10, 9, 1], [1, 9, 10]],
-    ["compares versions by their numbers", ["1.10.0", "1.9.0"], ["1.9.0", "1.10.0"]],
+    [
+      "compares versions as Helm does",
+      ["1.10.0", "1.10.0-rc.1", "v1.9.0"],
+      ["v1.9.0", "1.10.0-rc.1", "1.10.0"],
+    ],
     ["does not distinguish between capital and small letters", ["b", "A", "C"], ["A", "b", "C"]],
   ];
   for (const [name, values, sorted] of cases)

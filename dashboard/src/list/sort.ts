@@ -1,5 +1,7 @@
 /** The order of a table, as its address has it: `name`, or `-name` for the other direction. Pure. */
 
+import { compareTexts } from "../fleet/compare-texts.ts";
+
 /** Undefined comes last in both directions. */
 export type SortValue = string | number | undefined;
 
@@ -20,10 +22,8 @@ export function formatSort([sort]: readonly ColumnSort[]): string {
   return sort.desc ? `-${sort.id}` : sort.id;
 }
 
-const texts = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
-
-/** Numbers within texts count as numbers: 1.10.0 comes after 1.9.0. */
+/** Of one column: all are numbers, or all are texts. */
 export function compareValues(one: SortValue, other: SortValue): number {
   if (typeof one === "number" && typeof other === "number") return one - other;
-  return texts.compare(String(one), String(other));
+  return compareTexts(String(one), String(other));
 }

@@ -6,7 +6,7 @@ import { partsOf, toggled } from "./filter.ts";
 
 export interface StateChipsProps {
   /** What the other filters leave. */
-  readonly rows: readonly { readonly state: AnyState }[];
+  readonly rows: readonly { readonly state?: AnyState | undefined }[];
   /** Separated by commas; "": all. */
   readonly chosen: string;
   readonly choose: (states: string) => void;
@@ -17,17 +17,19 @@ export function StateChips({ rows, chosen, choose }: StateChipsProps) {
   return (
     <fieldset className="chips">
       <legend className="visually-hidden">States</legend>
-      {countStates(rows).map(({ state, count }) => (
-        <button
-          key={state}
-          type="button"
-          className="chip"
-          aria-pressed={states.has(state)}
-          onClick={() => choose(toggled(chosen, state))}
-        >
-          <StateBadge state={state} /> {count.toLocaleString("en")}
-        </button>
-      ))}
+      {countStates(rows.flatMap(({ state }) => (state === undefined ? [] : { state }))).map(
+        ({ state, count }) => (
+          <button
+            key={state}
+            type="button"
+            className="chip"
+            aria-pressed={states.has(state)}
+            onClick={() => choose(toggled(chosen, state))}
+          >
+            <StateBadge state={state} /> {count.toLocaleString("en")}
+          </button>
+        ),
+      )}
       {states.size > 0 && (
         <button type="button" className="chip" onClick={() => choose("")}>
           every state

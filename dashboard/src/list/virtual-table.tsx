@@ -36,8 +36,8 @@ export interface VirtualTableProps<T extends object> {
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
-  /** In pixels; longer tables scroll. */
-  readonly tallest?: number;
+  /** Longer tables scroll. */
+  readonly maxHeightPx?: number;
 }
 
 const rowHeight = 36;
@@ -45,7 +45,7 @@ const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSorted
 type Features = typeof features;
 
 export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
-  const { name, rows, columns, keyOf, tallest = 480 } = props;
+  const { name, rows, columns, keyOf, maxHeightPx = 480 } = props;
   const [sort, setSort] = useParameter("sort", "");
   const sorting = useMemo(() => parseSort(sort), [sort]);
   const definitions = useMemo(() => columns.map(definitionOf), [columns]);
@@ -72,7 +72,7 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
         aria-label={name}
         aria-rowcount={shown.length + 1}
         ref={scroller}
-        style={{ maxBlockSize: tallest }}
+        style={{ maxBlockSize: maxHeightPx }}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
         tabIndex={0}
       >

@@ -2,8 +2,9 @@
 import { Command } from "cmdk";
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { pageOf } from "../address/index.ts";
+import { pageOf, sections } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import { matchesText } from "../field/index.ts";
 import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
 import { lookOf } from "../state/index.ts";
 import { shortcutFor, shortcutTexts } from "./shortcuts.ts";
@@ -124,26 +125,15 @@ function Help() {
   );
 }
 
-const pages = [
-  { name: "Overview", href: "/" },
-  { name: "Apps", href: "/apps" },
-  { name: "Clusters", href: "/clusters" },
-  { name: "Sources", href: "/sources" },
-  { name: "Events", href: "/events" },
-] as const;
-
 function Find({ open }: { readonly open: (href: string) => void }) {
   const { apps, clusters, sources } = useFleet();
   const [text, setText] = useState("");
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   // Filtered here: a fleet has thousands of clusters, and the palette would make an element for each.
   const matching = <T extends { readonly namespace: string; readonly name: string }>(
     all: Iterable<T>,
   ) =>
     [...all]
-      .filter(({ namespace, name }) =>
-        words.every((word) => `${namespace}/${name}`.toLowerCase().includes(word)),
-      )
+      .filter(({ namespace, name }) => matchesText([`${namespace}/${name}`], text))
       .slice(0, shownOfKind);
   return (
     <Command label="Find a page, an app, a cluster or a source" shouldFilter={false}>
@@ -195,8 +185,8 @@ function Find({ open }: { readonly open: (href: string) => void }) {
           ))}
         </Command.Group>
         <Command.Group heading="Pages">
-          {pages
-            .filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)))
+          {sections
+            .filter(({ name }) => matchesText([name], text))
             .map(({ name, href }) => (
               <Command.Item key={href} value={`page ${name}`} onSelect={() => open(href)}>
                 {name}

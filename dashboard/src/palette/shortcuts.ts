@@ -1,4 +1,5 @@
 /** What keys do on every page. Pure. */
+import { sections } from "../address/sections.ts";
 
 export type Shortcut =
   | { readonly kind: "go"; readonly href: string }
@@ -11,21 +12,9 @@ export const shortcutTexts: readonly (readonly [string, string])[] = [
   ["Ctrl K or ⌘ K", "find a page, an app, a cluster or a source"],
   ["/", "filter the list"],
   ["j, k", "go to the next or the previous entry; Enter opens it"],
-  ["g o", "go to the overview"],
-  ["g a", "go to the apps"],
-  ["g c", "go to the clusters"],
-  ["g s", "go to the sources"],
-  ["g e", "go to the events"],
+  ...sections.map(({ key, name }) => [`g ${key}`, `go to ${name}`] as const),
   ["?", "show these shortcuts"],
 ];
-
-const pages: Readonly<Record<string, string>> = {
-  o: "/",
-  a: "/apps",
-  c: "/clusters",
-  s: "/sources",
-  e: "/events",
-};
 
 export interface Press {
   readonly key: string;
@@ -40,7 +29,7 @@ export interface Press {
 export function shortcutFor({ key, hasCommand, isTyping, before }: Press): Shortcut | undefined {
   if (hasCommand) return key.toLowerCase() === "k" ? { kind: "palette" } : undefined;
   if (isTyping) return undefined;
-  const href = pages[key];
+  const href = sections.find((section) => section.key === key)?.href;
   if (before === "g" && href !== undefined) return { kind: "go", href };
   if (key === "?") return { kind: "help" };
   if (key === "j" || key === "k") return { kind: "move", by: key === "j" ? 1 : -1 };
