@@ -14,7 +14,7 @@ import {
   Source,
   useDetail,
 } from "../detail/index.ts";
-import { clusterKey, objectKey, plural, useFleet } from "../fleet/index.ts";
+import { clusterKey, labelTexts, objectKey, plural, useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { byUrgency, urgencyOf } from "../state/index.ts";
 import { Ago, useNow } from "../time/index.ts";
@@ -179,11 +179,7 @@ function Agent({ agent, labels }: ClusterDetail) {
           </Fact>
         )}
         {revokedAt !== undefined && <Fact name="Revoked">{revokedAt}</Fact>}
-        <Fact name="Labels">
-          {Object.entries(labels)
-            .map(([label, value]) => `${label}=${value}`)
-            .join(", ")}
-        </Fact>
+        <Fact name="Labels">{labelTexts(labels).join(", ")}</Fact>
       </Facts>
     </section>
   );

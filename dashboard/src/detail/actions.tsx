@@ -7,15 +7,15 @@ import { useSession } from "../session/index.ts";
 import { CopyButton } from "./parts.tsx";
 
 const looks: Readonly<Record<ActionName, { readonly name: string; readonly text: string }>> = {
-  poll: { name: "Poll now", text: "Read its source now, and follow a new version." },
+  poll: { name: "Poll now", text: "Poll the source now; deploy a newer version if there is one." },
   reconcile: {
     name: "Reconcile",
     text: "Resolve its chart again, and reconcile its releases in all clusters.",
   },
-  retry: { name: "Retry", text: "Try failed releases again; failures so far do not count." },
+  retry: { name: "Retry", text: "Retry failed releases and reset their failure count." },
   force: { name: "Force", text: "Upgrade its releases with Helm, whatever their state." },
-  suspend: { name: "Suspend", text: "Change nothing any more, until it is resumed." },
-  resume: { name: "Resume", text: "Go on with what the spec says now." },
+  suspend: { name: "Suspend", text: "Stop reconciling until it is resumed." },
+  resume: { name: "Resume", text: "Resume reconciling with the current spec." },
 };
 
 export interface ActionsProps {

@@ -14,6 +14,9 @@ describe("a condition in words", () => {
     ["FetchFailed", "True", "bad"],
     ["FetchFailed", "False", "good"],
     ["Deployed", "Unknown", "busy"],
+    ["ArtifactInStorage", "True", "good"],
+    ["BuildFailed", "True", "bad"],
+    ["IncludeUnavailable", "True", "bad"],
   ] as const;
   for (const [type, status, tone] of cases)
     test(`${type}=${status} is a sentence, and ${tone}`, () => {

@@ -27,9 +27,9 @@ const words: Readonly<Record<string, Words>> = {
     Unknown: ["busy", "Whether something is being deployed is not known yet."],
   },
   Stalled: {
-    True: ["bad", "It needs a change by somebody: retries alone do not help."],
-    False: ["good", "Nothing waits for a change by somebody."],
-    Unknown: ["busy", "Whether it waits for a change by somebody is not known yet."],
+    True: ["bad", "Retries cannot fix this; it needs a change."],
+    False: ["good", "It is not stalled."],
+    Unknown: ["busy", "Whether it is stalled is not known yet."],
   },
   Released: {
     True: ["good", "Helm's last action succeeded."],
@@ -47,9 +47,9 @@ const words: Readonly<Record<string, Words>> = {
     Unknown: ["busy", "A failed release is being rolled back."],
   },
   Drifted: {
-    True: ["warn", "Somebody has changed installed objects."],
-    False: ["good", "The installed objects are as the release has them."],
-    Unknown: ["busy", "Whether installed objects were changed is not known yet."],
+    True: ["warn", "Objects differ from the release."],
+    False: ["good", "Objects match the release."],
+    Unknown: ["busy", "Whether objects differ from the release is not known yet."],
   },
   Deployed: {
     True: ["good", "Its agent has applied what is desired."],
@@ -80,6 +80,26 @@ const words: Readonly<Record<string, Words>> = {
     True: ["bad", "It could not be read."],
     False: ["good", "It could be read."],
     Unknown: ["busy", "It was not read yet."],
+  },
+  ArtifactInStorage: {
+    True: ["good", "Agents can fetch its revision."],
+    False: ["bad", "There is no revision that agents can fetch."],
+    Unknown: ["busy", "Its revision was not read yet."],
+  },
+  BuildFailed: {
+    True: ["bad", "The chart could not be built from its source."],
+    False: ["good", "The chart could be built from its source."],
+    Unknown: ["busy", "The chart was not built yet."],
+  },
+  StorageOperationFailed: {
+    True: ["bad", "Its files could not be stored."],
+    False: ["good", "Its files could be stored."],
+    Unknown: ["busy", "Its files were not stored yet."],
+  },
+  IncludeUnavailable: {
+    True: ["bad", "A source that it includes is not available."],
+    False: ["good", "The sources that it includes are available."],
+    Unknown: ["busy", "The sources that it includes were not read yet."],
   },
 };
 

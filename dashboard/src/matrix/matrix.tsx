@@ -14,7 +14,7 @@ import { type Cell, cellAt, layoutGroups, stateOfCell } from "./layout.ts";
 import "./matrix.css";
 
 const rowHeight = 24;
-const tallest = 420;
+const maxHeightPx = 420;
 
 export interface MatrixProps {
   readonly groups: readonly ClusterGroup[];
@@ -44,7 +44,7 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
   const { width } = useSize(plot);
   const palette = usePalette();
   const [pointed, setPointed] = useState<Pointed>();
-  const height = Math.min(tallest, apps.length * rowHeight);
+  const height = Math.min(maxHeightPx, apps.length * rowHeight);
   const layout = useMemo(() => layoutGroups(groups, width), [groups, width]);
   const rows = useVirtualizer({
     count: apps.length,
@@ -133,7 +133,7 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
             <canvas
               ref={canvas}
               role="img"
-              aria-label="The state of each release; the table below says the same"
+              aria-label="The state of each release; each app's page lists its clusters"
               className="matrix-canvas"
               style={{ inlineSize: width, blockSize: height }}
               onMouseMove={(event) => setPointed(point(event))}

@@ -12,7 +12,7 @@ export function Shown({ answer, children }: ShownProps) {
     <>
       {answer.problem !== undefined && <p role="alert">{answer.problem}</p>}
       {children}
-      {!answer.isComplete && <p className="soft">Reading …</p>}
+      {!answer.isComplete && <p className="soft">Loading …</p>}
     </>
   );
 }

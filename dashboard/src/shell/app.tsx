@@ -1,6 +1,7 @@
 /** The frame of all pages: navigation, whether the data is live, and the user. */
 import { Suspense } from "react";
 import { Link, useLocation } from "wouter";
+import { sections } from "../address/index.ts";
 import { FleetProvider } from "../fleet/index.ts";
 import { Palette } from "../palette/index.ts";
 import { Logo } from "../session/index.ts";
@@ -11,14 +12,6 @@ import { UserMenu } from "./user-menu.tsx";
 import "./theme.css";
 import "./base.css";
 import "./app.css";
-
-const sections = [
-  { href: "/", name: "Overview" },
-  { href: "/apps", name: "Apps" },
-  { href: "/clusters", name: "Clusters" },
-  { href: "/sources", name: "Sources" },
-  { href: "/events", name: "Events" },
-] as const;
 
 export function App() {
   const [location] = useLocation();

@@ -39,7 +39,7 @@ export class FailedPage extends Component<FailedPageProps, State> {
             : `The page failed: ${error instanceof Error ? error.message : "see the browser's console"}`}
         </p>
         <button type="button" className="button" onClick={() => window.location.reload()}>
-          Load again
+          Reload
         </button>
       </div>
     );

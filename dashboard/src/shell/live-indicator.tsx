@@ -9,7 +9,7 @@ export function LiveIndicator() {
       <span className="live-dot" aria-hidden="true" />
       {isLive
         ? "Live"
-        : `Reconnecting; this is the state of ${new Date(connection.sinceMs).toLocaleTimeString()}`}
+        : `Reconnecting; data as of ${new Date(connection.sinceMs).toLocaleTimeString()}`}
     </span>
   );
 }

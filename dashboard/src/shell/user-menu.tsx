@@ -6,6 +6,7 @@ import { chooseTheme, readTheme, type Theme } from "./theme.ts";
 export function UserMenu() {
   const { user } = useSession();
   const logout = useLogout();
+  const [problem, setProblem] = useState("");
   const [theme, setTheme] = useState<Theme>(readTheme);
   const other = theme === "dark" ? "light" : "dark";
   return (
@@ -23,9 +24,14 @@ export function UserMenu() {
       >
         {other === "dark" ? "Dark" : "Light"}
       </button>
-      <button type="button" className="button" onClick={() => void logout()}>
+      <button
+        type="button"
+        className="button"
+        onClick={() => void logout().catch((thrown: unknown) => setProblem(String(thrown)))}
+      >
         Log out
       </button>
+      {problem !== "" && <span role="alert">{problem}</span>}
     </div>
   );
 }

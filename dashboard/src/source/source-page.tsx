@@ -68,14 +68,14 @@ export function SourcePage(ref: SourcePageProps) {
                 <code>{digest.slice(0, 19)}…</code> <CopyButton text={digest} what="the digest" />
               </Fact>
             )}
-            {polling.interval !== undefined && <Fact name="Read every">{polling.interval}</Fact>}
+            {polling.interval !== undefined && <Fact name="Interval">{polling.interval}</Fact>}
             {polling.last !== undefined && (
-              <Fact name="Last read">
+              <Fact name="Last fetch">
                 <Ago at={polling.last} />
               </Fact>
             )}
             {polling.next !== undefined && (
-              <Fact name="Next read">
+              <Fact name="Next fetch">
                 <Ago at={polling.next} />
               </Fact>
             )}

@@ -1,6 +1,5 @@
 /** What the states are called and how they look: a colour, an icon and a word, always together. Pure. */
 import type { AppState, ClusterState, SourceState } from "@flotilla/shared/dashboard";
-import { appStates } from "@flotilla/shared/dashboard/states";
 
 export type AnyState = AppState | ClusterState | SourceState;
 
@@ -34,14 +33,22 @@ export function lookOf(state: AnyState): StateLook {
 }
 
 /** From the state that needs attention most. */
-const statesByUrgency: readonly AnyState[] = [
-  ...appStates.slice(0, 3),
+const statesByUrgency = [
+  "NotAccepted",
+  "ErrApplied",
+  "NotReady",
   "Failed",
-  ...appStates.slice(3, -1),
+  "Modified",
+  "Stalled",
+  "WaitApplied",
+  "OutOfSync",
+  "Pending",
+  "Offline",
+  "Progressing",
   "WaitCheckIn",
   "Unmanaged",
   "Ready",
-];
+] as const satisfies readonly AnyState[];
 
 /** Whether somebody has to do something. What is in progress ends by itself. */
 export function needsAttention(state: AnyState): boolean {

@@ -150,6 +150,6 @@ test("a page with a missing part reloads once, then says so", async (t) => {
     .waitFor();
   assert.ok(missing >= 2, "it has tried again");
   await page.unroute(isPart);
-  await page.getByRole("button", { name: "Load again" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   await waitForNames(page, ["broken", "api", "new", "old"]);
 });

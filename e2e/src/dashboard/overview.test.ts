@@ -89,7 +89,7 @@ describe("the dashboard", () => {
     await page.getByRole("status").getByText("Live").waitFor();
 
     await fleet.stopHub();
-    await page.getByText(/Reconnecting; this is the state of/).waitFor();
+    await page.getByText(/Reconnecting; data as of/).waitFor();
     // A page whose part cannot be loaded now says so, and what was loaded is still there.
     await page.getByRole("link", { name: "Sources" }).click();
     await page

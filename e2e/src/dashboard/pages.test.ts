@@ -90,7 +90,7 @@ for (const theme of ["light", "dark"] as const)
         await page.goto(`${address}${path}`);
         await page.getByRole("heading", { level: 1, name: new RegExp(title) }).waitFor();
         await page.locator('[aria-busy="true"]').first().waitFor({ state: "detached" });
-        await page.getByText("Reading …").first().waitFor({ state: "detached" });
+        await page.getByText("Loading …").first().waitFor({ state: "detached" });
       }
 
       for (const [name, path, title] of pages)

@@ -66,7 +66,7 @@ test("an upgrade is followed over two clusters, and its history stays", async (t
 
   // A version chooses the clusters that run it, and a tile opens its release.
   await rollout.getByRole("button", { name: /^1.1.0/ }).click();
-  await page.waitForURL(/text=1\.1\.0/);
+  await page.waitForURL(/version=1\.1\.0/);
   await rollout.getByRole("img").click({ position: { x: 5, y: 5 } });
   await page.getByRole("heading", { name: "web on lyon" }).waitFor();
   assert.deepEqual(errors, []);
