@@ -69,7 +69,8 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
     [releases],
   );
   const key = clusterKey(cluster);
-  const columns = useMemo(() => releaseColumns(key), [key]);
+  const { apps } = useFleet();
+  const columns = useMemo(() => releaseColumns(key, apps), [key, apps]);
   return (
     <section className="card" aria-labelledby="releases-title">
       <h2 id="releases-title">Releases</h2>
@@ -96,22 +97,31 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
 }
 
 /** `cluster`: as `NAMESPACE/NAME`. */
-function releaseColumns(cluster: string): readonly Column<ClusterRelease>[] {
+function releaseColumns(
+  cluster: string,
+  apps: ReadonlyMap<string, unknown>,
+): readonly Column<ClusterRelease>[] {
   return [
     {
       name: "App",
       width: 16,
-      cell: ({ app }) => (
-        <Link href={releasePage(cluster, app)}>
-          <span className="soft">{app.kind}</span> {app.name}
-        </Link>
-      ),
+      cell({ app }) {
+        const name = (
+          <>
+            <span className="soft">{app.kind}</span> {app.name}
+          </>
+        );
+        // An app that was deleted has no pages; what is still to be uninstalled of it has a row.
+        if (!apps.has(objectKey(app))) return name;
+        return <Link href={releasePage(cluster, app)}>{name}</Link>;
+      },
       sortBy: ({ app }) => app.name,
     },
     {
       name: "State",
       width: 12,
-      cell: ({ state, suspended }) => <StateBadge state={state} suspended={suspended} />,
+      cell: ({ state, suspended, uninstalling }) =>
+        uninstalling ? "Uninstalling" : <StateBadge state={state} suspended={suspended} />,
       sortBy: ({ state }) => urgencyOf(state),
     },
     {

@@ -20,7 +20,13 @@ import type { Scope } from "../access/index.ts";
 import { bundleKeyOf, clusterKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { stateOf, stateWhileOffline } from "../summary/index.ts";
-import { appOfBundle, appOfHelmOp, appOfHelmRelease, appRefOf } from "./app-of.ts";
+import {
+  appOfBundle,
+  appOfHelmOp,
+  appOfHelmRelease,
+  appRefOf,
+  appRefOfDeployment,
+} from "./app-of.ts";
 import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { type Entity, formatEntity, parseEntity } from "./entity.ts";
@@ -69,13 +75,14 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const [bundle, cluster] = [bundleKeyOf(deployment), clusterKeyOf(deployment)];
     const cell = isGone ? undefined : cellOf(deployment, clusters.store.get(cluster));
     matrix.set(bundle, cluster, cell);
-    return { bundle, cluster };
+    return { deployment, bundle, cluster };
   }
 
-  /** Only a Bundle that exists has a row: when it appears or disappears, all its releases change. */
-  function releaseChanged(release: ReturnType<typeof place>): void {
+  /** Of a pending uninstall without its Bundle, too: it has no row, but the page of its cluster shows it. */
+  function releaseChanged({ deployment, ...release }: ReturnType<typeof place>): void {
     const bundle = bundles.store.get(release.bundle);
-    if (bundle !== undefined) changed({ of: "release", app: appRefOf(bundle), ...release });
+    const app = bundle === undefined ? appRefOfDeployment(deployment) : appRefOf(bundle);
+    if (app !== undefined) changed({ of: "release", app, ...release });
   }
 
   function show(cluster: Cluster): FleetCluster {
@@ -130,6 +137,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const bundle = after ?? before;
     if (bundle === undefined) return;
     const app = appRefOf(bundle);
+    // Only a Bundle that exists has a row.
     if (before === undefined || after === undefined)
       for (const cluster of matrix.clustersOf([key]))
         changed({ of: "release", app, bundle: key, cluster });
