@@ -11,7 +11,12 @@ import type {
   FleetSource,
   ReleaseState,
 } from "@flotilla/shared/dashboard";
-import { noRelease, releaseStates, stateCharacters } from "@flotilla/shared/dashboard/states";
+import {
+  firstVersionCode,
+  noRelease,
+  releaseStates,
+  stateCharacters,
+} from "@flotilla/shared/dashboard/states";
 
 /** The releases of one app, by the index of the cluster's column. */
 export interface Row {
@@ -40,8 +45,6 @@ export interface FleetState {
 }
 
 const maxEvents = 200;
-/** As in the contract of `versionOf`. */
-const firstVersion = 48;
 
 interface Named {
   readonly namespace: string;
@@ -120,7 +123,7 @@ function rowOf({ states, versions, versionOf }: FleetRow): Row {
       return code === none ? 0 : code;
     }),
     versionOf: Uint16Array.from(versionOf, (character) =>
-      character === noRelease ? 0 : character.charCodeAt(0) - firstVersion + 1,
+      character === noRelease ? 0 : character.charCodeAt(0) - firstVersionCode + 1,
     ),
   };
 }

@@ -5,13 +5,11 @@ import { plural } from "../fleet/index.ts";
 import { Shown, useAnswer } from "../requests/index.ts";
 import { Ago } from "../time/index.ts";
 import { parseResources, type ResourceNode, toneOf, worstNode } from "./resources.ts";
+import type { TabProps } from "./tab-props.ts";
 import { layoutTree, nodeSize } from "./tree-layout.ts";
 import "./resources-tab.css";
 
-export interface ResourcesTabProps {
-  readonly path: string;
-  /** As that of AgentTabs. */
-  readonly change: string;
+export interface ResourcesTabProps extends TabProps {
   /** Absent: the user may not read logs. */
   readonly openLogs?: ((pod: string) => void) | undefined;
 }

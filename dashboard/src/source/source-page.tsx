@@ -71,7 +71,8 @@ export function SourcePage(ref: SourcePageProps) {
             {polling.interval !== undefined && <Fact name="Interval">{polling.interval}</Fact>}
             {polling.last !== undefined && (
               <Fact name="Last fetch">
-                <Ago at={polling.last} />
+                <Ago at={polling.last} />{" "}
+                {polling.error === undefined ? "succeeded" : `failed: ${polling.error}`}
               </Fact>
             )}
             {polling.next !== undefined && (

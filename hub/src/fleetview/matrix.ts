@@ -3,6 +3,7 @@
  * thousands of releases, and a reader gets all of them at once.
  */
 import {
+  firstVersionCode,
   noRelease,
   type ReleaseState,
   releaseStates,
@@ -44,8 +45,6 @@ interface Row {
 }
 
 const noCode = noRelease.charCodeAt(0);
-/** The character of the first version of a row. */
-const firstVersion = 48;
 /** Versions that are in use at the same time in one row; a further one is shown as none. */
 const maxVersions = 1_000;
 
@@ -118,7 +117,7 @@ function rowText(row: Row, columns: readonly number[]): RowText {
     const version = row.versionOf[column] ?? 0;
     let character = version === 0 ? noRelease : shown.get(version);
     if (character === undefined) {
-      character = String.fromCharCode(firstVersion + versions.length);
+      character = String.fromCharCode(firstVersionCode + versions.length);
       shown.set(version, character);
       versions.push(row.versions[version - 1] ?? "");
     }

@@ -34,6 +34,7 @@ export {
   appStates,
   type ClusterState,
   clusterStates,
+  firstVersionCode,
   noRelease,
   type ReleaseState,
   releaseStates,

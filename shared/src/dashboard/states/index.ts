@@ -67,3 +67,5 @@ export const stateCharacters = {
   Ready: "r",
 } as const satisfies Readonly<Record<ReleaseState, string>>;
 export const noRelease = ".";
+/** The code of the character that stands for the first version of a row. */
+export const firstVersionCode = 48;

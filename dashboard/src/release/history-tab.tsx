@@ -1,0 +1,35 @@
+/** Helm's history of the release. */
+import { entriesOf, Shown, useAnswer } from "../requests/index.ts";
+import { Ago } from "../time/index.ts";
+import type { TabProps } from "./tab-props.ts";
+
+interface Revision {
+  readonly revision: number;
+  readonly status: string;
+  readonly chartName: string;
+  readonly chartVersion: string;
+  readonly deployedAt?: string;
+  readonly description: string;
+}
+
+export function HistoryTab({ path, change }: TabProps) {
+  const answer = useAnswer(`${path}/history`, change);
+  const revisions = entriesOf<Revision>(answer.text);
+  return (
+    <Shown answer={answer}>
+      <ul className="conditions">
+        {revisions.map(({ revision, status, chartName, chartVersion, deployedAt, description }) => (
+          <li key={revision} className="condition">
+            <strong>
+              Revision {revision}: {chartName} {chartVersion}
+            </strong>
+            <span className="soft">
+              {status} {deployedAt !== undefined && <Ago at={deployedAt} />}
+            </span>
+            <p>{description}</p>
+          </li>
+        ))}
+      </ul>
+    </Shown>
+  );
+}

@@ -1,0 +1,7 @@
+/** What all tabs of a release have. */
+export interface TabProps {
+  /** Of the release in the API. */
+  readonly path: string;
+  /** As that of AgentTabs. */
+  readonly change: string;
+}
