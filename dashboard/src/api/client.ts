@@ -1,5 +1,11 @@
 /** Requests to the hub's API. Its types come from the same schemas as the hub's. */
-import type { BodyOf, EndpointName, Problem, ResponseOf } from "@flotilla/shared/dashboard";
+import {
+  type BodyOf,
+  csrfHeader,
+  type EndpointName,
+  type Problem,
+  type ResponseOf,
+} from "@flotilla/shared/dashboard";
 
 /** Dispatched on the window when the hub answers that there is no session any more. */
 export const unauthorizedEvent = "flotilla:unauthorized";
@@ -39,7 +45,7 @@ export async function send(path: string, options: RequestOptions = {}): Promise<
     method,
     headers: {
       ...(body !== undefined && { "content-type": "application/json" }),
-      ...(csrfToken !== undefined && { "flotilla-csrf": csrfToken }),
+      ...(csrfToken !== undefined && { [csrfHeader]: csrfToken }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal !== undefined && { signal }),

@@ -1,12 +1,10 @@
 /** The session of the page: read from the hub, begun by a login, ended by a logout or by the hub. */
-import type { Session } from "@flotilla/shared/dashboard";
+import { loginCsrfToken, type Session } from "@flotilla/shared/dashboard";
 import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
 import { createContext, useContext, useEffect } from "react";
 import { ApiError, get, isTransient, post, send, unauthorizedEvent } from "../api/index.ts";
 
 const sessionKey = ["session"] as const;
-/** In place of the CSRF token of a session. */
-const loginCsrf = "login";
 
 /** Null: nobody is logged in. */
 export function useSessionQuery() {
@@ -44,7 +42,7 @@ async function beginOrReadSession(signal: AbortSignal): Promise<Session | null> 
   // It is valid once, and would stay in the history; as long as the hub does not answer, a retry needs it.
   const forget = () => history.replaceState(null, "", location.pathname + location.search);
   try {
-    const session = await post<"beginSession">("/api/v1/session", { code }, loginCsrf);
+    const session = await post<"beginSession">("/api/v1/session", { code }, loginCsrfToken);
     forget();
     return session ?? null;
   } catch (thrown) {
@@ -80,7 +78,7 @@ function useSameInAllTabs(session: Session | null | undefined): void {
 }
 
 export async function login(client: QueryClient, token: string): Promise<void> {
-  const session = await post<"beginSession">("/api/v1/session", { token }, loginCsrf);
+  const session = await post<"beginSession">("/api/v1/session", { token }, loginCsrfToken);
   replaceSession(client, session ?? null);
 }
 
