@@ -67,6 +67,15 @@ describe("what needs attention", () => {
     );
   });
 
+  test("is a cluster without its agent once, and not each app that goes there", () => {
+    const apps = [app("a", "Offline"), app("b", "Offline"), app("c", "Ready")];
+    const namesOf = (clusters: readonly FleetCluster[]) =>
+      concernsOf(fleet(apps, clusters)).map(({ name }) => name);
+    assert.deepEqual(namesOf([cluster("gone", "Offline"), cluster("here", "Ready")]), ["gone"]);
+    // To a user who may not list clusters.
+    assert.deepEqual(namesOf([]), ["a", "b"]);
+  });
+
   test("is a cluster whose failed releases the user may not see", () => {
     const concerns = concernsOf(fleet([], [cluster("failing", "ErrApplied")]));
     assert.deepEqual(

@@ -40,9 +40,15 @@ export function countStates(all: Iterable<Stated>): readonly StateCount[] {
 /** The worst state first, then what began first. A HelmChart is left out where its HelmRelease says the same. */
 export function concernsOf(fleet: FleetState): readonly Concern[] {
   const { apps, clusters, sources } = fleet;
+  const failing = [...clusters.values()].filter((cluster) => isConcern(fleet, cluster));
+  const withoutAgent = new Set(failing.filter(hasNoAgent).map((cluster) => cluster.namespace));
   return [
-    ...[...apps.values()].filter(({ state }) => needsAttention(state)).map(ofApp),
-    ...[...clusters.values()].filter((cluster) => isConcern(fleet, cluster)).map(ofCluster),
+    ...[...apps.values()]
+      .filter(({ state }) => needsAttention(state))
+      // Each app of an offline cluster is Offline: the cluster says it once.
+      .filter(({ state, namespace }) => state !== "Offline" || !withoutAgent.has(namespace))
+      .map(ofApp),
+    ...failing.map(ofCluster),
     ...[...sources.values()]
       .filter(({ kind, state }) => kind !== "HelmChart" && needsAttention(state))
       .map(ofSource),
@@ -56,8 +62,11 @@ export function concernsOf(fleet: FleetState): readonly Concern[] {
 /** A cluster whose releases are not ready is left out if the user sees all of them: the apps say the same, with the reason. */
 function isConcern(fleet: FleetState, cluster: FleetCluster): boolean {
   if (!needsAttention(cluster.state)) return false;
-  const isOwn = cluster.state === "Offline" || cluster.state === "WaitCheckIn";
-  return isOwn || cluster.desired > visibleReleases(fleet, cluster);
+  return hasNoAgent(cluster) || cluster.desired > visibleReleases(fleet, cluster);
+}
+
+function hasNoAgent({ state }: FleetCluster): boolean {
+  return state === "Offline" || state === "WaitCheckIn";
 }
 
 function visibleReleases({ columnOf, rows }: FleetState, cluster: FleetCluster): number {
