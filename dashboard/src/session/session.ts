@@ -11,13 +11,16 @@ export function useSessionQuery() {
   const client = useQueryClient();
   const query = useQuery({
     queryKey: sessionKey,
-    queryFn: ({ signal }) => beginOrReadSession(signal),
+    // Without its signal: a login that was sent has used its code, so its answer is never dropped.
+    queryFn: () => beginOrReadSession(),
   });
   useEffect(() => {
     const end = () => sessionEnded(client);
     // A login link that is opened in this very tab changes the fragment alone.
     const open = () => {
-      if (loginCode() !== undefined) location.reload();
+      if (loginCode() === undefined) return;
+      removeOtherQueries(client);
+      void client.resetQueries({ queryKey: sessionKey });
     };
     addEventListener(unauthorizedEvent, end);
     addEventListener("hashchange", open);
@@ -36,9 +39,9 @@ function loginCode(): string | undefined {
 }
 
 /** Throws ApiError. */
-async function beginOrReadSession(signal: AbortSignal): Promise<Session | null> {
+async function beginOrReadSession(): Promise<Session | null> {
   const code = loginCode();
-  if (code === undefined) return await readSession(signal);
+  if (code === undefined) return await readSession();
   // It is valid once, and would stay in the history; as long as the hub does not answer, a retry needs it.
   const forget = () => history.replaceState(null, "", location.pathname + location.search);
   try {
@@ -48,15 +51,15 @@ async function beginOrReadSession(signal: AbortSignal): Promise<Session | null> 
   } catch (thrown) {
     if (isTransient(thrown)) throw thrown;
     forget();
-    const session = await readSession(signal);
+    const session = await readSession();
     if (session === null) throw thrown;
     return session;
   }
 }
 
-async function readSession(signal: AbortSignal): Promise<Session | null> {
+async function readSession(): Promise<Session | null> {
   try {
-    return await get<"session">("/api/v1/session", signal);
+    return await get<"session">("/api/v1/session");
   } catch (thrown) {
     if (thrown instanceof ApiError && thrown.status === 401) return null;
     throw thrown;
@@ -89,8 +92,12 @@ export function sessionEnded(client: QueryClient): void {
 
 /** Another user must not see what the one before has read. */
 function replaceSession(client: QueryClient, session: Session | null): void {
-  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  removeOtherQueries(client);
   client.setQueryData(sessionKey, session);
+}
+
+function removeOtherQueries(client: QueryClient): void {
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
 }
 
 export const SessionContext = createContext<Session | undefined>(undefined);

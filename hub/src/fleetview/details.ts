@@ -118,7 +118,11 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         return {
           ...{ ...appOfHelmRelease(release), ...common("HelmRelease", release) },
           conditions: shownConditions(release.status?.conditions),
-          charts: chartsOf(bundle?.spec.helmOpOptions?.pins, desired),
+          // Its Bundle has the resolved version in place of the constraint.
+          charts: chartsOf(bundle?.spec.helmOpOptions?.pins, desired).map((found) => ({
+            ...found,
+            ...(desired !== undefined && { constraint: desired.constraint }),
+          })),
           ...(source !== undefined && { source }),
           polling: shownPolling(undefined, undefined, undefined),
         };
