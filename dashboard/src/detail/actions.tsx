@@ -63,7 +63,7 @@ function ActionPanel({
     setBusy(true);
     try {
       await post<"act">("/api/v1/actions", { action, ...target }, csrfToken);
-      await client.invalidateQueries({ queryKey: ["detail"] });
+      void client.invalidateQueries({ queryKey: ["detail"] });
       close();
     } catch (thrown) {
       setProblem(thrown instanceof Error ? thrown.message : String(thrown));

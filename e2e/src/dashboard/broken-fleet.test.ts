@@ -9,7 +9,13 @@ import { chartArchive } from "../harness/chart-archive.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { nodeName, startKubelet } from "../requests/kubelet.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, pods, setPodStatus, startDashboardFleet } from "./dashboard-fleet.ts";
+import {
+  logIn,
+  pods,
+  setPodStatus,
+  startDashboardFleet,
+  versionedChart,
+} from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({ clusters: [{}, {}], names: ["paris", "lyon"] });
 const { fleet, charts, address } = dashboard;
@@ -96,6 +102,17 @@ await setPodStatus(
     ],
   },
 );
+/** An app that is deleted while its cluster is offline. */
+charts.publish(await versionedChart("retired", "1.0.0"));
+const retired = { namespace, name: "retired" };
+await hub.create(helmOps, {
+  metadata: retired,
+  spec: {
+    helm: { repo: charts.url, chart: "retired", version: "1.0.0" },
+    targets: [{ clusterName: "lyon" }],
+  },
+});
+await waitForObject(hub, helmOps, retired, "ready", ({ status }) => status?.readyClusters === 1);
 /** A cluster that is offline. */
 await lyon.stopAgent();
 await waitForObject(
@@ -105,6 +122,7 @@ await waitForObject(
   "offline",
   (cluster) => cluster.status?.agent?.connected === false,
 );
+await hub.delete(helmOps, retired);
 
 test("all three faults and what to do about them are found from the overview", async (t) => {
   const { page, context, errors } = await openPage(browser);
@@ -161,10 +179,26 @@ test("the logs of a pod are those of the chosen one alone, until all are wanted"
 
   const logs = page.getByRole("tabpanel", { name: "Logs" });
   await logs.getByText(listening).waitFor();
-  await logs.getByText("Reading …").waitFor({ state: "detached" });
+  await logs.getByText("Loading …").waitFor({ state: "detached" });
   assert.equal(await logs.getByText(panic).count(), 0);
-  await logs.getByRole("button", { name: `All pods (now ${other})` }).click();
+  await logs.getByRole("button", { name: `Show all pods (only ${other} now)` }).click();
   await logs.getByText(panic).waitFor();
   await logs.getByText(listening).waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test("a release that is still to be uninstalled is on the page of its cluster until it is", async (t) => {
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, token);
+  await page.goto(`${address}/clusters/${namespace}/lyon`);
+  const release = page.getByRole("row", { name: "HelmOp retired" });
+
+  await release.getByText("Uninstalling").waitFor();
+  await release.getByText("waiting for the cluster's agent to connect").waitFor();
+  assert.equal(await release.getByRole("link").count(), 0);
+  await lyon.startAgent();
+
+  await release.waitFor({ state: "detached" });
   assert.deepEqual(errors, []);
 });

@@ -150,7 +150,7 @@ test("a failed release without retries is tried again when a user retries it", a
     `flux reconcile helmrelease flaky -n ${namespace} --reset`,
   );
 
-  await page.getByText("ready on 1 of 1 clusters").waitFor();
+  await page.getByText("ready on 1 of 1 cluster").waitFor();
   const release = await hub.reader.get(helmReleases, ref);
   const { lastHandledReconcileAt, lastHandledResetAt } = release?.status ?? {};
   assert.ok(lastHandledResetAt !== undefined && lastHandledResetAt === lastHandledReconcileAt);
