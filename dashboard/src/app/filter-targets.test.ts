@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { FleetCluster, Target } from "@flotilla/shared/dashboard";
+import type { Target } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
 import { filterTargets, type TargetFilter } from "./filter-targets.ts";
 
@@ -12,10 +12,7 @@ const targets = [
   target("nantes", { state: "Pending" }),
   target("lille", { isTarget: false, why: "no target matches" }),
 ];
-const paris: FleetCluster = {
-  ...{ namespace: "ns", name: "paris", state: "Ready", connected: true, ready: 1, desired: 1 },
-  labels: { env: "prod" },
-};
+const labelsOf = ({ name }: Target) => (name === "paris" ? ["env=prod"] : []);
 
 describe("the clusters of an app", () => {
   const cases: readonly (readonly [string, Partial<TargetFilter>, readonly string[]])[] = [
@@ -30,7 +27,7 @@ describe("the clusters of an app", () => {
   for (const [name, filter, names] of cases)
     test(name, () => {
       const all = { show: "in", version: "", text: "" };
-      const shown = filterTargets(targets, new Map([["ns/paris", paris]]), { ...all, ...filter });
+      const shown = filterTargets(targets, labelsOf, { ...all, ...filter });
       assert.deepEqual(
         shown.map((each) => each.name),
         names,

@@ -1,9 +1,7 @@
 /** Which clusters the page of an app shows, as its address has it. Pure. */
-import type { FleetCluster, Target } from "@flotilla/shared/dashboard";
-import { matchesText } from "../field/matches-text.ts";
-import { clusterKey } from "../fleet/fleet-state.ts";
-import { labelTexts } from "../fleet/labels.ts";
+import type { Target } from "@flotilla/shared/dashboard";
 import { byUrgency } from "../state/index.ts";
+import { matchesText } from "../text/index.ts";
 
 export interface TargetFilter {
   /** `in`: targets; `out`: the others; `all`. */
@@ -17,16 +15,16 @@ export interface TargetFilter {
 /** In place of a version. */
 export const noVersion = "none";
 
-/** The worst first, then by name. `clusters`: by key, those that the user may see. */
+/** The worst first, then by name. `labelsOf`: those of the cluster as texts; none if the user may not see it. */
 export function filterTargets(
   targets: readonly Target[],
-  clusters: ReadonlyMap<string, FleetCluster>,
+  labelsOf: (target: Target) => readonly string[],
   { show, version, text }: TargetFilter,
 ): readonly Target[] {
   return targets
     .filter(({ isTarget }) => show === "all" || isTarget === (show === "in"))
     .filter((target) => version === "" || versionOf(target) === version)
-    .filter((target) => matchesText(textsOf(target, clusters), text))
+    .filter((target) => matchesText([...textsOf(target), ...labelsOf(target)], text))
     .sort(
       (one, other) =>
         byUrgency(one.state ?? "Ready", other.state ?? "Ready") ||
@@ -39,8 +37,6 @@ function versionOf({ state, version = "" }: Target): string | undefined {
   return version === "" ? noVersion : version;
 }
 
-function textsOf(target: Target, clusters: ReadonlyMap<string, FleetCluster>): readonly string[] {
-  const { why, version = "", message = "" } = target;
-  const labels = labelTexts(clusters.get(clusterKey(target))?.labels ?? {});
-  return [clusterKey(target), why, version, message, ...labels];
+function textsOf({ namespace, name, why, version = "", message = "" }: Target): readonly string[] {
+  return [`${namespace}/${name}`, why, version, message];
 }

@@ -9,6 +9,7 @@ import { SearchField, SelectField } from "../field/index.ts";
 import {
   clusterKey,
   countVersions,
+  labelTexts,
   objectKey,
   type Row,
   releaseStateAt,
@@ -32,7 +33,8 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
   const [state, setState] = useParameter("state", "");
   const ofAnyState = useMemo(() => {
     const targets = (data?.targets ?? []).map((target) => asNow(target, row, columnOf));
-    return filterTargets(targets, clusters, { show, version, text });
+    const labelsOf = (target: Target) => labelTexts(clusters.get(clusterKey(target))?.labels ?? {});
+    return filterTargets(targets, labelsOf, { show, version, text });
   }, [data, row, columnOf, clusters, show, version, text]);
   const shown = useMemo(() => inStates(ofAnyState, state), [ofAnyState, state]);
   const versions = useMemo(

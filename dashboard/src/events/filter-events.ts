@@ -1,6 +1,6 @@
 /** Which of the recent events a page shows, as its address has it. Pure. */
 import type { FleetEvent } from "@flotilla/shared/dashboard";
-import { matchesText } from "../field/matches-text.ts";
+import { matchesText } from "../text/index.ts";
 
 export interface EventFilter {
   /** Words, all of which occur. */

@@ -1,4 +1,3 @@
-export { matchesText } from "./matches-text.ts";
 export { NamespaceField } from "./namespace-field.tsx";
 export { SearchField } from "./search-field.tsx";
 export { SelectField } from "./select-field.tsx";

@@ -1,6 +1,6 @@
 /** Which cluster runs which version, counted. Pure. */
 import type { App } from "@flotilla/shared/dashboard";
-import { compareTexts } from "./compare-texts.ts";
+import { compareTexts } from "../text/index.ts";
 import { type FleetState, objectKey, type Row, versionAt } from "./fleet-state.ts";
 
 export interface VersionCount {

@@ -1,6 +1,7 @@
 /** What a list shows, as its address has it. Pure. */
-import { matchesText } from "../field/matches-text.ts";
+
 import { type AnyState, byUrgency } from "../state/index.ts";
+import { matchesText } from "../text/index.ts";
 import { parseSelector } from "./selector.ts";
 
 /** A row of a list, with what it can be found by. */

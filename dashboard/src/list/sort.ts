@@ -1,6 +1,6 @@
 /** The order of a table, as its address has it: `name`, or `-name` for the other direction. Pure. */
 
-import { compareTexts } from "../fleet/compare-texts.ts";
+import { compareTexts } from "../text/index.ts";
 
 /** Undefined comes last in both directions. */
 export type SortValue = string | number | undefined;

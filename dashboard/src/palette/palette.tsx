@@ -4,9 +4,9 @@ import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { pageOf, sections } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
-import { matchesText } from "../field/index.ts";
 import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
 import { lookOf } from "../state/index.ts";
+import { matchesText } from "../text/index.ts";
 import { shortcutFor, shortcutTexts } from "./shortcuts.ts";
 import "./palette.css";
 

@@ -1,5 +1,5 @@
 /** What keys do on every page. Pure. */
-import { sections } from "../address/sections.ts";
+import { sections } from "../address/index.ts";
 
 export type Shortcut =
   | { readonly kind: "go"; readonly href: string }

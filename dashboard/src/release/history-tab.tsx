@@ -1,5 +1,6 @@
 /** Helm's history of the release. */
-import { entriesOf, Shown, useAnswer } from "../requests/index.ts";
+import { entriesOf } from "../api/index.ts";
+import { Shown, useAnswer } from "../requests/index.ts";
 import { Ago } from "../time/index.ts";
 import type { TabProps } from "./tab-props.ts";
 

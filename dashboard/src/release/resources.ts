@@ -1,5 +1,5 @@
 /** The resource tree of a release, from the lines that the agent sends. Pure. */
-import { entriesOf } from "../requests/entries.ts";
+import { entriesOf } from "../api/index.ts";
 import type { Tone } from "../state/index.ts";
 
 export interface Container {

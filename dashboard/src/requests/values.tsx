@@ -1,8 +1,8 @@
 /** The values of the release in this cluster, each with its origin. */
 import { useState } from "react";
+import { entriesOf } from "../api/index.ts";
 import { SearchField } from "../field/index.ts";
 import { useAnswer } from "./answer.ts";
-import { entriesOf } from "./entries.ts";
 import { Shown } from "./shown.tsx";
 import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
 import "./values.css";

@@ -1,0 +1,2 @@
+export { compareTexts } from "./compare-texts.ts";
+export { matchesText } from "./matches-text.ts";
