@@ -112,7 +112,11 @@ describe("after an attempt", () => {
     const before = { ...read, failures: 3, error: "connection refused" };
     const next = scheduleAfter(source(before), attempt);
 
-    assert.deepEqual(Object.keys(next).sort(), ["nextAttemptTime", "observedGeneration"]);
+    assert.deepEqual(Object.keys(next).sort(), [
+      "lastAttemptTime",
+      "nextAttemptTime",
+      "observedGeneration",
+    ]);
     assert.equal(next.observedGeneration, 2);
     assert.ok(delayOf(next) > 0 && delayOf(next) <= 10 * 60_000, next.nextAttemptTime);
   });
@@ -128,6 +132,7 @@ describe("after an attempt", () => {
   test("a source without an interval is read only when something changes", () => {
     assert.deepEqual(scheduleAfter(source(read), { ...attempt, interval: undefined }), {
       observedGeneration: 2,
+      lastAttemptTime: at(0),
     });
   });
 
@@ -158,6 +163,7 @@ describe("after an attempt", () => {
 
     assert.deepEqual(next, {
       observedGeneration: 2,
+      lastAttemptTime: at(0),
       failures: failures + 1,
       error: "connection refused",
       nextAttemptTime: new Date(nowMs + delayMs).toISOString(),
@@ -175,7 +181,8 @@ describe("after an attempt", () => {
   test("that has stalled it is not retried", () => {
     const error = new SourceError("URLInvalid", "no address", { stalls: true });
     assert.deepEqual(scheduleAfter(source(read), { ...attempt, inputs: "7", error }), {
-      ...{ observedGeneration: 2, credentialsVersion: "7", failures: 1, error: "no address" },
+      ...{ observedGeneration: 2, lastAttemptTime: at(0), credentialsVersion: "7" },
+      ...{ failures: 1, error: "no address" },
     });
   });
 });

@@ -58,14 +58,18 @@ export interface Attempt {
   readonly hubId: string;
 }
 
+/** With the time of the last attempt, RFC 3339. */
+export type SourcePolling = ResolutionStatus & { readonly lastAttemptTime: string };
+
 /** The schedule after an attempt. */
 export function scheduleAfter(
   { metadata, status }: SourceObject,
   { nowMs, inputs, error, interval, address, hubId }: Attempt,
-): ResolutionStatus {
+): SourcePolling {
   const failures = error === undefined ? 0 : (status?.polling?.failures ?? 0) + 1;
   const common = {
     observedGeneration: metadata.generation ?? 0,
+    lastAttemptTime: formatTimeMs(nowMs),
     ...(inputs !== "" && { credentialsVersion: inputs }),
     ...(failures > 0 && { failures }),
   };
