@@ -82,6 +82,9 @@ test("a HelmRelease shows its source, constraint, version and targets, and its s
   await page.getByRole("heading", { level: 1, name: "HelmRepository charts" }).waitFor();
   const source = page.getByRole("region", { name: "Source" });
   await fact(source, "Address").getByText(charts.url).waitFor();
+  await fact(source, "Last fetch")
+    .getByText(/succeeded$/)
+    .waitFor();
   await fact(source, "Used by")
     .getByRole("link", { name: `${namespace}/shop` })
     .click();
