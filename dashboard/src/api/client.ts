@@ -25,6 +25,11 @@ export class ApiError extends Error {
   }
 }
 
+/** For people. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** Whether a retry may help: there was no answer, or the hub is starting or stopping. */
 export function isTransient(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status === 503);

@@ -1,3 +1,3 @@
 export { followChanges } from "./changes.ts";
-export { ApiError, get, isTransient, post, send, unauthorizedEvent } from "./client.ts";
+export { ApiError, get, isTransient, messageOf, post, send, unauthorizedEvent } from "./client.ts";
 export { entriesOf } from "./entries.ts";

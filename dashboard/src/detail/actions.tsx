@@ -2,7 +2,7 @@
 import type { Action, ActionName, ActionRequest } from "@flotilla/shared/dashboard";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { post } from "../api/index.ts";
+import { messageOf, post } from "../api/index.ts";
 import { useSession } from "../session/index.ts";
 import { CopyButton } from "./parts.tsx";
 
@@ -66,7 +66,7 @@ function ActionPanel({
       void client.invalidateQueries({ queryKey: ["detail"] });
       close();
     } catch (thrown) {
-      setProblem(thrown instanceof Error ? thrown.message : String(thrown));
+      setProblem(messageOf(thrown));
       setBusy(false);
     }
   }

@@ -1,6 +1,6 @@
 /** The logs of the pods of the release. */
 import { useState } from "react";
-import { SearchField } from "../field/index.ts";
+import { CheckField, SearchField } from "../field/index.ts";
 import { Shown, useAnswer } from "../requests/index.ts";
 import type { TabProps } from "./tab-props.ts";
 
@@ -30,14 +30,7 @@ export function LogsTab({ path, change, pod, setPod }: LogsTabProps) {
           value={text}
           onChange={setText}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={isPrevious}
-            onChange={(event) => setPrevious(event.target.checked)}
-          />{" "}
-          previous container
-        </label>
+        <CheckField name="previous container" checked={isPrevious} onChange={setPrevious} />
         {pod !== "" && (
           <button type="button" className="button" onClick={() => setPod("")}>
             Show all pods (only {pod} now)

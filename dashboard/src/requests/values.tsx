@@ -1,7 +1,7 @@
 /** The values of the release in this cluster, each with its origin. */
 import { useState } from "react";
 import { entriesOf } from "../api/index.ts";
-import { SearchField } from "../field/index.ts";
+import { CheckField, SearchField } from "../field/index.ts";
 import { useAnswer } from "./answer.ts";
 import { Shown } from "./shown.tsx";
 import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
@@ -30,14 +30,11 @@ export function Values({ path, change = "" }: ValuesProps) {
           value={text}
           onChange={setText}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={isWithChart}
-            onChange={(event) => setWithChart(event.target.checked)}
-          />{" "}
-          with {ofChart} defaults of the chart
-        </label>
+        <CheckField
+          name={`with ${ofChart} defaults of the chart`}
+          checked={isWithChart}
+          onChange={setWithChart}
+        />
       </div>
       <Shown answer={answer}>
         {answer.isComplete && answer.problem === undefined && shown.length === 0 && (

@@ -1,7 +1,7 @@
 /** Login with a token of the hub's API server or, where the hub has an OpenID provider, there. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type SubmitEvent, useId, useState } from "react";
-import { get } from "../api/index.ts";
+import { get, messageOf } from "../api/index.ts";
 import { Logo } from "./logo.tsx";
 import { login } from "./session.ts";
 import "./login-page.css";
@@ -30,7 +30,7 @@ export function LoginPage({ failure }: { readonly failure: string | undefined })
     try {
       await login(client, token.trim());
     } catch (thrown) {
-      setProblem(thrown instanceof Error ? thrown.message : String(thrown));
+      setProblem(messageOf(thrown));
       setBusy(false);
     }
   }

@@ -1,5 +1,6 @@
 /** Who is logged in, the theme, and the logout. */
 import { useState } from "react";
+import { messageOf } from "../api/index.ts";
 import { useLogout, useSession } from "../session/index.ts";
 import { chooseTheme, readTheme, type Theme } from "./theme.ts";
 
@@ -27,7 +28,7 @@ export function UserMenu() {
       <button
         type="button"
         className="button"
-        onClick={() => void logout().catch((thrown: unknown) => setProblem(String(thrown)))}
+        onClick={() => void logout().catch((thrown: unknown) => setProblem(messageOf(thrown)))}
       >
         Log out
       </button>
