@@ -1,7 +1,7 @@
 /** What the overview says about the fleet. Pure. */
 import type { App, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
 import { type AnyState, byUrgency, lookOf, needsAttention } from "../state/index.ts";
-import { clusterKey, type FleetState, releaseStateAt } from "./fleet-state.ts";
+import { clusterKey, type FleetState } from "./fleet-state.ts";
 
 /** Something that needs attention. */
 export interface Concern {
@@ -71,7 +71,10 @@ function hasNoAgent({ state }: FleetCluster): boolean {
 
 function visibleReleases({ columnOf, rows }: FleetState, cluster: FleetCluster): number {
   const column = columnOf.get(clusterKey(cluster)) ?? -1;
-  return [...rows.values()].filter((row) => releaseStateAt(row, column) !== undefined).length;
+  let releases = 0;
+  // Without a copy of the rows: all of 5,000 clusters may be failing.
+  for (const { states } of rows.values()) if ((states[column] ?? 0) !== 0) releases += 1;
+  return releases;
 }
 
 function ofApp(app: App): Concern {

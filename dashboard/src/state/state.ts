@@ -1,5 +1,6 @@
 /** What the states are called and how they look: a colour, an icon and a word, always together. Pure. */
 import type { AppState, ClusterState, SourceState } from "@flotilla/shared/dashboard";
+import { appStates } from "@flotilla/shared/dashboard/states";
 
 export type AnyState = AppState | ClusterState | SourceState;
 
@@ -32,23 +33,11 @@ export function lookOf(state: AnyState): StateLook {
   return looks[state];
 }
 
-/** From the state that needs attention most. */
-const statesByUrgency = [
-  "NotAccepted",
-  "ErrApplied",
-  "NotReady",
-  "Failed",
-  "Modified",
-  "Stalled",
-  "WaitApplied",
-  "OutOfSync",
-  "Pending",
-  "Offline",
-  "Progressing",
-  "WaitCheckIn",
-  "Unmanaged",
-  "Ready",
-] as const satisfies readonly AnyState[];
+/** From the state that needs attention most: those of apps, between them the ones that only sources and clusters have. */
+const statesByUrgency: readonly AnyState[] = appStates.flatMap((state): readonly AnyState[] => {
+  if (state === "NotReady") return [state, "Failed"];
+  return state === "Ready" ? ["WaitCheckIn", "Unmanaged", state] : [state];
+});
 
 /** Whether somebody has to do something. What is in progress ends by itself. */
 export function needsAttention(state: AnyState): boolean {

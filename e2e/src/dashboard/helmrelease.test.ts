@@ -127,7 +127,7 @@ test("a source is suspended, resumed and read at once, with the commands of flux
   assert.deepEqual(errors, []);
 });
 
-test("a failed release without retries is tried again when a user retries it", async (t) => {
+test("a user retries a failed release that has no retries left", async (t) => {
   const ref = { namespace, name: "flaky" };
   await createRelease(hub, "flaky", {
     ...chartOf("flaky", "1.0.0"),
