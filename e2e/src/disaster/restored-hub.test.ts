@@ -57,6 +57,8 @@ test("a leader whose API server is restored while it runs logs it and ends, beca
   // Which of the two depends on how long the restore took.
   const last = /^flotilla-hub: .*(restored from a backup|lease was not renewed for \d+ s)/;
   await lineInLog(fleet.hubLog, from, last);
+  // From its Bundle, which the restored server does not have.
+  assert.equal(await fleet.workspace.bundleDeployment(cluster.name, "later"), undefined);
 });
 
 test("the agent converges to the desired state of the restored hub, and uninstalls nothing", async () => {

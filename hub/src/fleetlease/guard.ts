@@ -125,8 +125,9 @@ export function createFleetGuard(options: FleetGuardOptions): FleetGuard {
     },
     fence: (unfenced) =>
       fenceWrites(unfenced, {
-        assertLeading() {
-          if (!isOpen) throw new AppError(hubErrors.FLEET_RUNNING, why ?? lookingText);
+        confirmLeading() {
+          if (isOpen) return Promise.resolve();
+          return Promise.reject(new AppError(hubErrors.FLEET_RUNNING, why ?? lookingText));
         },
         remainingMs: () => Number.POSITIVE_INFINITY,
       }),

@@ -20,6 +20,8 @@ export interface InformerOptions<T extends KubeObject> {
   readonly transform?: (object: T) => T;
   /** Called after each list: without an error when its objects are in the store and the listeners were called. */
   readonly onListed?: (failure?: AppError) => void;
+  /** Called when a watch ended with an error: from now on the API server may have another history, of a restored backup. */
+  readonly onWatchFailed?: () => void;
   /** Freezes objects deeply; for tests. */
   readonly freeze?: boolean;
   readonly clock?: Clock;
@@ -85,6 +87,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
       resolve();
     },
     onListed: (failure) => guard(() => options.onListed?.(failure)),
+    onWatchFailed: () => guard(() => options.onWatchFailed?.()),
   });
 
   return {
@@ -134,11 +137,12 @@ interface SinkParts<T extends KubeObject> {
   readonly notify: (change: Change<T> | undefined) => void;
   readonly onSynced: () => void;
   readonly onListed: (failure?: AppError) => void;
+  readonly onWatchFailed: () => void;
 }
 
 /** Applies what the reflector delivers to the store, and calls the listeners with the changes. */
 function createSink<T extends KubeObject>(parts: SinkParts<T>): ReflectorSink<T> {
-  const { store, relists, notify, onSynced, onListed } = parts;
+  const { store, relists, notify, onSynced, onListed, onWatchFailed } = parts;
   return {
     onListStarted() {
       const replaceAll = store.beginList();
@@ -151,6 +155,7 @@ function createSink<T extends KubeObject>(parts: SinkParts<T>): ReflectorSink<T>
       };
     },
     onListFailed: onListed,
+    onWatchFailed,
     onEvent: ({ type, object }) =>
       notify(type === "DELETED" ? store.remove(object) : store.set(object)),
   };

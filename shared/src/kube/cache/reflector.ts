@@ -30,6 +30,8 @@ export interface ReflectorSink<T> {
   onListStarted(): (listed: Listed<T>) => void;
   /** A list failed; it is retried. */
   onListFailed(failure: AppError): void;
+  /** A watch ended with an error: from now on the server may have another history. */
+  onWatchFailed(): void;
   onEvent(event: Exclude<WatchEvent<T>, { readonly type: "BOOKMARK" }>): void;
 }
 
@@ -106,6 +108,7 @@ export async function runReflector<T extends KubeObject>(
       }
       const end = await watchOnce(options, version, AbortSignal.any([signal, relistRequest]));
       if (isStopped()) return;
+      if (end.error !== undefined && !relistRequest.aborted) sink.onWatchFailed();
       ({ version, waitMs, error } = relistRequest.aborted ? relist : decide(end));
     } catch (thrown) {
       if (isStopped()) return;

@@ -4,7 +4,14 @@ import { silentLog } from "../../log/index.ts";
 import { createFakeClock, type FakeClock } from "../../time/testing/index.ts";
 import { connectKube, type KubeRest } from "../client/index.ts";
 import { configMaps, type Lease, leases } from "../objects/index.ts";
-import { type HttpApiServer, respondStatus, stall, startHttpApiServer } from "../testing/index.ts";
+import {
+  type Fault,
+  type HttpApiServer,
+  respondJson,
+  respondStatus,
+  stall,
+  startHttpApiServer,
+} from "../testing/index.ts";
 import { runLeaderElection } from "./leader-election.ts";
 import { fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
 
@@ -91,6 +98,23 @@ async function openElection(t: TestContext): Promise<Election> {
   }
 
   return { server, clock, join, holder: () => leaseOn(server).spec?.holderIdentity };
+}
+
+/** The watch of the Lease of a leader is cut after a renewal; the next renewal has arrived, and waits for its response. */
+async function cutLeaseWatch(server: HttpApiServer, clock: FakeClock, { rest, elected }: Replica) {
+  const fenced = fenceWrites(rest, await elected);
+  const watch = await server.opened();
+  clock.advanceNow(5_000);
+  await clock.timer((delayMs) => delayMs === 5_000);
+  const renewal = Promise.withResolvers<Parameters<Fault>>();
+  server.next("write", (...args) => renewal.resolve(args));
+  watch.cut();
+  const args = await renewal.promise;
+  return { fenced, respondToRenewal: (respond: Fault) => respond(...args) };
+}
+
+function configMapsOn(server: HttpApiServer): readonly string[] {
+  return ["a", "b", "c"].filter((name) => server.get(configMaps, { namespace: "x", name }));
 }
 
 const leaseRef = { namespace: "system", name: "leader" };
@@ -296,6 +320,38 @@ describe("a leader", () => {
     await clock.advance(5_000);
 
     await assert.rejects(ended, /lead by lease system\/leader: .* restored from a backup/);
+  });
+
+  it("does not write after its watch of the Lease has failed before it has renewed the Lease", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const one = join("one");
+    const { fenced, respondToRenewal } = await cutLeaseWatch(server, clock, one);
+
+    const written = fenced.create(configMaps, { metadata: { name: "a", namespace: "x" } });
+    // A write that does not wait arrives before the second of these.
+    for (const name of ["b", "c"])
+      await one.rest.create(configMaps, { metadata: { name, namespace: "x" } });
+    assert.deepEqual(configMapsOn(server), ["b", "c"]);
+    respondToRenewal((response, { body }) => respondJson(response, 200, JSON.parse(body)));
+
+    await written;
+    assert.deepEqual(configMapsOn(server), ["a", "b", "c"]);
+  });
+
+  it("writes nothing to a server that has been restored from a backup", async (t) => {
+    const { server, clock, join } = await openElection(t);
+    const one = join("one");
+    await one.elected;
+    const backup = leaseOn(server);
+    const { fenced, respondToRenewal } = await cutLeaseWatch(server, clock, one);
+
+    const written = fenced.create(configMaps, { metadata: { name: "a", namespace: "x" } });
+    server.put(leases, backup);
+    respondToRenewal(respondStatus(409, "Conflict"));
+
+    await assert.rejects(written, { code: "LEADERSHIP_LOST" });
+    await assert.rejects(one.ended, /restored from a backup/);
+    assert.deepEqual(configMapsOn(server), []);
   });
 
   it("ends when the Lease is deleted", async (t) => {

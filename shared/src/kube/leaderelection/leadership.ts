@@ -1,5 +1,6 @@
 /** One term of leadership, and the fencing of writes by it. */
 
+import { untilAborted } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
 import {
@@ -16,8 +17,14 @@ export interface Leadership {
   readonly lost: AbortSignal;
   /** True until it is lost or released, so also while the work ends. */
   readonly isLeading: boolean;
-  /** Throws LEADERSHIP_LOST after the renew deadline: to be called before every write. */
+  /** Throws LEADERSHIP_LOST after the renew deadline. */
   assertLeading(): void;
+  /**
+   * To be awaited before every write. When the watch of the Lease has failed, it waits until the Lease is renewed: the API
+   * server may have been restored from a backup, and the caches may be of both histories. Ends early when `signal` aborts.
+   * Throws LEADERSHIP_LOST.
+   */
+  confirmLeading(signal?: AbortSignal): Promise<void>;
   /** How long until another replica may lead at the earliest: writes have to end by then. */
   remainingMs(): number;
 }
@@ -34,8 +41,12 @@ export interface LeaseTimes {
 export interface Term extends Leadership {
   /** How long until the leader must stop. */
   deadlineMs(): number;
-  /** To be called after a renewal that succeeded; `startedAt`: when it started, on the monotonic clock. */
-  renewed(startedAt: number): void;
+  /** A renewal starts; the result is to be called when it has succeeded. */
+  startRenewal(): () => void;
+  /** From now on writes wait until a renewal that starts later has succeeded. */
+  invalidate(): void;
+  /** False while writes wait. */
+  readonly isConfirmed: boolean;
   /** Ends the work; the leadership continues. */
   stopWork(): void;
   lose(why: string): void;
@@ -57,6 +68,9 @@ export function createTerm(
   const lost = new AbortController();
   let renewedAt = acquiredAt;
   let ended = false;
+  let invalidations = 0;
+  /** Resolves when writes need not wait any longer; absent when they do not wait. */
+  let confirmation: PromiseWithResolvers<void> | undefined;
   let timer = clock.setTimeout(watchDeadline, times.renewDeadlineMs);
 
   function deadlineMs(): number {
@@ -84,6 +98,20 @@ export function createTerm(
   function end(): void {
     ended = true;
     timer.cancel();
+    confirm();
+  }
+
+  function confirm(): void {
+    confirmation?.resolve();
+    confirmation = undefined;
+  }
+
+  function assertLeading(): void {
+    if (isLeading()) return;
+    const why = ended
+      ? "it is no longer the leader"
+      : `the lease was not renewed for ${times.renewDeadlineMs / 1000} s`;
+    throw new AppError(kubeErrors.LEADERSHIP_LOST, `write as the leader by ${what}: ${why}`);
   }
 
   return {
@@ -92,17 +120,31 @@ export function createTerm(
     get isLeading() {
       return isLeading();
     },
-    assertLeading() {
-      if (isLeading()) return;
-      const why = ended
-        ? "it is no longer the leader"
-        : `the lease was not renewed for ${times.renewDeadlineMs / 1000} s`;
-      throw new AppError(kubeErrors.LEADERSHIP_LOST, `write as the leader by ${what}: ${why}`);
+    assertLeading,
+    async confirmLeading(signal) {
+      assertLeading();
+      if (confirmation === undefined) return;
+      const { promise } = confirmation;
+      await (signal === undefined ? promise : Promise.race([promise, untilAborted(signal)]));
+      assertLeading();
     },
     remainingMs: () => renewedAt + times.leaseDurationMs - clock.monotonic(),
     deadlineMs,
-    renewed(startedAt) {
-      renewedAt = Math.max(renewedAt, startedAt);
+    startRenewal() {
+      const startedAt = clock.monotonic();
+      const before = invalidations;
+      return () => {
+        renewedAt = Math.max(renewedAt, startedAt);
+        if (invalidations === before) confirm();
+      };
+    },
+    invalidate() {
+      if (ended) return;
+      invalidations += 1;
+      confirmation ??= Promise.withResolvers();
+    },
+    get isConfirmed() {
+      return confirmation === undefined;
     },
     stopWork: () => work.abort(),
     lose,
@@ -116,10 +158,10 @@ const longestWriteMs = 10_000;
 /** The same client, whose writes throw once the leadership is lost, and end before another replica may lead. */
 export function fenceWrites(
   rest: KubeRest,
-  leadership: Pick<Leadership, "assertLeading" | "remainingMs">,
+  leadership: Pick<Leadership, "confirmLeading" | "remainingMs">,
 ): KubeRest {
-  function fenced<O extends CallOptions>(options: O): O {
-    leadership.assertLeading();
+  async function fenced<O extends CallOptions>(options: O): Promise<O> {
+    await leadership.confirmLeading(options.signal);
     return {
       ...options,
       timeoutMs: Math.min(options.timeoutMs ?? longestWriteMs, leadership.remainingMs()),
@@ -129,16 +171,16 @@ export function fenceWrites(
   return {
     ...rest,
     async create(resource, object, options = {}) {
-      return rest.create(resource, object, fenced(options));
+      return rest.create(resource, object, await fenced(options));
     },
     async replace(resource, object, options = {}) {
-      return rest.replace(resource, object, fenced(options));
+      return rest.replace(resource, object, await fenced(options));
     },
     async patch(resource, ref, patch, options = {}) {
-      return rest.patch(resource, ref, patch, fenced(options));
+      return rest.patch(resource, ref, patch, await fenced(options));
     },
     async delete(resource, ref, options = {}) {
-      return rest.delete(resource, ref, fenced(options));
+      return rest.delete(resource, ref, await fenced(options));
     },
   };
 }

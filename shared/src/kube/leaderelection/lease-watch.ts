@@ -20,6 +20,8 @@ export interface LeaseWatch {
   observe(lease: Lease | undefined): void;
   /** Returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
+  /** Called when the watch ended with an error. Returns the function that removes the listener. */
+  onFailed(listener: () => void): () => void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -34,6 +36,7 @@ export interface LeaseWatchOptions {
 export function watchLease(options: LeaseWatchOptions): LeaseWatch {
   const { rest, ref, clock, random, log } = options;
   const listeners = new Set<() => void>();
+  const failureListeners = new Set<() => void>();
   let observed: Observed | undefined;
 
   const informer = createInformer({
@@ -41,6 +44,9 @@ export function watchLease(options: LeaseWatchOptions): LeaseWatch {
     resource: leases,
     namespace: ref.namespace,
     fieldSelector: `metadata.name=${ref.name}`,
+    onWatchFailed() {
+      for (const listener of failureListeners) listener();
+    },
     clock,
     random,
     log,
@@ -70,6 +76,10 @@ export function watchLease(options: LeaseWatchOptions): LeaseWatch {
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
+    },
+    onFailed(listener) {
+      failureListeners.add(listener);
+      return () => void failureListeners.delete(listener);
     },
     run: (signal) => informer.run(signal),
   };

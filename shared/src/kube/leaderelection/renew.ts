@@ -40,13 +40,20 @@ export async function renewLease(
   let renewAt = clock.monotonic() + times.renewIntervalMs;
   let failures = 0;
 
+  function renewNow(): void {
+    renewAt = clock.monotonic();
+    waker.wake();
+  }
+
   const unsubscribe = watch.onChange(() => {
     const holder = holderOf(watch.observed()?.lease);
     // No proof: a watch that is behind delivers the previous holder. A renewal now finds out.
-    if (holder !== identity) {
-      renewAt = clock.monotonic();
-      waker.wake();
-    }
+    if (holder !== identity) renewNow();
+  });
+  // A renewal finds out whether the server has still the Lease that was written last.
+  const unsubscribeFailures = watch.onFailed(() => {
+    term.invalidate();
+    renewNow();
   });
   try {
     while (!isStopped()) {
@@ -55,19 +62,21 @@ export async function renewLease(
     }
   } finally {
     unsubscribe();
+    unsubscribeFailures();
   }
   return current;
 
   async function renew(): Promise<void> {
     const startedAt = clock.monotonic();
+    const renewed = term.startRenewal();
     try {
       const timeoutMs = Math.max(1, term.deadlineMs() * requestShare);
       current = await rest.replace(leases, renewedLease(current, clock.now()), {
         timeoutMs,
         signal: term.lost,
       });
-      term.renewed(startedAt);
-      renewAt = startedAt + times.renewIntervalMs;
+      renewed();
+      renewAt = term.isConfirmed ? startedAt + times.renewIntervalMs : clock.monotonic();
       failures = 0;
     } catch (error) {
       await afterFailure(error);

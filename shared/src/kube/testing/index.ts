@@ -5,7 +5,9 @@ export { type HttpApiServer, type OpenWatch, startHttpApiServer } from "./http-a
 export {
   cutConnection,
   errorLine,
+  type Fault,
   openAndStall,
+  respondJson,
   respondStatus,
   respondText,
   stall,
