@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api";
+import type { BundleDeployment, HelmOp } from "@flotilla/shared/api";
 import { helmOpLabel } from "@flotilla/shared/api/names";
 import type { AppDetail } from "@flotilla/shared/dashboard";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import { describe, test } from "vitest";
-import { aBundle, aCluster, aDeployment, now, workspace } from "../testing/index.ts";
+import { aBundle, aCluster, aDeployment, aHelmOp, now, workspace } from "../testing/index.ts";
 import { createFleetDetails } from "./details.ts";
 import { createShownCaches } from "./testing/index.ts";
 
@@ -58,6 +58,30 @@ describe("the releases of a cluster", () => {
     assert.deepEqual(found, releases);
     const hidden = shown(false);
     assert.deepEqual([hidden?.releases, hidden?.hiddenReleases], [[], releases.length]);
+  });
+});
+
+describe("the polling interval of a HelmOp", () => {
+  const repo = "https://charts.example.com";
+  const rows: readonly (readonly [what: string, helmOp: HelmOp, interval: string | undefined])[] = [
+    ["is that of its spec", aHelmOp({ pollingInterval: "5m" }), "5m"],
+    [
+      "is absent with a static version, which is not polled",
+      aHelmOp({ pollingInterval: "5m", helm: { repo, chart: "web", version: "1.2.3" } }),
+      undefined,
+    ],
+    [
+      "is absent while it is suspended",
+      aHelmOp({ pollingInterval: "5m", suspend: true }),
+      undefined,
+    ],
+  ];
+  test.each(rows)("%s", (_, helmOp, interval) => {
+    const { details, helmOps } = setUp();
+    helmOps.saw(helmOp);
+
+    const found = details.app({ kind: "HelmOp", namespace: workspace, name: "web" });
+    assert.equal(found?.polling.interval, interval);
   });
 });
 
