@@ -17,7 +17,7 @@ import {
   controlPlaneTools,
   startControlPlane,
 } from "@flotilla/local/control-plane";
-import { type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
+import { exitError, type Reaper, type RunningProcess, startReaper } from "@flotilla/local/process";
 import { localNamespace, workspaceNamespace } from "@flotilla/shared/api/names";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { assertRightsSuffice, type RightsOptions, withChartRights } from "./chart-rights.ts";
@@ -237,6 +237,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       if (etcdDir !== undefined) await grantHub();
     },
     async close() {
+      const failure = await failureOf([
+        ...replicas.map((replica) => replica.process()),
+        ...clusters.map((cluster) => cluster.agent()),
+      ]);
       await Promise.all(
         clusters.map(async (cluster) => {
           await cluster.stopAll();
@@ -257,8 +261,15 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       );
       await reaper.release();
       await rm(dir, { recursive: true, force: true });
+      if (failure !== undefined) throw failure;
     },
   };
+}
+
+/** Why the first of them that has failed did so: tests that waited for it have not said. One that a test killed has a signal. */
+async function failureOf(processes: readonly RunningProcess[]): Promise<Error | undefined> {
+  const failed = processes.find((each) => (each.exit()?.code ?? 0) !== 0);
+  return failed && (await exitError(failed));
 }
 
 /** Returns the path of the agent's kubeconfig. */
