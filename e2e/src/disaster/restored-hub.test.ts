@@ -57,7 +57,7 @@ test("a leader whose API server is restored while it runs logs it and ends, beca
   // Which of the two depends on how long the restore took.
   const last = /^flotilla-hub: .*(restored from a backup|lease was not renewed for \d+ s)/;
   await lineInLog(fleet.hubLog, from, last);
-  // From its Bundle, which the restored server does not have.
+  // Only the caches of this leader had its Bundle after the restore.
   assert.equal(await fleet.workspace.bundleDeployment(cluster.name, "later"), undefined);
 });
 

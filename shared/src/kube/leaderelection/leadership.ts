@@ -1,6 +1,5 @@
 /** One term of leadership, and the fencing of writes by it. */
 
-import { untilAborted } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
 import {
@@ -21,10 +20,10 @@ export interface Leadership {
   assertLeading(): void;
   /**
    * To be awaited before every write. When the watch of the Lease has failed, it waits until the Lease is renewed: the API
-   * server may have been restored from a backup, and the caches may be of both histories. Ends early when `signal` aborts.
-   * Throws LEADERSHIP_LOST.
+   * server may have been restored from a backup, and the caches may be of both histories. Throws LEADERSHIP_LOST; while the
+   * work ends it does so instead of waiting.
    */
-  confirmLeading(signal?: AbortSignal): Promise<void>;
+  confirmLeading(): Promise<void>;
   /** How long until another replica may lead at the earliest: writes have to end by then. */
   remainingMs(): number;
 }
@@ -69,8 +68,9 @@ export function createTerm(
   let renewedAt = acquiredAt;
   let ended = false;
   let invalidations = 0;
-  /** Resolves when writes need not wait any longer; absent when they do not wait. */
-  let confirmation: PromiseWithResolvers<void> | undefined;
+  let isConfirmed = true;
+  /** Resolves when it is confirmed, and when the work ends. */
+  let confirmation = Promise.withResolvers<void>();
   let timer = clock.setTimeout(watchDeadline, times.renewDeadlineMs);
 
   function deadlineMs(): number {
@@ -98,20 +98,25 @@ export function createTerm(
   function end(): void {
     ended = true;
     timer.cancel();
-    confirm();
-  }
-
-  function confirm(): void {
-    confirmation?.resolve();
-    confirmation = undefined;
+    confirmation.resolve();
   }
 
   function assertLeading(): void {
     if (isLeading()) return;
-    const why = ended
-      ? "it is no longer the leader"
-      : `the lease was not renewed for ${times.renewDeadlineMs / 1000} s`;
-    throw new AppError(kubeErrors.LEADERSHIP_LOST, `write as the leader by ${what}: ${why}`);
+    throw notLeading(
+      ended
+        ? "it is no longer the leader"
+        : `the lease was not renewed for ${times.renewDeadlineMs / 1000} s`,
+    );
+  }
+
+  function assertConfirmed(): void {
+    if (isConfirmed) return;
+    throw notLeading("the watch of the lease has failed, and it is not renewed since");
+  }
+
+  function notLeading(why: string): AppError {
+    return new AppError(kubeErrors.LEADERSHIP_LOST, `write as the leader by ${what}: ${why}`);
   }
 
   return {
@@ -121,12 +126,12 @@ export function createTerm(
       return isLeading();
     },
     assertLeading,
-    async confirmLeading(signal) {
+    async confirmLeading() {
       assertLeading();
-      if (confirmation === undefined) return;
-      const { promise } = confirmation;
-      await (signal === undefined ? promise : Promise.race([promise, untilAborted(signal)]));
+      if (isConfirmed) return;
+      if (!work.signal.aborted) await confirmation.promise;
       assertLeading();
+      assertConfirmed();
     },
     remainingMs: () => renewedAt + times.leaseDurationMs - clock.monotonic(),
     deadlineMs,
@@ -135,18 +140,23 @@ export function createTerm(
       const before = invalidations;
       return () => {
         renewedAt = Math.max(renewedAt, startedAt);
-        if (invalidations === before) confirm();
+        if (invalidations !== before) return;
+        isConfirmed = true;
+        confirmation.resolve();
       };
     },
     invalidate() {
-      if (ended) return;
       invalidations += 1;
-      confirmation ??= Promise.withResolvers();
+      if (isConfirmed) confirmation = Promise.withResolvers();
+      isConfirmed = false;
     },
     get isConfirmed() {
-      return confirmation === undefined;
+      return isConfirmed;
     },
-    stopWork: () => work.abort(),
+    stopWork() {
+      work.abort();
+      confirmation.resolve();
+    },
     lose,
     end,
   };
@@ -161,7 +171,7 @@ export function fenceWrites(
   leadership: Pick<Leadership, "confirmLeading" | "remainingMs">,
 ): KubeRest {
   async function fenced<O extends CallOptions>(options: O): Promise<O> {
-    await leadership.confirmLeading(options.signal);
+    await leadership.confirmLeading();
     return {
       ...options,
       timeoutMs: Math.min(options.timeoutMs ?? longestWriteMs, leadership.remainingMs()),

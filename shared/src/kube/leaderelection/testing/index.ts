@@ -1,0 +1,1 @@
+export { leaseOn, leaseRef, openElection, type Replica } from "./election.ts";
