@@ -106,7 +106,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["pods", "provider", "registries"],
   ],
   dashboard: [
-    ["address", "api", "field", "state", "text", "time"],
+    ["address", "api", "field", "scroll", "state", "text", "time"],
     ["badge", "canvas", "requests", "session"],
     ["fleet"],
     ["grouping"],

@@ -3,6 +3,7 @@ import type { AppDetail, FleetEvent } from "@flotilla/shared/dashboard";
 import { type ReactNode, useState } from "react";
 import { ApiError } from "../api/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import { scrollRegion } from "../scroll/index.ts";
 import type { Tone } from "../state/index.ts";
 import { Ago } from "../time/index.ts";
 import { wordsOf } from "./condition-words.ts";
@@ -119,8 +120,7 @@ export function Source({ yaml }: Pick<AppDetail, "yaml">) {
   return (
     <details className="card">
       <summary>YAML</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard */}
-      <pre className="yaml" tabIndex={0}>
+      <pre className="yaml" {...scrollRegion}>
         {yaml}
       </pre>
     </details>

@@ -15,6 +15,7 @@ import {
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useMemo, useRef } from "react";
 import { useParameter } from "../address/index.ts";
+import { scrollRegion } from "../scroll/index.ts";
 import { compareValues, formatSort, parseSort, type SortValue } from "./sort.ts";
 import "./virtual-table.css";
 
@@ -73,8 +74,7 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
         aria-rowcount={shown.length + 1}
         ref={scroller}
         style={{ maxBlockSize: maxHeightPx }}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
-        tabIndex={0}
+        {...scrollRegion}
       >
         <div className="table-row table-head" role="row" style={template}>
           {table.getFlatHeaders().map((header) => (

@@ -1,5 +1,6 @@
 /** What differs between the manifest of the release and the objects in the cluster. */
 import { Shown, useAnswer } from "../requests/index.ts";
+import { scrollRegion } from "../scroll/index.ts";
 import { kindOf } from "./diff-lines.ts";
 import type { TabProps } from "./tab-props.ts";
 
@@ -10,8 +11,7 @@ export function DiffTab({ path, change }: TabProps) {
     <Shown answer={answer}>
       {isSame && <p>All objects match the release's manifest.</p>}
       {answer.text !== "" && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
-        <pre className="lines" tabIndex={0}>
+        <pre className="lines" {...scrollRegion}>
           {answer.text.split("\n").map((line, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other identity, and none moves
             <span key={index} className={`diff-${kindOf(line)}`}>

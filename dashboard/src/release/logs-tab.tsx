@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { CheckField, SearchField } from "../field/index.ts";
 import { Shown, useAnswer } from "../requests/index.ts";
+import { scrollRegion } from "../scroll/index.ts";
 import type { TabProps } from "./tab-props.ts";
 
 export interface LogsTabProps extends TabProps {
@@ -41,8 +42,7 @@ export function LogsTab({ path, change, pod, setPod }: LogsTabProps) {
         </button>
       </div>
       <Shown answer={answer}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard */}
-        <pre className="lines" tabIndex={0}>
+        <pre className="lines" {...scrollRegion}>
           {lines.join("\n")}
         </pre>
       </Shown>

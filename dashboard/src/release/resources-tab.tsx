@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { StateIcon } from "../badge/index.ts";
 import { plural } from "../fleet/index.ts";
 import { Shown, useAnswer } from "../requests/index.ts";
+import { scrollRegion } from "../scroll/index.ts";
 import { Ago } from "../time/index.ts";
 import { parseResources, type ResourceNode, toneOf, worstNode } from "./resources.ts";
 import type { TabProps } from "./tab-props.ts";
@@ -24,8 +25,7 @@ export function ResourcesTab({ path, change, openLogs }: ResourcesTabProps) {
   return (
     <Shown answer={answer}>
       <div className="resources">
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard */}
-        <section className="resources-scroll" aria-label="Objects of the release" tabIndex={0}>
+        <section className="resources-scroll" aria-label="Objects of the release" {...scrollRegion}>
           <div
             className="resources-graph"
             style={{ inlineSize: layout.width, blockSize: layout.height }}

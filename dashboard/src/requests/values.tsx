@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { entriesOf } from "../api/index.ts";
 import { CheckField, SearchField } from "../field/index.ts";
+import { scrollRegion } from "../scroll/index.ts";
 import { useAnswer } from "./answer.ts";
 import { Shown } from "./shown.tsx";
 import { isShown, originText, type ReleaseValue, valueText } from "./value-texts.ts";
@@ -43,8 +44,7 @@ export function Values({ path, change = "" }: ValuesProps) {
           </p>
         )}
         {shown.length > 0 && (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reachable with the keyboard
-          <section className="values" aria-label="Values of the release" tabIndex={0}>
+          <section className="values" aria-label="Values of the release" {...scrollRegion}>
             <table>
               <thead>
                 <tr>

@@ -1,0 +1,1 @@
+export { scrollRegion } from "./scroll-region.ts";
