@@ -45,7 +45,11 @@ const clusterWorkers = 3;
 const binaries = { globalSetup: ["scripts/test-binaries.ts"] };
 const realClusters = {
   setupFiles: ["e2e/src/harness/end-leases.ts"],
-  globalSetup: ["scripts/test-binaries.ts", "e2e/src/harness/control-plane-server.ts"],
+  globalSetup: [
+    "scripts/test-binaries.ts",
+    "e2e/src/harness/program-bundles.ts",
+    "e2e/src/harness/control-plane-server.ts",
+  ],
 };
 
 export default defineConfig({

@@ -3,23 +3,32 @@ import { relative } from "node:path";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { root } from "./run.ts";
 
-/** Over twenty seconds on two cores. The others follow as Vitest sorts them: by their last duration, or by size. */
+/** Over a minute where three run at a time on two cores. The others follow as Vitest sorts them: by their last duration, or by size. */
 const longest = [
   "e2e/src/cli/fleet.test.ts",
-  "e2e/src/disaster/lost-hub.test.ts",
-  "e2e/src/journey/journey.test.ts",
-  "e2e/src/agent/in-fleet.test.ts",
-  "e2e/src/simulate/simulate.test.ts",
-  "e2e/src/replicas/replicas.test.ts",
-  "e2e/src/disaster/restored-hub.test.ts",
+  "e2e/src/install/walk.test.ts",
+  "e2e/src/helmrelease/git-bad-input.test.ts",
+  "e2e/src/agent/refused-charts.test.ts",
+  "e2e/src/agent/set-value.test.ts",
   "e2e/src/agent/agent.test.ts",
-  "e2e/src/kube/server-unavailable.test.ts",
-  "e2e/src/tenants/tenants.test.ts",
-  "e2e/src/disaster/deregistration.test.ts",
-  "local/src/control-plane/control-plane.test.ts",
-  "e2e/src/bad-input/bad-input.test.ts",
-  "e2e/src/cli/without-fleet.test.ts",
-  "e2e/src/agent/values-templates.test.ts",
+  "e2e/src/helmrelease/git-trees.test.ts",
+  "e2e/src/agent/forged-records.test.ts",
+  "e2e/src/helmrelease/git-sources.test.ts",
+  "e2e/src/dashboard/pages.test.ts",
+  "e2e/src/agent/remediation.test.ts",
+  "e2e/src/disaster/restored-hub.test.ts",
+  "e2e/src/journey/journey.test.ts",
+  "e2e/src/helmrelease/bucket-sources.test.ts",
+  "e2e/src/agent/in-fleet.test.ts",
+  "e2e/src/disaster/lost-hub.test.ts",
+  "e2e/src/install/uninstall.test.ts",
+  "e2e/src/helmrelease/fleet.test.ts",
+  "e2e/src/replicas/replicas.test.ts",
+  "e2e/src/agent/release-options.test.ts",
+  "e2e/src/helmrelease/oci-sources.test.ts",
+  "e2e/src/dashboard/rollout.test.ts",
+  "e2e/src/simulate/simulate.test.ts",
+  "e2e/src/dashboard/oidc.test.ts",
 ];
 
 export class LongestFirst extends BaseSequencer {

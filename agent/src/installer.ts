@@ -28,10 +28,11 @@ import {
   createReadRecords,
   createReadTemplates,
   createReadYaml,
+  createWithDefinitions,
 } from "./reader/index.ts";
 import { createDiscovery, createReadinessTracker } from "./readiness/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
-import type { Outbox } from "./report/index.ts";
+import { createFetchedSources, type Outbox } from "./report/index.ts";
 import { type AnswerRequest, createAnswers } from "./requests/index.ts";
 import { createSecretStorage } from "./storage/index.ts";
 import { createTemplateGuard } from "./templates/index.ts";
@@ -136,7 +137,14 @@ export function createInstaller(deps: InstallerDeps): Installer {
     { dir: join(dataDir, "charts"), ...chartLimits(deps) },
   );
   const stores = { assignments, inventory, referenced, clusterInfo };
-  const shared = { ...deps, ...stores, clients, downstream, inputs };
+  const shared = {
+    ...deps,
+    ...stores,
+    clients,
+    downstream,
+    inputs,
+    sources: createFetchedSources(),
+  };
   const deployer = createDeployer({
     ...shared,
     drift,
@@ -145,6 +153,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     charts,
     checkTemplates: createTemplateGuard(createReadCalls(readers)),
     prepareCheck: readers.prepare,
+    withDefinitions: createWithDefinitions(readers, join(dataDir, "definitions")),
     withPostRenderers: createPostRenderers({
       kustomize: deps.kustomize,
       pluginEnvironment: deps.readerEnvironment,

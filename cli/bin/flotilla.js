@@ -4,7 +4,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import module from "node:module";
-import { homedir } from "node:os";
+import { constants, homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -31,5 +31,7 @@ if (Number(process.versions.node.split(".")[0]) >= 24) {
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => child.kill(signal));
-  child.once("exit", (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));
+  child.once("exit", (code, signal) =>
+    process.exit(code ?? (signal === null ? 1 : 128 + constants.signals[signal])),
+  );
 }

@@ -18,13 +18,13 @@ export const cliErrors = defineErrors({
     retryable: false,
     help: "The hub has no Cluster with this name. Check the namespace (-n) and the hub (--kubeconfig, --context).",
   },
-  HELMOP_NOT_FOUND: {
+  OBJECT_NOT_FOUND: {
     retryable: false,
-    help: "The hub has no HelmOp with this name. Check the namespace (-n) and the hub (--kubeconfig, --context).",
+    help: "The hub has no object of this kind and name. Check the namespace (-n) and the hub (--kubeconfig, --context).",
   },
-  HELMOP_SUSPENDED: {
+  OBJECT_SUSPENDED: {
     retryable: false,
-    help: "The HelmOp has spec.suspend: true, so requests to reconcile it have no effect. Set it to false first.",
+    help: "The object has spec.suspend: true, so requests to reconcile it have no effect. Run `flotilla resume` first.",
   },
   FLEET_LEASE_EXISTS: {
     retryable: false,
@@ -60,11 +60,11 @@ export const cliErrors = defineErrors({
   },
   RECONCILE_FAILED: {
     retryable: true,
-    help: "The hub handled the request, but the HelmOp or the source of its chart has an error. The message has the error and the time of the next attempt.",
+    help: "The hub handled the request, but the object or the source of its chart has an error. The message has the error and the time of the next attempt.",
   },
   TARGET_INVALID: {
     retryable: false,
-    help: "`flotilla logs`, `diff` and `history` take helmop/NAME, helmrelease/NAME or bundle/NAME.",
+    help: "Commands take an object as `KIND NAME`, as `KIND/NAME`, and as `kubectl get --output name` prints it. The message has the kinds that the command is for.",
   },
   REQUEST_REJECTED: {
     retryable: true,

@@ -13,6 +13,7 @@ import { drifting } from "./drifting.ts";
 import { addClusters, oneToMany } from "./fan-out.ts";
 import { helmReleaseInstalls } from "./helm-releases.ts";
 import { besideHostileCharts } from "./hostile.ts";
+import { besideHostileSources } from "./hostile-sources.ts";
 import { manyInstalls, oneInstall } from "./installing.ts";
 import { type BenchFleet, startBenchFleet } from "./measure/bench-fleet.ts";
 import { endOfHub } from "./measure/end-of-hub.ts";
@@ -48,6 +49,7 @@ const parts: readonly (readonly [name: string, Measure<BenchFleet>])[] = [
   ["polling", pollingTogether],
   ["resolve", resolving],
   ["hostile", besideHostileCharts],
+  ["hostile-sources", besideHostileSources],
   ["waiting", besideWaitingReleases],
   ["drift", drifting],
   ["releases", helmReleaseInstalls],

@@ -6,6 +6,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { type LargeRepository, startLargeRepository } from "./large-index.ts";
 import { type BenchFleet, memoryMb, timed, untilCount } from "./measure/bench-fleet.ts";
 import { type Figure, median } from "./measure/figures.ts";
+import { hubMetric } from "./measure/hub-metric.ts";
 
 const rounds = 5;
 const eventLoopLag = "nodejs_eventloop_lag_p99_seconds";
@@ -159,9 +160,4 @@ async function cpuSeconds(bench: BenchFleet, work: () => Promise<unknown>): Prom
   const before = await hubMetric(bench, "process_cpu_seconds_total");
   await work();
   return (await hubMetric(bench, "process_cpu_seconds_total")) - before;
-}
-
-async function hubMetric({ fleet }: BenchFleet, name: string): Promise<number> {
-  const answer = await fetch(`http://127.0.0.1:${fleet.hubPorts.internal}/metrics`);
-  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(await answer.text())?.[1]);
 }

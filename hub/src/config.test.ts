@@ -16,17 +16,54 @@ describe("the hub's configuration", () => {
     assert.equal(parseHubConfig(["--take-over-from-fleet"], {}).takeOverFromFleet, true);
   });
 
+  test("looks for Flux's Leases in flux-system, or in the namespaces that are named", () => {
+    const namespacesOf = (...flags: readonly string[]) => parseHubConfig(flags, {}).fluxNamespaces;
+
+    assert.deepEqual(namespacesOf(), ["flux-system"]);
+    assert.deepEqual(namespacesOf("--flux-namespace=gitops", "--flux-namespace=flux"), [
+      "gitops",
+      "flux",
+    ]);
+  });
+
   test("denies charts from this machine and allows those from private networks, unless flags say otherwise", () => {
     const egressOf = (...flags: readonly string[]) => parseHubConfig(flags, {}).egress;
 
-    assert.deepEqual(egressOf(), { allowLoopback: false, denyPrivate: false });
+    const byDefault = {
+      ...{ allowLoopback: false, denyPrivate: false, denyPrivateNotifications: false },
+      ...{ denyApiServer: true, denied: [] },
+    };
+    assert.deepEqual(egressOf(), byDefault);
     assert.deepEqual(egressOf("--egress-loopback=allow", "--egress-private=deny"), {
-      allowLoopback: true,
+      ...byDefault,
+      ...{ allowLoopback: true, denyPrivate: true, denyPrivateNotifications: true },
+    });
+    assert.deepEqual(egressOf("--egress-notifications-private=deny", "--egress-api-server=allow"), {
+      ...byDefault,
+      denyPrivateNotifications: true,
+      denyApiServer: false,
+    });
+    assert.deepEqual(egressOf("--egress-private=deny", "--egress-notifications-private=allow"), {
+      ...byDefault,
       denyPrivate: true,
     });
     assert.throws(() => egressOf("--egress-private=no"), {
       code: "CONFIG_INVALID",
       message: '--egress-private is "no", which is neither allow nor deny',
+    });
+  });
+
+  test("denies further networks, each of which has to be one", () => {
+    const egressOf = (...flags: readonly string[]) => parseHubConfig(flags, {}).egress;
+
+    assert.deepEqual(egressOf("--egress-deny=10.96.0.0/12", "--egress-deny=fd00::1").denied, [
+      "10.96.0.0/12",
+      "fd00::1",
+    ]);
+    assert.throws(() => egressOf("--egress-deny=services"), {
+      code: "CONFIG_INVALID",
+      message:
+        '--egress-deny is "services", which is neither a network (such as 10.96.0.0/12) nor an address',
     });
   });
 });

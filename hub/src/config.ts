@@ -9,13 +9,20 @@ import {
   type ListenAddress,
   parseListenAddress,
 } from "@flotilla/shared/program";
-import {
-  type EgressPolicy,
-  type ProxySettings,
-  proxySettings,
-} from "@flotilla/shared/source/transport";
+import { isNetwork, type ProxySettings, proxySettings } from "@flotilla/shared/source/transport";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { type OidcConfig, oidcFlags, oidcUsage, parseOidcConfig } from "./oidc/config/index.ts";
+
+/** Which addresses are contacted for tenants. */
+export interface EgressConfig {
+  readonly allowLoopback: boolean;
+  readonly denyPrivate: boolean;
+  /** Of Providers. */
+  readonly denyPrivateNotifications: boolean;
+  readonly denyApiServer: boolean;
+  /** Networks and addresses. */
+  readonly denied: readonly string[];
+}
 
 export interface HubConfig {
   /** Absent: in-cluster. */
@@ -39,8 +46,7 @@ export interface HubConfig {
   /** The IP address or name by which other replicas reach this one; "": that of `replicaListen`. */
   readonly replicaHost: string;
   readonly logLevel: LogLevel;
-  /** Which addresses charts may come from. */
-  readonly egress: EgressPolicy;
+  readonly egress: EgressConfig;
   /** The header in which an ingress passes on the address of a webhook's caller; absent: there is none. */
   readonly clientAddressHeader?: string;
   /** Whether sources, Alerts and Receivers may refer to objects of other namespaces. */
@@ -51,8 +57,14 @@ export interface HubConfig {
   readonly takeOverFromFleet: boolean;
   /** Reconcile Flux's kinds although Leases of Flux's controllers exist. */
   readonly takeOverFromFlux: boolean;
+  /** Where Flux's controllers have their Leases; those of other namespaces decide nothing. */
+  readonly fluxNamespaces: readonly string[];
   /** Whether a HelmRelease on the hub's own cluster needs a service account. */
   readonly requireLocalAccount: boolean;
+  /** Whether every deployment needs a service account, as if each namespace had a Policy that requires one. */
+  readonly requireServiceAccount: boolean;
+  /** Whether the hub makes the bootstrap Secret of the agent of its own cluster. */
+  readonly enrolsLocalCluster: boolean;
   /** The folder with the files of the dashboard's page. */
   readonly dashboardDir: string;
   /** Login to the dashboard with OpenID Connect; absent: with tokens of the API server alone. */
@@ -74,10 +86,17 @@ export const hubUsage = `Usage: flotilla-hub [flags]
   --server-name NAME           a name or address that agents reach the hub by; may be repeated
   --egress-loopback POLICY     whether charts may come from this machine: allow or deny; default deny
   --egress-private POLICY      whether charts may come from private networks: allow or deny; default allow
+  --egress-notifications-private POLICY
+                               whether Providers may be in private networks; default: as --egress-private
+  --egress-api-server POLICY   whether charts and Providers may be at the API server of the hub: default deny
+  --egress-deny NETWORK        an address or a network, such as 10.96.0.0/12, that is denied as well; may be repeated
   --cross-namespace-references sources, Alerts and Receivers may refer to objects of other namespaces
   --gcr-issuer URL             whose tokens Receivers of type gcr accept; default https://accounts.google.com
   --certificate-lifetime D     of agents' certificates; default 24h
+  --enrol-local-cluster        make the Secret with which the agent of the hub's own cluster enrols as fleet-local/local
+  --require-service-account    every deployment needs a service account, as if each namespace had a Policy that requires one
   --local-without-account      HelmReleases on the hub's own cluster need no service account
+  --flux-namespace NAME        where Flux's controllers would run, and have their Leases; may be repeated; default flux-system
   --take-over-from-flux        reconcile Flux's kinds where its controllers have run, and run no more
   --take-over-from-fleet       run where Fleet's controllers have run, once their Leases have expired
   --dashboard-dir DIR          the built files of the dashboard; default: beside the program
@@ -125,13 +144,13 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     gcrIssuer: flags["gcr-issuer"],
     takeOverFromFleet: flags["take-over-from-fleet"],
     takeOverFromFlux: flags["take-over-from-flux"],
+    fluxNamespaces: flags["flux-namespace"],
     requireLocalAccount: !flags["local-without-account"],
+    requireServiceAccount: flags["require-service-account"],
+    enrolsLocalCluster: flags["enrol-local-cluster"],
     logLevel,
     dashboardDir: flags["dashboard-dir"],
-    egress: {
-      allowLoopback: isAllowed(flags, "egress-loopback"),
-      denyPrivate: !isAllowed(flags, "egress-private"),
-    },
+    egress: egressOf(flags),
     ...(flags["client-address-header"] !== "" && {
       clientAddressHeader: flags["client-address-header"],
     }),
@@ -182,8 +201,14 @@ function readFlags(args: readonly string[]) {
         "client-address-header": { type: "string", default: "" },
         "egress-loopback": { type: "string", default: "deny" },
         "egress-private": { type: "string", default: "allow" },
+        "egress-notifications-private": { type: "string" },
+        "egress-api-server": { type: "string", default: "deny" },
+        "egress-deny": { type: "string", multiple: true, default: [] },
         "cross-namespace-references": { type: "boolean", default: false },
         "local-without-account": { type: "boolean", default: false },
+        "require-service-account": { type: "boolean", default: false },
+        "enrol-local-cluster": { type: "boolean", default: false },
+        "flux-namespace": { type: "string", multiple: true, default: ["flux-system"] },
         "gcr-issuer": { type: "string", default: "https://accounts.google.com" },
         "dashboard-dir": { type: "string", default: besideProgram },
         ...oidcFlags,
@@ -199,8 +224,24 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-function isAllowed<F extends string>(flags: Readonly<Record<F, string>>, flag: F): boolean {
-  const value = flags[flag];
+function egressOf(flags: ReturnType<typeof readFlags>): EgressConfig {
+  const denied = flags["egress-deny"];
+  const wrong = denied.find((text) => !isNetwork(text));
+  if (wrong !== undefined)
+    throw invalid(
+      `--egress-deny is "${wrong}", which is neither a network (such as 10.96.0.0/12) nor an address`,
+    );
+  const ofNotifications = flags["egress-notifications-private"] ?? flags["egress-private"];
+  return {
+    allowLoopback: isAllowed("egress-loopback", flags["egress-loopback"]),
+    denyPrivate: !isAllowed("egress-private", flags["egress-private"]),
+    denyPrivateNotifications: !isAllowed("egress-notifications-private", ofNotifications),
+    denyApiServer: !isAllowed("egress-api-server", flags["egress-api-server"]),
+    denied,
+  };
+}
+
+function isAllowed(flag: string, value: string): boolean {
   if (value !== "allow" && value !== "deny")
     throw invalid(`--${flag} is "${value}", which is neither allow nor deny`);
   return value === "allow";

@@ -31,13 +31,10 @@ await runProgram("flotilla-hub", hubUsage, async (signal) => {
   try {
     await fleet.opened(signal);
     if (signal.aborted) return;
-    const end = AbortSignal.any([signal, fleet.closed, parts.flux.closed]);
+    const end = AbortSignal.any([signal, fleet.closed]);
     await serve({ config, parts, notReady, setNotReady: (next) => (why = next) }, end).finally(
       // The next process waits for the end of Fleet: the caches of this one would be stale by then.
-      () => {
-        fleet.closed.throwIfAborted();
-        parts.flux.closed.throwIfAborted();
-      },
+      () => fleet.closed.throwIfAborted(),
     );
   } finally {
     await parts.flush();

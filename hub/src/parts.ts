@@ -1,9 +1,11 @@
 /** The parts that every replica has, whether it leads or not: connections, caches, events, reports, contents and sources. */
 import { hubNamespace, rancherNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
+import { createFairSemaphore } from "@flotilla/shared/concurrency";
 import { connectKube, type GrantOf, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { createEventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
+import { createProcessWatch } from "@flotilla/shared/process";
 import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { systemClock as clock } from "@flotilla/shared/time";
@@ -12,16 +14,25 @@ import { createCaches, createFluxCaches, runCaches } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
 import { createContentStore } from "./content/index.ts";
 import { createReportWriter } from "./dispatch/index.ts";
+import { createHubEgress } from "./egress/index.ts";
 import { createFleetGuard } from "./fleetlease/index.ts";
 import { createGitParts } from "./gitrepository/index.ts";
 import { createObjectRefreshController } from "./helmrelease/index.ts";
 import { createReconcileDurations, createSeriesRegistry } from "./metrics/index.ts";
 import { createNotifications } from "./notification/index.ts";
+import { createChartReader } from "./reader/index.ts";
 import { watchReceiverSecrets } from "./receiver/index.ts";
-import { createWorkspaceObjects, watchReferences, workspacesOf } from "./referenced/index.ts";
+import { createWatchedObjects } from "./referenced/index.ts";
+import { addressOf } from "./replica/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;
+
+const MiB = 1024 * 1024;
+/** For all child processes together: runs of git, which read references and single files, and readers of charts. */
+const childBytes = 512 * MiB;
+/** Of a namespace at most half, so that a server that sends slowly holds up the sources of its own tenant alone. */
+const readBudget = { capacity: 64 * MiB, share: 32 * MiB };
 
 /** All rights of the hub but one are in one value of its chart. */
 const grantOf: GrantOf = ({ verb }) => ({
@@ -53,19 +64,29 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const metrics = new Registry();
   collectDefaultMetrics({ register: metrics });
   const caches = createCaches(rest, log);
-  const flux = createFluxCaches(rest, log, { takeOver: config.takeOverFromFlux });
+  const flux = createFluxCaches(rest, log, {
+    takeOver: config.takeOverFromFlux,
+    namespaces: config.fluxNamespaces,
+  });
   const { proxy } = config;
-  const ownPorts: number[] = [];
-  const egress = { ...config.egress, ownPorts };
+  const hubEgress = createHubEgress({
+    ...{ config: config.egress, server: kubeconfig.server },
+    ...{ rest, log },
+    replicaAddresses: () => caches.replicas.store.list().flatMap((lease) => addressOf(lease) ?? []),
+  });
+  const { ownPorts, charts: egress } = hubEgress;
   const sources = createSourceClient({
     ...{ userAgent, egress },
     memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
   const recorder = createEventRecorder({ rest, ...reporter });
-  const gitParts = createGitParts({ ...{ userAgent, egress, proxy, clock, log } });
+  const watch = createProcessWatch({ totalBytes: childBytes });
+  const gitParts = createGitParts({ ...{ userAgent, egress, proxy, watch, clock, log } });
+  const chartReader = createChartReader({ watch });
   const notifications = createNotifications({
-    ...{ rest, recorder, reporter, egress, proxy, userAgent, metrics, clock, log },
+    ...{ rest, recorder, reporter, proxy, userAgent, metrics, clock, log },
+    egress: hubEgress.notifications,
     ...{ alerts: flux.alerts, providers: flux.providers },
     crossNamespace: config.crossNamespaceReferences,
   });
@@ -76,14 +97,10 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   series.register([durations.metric]);
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
-  const workspaces = workspacesOf([caches.clusters, caches.helmOps]);
-  const isWorkspace = (namespace: string) =>
-    namespace === rancherNamespace || workspaces.has(namespace);
-  const objects = createWorkspaceObjects({
-    ...{ rest, isWorkspace, project: gitParts.project, clock, log },
+  const objects = createWatchedObjects({
+    ...{ ...caches, receivers: flux.receivers, namespaces: [rancherNamespace] },
+    ...{ rest, project: gitParts.project, clock, log },
   });
-  workspaces.onAdd(objects.workspaceChanged);
-  watchReferences(caches.deployments, objects);
   watchReceiverSecrets(flux.receivers, objects);
   const refreshing = createObjectRefreshController({
     ...{ helmReleases: flux.helmReleases, bundles: caches.bundles.store, objects },
@@ -104,6 +121,11 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     flux,
     sources,
     gitParts,
+    /** Of whatever tenants have the hub ask. */
+    egress,
+    chartReader,
+    /** For the bytes of tenants' files while they are read: of Git and of Buckets. */
+    budget: createFairSemaphore(readBudget),
     /** The ports that this process listens on, to which charts' sources may not lead. */
     ownPorts,
     /** Its events are notifications, too. */
@@ -124,6 +146,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
       await Promise.all([
         ...[runCaches(caches, signal), flux.run(signal), notifications.run(signal)],
         ...[objects.run(signal), reports.run(signal), refreshing.run(signal)],
+        hubEgress.run(signal),
       ]);
     },
     /** Writes what is pending. */
@@ -133,7 +156,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
     },
     async close(): Promise<void> {
       await Promise.all([
-        ...[sources.close(), gitParts.close(), notifications.close()],
+        ...[sources.close(), gitParts.close(), chartReader.close(), notifications.close()],
         ...[connection.close(), leaseConnection.close()],
       ]);
     },

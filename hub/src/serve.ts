@@ -1,12 +1,20 @@
 /** A replica of the hub that runs: serves agents and webhooks, and runs the controllers while it leads. */
+
 import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
 import { type AgentServer, createAgentServer } from "./agentserver/index.ts";
-import { createRenewedCertificate, runRotationController } from "./authority/index.ts";
+import {
+  createLiveSigningKey,
+  createRenewedCertificate,
+  runRotationController,
+} from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
 import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
+import { createDeploymentTrust } from "./content/index.ts";
 import { lead } from "./leader/index.ts";
+import { runLocalCluster } from "./localcluster/index.ts";
 import type { Parts } from "./parts.ts";
 import { highestEpoch, runPresenceController } from "./presence/index.ts";
 import { createReceiverController, createReceivers, receiverRoute } from "./receiver/index.ts";
@@ -14,6 +22,7 @@ import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
 import { openReplicaLink } from "./replicalink/index.ts";
 import { createUserRequests, requestRoute } from "./requests/index.ts";
+import { createPinSigner } from "./resolve/index.ts";
 import { serveDashboard } from "./serve-dashboard.ts";
 import { runKeyRotation } from "./session/index.ts";
 import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
@@ -43,14 +52,13 @@ export async function serve(
 
   const keys = createWebhookKeys(parts.rest, log);
   const webhook = createWebhook({ ...parts, keys, store: helmOps.store });
-  const { crossNamespaceReferences: crossNamespace, egress, proxy } = config;
+  const { crossNamespaceReferences: crossNamespace, proxy } = config;
   const receivers = createReceivers({
     ...parts,
     receivers: parts.flux.receivers,
     crossNamespace,
     issuer: config.gcrIssuer,
     userAgent: `flotilla-hub/${buildVersion}`,
-    egress: { ...egress, ownPorts: parts.ownPorts },
     ...(proxy !== undefined && { proxy }),
   });
   let answering: Pick<AgentServer, "request"> | undefined;
@@ -94,8 +102,11 @@ export async function serve(
     await ensureHubNamespace(parts.rest);
     const acquired = await replica.acquire(ending.signal);
     running.push(parts.run(ending.signal), keys.run(ending.signal));
+    const signingKey = await createLiveSigningKey({ rest: parts.rest, namespace, log });
+    running.push(signingKey.run(ending.signal));
+    const trust = createDeploymentTrust(signingKey.current, createPinSigner);
     const server = await createAgentServer(
-      { ...parts, namespace, helmOps, bundles, clusters, deployments, tokens },
+      { ...parts, namespace, trust, helmOps, bundles, clusters, deployments, tokens },
       {
         ...acquired,
         replica: name,
@@ -133,20 +144,27 @@ export async function serve(
         {
           ...parts,
           resolver: parts.sources,
+          requireServiceAccount: config.requireServiceAccount,
           flux: {
             informers: parts.flux,
             readIndex: parts.sources.readIndex,
             gitParts: parts.gitParts,
             bucketClient: parts.sources.buckets,
             options: config,
-            durations: parts.durations,
+            ...{ durations: parts.durations, budget: parts.budget },
+            readChart: parts.chartReader.readChart,
             artifacts: parts.sources.artifacts,
           },
           replica,
           runTokens: (rest, until) => runTokenController({ ...controllers, rest }, until),
+          ...(config.enrolsLocalCluster && {
+            runLocalCluster: (rest: KubeRest, until: AbortSignal) =>
+              runLocalCluster({ ...controllers, rest }, until),
+          }),
           runReceivers: (rest, until) =>
             createReceiverController({
-              ...{ ...parts, rest, receivers: parts.flux.receivers, crossNamespace },
+              ...{ ...parts, receivers: parts.flux.receivers, crossNamespace },
+              rest: parts.flux.fence(rest),
             }).run(until),
           runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),
           runSessionKeys: (rest, until) => runKeyRotation({ rest, namespace, clock, log }, until),

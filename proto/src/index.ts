@@ -35,9 +35,11 @@ export type {
   ReleaseInfo,
   ReleaseRequest,
   RequestBody,
+  RequestResult,
   ResourceCounts,
   ResourceState,
   RevisionInfo,
+  SourceDigest,
   UnreadyResource,
   ValuesOptions,
 } from "./messages.ts";

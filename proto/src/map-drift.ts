@@ -5,10 +5,11 @@ import type { DriftedObject__Output } from "./generated/flotilla/v1/DriftedObjec
 import type { DriftInfo } from "./messages.ts";
 import { atMost, shown, wireLimits } from "./validation.ts";
 
-export function driftToWire({ objects, count, history }: DriftInfo): WireDrift {
+export function driftToWire({ objects, count, history, isWarning }: DriftInfo): WireDrift {
   return {
     objects: objects.slice(0, wireLimits.drifted).map(bounded),
     count,
+    isWarning: isWarning ?? false,
     history: history.slice(0, wireLimits.driftHistory).map(bounded),
   };
 }
@@ -17,7 +18,7 @@ function bounded<T extends { readonly fields: readonly string[] }>(each: T) {
   return { ...each, fields: each.fields.slice(0, wireLimits.driftFields).map(shown) };
 }
 
-export function driftFromWire({ objects, count, history }: Drift__Output): DriftInfo {
+export function driftFromWire({ objects, count, history, isWarning }: Drift__Output): DriftInfo {
   atMost(objects.length, wireLimits.drifted, "drift.objects");
   atMost(history.length, wireLimits.driftHistory, "drift.history");
   return {
@@ -28,6 +29,7 @@ export function driftFromWire({ objects, count, history }: Drift__Output): Drift
       patch: shown(wire.patch),
     })),
     count,
+    ...(isWarning && { isWarning: true as const }),
     history: history.map((wire) => ({
       ...objectFromWire(wire),
       time: shown(wire.time),

@@ -6,21 +6,38 @@ import type {
   DeploymentState as WireState,
 } from "./generated/flotilla/v1/DeploymentState.ts";
 import type { ReleaseCondition__Output } from "./generated/flotilla/v1/ReleaseCondition.ts";
+import type {
+  RequestResult__Output,
+  RequestResult as WireRequestResult,
+} from "./generated/flotilla/v1/RequestResult.ts";
 import type { ResourceState__Output } from "./generated/flotilla/v1/ResourceState.ts";
 import type { Revision__Output } from "./generated/flotilla/v1/Revision.ts";
+import type { SourceDigest__Output } from "./generated/flotilla/v1/SourceDigest.ts";
 import { driftFromWire, driftToWire } from "./map-drift.ts";
 import {
   type DeploymentPhase,
   type DeploymentState,
   type ReleaseCondition,
+  type RequestResult,
   type ResourceCounts,
   type ResourceState,
   type ResourceStateName,
   type RevisionInfo,
   releaseConditionTypes,
   resourceStateNames,
+  type SourceDigest,
 } from "./messages.ts";
-import { atMost, cleanText, key, long, shown, text, WireError, wireLimits } from "./validation.ts";
+import {
+  atMost,
+  cleanText,
+  key,
+  long,
+  present,
+  shown,
+  text,
+  WireError,
+  wireLimits,
+} from "./validation.ts";
 
 const phaseToWire = {
   pending: "PHASE_PENDING",
@@ -76,9 +93,15 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
       chartVersion: shown(revision.chartVersion),
       appVersion: shown(revision.appVersion),
       tests: revision.tests.slice(0, wireLimits.tests),
+      remarks: (revision.remarks ?? []).slice(0, wireLimits.remarks).map(shown),
     })),
     ...(state.drift !== undefined && { drift: driftToWire(state.drift) }),
     failures: state.failures ?? 0,
+    ...(state.source !== undefined && { source: state.source }),
+    ...(state.request !== undefined && { request: requestToWire(state.request) }),
+    installFailures: state.failuresBy?.install ?? 0,
+    upgradeFailures: state.failuresBy?.upgrade ?? 0,
+    notInstalled: state.notInstalled ?? false,
   };
 }
 
@@ -124,7 +147,35 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
     ...(wire.history.length > 0 && { history: wire.history.map(revisionFromWire) }),
     ...(wire.drift !== null && { drift: driftFromWire(wire.drift) }),
     ...(wire.failures > 0 && { failures: wire.failures }),
+    ...(wire.source !== null && { source: sourceFromWire(wire.source) }),
+    ...(wire.request !== null && { request: requestFromWire(wire.request) }),
+    ...(wire.installFailures + wire.upgradeFailures > 0 && {
+      failuresBy: { install: wire.installFailures, upgrade: wire.upgradeFailures },
+    }),
+    ...(wire.notInstalled && { notInstalled: true as const }),
   };
+}
+
+function requestToWire(request: RequestResult): WireRequestResult {
+  const { token, result, objects = 0, revision = 0, code = "", message = "" } = request;
+  return { token, result, objects, revision, code, message: cut(message) };
+}
+
+function requestFromWire(wire: RequestResult__Output): RequestResult {
+  const { objects, revision } = wire;
+  const code = text(wire.code, "request.code");
+  return {
+    token: present(wire.token, "request.token"),
+    result: shown(wire.result),
+    ...(objects > 0 && { objects }),
+    ...(revision > 0 && { revision }),
+    ...(code !== "" && { code }),
+    ...(wire.message !== "" && { message: long(wire.message, "request.message") }),
+  };
+}
+
+export function sourceFromWire({ pin, digest }: SourceDigest__Output): SourceDigest {
+  return { pin: text(pin, "source.pin"), digest: text(digest, "source.digest") };
 }
 
 /** Types and statuses that this build does not know are left out. */
@@ -150,6 +201,9 @@ function revisionFromWire(wire: Revision__Output): RevisionInfo {
     ...(wire.deployedAt !== "" && { deployedAt: text(wire.deployedAt, "revision.deployed_at") }),
     tests: wire.tests.map(({ name, phase }) => ({ name: shown(name), phase: shown(phase) })),
     ...(wire.digest !== "" && { digest: text(wire.digest, "revision.digest") }),
+    ...(wire.remarks.length > 0 && {
+      remarks: wire.remarks.slice(0, wireLimits.remarks).map(shown),
+    }),
   };
 }
 

@@ -27,7 +27,7 @@ import {
   chunkFromWire,
   chunkToWire,
 } from "./map-request.ts";
-import { stateFromWire, stateToWire } from "./map-state.ts";
+import { sourceFromWire, stateFromWire, stateToWire } from "./map-state.ts";
 import type {
   AgentMessage,
   EnrollRequest,
@@ -133,7 +133,8 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
           deploymentId: message.deploymentId,
           paused: message.paused,
           ...(message.content !== undefined && { content: message.content }),
-          ...(message.request !== undefined && { request: message.request }),
+          ...(message.request !== undefined && { request: requestToWire(message.request) }),
+          ...(message.sources !== undefined && { sources: [...message.sources] }),
         },
       };
     case "withdrawal":
@@ -165,8 +166,17 @@ export function hubMessageToWire(message: HubMessage): WireHubMessage {
   }
 }
 
-function requestFromWire({ token, force, reset }: ReleaseRequest__Output): ReleaseRequest {
-  return { token: present(token, "request.token"), force, reset };
+function requestToWire({ token, force, reset, correctDrift }: ReleaseRequest) {
+  return { token, force, reset, correctDrift: correctDrift === true };
+}
+
+function requestFromWire(wire: ReleaseRequest__Output): ReleaseRequest {
+  const { token, force, reset, correctDrift } = wire;
+  return {
+    token: present(token, "request.token"),
+    ...{ force, reset },
+    ...(correctDrift && { correctDrift: true }),
+  };
 }
 
 export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
@@ -188,6 +198,9 @@ export function hubMessageFromWire(wire: HubMessage__Output): HubMessage {
       paused: deployment.paused,
       ...(deployment.content.length > 0 && { content: deployment.content }),
       ...(deployment.request !== null && { request: requestFromWire(deployment.request) }),
+      ...(deployment.sources.length > 0 && {
+        sources: deployment.sources.slice(0, wireLimits.sources).map(sourceFromWire),
+      }),
     };
   }
   if (wire.withdrawal) {

@@ -26,6 +26,8 @@ export interface ReleaseRequest {
   readonly force: boolean;
   /** Failed attempts before the request do not count. */
   readonly reset: boolean;
+  /** What others have changed in the objects of the release is changed back, once. */
+  readonly correctDrift?: true | undefined;
 }
 
 /** A Secret or ConfigMap of the cluster's workspace. */
@@ -85,6 +87,8 @@ export type HubMessage =
       readonly content?: Uint8Array;
       readonly paused: boolean;
       readonly request?: ReleaseRequest;
+      /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
+      readonly sources?: readonly SourceDigest[];
     }
   | {
       readonly kind: "withdrawal";
@@ -201,6 +205,8 @@ export interface DeploymentState extends DeploymentKey {
   readonly counts: ResourceCounts;
   /** `sha256:` and hex, of the chart archive that was installed. */
   readonly chartDigest?: string;
+  /** What was received for the chart, where its pin does not say it. */
+  readonly source?: SourceDigest;
   /** The error code of the failure (docs/errors.md). */
   readonly code?: string;
   /** Those that do not apply are absent. Undefined: not known, as from agents before 0.3.0. */
@@ -209,8 +215,37 @@ export interface DeploymentState extends DeploymentKey {
   readonly history?: readonly RevisionInfo[];
   /** Attempts at the desired content that have failed in a row, and that changed the release; absent: none. */
   readonly failures?: number;
+  /** The same by action; undefined from agents before 0.4.0. */
+  readonly failuresBy?: { readonly install: number; readonly upgrade: number };
+  /** No release is there any more: nothing that earlier reports say of one still holds. */
+  readonly notInstalled?: true;
   /** Undefined: there is none, or drift is not detected. */
   readonly drift?: DriftInfo;
+  /** What the last request of a user has come to. Undefined: it is not finished, or the agent is older than 0.4.0. */
+  readonly request?: RequestResult;
+}
+
+/** What a request of a user has come to. */
+export interface RequestResult {
+  readonly token: string;
+  /** See BundleDeployment.status.lastRequest. A newer agent may have others. */
+  readonly result: string;
+  /** That the result is about. */
+  readonly objects?: number | undefined;
+  /** Of the release. */
+  readonly revision?: number | undefined;
+  /** Of a failure. */
+  readonly code?: string | undefined;
+  /** For people: why it has failed, or waits. */
+  readonly message?: string | undefined;
+}
+
+/** What an agent received for a pin that does not say which bytes it means. */
+export interface SourceDigest {
+  /** `sha256:` and hex, of the pin. */
+  readonly pin: string;
+  /** `sha256:` and hex, of the bytes. */
+  readonly digest: string;
 }
 
 /** What others have changed in the objects of a release. */
@@ -219,6 +254,8 @@ export interface DriftInfo {
   readonly objects: readonly DriftedObject[];
   /** Of all objects with drift. */
   readonly count: number;
+  /** A user has asked for a warning only: the deployment is as ready as without the drift. */
+  readonly isWarning?: true;
   /** Newest first. */
   readonly history: readonly DriftRecord[];
 }
@@ -278,6 +315,8 @@ export interface RevisionInfo {
   readonly tests: readonly { readonly name: string; readonly phase: string }[];
   /** The release digest; absent: somebody has changed the revision since. */
   readonly digest?: string;
+  /** For people: how it was applied, if not as usual. */
+  readonly remarks?: readonly string[];
 }
 
 export interface ReleaseInfo {

@@ -21,6 +21,8 @@ export const wireLimits = {
   conditions: 16,
   history: 5,
   tests: 16,
+  remarks: 4,
+  sources: 8,
   drifted: 10,
   driftFields: 4,
   driftHistory: 5,

@@ -38,6 +38,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "log",
       "process",
       "program",
+      "reader",
       "regex",
       "selector",
       "text",
@@ -57,17 +58,18 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["cache"],
     // Pure rules and libraries, without watches.
     [
-      ...["authority", "clusterstate", "content", "fleetlease", "frontend", "identity", "policy"],
+      ...["authority", "clusterstate", "content", "egress", "fleetlease", "frontend", "identity"],
+      "policy",
       ...["notification", "presence"],
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
-      ...["access", "fleetview", "oidc", "session"],
+      ...["access", "fleetview", "oidc", "reader", "session"],
     ],
     // Controllers, each with its watches.
     [
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
       ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
       "ocirepository",
-      ...["metrics", "registrationtoken", "replica"],
+      ...["localcluster", "metrics", "registrationtoken", "replica"],
     ],
     // Servers.
     [
@@ -83,11 +85,10 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
   agent: [
     ["config.ts", "errors", "leader"],
     ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
-    ["assignment", "helm", "identity", "namespace"],
+    ["assignment", "helm", "identity"],
     [
-      ...["chartbuild", "crds", "dependencies", "downstream", "drift", "postrender", "readiness"],
-      "referenced",
-      ...["release", "templates"],
+      ...["chartbuild", "crds", "dependencies", "downstream", "drift", "namespace", "postrender"],
+      ...["readiness", "referenced", "release", "templates"],
     ],
     ["reader", "report", "values"],
     ["action"],
@@ -106,7 +107,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ["pods", "provider", "registries"],
   ],
   dashboard: [
-    ["address", "api", "field", "scroll", "state", "text", "time"],
+    ["address", "api", "field", "message", "scroll", "state", "text", "time"],
     ["badge", "canvas", "requests", "session"],
     ["fleet"],
     ["grouping"],

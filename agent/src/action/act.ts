@@ -59,8 +59,10 @@ export async function act(
     case "correctDrift":
       return await correctDrift(tools, action.record, release, pass);
     case "test":
+      pass.began("test");
       return await runTests(tools, action.record, release, pass);
     case "rollback":
+      pass.began("rollback");
       return await rollBack(tools, action, release, pass);
     case "uninstall":
       return await uninstall(tools, action, release, pass);

@@ -4,7 +4,7 @@ import { rollbackOptions, upgradeOptions } from "../helm/index.ts";
 import type { Action, AttemptedAction } from "../release/index.ts";
 import type { DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
 import { failedAttemptsAt, recordRemediation, remediated } from "./failed-attempts.ts";
-import { inSync } from "./in-sync.ts";
+import { disownChanged, inSync } from "./in-sync.ts";
 import { notReadyError } from "./not-ready-error.ts";
 import { afterFailure } from "./remediate.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
@@ -18,6 +18,8 @@ export async function awaitReadiness(
 ): Promise<DeployResult | undefined> {
   const { inventory, stored, clock } = tools;
   const { desired, client } = release;
+  // The objects that are waited for are those of the record, which tenants can write.
+  if (await disownChanged(tools, record)) return undefined;
   const action = inventory.revisionOf(record, record.revision)?.action ?? "upgrade";
   const found = await inSync(tools, release, record);
   const readiness = pass.readinessOf(found);

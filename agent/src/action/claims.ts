@@ -26,7 +26,7 @@ import type {
   InventoryRevision,
   InventoryRun,
 } from "../inventory/index.ts";
-import type { HelmRelease, ReadRecords } from "../record/index.ts";
+import { type HelmRelease, isSameContent, type ReadRecords } from "../record/index.ts";
 import { contentOf } from "./assigned-content.ts";
 
 /** What the inventory keeps of an assignment. */
@@ -61,7 +61,23 @@ export function runOf(
 export interface ClaimDeps {
   readonly releases: Pick<Releases, "latest" | "history">;
   readonly stored: Pick<StoredReleases, "read">;
-  readonly inventory: Pick<Inventory, "runOf" | "installed">;
+  readonly inventory: Pick<Inventory, "runOf" | "installed" | "releasesOf">;
+}
+
+/**
+ * Whether a record has the content of a revision that Helm has printed. One that Helm has written and not printed may have been
+ * changed before the agent read it.
+ */
+export function isPrinted(
+  inventory: Pick<Inventory, "releasesOf">,
+  deployment: string,
+  record: HelmRelease,
+): boolean {
+  return inventory
+    .releasesOf(deployment)
+    .filter(({ namespace, name }) => namespace === record.namespace && name === record.name)
+    .flatMap(({ revisions }) => revisions)
+    .some(({ content, fromRecord }) => fromRecord !== true && isSameContent(content, record));
 }
 
 /** An agent was ended before it could enter the revision that its run has created. */
@@ -87,15 +103,25 @@ export async function claimInterruptedRun(
   });
   if (release === undefined) return;
   const { digest, origin, chartDigest } = run;
+  const isDeployed = latest.status === "deployed";
   const revision: InventoryRevision = {
     revision: latest.revision,
     content: release.content,
-    ...(isRun && { digest, ...(origin !== undefined && { origin }), chartDigest }),
+    ...(!isPrinted(inventory, owner.name, release) && { fromRecord: true }),
+    // Without a digest it is upgraded once more: the agent was ended before it could repair lists.
+    ...(isRun &&
+      run.isClientSide !== true && {
+        digest,
+        ...(origin !== undefined && { origin }),
+        chartDigest,
+      }),
     ...chartOf(release),
+    ...(isRun && isDeployed && run.notes !== undefined && { notes: run.notes }),
   };
   await inventory.installed(owner.name, inventoryRelease(assignment, content, place), {
     added: [revision],
-    ...(isRun && latest.status === "deployed" && { deadline: deadlineOf(run) }),
+    isDeployed,
+    ...(isRun && isDeployed && { deadline: deadlineOf(run) }),
     kept: releases.history(run.namespace, run.release).map(({ revision }) => revision),
     endsRun: !isLocked(latest),
   });

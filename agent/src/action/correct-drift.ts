@@ -8,11 +8,15 @@ import type { DesiredRelease, Tools } from "./tools.ts";
 export async function correctDrift(
   tools: Tools,
   record: ReleaseRecord,
-  { desired }: DesiredRelease,
+  { desired, correctionRequest }: DesiredRelease,
   { signal, superseded }: DeployPass,
 ): Promise<undefined> {
   if (await isUnchanged(tools, record))
-    await tools.drift.correct(desired.owner.name, AbortSignal.any([signal, superseded]));
+    await tools.drift.correct(
+      desired.owner.name,
+      AbortSignal.any([signal, superseded]),
+      correctionRequest(),
+    );
   else await tools.inventory.disown(record, record.revision);
   return undefined;
 }

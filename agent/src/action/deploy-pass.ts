@@ -43,7 +43,12 @@ export interface Blocked {
   readonly unmet: UnmetDependencies;
 }
 
+/** What may take long. */
+export type LongAction = "install" | "upgrade" | "rollback" | "uninstall" | "test";
+
 export interface DeployPass extends DeployUntil {
+  /** Called before each of them. */
+  readonly began: (action: LongAction) => void;
   /** Tracks the objects of the release from now on. Undefined until they were read. */
   readonly readinessOf: (found: InSync) => Readiness | undefined;
   /** The time of the retry after the last failure of this content, ms since 1970. */

@@ -2,7 +2,12 @@
 import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/index.ts";
 import type { FailedAttempts, Inventory } from "../inventory/index.ts";
-import { type AttemptedAction, type FailurePolicy, isExhausted } from "../release/index.ts";
+import {
+  type AttemptedAction,
+  type FailurePolicy,
+  failuresOf,
+  isExhausted,
+} from "../release/index.ts";
 
 /** Of the inventory. */
 export type AttemptStore = Pick<Inventory, "failedAttemptsOf" | "setFailedAttempts">;
@@ -46,12 +51,34 @@ export function failedAttemptsAt(
 export async function countFailure(
   inventory: AttemptStore,
   attempted: Attempted,
+  failure: FailedAttempt,
+): Promise<FailedAttempts> {
+  return await enter(inventory, attempted, failure, 1);
+}
+
+/** Of an attempt that has changed nothing of the release, as in Flux: there is nothing to remediate, and it can be repeated. */
+export async function noteFailure(
+  inventory: AttemptStore,
+  attempted: Attempted,
+  failure: FailedAttempt,
+): Promise<void> {
+  await enter(inventory, attempted, failure, 0);
+}
+
+async function enter(
+  inventory: AttemptStore,
+  attempted: Attempted,
   { action, reason, error }: FailedAttempt,
+  counts: 0 | 1,
 ): Promise<FailedAttempts> {
   const { deployment, deploymentId, digest } = attempted;
+  const before = failedAttemptsAt(inventory, attempted);
+  const countOf = (each: AttemptedAction) =>
+    failuresOf(before, each) + (each === action ? counts : 0);
   const failed: FailedAttempts = {
     ...{ deploymentId, digest, action, reason },
-    count: (failedAttemptsAt(inventory, attempted)?.count ?? 0) + 1,
+    count: (before?.count ?? 0) + counts,
+    counts: { install: countOf("install"), upgrade: countOf("upgrade") },
     message: error.message.slice(0, maxMessage),
     code: error.code,
   };
@@ -101,7 +128,7 @@ export function remediated({ remediation }: FailedAttempts): string {
 }
 
 function attempts(failed: FailedAttempts | undefined): string {
-  const count = failed?.count ?? 1;
+  const count = failed === undefined ? 1 : failuresOf(failed, failed.action);
   const what = failed?.action === "install" ? "installation" : "upgrade";
   return count === 1 ? `the ${what}` : `${count} attempts of the ${what}`;
 }
@@ -111,7 +138,12 @@ export function canBecomeReady(failed: FailedAttempts | undefined): boolean {
   return failed?.code === agentErrors.RELEASE_NOT_READY.code && failed.remediation === undefined;
 }
 
-/** Whether the failure was the last one that is tried. */
-export function isLast(policy: FailurePolicy, failed: FailedAttempts | undefined): boolean {
-  return failed !== undefined && isExhausted(policy, failed.count);
+/** Whether no retries are left for an action. */
+export function isLast(
+  policies: Readonly<Record<AttemptedAction, FailurePolicy>>,
+  failed: FailedAttempts | undefined,
+  next: AttemptedAction,
+): boolean {
+  const count = failuresOf(failed, next);
+  return count > 0 && isExhausted(policies[next], count);
 }

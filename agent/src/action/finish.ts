@@ -3,7 +3,7 @@ import type { ReleaseRecord } from "../helm/index.ts";
 import { applyNamespaceMetadata } from "../namespace/index.ts";
 import { crdPolicy } from "./assigned-content.ts";
 import type { DeployPass, InSync } from "./deploy-pass.ts";
-import { inSync, isUnchanged } from "./in-sync.ts";
+import { disownChanged, inSync } from "./in-sync.ts";
 import type { DesiredRelease, Tools } from "./tools.ts";
 
 /** The release is as desired: completes what follows its installation. */
@@ -16,13 +16,11 @@ export async function finish(
   const { crds, downstream, inventory, recordsNamespace } = tools;
   const { content, desired, client, inputs } = release;
   const owner = desired.owner.name;
-  if (!(await isUnchanged(tools, record))) {
-    await inventory.disown(record, record.revision);
-    return undefined;
-  }
+  if (await disownChanged(tools, record)) return undefined;
   await inventory.setStoppedAt(owner, undefined);
   await inventory.endRun(owner);
   await inventory.setFailedAttempts(owner, undefined);
+  await inventory.setAttempt(owner, undefined);
   await inventory.ensureStored(owner);
   const { namespace } = desired;
   await downstream.apply(inputs.downstream, { owner, namespace, client, signal });

@@ -1,10 +1,14 @@
 /** Runs `helm rollback` to an earlier revision of the agent, and records its result at once. */
 import { AppError } from "@flotilla/shared/errors";
+import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import type { CrdRetention } from "../crds/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
+  type HelmResult,
+  hasFailedToReplace,
   helmFailureOf,
+  immutableRefusals,
   isLocked,
   type ReleaseRecord,
   type Releases,
@@ -13,21 +17,30 @@ import {
   rollbackArgs,
   rollbackOptions,
   type StoredReleases,
+  withOptions,
 } from "../helm/index.ts";
-import type { Inventory, InventoryRevision } from "../inventory/index.ts";
-import { hasHooks } from "../record/index.ts";
-import { chartOf, inventoryRelease } from "./claims.ts";
+import type { ApplyNotes, Inventory, InventoryRevision } from "../inventory/index.ts";
+import { type HelmRelease, hasHooks } from "../record/index.ts";
+import { chartOf, inventoryRelease, isPrinted } from "./claims.ts";
 import type { RecordGuard } from "./record-guard.ts";
+import { isAppliedByClient, type RepairDeps, releasesBefore, repairLists } from "./repair-lists.ts";
+import { type ReplaceDeps, replaceObjects } from "./replace-objects.ts";
+import { refusalsText } from "./replacement-plan.ts";
 import { defaultTimeoutMs, type RevisionInputs } from "./revision.ts";
 
 export interface RollbackDeps {
   readonly releases: Pick<Releases, "history" | "ran">;
-  readonly stored: Pick<StoredReleases, "recordAt" | "read" | "forget">;
+  readonly stored: Pick<StoredReleases, "recordAt" | "read" | "readAll" | "forget">;
+  readonly records: RepairDeps["records"] & ReplaceDeps["records"];
   readonly crds: Pick<CrdRetention, "beforeUpgrade">;
-  readonly inventory: Pick<Inventory, "installed" | "beginRun" | "endRun" | "revisionOf">;
+  readonly inventory: Pick<
+    Inventory,
+    "installed" | "beginRun" | "endRun" | "revisionOf" | "releasesOf" | "refusedOf" | "setRefused"
+  >;
   readonly guard: Pick<RecordGuard, "beforeUpgrade">;
   readonly runHelm: RunHelm;
   readonly clock: Clock;
+  readonly log: Log;
 }
 
 export interface RollbackInputs extends RevisionInputs {
@@ -39,36 +52,113 @@ export interface RollbackInputs extends RevisionInputs {
 export type HelmRollback = (inputs: RollbackInputs, signal: AbortSignal) => Promise<void>;
 
 export function createHelmRollback(deps: RollbackDeps): HelmRollback {
-  const { inventory, runHelm, clock } = deps;
-  return async function rollback(rolledBack, signal) {
-    const { desired, isForced, content, client, revision, target } = rolledBack;
-    const { owner, namespace, name } = desired;
-    if (client.isAgent) await deps.guard.beforeUpgrade(desired, { client, isForced });
-    const known = inventory.revisionOf(target, target.revision);
-    const options = rollbackOptions(content);
-    const helmWaits = mustHelmWait(options, known);
-    const untilMs = clock.now() + (options.timeoutSeconds * 1_000 || defaultTimeoutMs);
-    const readyUntilMs = options.waits && !helmWaits ? untilMs : undefined;
-    const keep = content.deleteCRDResources !== true;
-    await deps.crds.beforeUpgrade(desired, { keep, client, signal });
-    await inventory.beginRun(owner, {
-      ...{ namespace, release: name, revision, rollsBack: false, target: target.revision },
-      ...{ digest: known?.digest ?? "", chartDigest: known?.chartDigest ?? "" },
-      ...(known?.origin !== undefined && { origin: known.origin }),
-      ...(readyUntilMs !== undefined && { readyUntilMs }),
-    });
-    const { maxHistory } = content.helm;
-    const args = rollbackArgs(desired, {
-      ...{ target: target.revision, options, waits: helmWaits, maxHistory },
-    });
-    const result = await runHelm({ args: [...args, ...client.helmArgs], signal });
-    await record(deps, rolledBack, { known, readyUntilMs });
-    if (result.code !== 0)
-      throw new AppError(
-        agentErrors.HELM_FAILED,
-        `helm rollback of release ${namespace}/${name} to revision ${target.revision}: ${rolledBack.inputs.redact(helmFailureOf(result))}`,
-      );
+  return async function rollback(inputs, signal) {
+    const refused: { isPatched: boolean } = { isPatched: false };
+    let { revision } = inputs;
+    // It ends: objects are patched once, and each of them is replaced once.
+    for (;;) {
+      const failed = await run(deps, { ...inputs, revision }, refused, signal);
+      if (failed === undefined) return;
+      const after = await afterFailedRun(deps, inputs, failed, signal);
+      if (after.kind === "failed") throw rollbackFailed(inputs, after.message);
+      if (after.isPatched) refused.isPatched = true;
+      revision = (failed.record?.revision ?? revision) + 1;
+    }
   };
+}
+
+interface FailedRollback {
+  readonly result: HelmResult;
+  readonly options: RollbackOptions;
+  /** Of the revision that is rolled back to. */
+  readonly known: InventoryRevision | undefined;
+  /** That of the failed run, if Helm has made one. */
+  readonly record: ReleaseRecord | undefined;
+}
+
+/** Undefined: the release was rolled back. */
+async function run(
+  deps: RollbackDeps,
+  rolledBack: RollbackInputs,
+  { isPatched }: { readonly isPatched: boolean },
+  signal: AbortSignal,
+): Promise<FailedRollback | undefined> {
+  const { inventory, runHelm, clock } = deps;
+  const { desired, isForced, content, client, revision, target } = rolledBack;
+  const { owner, namespace, name } = desired;
+  if (client.isAgent) await deps.guard.beforeUpgrade(desired, { client, isForced, signal });
+  const known = inventory.revisionOf(target, target.revision);
+  const isClientSide = known?.notes?.clientSide !== undefined;
+  const options = rollbackOptions(content, { isClientSide, isPatched });
+  const helmWaits = mustHelmWait(options, known);
+  const untilMs = clock.now() + (options.timeoutSeconds * 1_000 || defaultTimeoutMs);
+  const readyUntilMs = options.waits && !helmWaits ? untilMs : undefined;
+  const keep = content.deleteCRDResources !== true;
+  await deps.crds.beforeUpgrade(desired, { keep, client, signal });
+  await inventory.beginRun(owner, {
+    ...{ namespace, release: name, revision, rollsBack: false, target: target.revision },
+    ...{ digest: known?.digest ?? "", chartDigest: known?.chartDigest ?? "" },
+    ...(known?.origin !== undefined && { origin: known.origin }),
+    ...(readyUntilMs !== undefined && { readyUntilMs }),
+  });
+  const { maxHistory } = content.helm;
+  const args = rollbackArgs(desired, {
+    ...{ target: target.revision, options, waits: helmWaits, maxHistory },
+  });
+  const before = await releasesBefore(deps, target, options);
+  const result = await runHelm({ args: withOptions(client.helmArgs, args), signal });
+  if (result.code === 0) await repair(deps, rolledBack, { before, signal });
+  const found = await record(deps, rolledBack, { known, readyUntilMs });
+  return result.code === 0 ? undefined : { result, options, known, record: found };
+}
+
+type AfterFailure =
+  | { readonly kind: "again"; readonly isPatched: boolean }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** As after an upgrade that failed: with `rollback.force` objects that cannot be changed are deleted and created again. */
+async function afterFailedRun(
+  deps: RollbackDeps,
+  { desired, client }: RollbackInputs,
+  { result, options, known, record: failed }: FailedRollback,
+  signal: AbortSignal,
+): Promise<AfterFailure> {
+  if (!signal.aborted && options.force && hasFailedToReplace(result.stderr))
+    return { kind: "again", isPatched: true };
+  const refusals = immutableRefusals(result.stderr);
+  if (refusals === undefined) return { kind: "failed", message: helmFailureOf(result) };
+  const digest = known?.digest;
+  if (!options.replacesRefused || signal.aborted || failed === undefined || digest === undefined)
+    return { kind: "failed", message: refusalsText(refusals) };
+  const run = { record: failed, digest, refusals, signal };
+  const why = await replaceObjects(deps, { desired, client }, run);
+  return why === undefined
+    ? { kind: "again", isPatched: false }
+    : { kind: "failed", message: refusalsText(refusals, why) };
+}
+
+function rollbackFailed({ desired, target, inputs }: RollbackInputs, message: string): AppError {
+  const release = `${desired.namespace}/${desired.name}`;
+  return new AppError(
+    agentErrors.HELM_FAILED,
+    `helm rollback of release ${release} to revision ${target.revision}: ${inputs.redact(message)}`,
+  );
+}
+
+/** Helm rolls back by the method of the revision that it rolls back to, and prints nothing about it. */
+async function repair(
+  deps: RollbackDeps,
+  { desired, revision, client: { rest } }: RollbackInputs,
+  {
+    before,
+    signal,
+  }: { readonly before: readonly HelmRelease[] | undefined; readonly signal: AbortSignal },
+): Promise<void> {
+  const found = before === undefined ? undefined : await deps.stored.recordAt(desired, revision);
+  if (before === undefined || found === undefined) return;
+  deps.stored.forget(found);
+  const release = await deps.stored.read(found);
+  if (isAppliedByClient(release)) await repairLists(deps, { release, before, rest, signal });
 }
 
 /** What Helm does after the objects are ready the agent cannot do. */
@@ -80,7 +170,7 @@ function mustHelmWait(
   return waits && (cleansUp || (runsHooks && mayHaveHooks));
 }
 
-/** Helm prints nothing about the revision, so its record is read. */
+/** Helm prints nothing about the revision, so its record is read. Undefined: there is none. */
 async function record(
   { stored, releases, inventory, clock }: RollbackDeps,
   { assignment, desired, content, revision }: RollbackInputs,
@@ -91,10 +181,13 @@ async function record(
     readonly known: InventoryRevision | undefined;
     readonly readyUntilMs: number | undefined;
   },
-): Promise<void> {
+): Promise<ReleaseRecord | undefined> {
   const { namespace, name, owner } = desired;
   const found = await stored.recordAt({ namespace, name }, revision);
-  if (found === undefined) return await inventory.endRun(owner.name);
+  if (found === undefined) {
+    await inventory.endRun(owner.name);
+    return undefined;
+  }
   releases.ran(found);
   stored.forget(found);
   const release = await stored.read(found);
@@ -103,10 +196,12 @@ async function record(
     added: [
       {
         ...{ revision, content: release.content, action: "rollback" },
+        ...(!isPrinted(inventory, owner.name, release) && { fromRecord: true }),
         ...(known?.digest !== undefined && { digest: known.digest }),
         ...(known?.origin !== undefined && { origin: known.origin }),
         ...(known?.chartDigest !== undefined && { chartDigest: known.chartDigest }),
         ...chartOf(release),
+        ...notesOf(inventory, owner.name, known),
         createdAtMs: clock.now(),
       },
     ],
@@ -120,4 +215,23 @@ async function record(
       }),
     endsRun: !isLocked(found),
   });
+  return found;
+}
+
+/** How the revision was applied: as the one before, and with what was replaced for it. */
+function notesOf(
+  inventory: Pick<Inventory, "refusedOf">,
+  deployment: string,
+  known: InventoryRevision | undefined,
+): { readonly notes?: ApplyNotes } {
+  const clientSide = known?.notes?.clientSide;
+  const refused = inventory.refusedOf(deployment);
+  const replaced = refused?.digest === known?.digest ? refused?.replaced : undefined;
+  if (clientSide === undefined && replaced === undefined) return {};
+  return {
+    notes: {
+      ...(clientSide !== undefined && { clientSide }),
+      ...(replaced !== undefined && { replaced }),
+    },
+  };
 }

@@ -8,16 +8,19 @@ import {
   type StoredReleases,
   type TestOptions,
   testArgs,
+  withOptions,
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory, InventoryTest } from "../inventory/index.ts";
-import type { HelmTest } from "../record/index.ts";
+import type { HelmTest, ReadRecords } from "../record/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
+import { attemptOf } from "./attempts.ts";
 import type { RecordGuard } from "./record-guard.ts";
 
 export interface TestDeps {
   readonly stored: Pick<StoredReleases, "read" | "forget">;
-  readonly inventory: Pick<Inventory, "tested" | "disown">;
+  readonly records: Pick<ReadRecords, "manifest">;
+  readonly inventory: Pick<Inventory, "tested" | "disown" | "setAttempt">;
   readonly guard: Pick<RecordGuard, "beforeTests">;
   readonly runHelm: RunHelm;
 }
@@ -35,18 +38,24 @@ export interface TestRun {
  */
 export type RunHelmTest = (record: ReleaseRecord, run: TestRun) => Promise<AppError | undefined>;
 
-export function createRunHelmTest({ stored, inventory, guard, runHelm }: TestDeps): RunHelmTest {
+export function createRunHelmTest({
+  stored,
+  records,
+  inventory,
+  guard,
+  runHelm,
+}: TestDeps): RunHelmTest {
   return async function runTests(record, { options, client, inputs, signal }) {
     const { namespace, name, revision } = record;
-    if (!(await guard.beforeTests(record, revision)).mayRun) {
+    if (!(await guard.beforeTests(record, revision, { client })).mayRun) {
       await inventory.disown(record, revision);
       return undefined;
     }
-    const args = [...testArgs(record, options), ...client.helmArgs];
+    const args = withOptions(client.helmArgs, testArgs(record, options));
     const result = await runHelm({ args, signal });
     stored.forget(record);
-    const { tests } = await stored.read(record);
-    const ran = tests.flatMap(resultOf);
+    const release = await stored.read(record);
+    const ran = release.tests.flatMap(resultOf);
     const failed = ran.filter(({ phase }) => phase !== "Succeeded").map((each) => each.name);
     const error = new AppError(
       agentErrors.HELM_FAILED,
@@ -54,7 +63,10 @@ export function createRunHelmTest({ stored, inventory, guard, runHelm }: TestDep
     );
     if (result.code !== 0 && failed.length === 0) throw error;
     await inventory.tested(record, revision, ran);
-    return failed.length === 0 ? undefined : error;
+    if (failed.length === 0) return undefined;
+    if (record.owner !== undefined)
+      await inventory.setAttempt(record.owner.name, await attemptOf(records, release));
+    return error;
   };
 }
 

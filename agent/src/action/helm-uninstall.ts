@@ -12,6 +12,7 @@ import {
   type StoredReleases,
   type UninstallFlags,
   uninstallArgs,
+  withOptions,
 } from "../helm/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import type { RecordGuard } from "./record-guard.ts";
@@ -31,6 +32,8 @@ export interface UninstallOptions extends CrdPolicy {
   /** See Actor. */
   readonly isForced: boolean;
   readonly flags?: UninstallFlags;
+  /** Removes values of Secrets from Helm's error: API servers quote what they reject. Absent where the caller does so itself. */
+  readonly redact?: (text: string) => string | Promise<string>;
 }
 
 /** Throws HELM_FAILED with Helm's error, RELEASE_NOT_OURS, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
@@ -38,18 +41,19 @@ export type HelmUninstall = (record: ReleaseRecord, options: UninstallOptions) =
 
 export function createHelmUninstall(deps: UninstallDeps): HelmUninstall {
   const { stored, releases, crds, guard, inventory, runHelm } = deps;
-  return async function uninstall(record, { to, flags = {}, isForced, ...policy }) {
+  return async function uninstall(record, { to, flags = {}, isForced, redact, ...policy }) {
     const { client, signal } = policy;
-    const known = await guard.beforeUninstall(record, { client, isForced });
+    const known = await guard.beforeUninstall(record, { client, isForced, signal });
     const withoutHooks = known.withoutHooks || flags.withoutHooks === true;
     await crds.beforeRemoval(record, policy, to);
-    const args = [...uninstallArgs(record, { ...flags, withoutHooks }), ...client.helmArgs];
+    const args = withOptions(client.helmArgs, uninstallArgs(record, { ...flags, withoutHooks }));
     const result = await runHelm({ args, signal });
     const error = result.code === 0 ? undefined : helmErrorOf(result);
     if (error !== undefined && !isReleaseNotFound(error)) {
+      const why = redact === undefined ? error : await redact(error);
       throw new AppError(
         agentErrors.HELM_FAILED,
-        `helm uninstall of release ${record.namespace}/${record.name}: ${error}`,
+        `helm uninstall of release ${record.namespace}/${record.name}: ${why}`,
       );
     }
     stored.forget(record);

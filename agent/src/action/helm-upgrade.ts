@@ -4,38 +4,41 @@
  */
 
 import type { DeploymentContent } from "@flotilla/shared/content";
-import { AppError, messageOf } from "@flotilla/shared/errors";
+import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
+import { describePin } from "@flotilla/shared/source";
 import type { ChartCache, UsedChart } from "@flotilla/shared/source/cache";
-import type { Clock, Timer } from "@flotilla/shared/time";
+import type { Clock } from "@flotilla/shared/time";
 import { toHelmJson } from "@flotilla/shared/yaml";
 import type { Assignments } from "../assignment/index.ts";
 import type { ApplyChartCrds, CrdRetention } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
-import { agentErrors } from "../errors/index.ts";
 import {
   type HelmResult,
   helmErrorOf,
-  helmFailureOf,
   type ReleaseRecord,
   type Releases,
   type RunHelm,
   type StoredReleases,
   type UpgradeOptions,
   upgradeArgs,
-  upgradeOptions,
+  withOptions,
 } from "../helm/index.ts";
 import type { Inventory } from "../inventory/index.ts";
-import { ensureNamespace } from "../namespace/index.ts";
+import { ensureNamespace, markNamespace } from "../namespace/index.ts";
 import type { WithPostRenderers } from "../postrender/index.ts";
 import type { LimitRecords } from "../process/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import { chartAccess, type ReferencedDeps } from "../referenced/index.ts";
-import type { AttemptedAction } from "../release/index.ts";
+import type { FetchedSources } from "../report/index.ts";
 import type { CheckTemplates } from "../templates/index.ts";
+import { abortLater } from "./abort-later.ts";
+import { type ApplyPlan, mayTakeFields, planApply } from "./apply-notes.ts";
+import { watchLongRun } from "./attempts.ts";
 import type { HelmUninstall } from "./helm-uninstall.ts";
 import type { RecordGuard } from "./record-guard.ts";
-import { recordFailure, recordResult } from "./record-run.ts";
+import { printedRelease, recordFailure, recordResult } from "./record-run.ts";
+import { isAppliedByClient, releasesBefore, repairLists } from "./repair-lists.ts";
 import {
   type DeployUntil,
   defaultTimeoutMs,
@@ -43,7 +46,9 @@ import {
   type Prepared,
   type RevisionInputs,
   throwIfAborted,
+  type UpgradeResult,
 } from "./revision.ts";
+import { afterFailedRun } from "./upgrade-failure.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {
   readonly assignments: Assignments;
@@ -54,6 +59,7 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly applyChartCrds: ApplyChartCrds;
   readonly uninstall: HelmUninstall;
   readonly charts: ChartCache;
+  readonly sources: Pick<FetchedSources, "set">;
   readonly checkTemplates: CheckTemplates;
   /** Called as soon as a chart will be checked. */
   readonly prepareCheck: () => void;
@@ -64,7 +70,16 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly guard: RecordGuard;
   readonly inventory: Pick<
     Inventory,
-    "installed" | "beginRun" | "endRun" | "revisionOf" | "createdNamespace"
+    | "installed"
+    | "beginRun"
+    | "endRun"
+    | "revisionOf"
+    | "releasesOf"
+    | "createdNamespace"
+    | "namespacesOf"
+    | "refusedOf"
+    | "setRefused"
+    | "setAttempt"
   >;
   readonly clock: Clock;
   readonly log: Log;
@@ -74,18 +89,6 @@ export interface UpgradeDeps extends ReferencedDeps {
 
 /** Such a run ends soon, unless a hook of the chart delays it. */
 const defaultSupersededGraceMs = 10_000;
-
-export type UpgradeResult =
-  | { readonly kind: "done" }
-  /** The chart has another name than the installed one, so the release is to be uninstalled first. Nothing was changed. */
-  | { readonly kind: "reinstall" }
-  /** `error`: HELM_FAILED. `hasRecord`: Helm has changed the release. */
-  | {
-      readonly kind: "failed";
-      readonly action: AttemptedAction;
-      readonly error: AppError;
-      readonly hasRecord: boolean;
-    };
 
 /** Throws LIMIT_EXCEEDED, and what prevents a run. */
 export type HelmUpgrade = (revision: RevisionInputs, until: DeployUntil) => Promise<UpgradeResult>;
@@ -109,9 +112,10 @@ async function prepareAndRun(
   used: UsedChart[],
 ): Promise<UpgradeResult> {
   const prepared = await prepare(deps, revision, pass, used);
-  if (prepared === "reinstall") return { kind: "reinstall" };
+  if ("kind" in prepared) return prepared;
   const runHelm = deps.withPostRenderers(revision.content, deps.runHelm);
-  const result = await run({ ...deps, runHelm }, prepared, pass);
+  const watched = watchLongRun(deps, revision);
+  const result = await run({ ...deps, runHelm }, prepared, pass).finally(watched.end);
   if (result.exceeded !== undefined) {
     await recordFailure(deps, revision, prepared);
     throw await deps.limitRecords.exceeded(
@@ -119,8 +123,17 @@ async function prepareAndRun(
       `helm upgrade --install of release ${nameOf(revision)} with chart ${prepared.chart}: ${helmErrorOf(result)}; other deployments continue`,
     );
   }
-  if (result.code !== 0) return await toFailure(deps, revision, prepared, result, pass);
-  await recordResult(deps, revision, prepared, result);
+  if (result.code !== 0) {
+    const { supersededGraceMs = defaultSupersededGraceMs } = deps;
+    const failureDeps = { ...deps, supersededGraceMs };
+    return await afterFailedRun(failureDeps, revision, prepared, result, pass);
+  }
+  const release = await printedRelease(deps, revision, result);
+  const { before = [] } = prepared;
+  const { rest } = revision.client;
+  if (isAppliedByClient(release))
+    await repairLists(deps, { release, before, rest, signal: pass.signal });
+  await recordResult(deps, revision, prepared, release);
   await deps.limitRecords.succeeded(helmKey(prepared));
   return { kind: "done" };
 }
@@ -137,10 +150,11 @@ function nameOf({ desired: { namespace, name } }: RevisionInputs): string {
 /** All steps before Helm runs. */
 async function prepare(
   deps: UpgradeDeps,
-  { assignment, desired, isForced, content, revision, client, inputs }: RevisionInputs,
+  revisionInputs: RevisionInputs,
   { signal, superseded, withoutWorker }: DeployUntil,
   used: UsedChart[],
-): Promise<Prepared | "reinstall"> {
+): Promise<Prepared | UpgradeResult> {
+  const { assignment, desired, isForced, content, revision, client, inputs } = revisionInputs;
   const { charts, assignments, releases, inventory, clock } = deps;
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
@@ -148,8 +162,12 @@ async function prepare(
   const { digest, values } = await inputs.final();
   deps.limitRecords.check(helmKey({ digest }));
   const { chart, checked } = await withoutWorker(async () => {
-    const fetched = await charts.fetch(content.pin, chartAccess(content, deps), { signal: until });
+    const fetched = await charts.fetch(content.pin, chartAccess(content, deps), {
+      signal: until,
+      sources: assignment.sources,
+    });
     used.push(fetched);
+    deps.sources.set(owner, fetched.source);
     return {
       chart: fetched,
       checked: await deps.checkTemplates({ content, chart: fetched, values }),
@@ -162,12 +180,13 @@ async function prepare(
   const keep = content.deleteCRDResources !== true;
   const latest = releases.latest(namespace, name);
   const installed = latest && inventory.revisionOf(latest, latest.revision)?.chartName;
-  if (mustReinstall(content, installed, checked.name) && !isFirst(latest)) return "reinstall";
+  if (mustReinstall(content, installed, checked.name) && !isFirst(latest))
+    return { kind: "reinstall" };
   // A service account limits what Helm may delete; but nothing is rolled back to a record of somebody else.
-  const options = upgradeOptions(content, isFirst(latest));
+  const { options, notes } = await planRun(deps, revisionInputs, { digest, latest });
   const mustCheck = latest !== undefined && (client.isAgent || options.isAtomic);
   const { mayRollBack } = mustCheck
-    ? await deps.guard.beforeUpgrade(desired, { client, isForced })
+    ? await deps.guard.beforeUpgrade(desired, { client, isForced, signal })
     : { mayRollBack: true };
   const rollback = keep && isFirst(latest) ? "uninstall" : mayRollBack ? "by Helm" : "no";
   const isRolledBackByHelm = options.isAtomic && rollback === "by Helm";
@@ -177,6 +196,7 @@ async function prepare(
       ? clock.now() + (options.timeoutSeconds * 1_000 || defaultTimeoutMs)
       : undefined;
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
+  const before = await releasesBefore(deps, latest, options);
   const run = {
     namespace,
     release: name,
@@ -186,17 +206,22 @@ async function prepare(
     digest,
     ...(inputs.origin !== undefined && { origin: inputs.origin }),
     chartDigest: chart.digest,
+    ...(notes !== undefined && { notes }),
+    ...(before !== undefined && { isClientSide: true }),
   };
+  const action = isFirst(latest) ? "install" : "upgrade";
   await inventory.beginRun(owner, run, assignment.request?.token);
-  if (options.createsNamespace) {
-    const created = await ensureNamespace(client, namespace, signal);
-    if (created !== undefined) await inventory.createdNamespace(owner.name, created);
+  try {
+    await prepareNamespace(deps, revisionInputs, options, signal);
+    if (mustApplyCrds(options, latest))
+      await deps.applyChartCrds({
+        ...{ release: desired, owner: owner.name, chart, values: stdin, client, signal: until },
+        replace: options.crds === "CreateReplace",
+      });
+  } catch (thrown) {
+    // In Flux both are of the action of Helm, which fails by them.
+    return { kind: "failed", action, error: AppError.from(thrown), hasRecord: false };
   }
-  if (mustApplyCrds(options, latest))
-    await deps.applyChartCrds({
-      ...{ release: desired, owner: owner.name, chart, values: stdin, client, signal: until },
-      replace: options.crds === "CreateReplace",
-    });
   await deps.downstream.apply(inputs.downstream, { owner: owner.name, namespace, client, signal });
   const args = upgradeArgs({
     content,
@@ -213,17 +238,57 @@ async function prepare(
     waits: helmWaits && !isRolledBackByHelm,
   });
   return {
-    chart: `${checked.name}@${checked.version}`,
-    args: [...args, ...client.helmArgs],
+    // A chart without a readable Chart.yaml has no name.
+    chart: checked.name === "" ? describePin(content.pin) : `${checked.name}@${checked.version}`,
+    args: withOptions(client.helmArgs, args),
     stdin,
     digest,
     chartDigest: chart.digest,
     options,
-    action: isFirst(latest) ? "install" : "upgrade",
+    ...(notes !== undefined && { notes }),
+    ...(before !== undefined && { before }),
+    action,
     rollback,
     helmWaits,
     readyUntilMs,
   };
+}
+
+/** How the release is applied, and what a run that a user has requested does beyond that. */
+async function planRun(
+  deps: UpgradeDeps,
+  revision: RevisionInputs,
+  found: { readonly digest: string; readonly latest: ReleaseRecord | undefined },
+): Promise<ApplyPlan> {
+  const plan = planApply(deps, revision, found);
+  const { latest } = found;
+  if (!revision.isForced) return plan;
+  const isInstall = latest === undefined || isFirst(latest);
+  const applyMethod = isInstall ? undefined : (await deps.stored.read(latest)).applyMethod;
+  if (!mayTakeFields(plan.options, { isInstall, applyMethod })) return plan;
+  const taken = revision.takenFields;
+  return {
+    options: { ...plan.options, takesFields: true },
+    ...((plan.notes !== undefined || taken.length > 0) && {
+      notes: { ...plan.notes, ...(taken.length > 0 && { taken: [...taken] }) },
+    }),
+  };
+}
+
+/** Helm imports a namespace that a chart contains only if it has the marks of the release. */
+async function prepareNamespace(
+  { inventory }: Pick<UpgradeDeps, "inventory">,
+  { desired, client }: RevisionInputs,
+  { createsNamespace }: UpgradeOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { owner, namespace } = desired;
+  const created = createsNamespace ? await ensureNamespace(client, desired, signal) : undefined;
+  if (created !== undefined) return await inventory.createdNamespace(owner.name, created);
+  const known = inventory.namespacesOf(owner.name).find(({ name }) => name === namespace);
+  if (known === undefined || known.isMarked === true) return;
+  await markNamespace(client, known, desired, signal);
+  await inventory.createdNamespace(owner.name, { ...known, isMarked: true });
 }
 
 /** While Helm waits, it occupies a process; the agent waits for nothing. But what Helm does afterwards the agent cannot do. */
@@ -261,79 +326,4 @@ async function run(
     signal: AbortSignal.any([signal, late.signal]),
     ...(stdin !== undefined && { stdin }),
   }).finally(late.cancel);
-}
-
-async function toFailure(
-  deps: UpgradeDeps,
-  revision: RevisionInputs,
-  prepared: Prepared,
-  result: HelmResult,
-  pass: DeployUntil,
-): Promise<UpgradeResult> {
-  const { inputs } = revision;
-  const record = await recordFailure(deps, revision, prepared);
-  const { rollback, options, action } = prepared;
-  const mustUninstall = options.isAtomic && rollback === "uninstall" && !pass.signal.aborted;
-  const rolledBack =
-    mustUninstall && record !== undefined
-      ? await rollBack(deps, record, { ...revision, options }, pass)
-      : options.isAtomic && rollback === "no"
-        ? "; it was not rolled back, although atomic is set, because this agent did not create the revision before"
-        : "";
-  const error = new AppError(
-    agentErrors.HELM_FAILED,
-    `helm upgrade --install of release ${nameOf(revision)} with chart ${prepared.chart}: ${inputs.redact(`${helmFailureOf(result)}${rolledBack}`)}`,
-  );
-  const hasRecord = record !== undefined && record.revision >= revision.revision;
-  return { kind: "failed", action, error, hasRecord };
-}
-
-/**
- * Uninstalls a failed first install, as Helm itself does with `atomic`. But Helm would delete definitions that must stay and
- * that may be older than the release. Returns the continuation of the error message.
- */
-async function rollBack(
-  { uninstall, clock, supersededGraceMs = defaultSupersededGraceMs }: UpgradeDeps,
-  record: ReleaseRecord,
-  { client, options }: Pick<RevisionInputs, "client"> & Pick<Prepared, "options">,
-  { signal, superseded }: DeployUntil,
-): Promise<string> {
-  const late = abortLater(superseded, supersededGraceMs, clock);
-  try {
-    await uninstall(record, {
-      keep: true,
-      isForced: false,
-      client,
-      signal: AbortSignal.any([signal, late.signal]),
-      ...(!superseded.aborted && { flags: { waitSeconds: options.timeoutSeconds } }),
-    });
-    return "; the failed release was uninstalled, as atomic is set";
-  } catch (thrown) {
-    return `; the failed release could not be uninstalled, although atomic is set: ${messageOf(thrown)}`;
-  } finally {
-    late.cancel();
-  }
-}
-
-/** Aborts this long after `signal` has, unless it is cancelled before. */
-function abortLater(
-  signal: AbortSignal,
-  delayMs: number,
-  clock: Clock,
-): { readonly signal: AbortSignal; readonly cancel: () => void } {
-  const late = new AbortController();
-  let timer: Timer | undefined;
-  const start = (): void => {
-    if (delayMs === 0) late.abort();
-    else timer = clock.setTimeout(() => late.abort(), delayMs);
-  };
-  if (signal.aborted) start();
-  else signal.addEventListener("abort", start, { once: true });
-  return {
-    signal: late.signal,
-    cancel: () => {
-      signal.removeEventListener("abort", start);
-      timer?.cancel();
-    },
-  };
 }

@@ -31,6 +31,18 @@ export async function isUnchanged(
   return isSameContent(inventory.revisionOf(record, record.revision)?.content, release);
 }
 
+/** Whether a record is not the agent's any more: somebody has replaced it, perhaps while no agent ran. It is left to its author then. */
+export async function disownChanged(
+  tools: Pick<InSyncTools, "stored"> & {
+    readonly inventory: Pick<Inventory, "revisionOf" | "disown">;
+  },
+  record: ReleaseRecord,
+): Promise<boolean> {
+  if (await isUnchanged(tools, record)) return false;
+  await tools.inventory.disown(record, record.revision);
+  return true;
+}
+
 /** What is known of a release that is installed. */
 export async function inSync(
   tools: InSyncTools,

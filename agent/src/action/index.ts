@@ -8,7 +8,7 @@ export {
   runOf,
   takeOver,
 } from "./claims.ts";
-export type { Blocked, DeployPass, DeployResult, InSync } from "./deploy-pass.ts";
+export type { Blocked, DeployPass, DeployResult, InSync, LongAction } from "./deploy-pass.ts";
 export { canBecomeReady, failedAttemptsAt, RetryError } from "./failed-attempts.ts";
 export { createHelmRollback } from "./helm-rollback.ts";
 export { createRunHelmTest } from "./helm-test.ts";

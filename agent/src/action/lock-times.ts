@@ -1,7 +1,7 @@
 /** How long locked releases have not changed, by the monotonic clock of this process: other machines' clocks may differ. */
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
-import { type Clock, formatTime } from "@flotilla/shared/time";
+import { type Clock, formatGoDuration, formatTime } from "@flotilla/shared/time";
 import { agentErrors } from "../errors/index.ts";
 import { type ReleaseRecord, upgradeOptions } from "../helm/index.ts";
 import { defaultLockTimeoutMs } from "../release/index.ts";
@@ -43,7 +43,7 @@ export function lockedError(record: ReleaseRecord, unchangedMs?: number): AppErr
     `release ${namespace}/${name} is locked by another Helm client: revision ${revision} is ${status} since ${formatTime(modifiedAtMs)}${
       unchangedMs === undefined
         ? ""
-        : `, and has not changed for ${unchangedMs / 1_000} s. Nothing was changed; the agent continues when the record changes. If no Helm client runs, change forceSyncGeneration of the HelmOp, or request it with the annotation reconcile.fluxcd.io/forceAt, to unlock the release`
+        : `, and has not changed for ${formatGoDuration(unchangedMs)}. Nothing was changed; the agent continues when the record changes. If no Helm client runs, change forceSyncGeneration of the HelmOp, or request it with the annotation reconcile.fluxcd.io/forceAt, to unlock the release`
     }`,
   );
 }

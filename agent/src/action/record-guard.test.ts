@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
+import { configMaps, type KubeObject } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
-import type { ImpersonatedClient } from "../impersonation/index.ts";
+import { ownershipMarks } from "../helm/index.ts";
 import { contentDigest, type HelmRelease } from "../record/index.ts";
 import { readRecordsHere } from "../record/testing/index.ts";
 import { createRecordGuard } from "./record-guard.ts";
@@ -11,7 +13,7 @@ function config(name: string, namespace?: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${namespace === undefined ? "" : `  namespace: ${namespace}\n`}`;
 }
 
-interface Fields extends Partial<HelmRelease> {
+interface Fields extends Partial<Omit<HelmRelease, "hooks">> {
   readonly hooks?: string;
 }
 
@@ -24,6 +26,7 @@ function release({ hooks = "[]", ...fields }: Fields = {}): HelmRelease {
     manifest,
     content: contentDigest(manifest, JSON.parse(hooks)),
     tests: [],
+    hooks: [],
     chartName: "",
     chartVersion: "",
     appVersion: "",
@@ -33,28 +36,36 @@ function release({ hooks = "[]", ...fields }: Fields = {}): HelmRelease {
 
 const hook = JSON.stringify([{ manifest: config("grant", "kube-system"), events: ["pre-delete"] }]);
 
-/** `records`: newest first. `own`: the revisions as the agent created them. */
-function guard(records: readonly HelmRelease[], own: readonly HelmRelease[]) {
+/** `records`: newest first. `own`: the revisions as the agent created them. `read`: those of them that Helm has not printed. */
+function guard(
+  records: readonly HelmRelease[],
+  own: readonly HelmRelease[],
+  read: readonly HelmRelease[] = [],
+) {
   return createRecordGuard({
     stored: { readAll: () => Promise.resolve(records) },
     records: readRecordsHere,
     inventory: {
       revisionOf(_, revision) {
         const found = own.find((each) => each.revision === revision);
-        return found && { revision, content: found.content };
+        return (
+          found && {
+            ...{ revision, content: found.content },
+            ...(read.includes(found) && { fromRecord: true as const }),
+          }
+        );
       },
     },
   });
 }
 
-function actor(as: "agent" | "account", isForced = false) {
-  // Nothing is requested by the guard.
-  const client = {
-    subject: as,
-    isAgent: as === "agent",
-    helmArgs: [],
-  } as unknown as ImpersonatedClient;
-  return { client, isForced };
+/** `live`: the objects of the cluster. */
+function actor(as: "agent" | "account", isForced = false, live: readonly KubeObject[] = []) {
+  const server = createMemoryApiServer();
+  for (const object of live) server.put(configMaps, object);
+  // Discovery is not asked for kinds that are built in.
+  const client = { isAgent: as === "agent", rest: server };
+  return { client, isForced, signal: new AbortController().signal };
 }
 
 const stopped = { code: "RELEASE_NOT_OURS" };
@@ -177,17 +188,75 @@ describe("before the tests of a release", () => {
   const own = release({ hooks: testHook });
 
   test("the newest revision may be tested if it is the agent's own", async () => {
-    assert.deepEqual(await guard([own], [own]).beforeTests(place, 1), { mayRun: true });
+    assert.deepEqual(await guard([own], [own]).beforeTests(place, 1, actor("agent")), {
+      mayRun: true,
+    });
   });
 
   test("a revision that somebody has changed is not tested", async () => {
-    assert.deepEqual(await guard([own], [release()]).beforeTests(place, 1), { mayRun: false });
+    assert.deepEqual(await guard([own], [release()]).beforeTests(place, 1, actor("agent")), {
+      mayRun: false,
+    });
   });
 
   test("nothing is tested if there is a newer revision, which Helm would take", async () => {
     const newer = { ...own, revision: 2 };
 
-    assert.deepEqual(await guard([newer, own], [own]).beforeTests(place, 1), { mayRun: false });
-    assert.deepEqual(await guard([], [own]).beforeTests(place, 1), { mayRun: false });
+    assert.deepEqual(await guard([newer, own], [own]).beforeTests(place, 1, actor("agent")), {
+      mayRun: false,
+    });
+    assert.deepEqual(await guard([], [own]).beforeTests(place, 1, actor("agent")), {
+      mayRun: false,
+    });
+  });
+});
+
+describe("a record that was read after a run of Helm that printed nothing", () => {
+  const live = (name: string, namespace: string, annotations = {}): KubeObject => ({
+    ...{ apiVersion: "v1", kind: "ConfigMap" },
+    metadata: { name, namespace, annotations },
+  });
+  const { annotations } = ownershipMarks(place);
+  const failed = release({ status: "failed", hooks: hook });
+  const read = guard([failed], [failed], [failed]);
+
+  test("runs no hook as the agent itself, and those that it has as an account", async () => {
+    assert.deepEqual(await read.beforeUninstall(place, actor("agent")), { withoutHooks: true });
+    assert.deepEqual(await read.beforeUninstall(place, actor("account")), { withoutHooks: false });
+  });
+
+  test("is not tested by the agent itself", async () => {
+    assert.deepEqual(await read.beforeTests(place, 1, actor("agent")), { mayRun: false });
+    assert.deepEqual(await read.beforeTests(place, 1, actor("account")), { mayRun: true });
+  });
+
+  test("is no target of a rollback by the agent itself", async () => {
+    const deployed = release({ hooks: hook });
+    const found = guard([deployed], [deployed], [deployed]);
+
+    assert.equal((await found.beforeUpgrade(place, actor("agent"))).mayRollBack, false);
+    assert.equal((await found.beforeUpgrade(place, actor("account"))).mayRollBack, true);
+  });
+
+  test("lets the agent itself delete what Helm has marked, and what is not there", async () => {
+    const forged = { ...withForeignObject, status: "failed" };
+    const guarded = guard([forged], [forged], [forged]);
+
+    for (const objects of [[], [live("target", "kube-system", annotations)]]) {
+      await guarded.beforeUninstall(place, actor("agent", false, objects));
+      await guarded.beforeUpgrade(place, actor("agent", false, objects));
+    }
+  });
+
+  test("does not let it delete what exists without the marks of the release", async () => {
+    const forged = { ...withForeignObject, status: "failed" };
+    const guarded = guard([forged], [forged], [forged]);
+    const other = { ...annotations, "meta.helm.sh/release-name": "other" };
+
+    for (const marks of [{}, other]) {
+      const agent = actor("agent", false, [live("target", "kube-system", marks)]);
+      await assert.rejects(guarded.beforeUninstall(place, agent), stopped);
+      await assert.rejects(guarded.beforeUpgrade(place, agent), stopped);
+    }
   });
 });

@@ -9,24 +9,31 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import {
   type HelmRelease,
+  hasHooks,
   hasManifestOf,
   isSameContent,
   type OwnedObject,
   type ReadRecords,
 } from "../record/index.ts";
+import { unmarkedObjects } from "./marked-objects.ts";
 
 /** In whose name Helm acts. */
 export interface Actor {
-  readonly client: ImpersonatedClient;
+  readonly client: Pick<ImpersonatedClient, "isAgent" | "rest">;
   /** A user has requested to go on with records that are not the agent's. */
   readonly isForced: boolean;
+  readonly signal: AbortSignal;
 }
 
 export interface RecordGuard {
   /** Whether the hooks of the release may run. Throws RELEASE_NOT_OURS. */
   beforeUninstall(release: ReleaseKey, actor: Actor): Promise<{ readonly withoutHooks: boolean }>;
   /** Whether the tests of the newest revision may run, which are hooks of its record. */
-  beforeTests(release: ReleaseKey, revision: number): Promise<{ readonly mayRun: boolean }>;
+  beforeTests(
+    release: ReleaseKey,
+    revision: number,
+    actor: Pick<Actor, "client">,
+  ): Promise<{ readonly mayRun: boolean }>;
   /** Whether Helm may roll back if the upgrade fails. Throws RELEASE_NOT_OURS. */
   beforeUpgrade(release: ReleaseKey, actor: Actor): Promise<{ readonly mayRollBack: boolean }>;
 }
@@ -43,19 +50,20 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
   async function read(release: ReleaseKey): Promise<readonly CheckedRecord[]> {
     return (await stored.readAll(release)).map((record) => {
       const isNamed = record.name === release.name && record.namespace === release.namespace;
-      const known = isNamed ? inventory.revisionOf(release, record.revision)?.content : undefined;
+      const known = isNamed ? inventory.revisionOf(release, record.revision) : undefined;
+      const isSame = isSameContent(known?.content, record);
+      const isPrinted = known?.fromRecord !== true;
       return {
         record,
-        isOwn: isSameContent(known, record),
-        hasOwnManifest: known !== undefined && hasManifestOf(known, record),
+        isOwn: isSame && isPrinted,
+        isAsRead: isSame && !isPrinted,
+        hasOwnManifest: known !== undefined && isPrinted && hasManifestOf(known.content, record),
       };
     });
   }
 
-  const namesOf: NamesOf = async (record) => {
-    const objects = await reading.manifest(record, "exactObjects");
-    return objects?.map((object) => objectName(object, record.namespace));
-  };
+  const objectsOf: ObjectsOf = async (record) =>
+    (await reading.manifest(record, "exactObjects")) ?? undefined;
 
   return {
     async beforeUninstall(release, actor) {
@@ -63,19 +71,26 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
       const [latest] = records;
       if (latest === undefined) return { withoutHooks: true };
       if (!actor.isForced && actor.client.isAgent)
-        await throwIfForeign(namesOf, release, records, [latest], "uninstalled");
-      return { withoutHooks: !latest.isOwn };
+        await throwIfForeign(objectsOf, release, { records, used: [latest] }, "uninstalled", actor);
+      return { withoutHooks: !mayRun(latest, actor) };
     },
-    async beforeTests(release, revision) {
+    async beforeTests(release, revision, actor) {
       const [latest] = await read(release);
-      return { mayRun: latest?.isOwn === true && latest.record.revision === revision };
+      const isRevision = latest?.record.revision === revision;
+      return { mayRun: isRevision && mayRun(latest, actor) };
     },
     async beforeUpgrade(release, actor) {
       const records = await read(release);
       if (!actor.isForced && actor.client.isAgent)
-        await throwIfForeign(namesOf, release, records, comparedRecords(records), "upgraded");
+        await throwIfForeign(
+          objectsOf,
+          release,
+          { records, used: comparedRecords(records) },
+          "upgraded",
+          actor,
+        );
       const target = rollbackTarget(records);
-      return { mayRollBack: target === undefined || target.isOwn };
+      return { mayRollBack: target === undefined || mayRun(target, actor) };
     },
   };
 }
@@ -84,8 +99,15 @@ export interface CheckedRecord {
   readonly record: HelmRelease;
   /** The agent has created it, and nobody has changed it. */
   readonly isOwn: boolean;
-  /** The same of its manifest, with any hooks. */
+  /** It is as the agent has read it after a run that printed nothing: somebody may have changed it before that. */
+  readonly isAsRead: boolean;
+  /** As `isOwn` of its manifest, with any hooks. */
   readonly hasOwnManifest: boolean;
+}
+
+/** Whether Helm may run what a record has: an account limits what one does that was read. */
+function mayRun({ isOwn, isAsRead, record }: CheckedRecord, { client }: Pick<Actor, "client">) {
+  return isOwn || (isAsRead && (!client.isAgent || !hasHooks(record.content)));
 }
 
 /** Helm deletes what these list and the new revision does not: the last one, or the last that is deployed. */
@@ -98,8 +120,16 @@ function rollbackTarget(records: readonly CheckedRecord[]): CheckedRecord | unde
   return records.find(({ record: { status } }) => status === "deployed" || status === "superseded");
 }
 
-/** The names of the objects of a record. Undefined: a manifest that Helm may read differently. */
-export type NamesOf = (record: HelmRelease) => Promise<readonly string[] | undefined>;
+/** The objects of a record. Undefined: a manifest that Helm may read differently. */
+export type ObjectsOf = (record: HelmRelease) => Promise<readonly OwnedObject[] | undefined>;
+
+/** What Helm would delete by records that are not the agent's own. */
+export interface Foreign {
+  /** In none of the agent's own records. */
+  readonly objects: readonly OwnedObject[];
+  /** They are those of records that the agent has read: Helm has applied them, or somebody has added them. */
+  readonly areAsRead: boolean;
+}
 
 /**
  * The objects in `used` that none of the agent's own records lists. Undefined: a manifest that Helm may read differently.
@@ -107,20 +137,25 @@ export type NamesOf = (record: HelmRelease) => Promise<readonly string[] | undef
 export async function foreignObjects(
   records: readonly CheckedRecord[],
   used: readonly CheckedRecord[],
-  namesOf: NamesOf,
-): Promise<readonly string[] | undefined> {
+  objectsOf: ObjectsOf,
+): Promise<Foreign | undefined> {
   const foreign = used.filter(({ hasOwnManifest }) => !hasOwnManifest);
-  if (foreign.length === 0) return [];
+  const areAsRead = foreign.every(({ isAsRead }) => isAsRead);
+  if (foreign.length === 0) return { objects: [], areAsRead };
+  const namesOf = async ({ record }: CheckedRecord) =>
+    (await objectsOf(record))?.map((object) => objectName(object, record.namespace)) ?? [];
   const own = records.filter(({ hasOwnManifest }) => hasOwnManifest);
-  const known = await Promise.all(own.map(({ record }) => namesOf(record)));
-  const allowed = new Set(known.flatMap((names) => names ?? []));
-  const found: string[] = [];
+  const allowed = new Set((await Promise.all(own.map(namesOf))).flat());
+  const found = new Map<string, OwnedObject>();
   for (const { record } of foreign) {
-    const names = await namesOf(record);
-    if (names === undefined) return undefined;
-    found.push(...names.filter((name) => !allowed.has(name)));
+    const objects = await objectsOf(record);
+    if (objects === undefined) return undefined;
+    for (const object of objects) {
+      const name = objectName(object, record.namespace);
+      if (!allowed.has(name)) found.set(name, object);
+    }
   }
-  return [...new Set(found)];
+  return { objects: [...found.values()], areAsRead };
 }
 
 function objectName({ apiVersion, kind, namespace: own, name }: OwnedObject, namespace: string) {
@@ -131,14 +166,23 @@ function objectName({ apiVersion, kind, namespace: own, name }: OwnedObject, nam
 const listedObjects = 3;
 
 async function throwIfForeign(
-  namesOf: NamesOf,
-  { namespace, name }: ReleaseKey,
-  records: readonly CheckedRecord[],
-  used: readonly CheckedRecord[],
+  objectsOf: ObjectsOf,
+  release: ReleaseKey,
+  {
+    records,
+    used,
+  }: { readonly records: readonly CheckedRecord[]; readonly used: readonly CheckedRecord[] },
   action: "uninstalled" | "upgraded",
+  { client, signal }: Actor,
 ): Promise<void> {
-  const objects = await foreignObjects(records, used, namesOf);
-  if (objects?.length === 0) return;
+  const { namespace, name } = release;
+  const foreign = await foreignObjects(records, used, objectsOf);
+  const unmarked =
+    foreign?.areAsRead === true
+      ? await unmarkedObjects(client.rest, release, foreign.objects, signal)
+      : foreign?.objects;
+  if (unmarked?.length === 0) return;
+  const objects = unmarked?.map((object) => objectName(object, namespace));
   const revisions = used.flatMap(({ record, hasOwnManifest }) =>
     hasOwnManifest ? [] : [record.revision],
   );

@@ -48,8 +48,9 @@ export async function remediate(
   }
   await recordRemediation(inventory, attempted, by);
   const failed = failedAttemptsAt(inventory, attempted);
-  const policy = policiesOf(release.content)[failed?.action ?? "upgrade"];
-  if (isLast(policy, failed)) throw stopError("RetriesExceeded", failed);
+  // What was uninstalled is installed next, however often the upgrade may be retried.
+  const next = by === "uninstall" ? "install" : "upgrade";
+  if (isLast(policiesOf(release.content), failed, next)) throw stopError("RetriesExceeded", failed);
   throw new AppError(
     agentErrors.HELM_FAILED,
     `${failed?.message ?? "the release failed"}; it was ${by === "rollback" ? "rolled back" : "uninstalled"}`,

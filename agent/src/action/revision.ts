@@ -5,6 +5,8 @@ import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import type { Assignment } from "../assignment/index.ts";
 import type { ReleaseRecord, UpgradeOptions } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { ApplyNotes } from "../inventory/index.ts";
+import type { HelmRelease } from "../record/index.ts";
 import type { AttemptedAction, Desired } from "../release/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
 
@@ -22,6 +24,8 @@ export interface RevisionInputs {
   readonly assignment: Assignment;
   readonly desired: Desired;
   readonly isForced: boolean;
+  /** What a run that a user has requested takes from other managers, as far as it is known. */
+  readonly takenFields: readonly string[];
   readonly content: DeploymentContent;
   readonly revision: number;
   readonly client: ImpersonatedClient;
@@ -37,6 +41,10 @@ export interface Prepared {
   readonly digest: string;
   readonly chartDigest: string;
   readonly options: UpgradeOptions;
+  /** Of the revision, once it is deployed. */
+  readonly notes?: ApplyNotes;
+  /** The earlier revisions, if objects are patched by the client. */
+  readonly before?: readonly HelmRelease[];
   readonly action: AttemptedAction;
   /** With `atomic`: Helm rolls back by itself, or the agent uninstalls a failed first install. `no`: not possible. */
   readonly rollback: "by Helm" | "uninstall" | "no";
@@ -45,6 +53,20 @@ export interface Prepared {
   /** The agent waits for them until then. */
   readonly readyUntilMs: number | undefined;
 }
+
+export type UpgradeResult =
+  | { readonly kind: "done" }
+  /** The chart has another name than the installed one, so the release is to be uninstalled first. Nothing was changed. */
+  | { readonly kind: "reinstall" }
+  /** The API server has refused the release in a way that the next run avoids. */
+  | { readonly kind: "again" }
+  /** `error`: HELM_FAILED, or what the namespace or the definitions have failed by. `hasRecord`: Helm has changed the release. */
+  | {
+      readonly kind: "failed";
+      readonly action: AttemptedAction;
+      readonly error: AppError;
+      readonly hasRecord: boolean;
+    };
 
 /** Helm's own. */
 export const defaultTimeoutMs = 5 * 60_000;

@@ -36,7 +36,7 @@ export interface Tools {
   readonly rollBack: HelmRollback;
   readonly runTests: RunHelmTest;
   readonly recordsNamespace: RecordsNamespace;
-  readonly drift: Pick<DriftTracker, "driftOf" | "correct" | "suspend">;
+  readonly drift: Pick<DriftTracker, "driftOf" | "correct" | "suspend" | "comparedFor">;
   readonly clock: Clock;
 }
 
@@ -46,6 +46,10 @@ export interface DesiredRelease {
   readonly content: DeploymentContent;
   readonly desired: Desired;
   readonly isForced: boolean;
+  /** What others have changed, and a run that a user has requested changes back. */
+  readonly takenFields: readonly string[];
+  /** The token of the request of a user to correct all drift now; undefined: there is none, or it is done. */
+  readonly correctionRequest: () => string | undefined;
   readonly client: ImpersonatedClient;
   readonly inputs: ReleaseInputs;
 }

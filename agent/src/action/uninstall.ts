@@ -13,13 +13,16 @@ export async function uninstall(
   release: DesiredRelease,
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
-  if (why === "remediation")
+  if (why === "remediation") {
+    pass.began("uninstall");
     return await remediate(tools, release, "uninstall", () =>
       uninstallRecord(tools, record, release, pass),
     );
+  }
   // A release that moves stays in its old namespace until it can be installed in the new one.
   const unmet = await pass.unmetDependencies(release.content);
   if (unmet !== undefined) return { kind: "blocked", unmet };
+  pass.began("uninstall");
   await uninstallRecord(tools, record, release, pass);
   return undefined;
 }
@@ -27,7 +30,7 @@ export async function uninstall(
 export async function uninstallRecord(
   { uninstallRelease }: Tools,
   record: ReleaseRecord,
-  { content, client, desired, isForced }: DesiredRelease,
+  { content, client, desired, isForced, inputs }: DesiredRelease,
   { signal }: DeployPass,
 ): Promise<void> {
   await uninstallRelease(record, {
@@ -35,5 +38,6 @@ export async function uninstallRecord(
     isForced,
     to: desired,
     flags: uninstallFlags(content),
+    redact: (text) => inputs.redact(text),
   });
 }

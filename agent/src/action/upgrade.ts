@@ -1,8 +1,10 @@
 /** The action `upgrade`. */
 import { unreachable } from "@flotilla/shared/errors";
 import type { DeployPass, DeployResult } from "./deploy-pass.ts";
+import { noteFailure } from "./failed-attempts.ts";
 import { afterFailure } from "./remediate.ts";
-import type { DesiredRelease, Tools } from "./tools.ts";
+import { isFirst } from "./revision.ts";
+import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
 import { uninstallRecord } from "./uninstall.ts";
 
 /** Installs, upgrades, or uninstalls first what cannot be upgraded; after the dependencies. */
@@ -14,12 +16,14 @@ export async function upgrade(
 ): Promise<DeployResult | undefined> {
   const unmet = await pass.unmetDependencies(release.content);
   if (unmet !== undefined) return { kind: "blocked", unmet };
+  const { namespace, name } = release.desired;
+  pass.began(isFirst(tools.releases.latest(namespace, name)) ? "install" : "upgrade");
   const result = await tools.upgradeRelease({ ...release, revision }, pass);
   switch (result.kind) {
     case "done":
+    case "again":
       return undefined;
     case "reinstall": {
-      const { namespace, name } = release.desired;
       const record = tools.releases.latest(namespace, name);
       if (record !== undefined) await uninstallRecord(tools, record, release, pass);
       return undefined;
@@ -27,8 +31,12 @@ export async function upgrade(
     case "failed": {
       const { action, error, hasRecord } = result;
       // Another content is desired now, or the agent ends: Helm was interrupted.
-      if (!hasRecord || pass.signal.aborted || pass.superseded.aborted) throw error;
+      if (pass.signal.aborted || pass.superseded.aborted) throw error;
       const reason = action === "install" ? "InstallFailed" : "UpgradeFailed";
+      if (!hasRecord) {
+        await noteFailure(tools.inventory, attemptedOf(release), { action, reason, error });
+        throw error;
+      }
       return await afterFailure(tools, release, { action, reason, error });
     }
     default:

@@ -3,7 +3,7 @@
  * does not fit is continued in further Secrets, which are immutable and named by their content. Pure.
  */
 import { createHash } from "node:crypto";
-import type { DeploymentKey, ReleaseRequest } from "@flotilla/proto";
+import type { DeploymentKey, ReleaseRequest, SourceDigest } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { contentParts } from "@flotilla/shared/content";
 import type { Secret } from "@flotilla/shared/kube/objects";
@@ -23,6 +23,7 @@ const annotations = {
   lost: "flotilla.dev/lost",
   keepsRelease: "flotilla.dev/keep-release",
   request: "flotilla.dev/request",
+  sources: "flotilla.dev/sources",
   /** The number of Secrets with the content, this one included. */
   parts: "flotilla.dev/parts",
 } as const;
@@ -43,6 +44,8 @@ export interface Assignment {
   readonly keepsRelease?: true;
   /** The last request of a user. */
   readonly request?: ReleaseRequest;
+  /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
+  readonly sources?: readonly SourceDigest[];
 }
 
 /** Names have at most 253 characters; a longer one ends in a digest instead. */
@@ -70,6 +73,7 @@ export function assignmentSecret(assignment: Assignment): Secret {
         ...(assignment.lost && { [annotations.lost]: "true" }),
         ...(assignment.keepsRelease && { [annotations.keepsRelease]: "true" }),
         ...(assignment.request && { [annotations.request]: JSON.stringify(assignment.request) }),
+        ...(assignment.sources && { [annotations.sources]: JSON.stringify(assignment.sources) }),
         ...(others.length > 0 && { [annotations.parts]: String(others.length + 1) }),
       },
     },
@@ -134,16 +138,34 @@ export function parseAssignment(
     ...(found[annotations.lost] === "true" && { lost: true }),
     ...(found[annotations.keepsRelease] === "true" && { keepsRelease: true }),
     ...parseRequest(found[annotations.request]),
+    ...parseSources(found[annotations.sources]),
   };
 }
 
-const requestSchema = z.object({ token: z.string(), force: z.boolean(), reset: z.boolean() });
+const requestSchema = z.object({
+  token: z.string(),
+  force: z.boolean(),
+  reset: z.boolean(),
+  correctDrift: z.literal(true).optional(),
+});
 
 /** One that cannot be read is sent again. */
 function parseRequest(text: string | undefined): Pick<Assignment, "request"> {
   if (text === undefined) return {};
   try {
     return { request: requestSchema.parse(JSON.parse(text)) };
+  } catch {
+    return {};
+  }
+}
+
+const sourcesSchema = z.array(z.object({ pin: z.string(), digest: z.string() }));
+
+/** Those that cannot be read bind nothing, like those of an older hub. */
+function parseSources(text: string | undefined): Pick<Assignment, "sources"> {
+  if (text === undefined) return {};
+  try {
+    return { sources: sourcesSchema.parse(JSON.parse(text)) };
   } catch {
     return {};
   }

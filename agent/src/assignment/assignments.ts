@@ -107,7 +107,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
         withdrawing,
         ...(request !== undefined && { requestToken: request.token }),
       })),
-    async assign({ deployment, deploymentId, content, paused, request }) {
+    async assign({ deployment, deploymentId, content, paused, request, sources }) {
       const { name, uid } = deployment;
       const current = assigned.get(name);
       const bytes =
@@ -131,6 +131,7 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       assigned.set(name, {
         ...{ owner, deploymentId, content: bytes, paused, withdrawing: false },
         ...(request !== undefined && { request }),
+        ...(sources !== undefined && { sources }),
       });
       notify(name);
       return await tryToStore(name);

@@ -8,6 +8,7 @@ import type {
   ObservedObject,
   ReferencedObject,
   ReleaseRequest,
+  SourceDigest,
 } from "@flotilla/proto";
 import type { Packed } from "@flotilla/shared/content";
 
@@ -20,6 +21,8 @@ export interface AssignmentRequest {
   readonly paused: boolean;
   /** The last request of a user. */
   readonly request?: ReleaseRequest;
+  /** What the first cluster of its Bundle received for a chart whose pin does not say which bytes it means. */
+  readonly sources?: readonly SourceDigest[];
 }
 
 export interface WithdrawalOptions {

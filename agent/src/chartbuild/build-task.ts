@@ -16,6 +16,7 @@ import {
 import { parseVersion } from "@flotilla/shared/version";
 import * as z from "zod";
 import { buildError, buildLimits, type ChartFiles, metadataOf, textOf } from "./chart-files.ts";
+import { definitionFiles, isDefinition } from "./definitions.ts";
 import { packChart } from "./pack-chart.ts";
 import { readChartArchive } from "./read-archive.ts";
 import { findEntry, readChartDirectory, readSourceFile } from "./read-directory.ts";
@@ -49,6 +50,8 @@ export const buildTask = z.discriminatedUnion("step", [
     target: z.string(),
     maxBytes: z.number(),
   }),
+  /** Of a packaged chart; `target`: the archive to be written. */
+  z.object({ step: z.literal("definitions"), file: z.string(), target: z.string() }),
 ]);
 
 export type BuildTask = Readonly<z.infer<typeof buildTask>>;
@@ -59,6 +62,8 @@ type BuildSource = Readonly<z.infer<typeof sourceSchema>>;
 export type RemoteDependency = Readonly<z.infer<typeof dependencySchema>>;
 
 export const inspectReply = z.object({ dependencies: z.array(dependencySchema) });
+
+export const definitionsReply = z.object({ hasDefinitions: z.boolean() });
 
 /** Throws CHART_NOT_IN_SOURCE, CHART_VALUES_FILE, CHART_DEPENDENCY and CHART_BUILD. */
 export async function performBuildTask(task: BuildTask): Promise<unknown> {
@@ -71,6 +76,17 @@ export async function performBuildTask(task: BuildTask): Promise<unknown> {
     case "package":
       await packageChart(task);
       return {};
+    case "definitions": {
+      const archive = await readFile(task.file);
+      const files = await readChartArchive(archive, "read the chart", buildLimits);
+      const { name } = metadataOf(files);
+      const { target } = task;
+      const options = { name, origin: "the chart", target, maxBytes: buildLimits.chartBytes };
+      const kept = await definitionFiles(files);
+      const hasDefinitions = [...kept.keys()].some((path) => isDefinition(path));
+      if (hasDefinitions) await packChart(kept, options);
+      return { hasDefinitions } satisfies z.input<typeof definitionsReply>;
+    }
   }
 }
 

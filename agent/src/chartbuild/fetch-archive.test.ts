@@ -22,6 +22,8 @@ const access: RepositoryAccess = {
 };
 const chartYaml = (fields = "") => `apiVersion: v2\nname: shop\nversion: 1.0.0\n${fields}`;
 
+const sourceDigest = `sha256:${"5".repeat(64)}`;
+
 /** Checks out one file, and has one dependency. */
 async function fetcher({ text = chartYaml(), wait = Promise.resolve() } = {}) {
   const dir = await mkdtemp(join(tmpdir(), "fetch-"));
@@ -43,6 +45,7 @@ async function fetcher({ text = chartYaml(), wait = Promise.resolve() } = {}) {
           seen.push(`check out ${path}`);
           await mkdir(join(root, path));
           await writeFile(join(root, path, "Chart.yaml"), text);
+          return sourceDigest;
         },
       },
     },

@@ -110,7 +110,9 @@ async function build(
     pin,
   );
   request.signal.throwIfAborted();
-  return await readBuilt(target, write);
+  const built = await readBuilt(target, write);
+  const sourceDigest = source.kind === "tree" ? source.digest : undefined;
+  return { ...built, ...(sourceDigest !== undefined && { sourceDigest }) };
 }
 
 async function fetchSource(
@@ -127,8 +129,11 @@ async function fetchSource(
   const root = join(dir, "source");
   await mkdir(root, { mode: 0o700 });
   if (pin.kind === "git") await git.checkout(pin, root, request);
-  else await charts.buckets.checkout(pin, root, request.access, request);
-  return { kind: "tree", root, path: pin.path } as const;
+  const digest =
+    pin.kind === "bucket"
+      ? await charts.buckets.checkout(pin, root, request.access, request)
+      : undefined;
+  return { kind: "tree", root, path: pin.path, digest } as const;
 }
 
 async function downloadDependencies(

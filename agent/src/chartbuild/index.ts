@@ -1,2 +1,2 @@
-export { buildTask, inspectReply, performBuildTask } from "./build-task.ts";
+export { buildTask, definitionsReply, inspectReply, performBuildTask } from "./build-task.ts";
 export { type BuildCharts, createFetchArchive } from "./fetch-archive.ts";

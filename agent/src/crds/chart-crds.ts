@@ -7,6 +7,7 @@ import {
   type CustomResourceDefinition,
   customResourceDefinitions,
 } from "@flotilla/shared/kube/objects";
+import type { ChartFile } from "@flotilla/shared/source/cache";
 import { type Clock, delay } from "@flotilla/shared/time";
 import { agentErrors } from "../errors/index.ts";
 import { helmErrorOf, type RunHelm } from "../helm/index.ts";
@@ -14,8 +15,18 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import { desiredCrd, isEstablished } from "./desired-crd.ts";
 
+/**
+ * Calls `work` with the path of a packaged chart that has the definitions of this one and of its subcharts, and no template; it exists
+ * until `work` ends. Undefined for a chart without definitions.
+ */
+export type WithDefinitions = <T>(
+  chart: Pick<ChartFile, "path" | "digest">,
+  work: (path: string) => Promise<T>,
+) => Promise<T | undefined>;
+
 export interface ChartCrdsDeps {
   readonly runHelm: RunHelm;
+  readonly withDefinitions: WithDefinitions;
   readonly records: Pick<ReadRecords, "chartCrds">;
   readonly clock: Clock;
 }
@@ -65,20 +76,23 @@ export function createApplyChartCrds(deps: ChartCrdsDeps): ApplyChartCrds {
   };
 }
 
-/** Helm leaves out those of disabled subcharts. */
+/** Helm leaves out those of disabled subcharts. It has no template to render, and asks no cluster. */
 async function definitionsOf(
-  { runHelm, records }: ChartCrdsDeps,
+  { runHelm, withDefinitions, records }: ChartCrdsDeps,
   { release, chart, values, signal }: ChartCrdsInputs,
 ): Promise<readonly CustomResourceDefinition[]> {
-  const result = await runHelm({
-    args: [
-      ...["template", release.name, chart.path, `--namespace=${release.namespace}`],
-      ...["--include-crds", "--no-hooks", "--skip-schema-validation"],
-      ...(values === undefined ? [] : ["--values=-"]),
-    ],
-    ...(values !== undefined && { stdin: values }),
-    signal,
-  });
+  const result = await withDefinitions(chart, (path) =>
+    runHelm({
+      args: [
+        ...["template", "--include-crds", "--no-hooks", "--skip-schema-validation"],
+        ...[`--namespace=${release.namespace}`, ...(values === undefined ? [] : ["--values=-"])],
+        ...["--", release.name, path],
+      ],
+      ...(values !== undefined && { stdin: values }),
+      signal,
+    }),
+  );
+  if (result === undefined) return [];
   if (result.code !== 0)
     throw notApplied(release, `list those of the chart: ${helmErrorOf(result)}`);
   return await records.chartCrds(

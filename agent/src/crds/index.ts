@@ -1,2 +1,2 @@
-export { type ApplyChartCrds, createApplyChartCrds } from "./chart-crds.ts";
+export { type ApplyChartCrds, createApplyChartCrds, type WithDefinitions } from "./chart-crds.ts";
 export { type CrdPolicy, type CrdRetention, createCrdRetention } from "./crd-retention.ts";

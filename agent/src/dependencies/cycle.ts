@@ -21,7 +21,7 @@ export function cycleThrough(
 }
 
 /** Names in a message. */
-const maxNames = 10;
+const maxNames = 5;
 
 export function describeCycle(cycle: readonly string[]): string {
   const names =

@@ -2,9 +2,11 @@
  * The dependencies that keep a deployment from being installed or upgraded: the Bundles in the same cluster that `dependsOn`
  * names, until each is in an accepted state. Pure; the rules are Fleet's.
  */
+
 import { selects } from "@flotilla/shared/api";
 import type { Allowance } from "@flotilla/shared/cel";
 import type { Dependency } from "@flotilla/shared/content";
+import { listNames } from "@flotilla/shared/text";
 import { cycleThrough, describeCycle } from "./cycle.ts";
 import { deploymentView, type ViewedDeployment } from "./deployment-view.ts";
 import { readyCheck, stepsPerCheck } from "./ready-expression.ts";
@@ -22,9 +24,6 @@ export interface UnmetDependencies {
   readonly names: readonly string[];
 }
 
-/** In one message. */
-const maxNames = 10;
-
 /** `name`: the deployment that waits; a selector never selects it. Throws INVALID_CEL_EXPRESSION. */
 export function unmetDependencies(
   name: string,
@@ -38,13 +37,12 @@ export function unmetDependencies(
   if (unmet.length === 0) return undefined;
   const names = [...new Set(unmet.map((each) => each.name))].filter((each) => each !== "");
   const reasons = [...new Set(unmet.map(({ reason }) => reason))];
-  const more = reasons.length > maxNames ? `, and ${reasons.length - maxNames} more` : "";
   const waiting = new Map(deployments.map((each) => [each.name, each.waitsFor]));
   waiting.set(name, names);
   const cycle = cycleThrough(name, (each) => waiting.get(each) ?? []);
   const hint = cycle === undefined ? "" : `; ${describeCycle(cycle)}`;
   return {
-    message: `waiting for ${reasons.slice(0, maxNames).join(", ")}${more}${hint}`,
+    message: `waiting for ${listNames(reasons)}${hint}`,
     names,
   };
 }

@@ -20,7 +20,7 @@ export interface DriftSourceDeps {
 }
 
 export interface DriftSources {
-  /** The same for an object with and without the namespace of the release. */
+  /** The same for an object with and without the namespace of the release, and with any for one of a kind without namespaces. */
   keyOf(object: ManifestObject): string;
   /** Undefined: the manifest does not have it, or the cluster does not have its kind. */
   find(key: string): Promise<ComparedObject | undefined>;
@@ -36,22 +36,32 @@ export function driftSources({
 }: DriftSourceDeps): DriftSources {
   const rules = ignoreRules(options);
 
-  function keyOf({
-    apiVersion,
-    kind,
-    namespace = release.namespace,
-    name,
-  }: ManifestObject): string {
-    return objectKey({ apiVersion, kind, namespace, name });
+  /** `clusterKinds`: kinds without namespaces. */
+  function keyWithin(clusterKinds: ReadonlySet<string>, object: ManifestObject): string {
+    const { apiVersion, kind, name } = object;
+    const own = clusterKinds.has(kindKey(object)) ? undefined : object.namespace;
+    return objectKey({ apiVersion, kind, namespace: own ?? release.namespace, name });
+  }
+
+  function clusterKinds(): ReadonlySet<string> {
+    const found = resources().filter(({ resource }) => !resource.namespaced);
+    return new Set(found.map(({ owned }) => kindKey(owned)));
   }
 
   return {
-    keyOf,
-    order: () => resources().map(({ owned }) => keyOf(owned)),
+    keyOf: (object) => keyWithin(clusterKinds(), object),
+    order() {
+      const kinds = clusterKinds();
+      return resources().map(({ owned }) => keyWithin(kinds, owned));
+    },
     async find(key) {
-      const resource = resources().find(({ owned }) => keyOf(owned) === key)?.resource;
+      const kinds = clusterKinds();
+      const resource = resources().find(({ owned }) => keyWithin(kinds, owned) === key)?.resource;
       if (resource === undefined) return undefined;
-      const document = (await wholeObjects()).find((each) => keyOf(named(each)) === key);
+      // Helm applies an object that the manifest has twice in this order.
+      const document = (await wholeObjects()).findLast(
+        (each) => keyWithin(kinds, named(each)) === key,
+      );
       if (document === undefined) return undefined;
       const { apiVersion, kind, name, namespace: own } = named(document);
       const namespace = resource.namespaced ? (own ?? release.namespace) : undefined;
@@ -59,9 +69,14 @@ export function driftSources({
         ...{ resource, rules },
         object: { apiVersion, kind, ...(namespace !== undefined && { namespace }), name },
         desired: desiredObject(document, namespace, release),
+        desiredBeside: (live) => desiredObject(document, namespace, release, live),
       };
     },
   };
+}
+
+function kindKey({ apiVersion, kind }: Pick<ManifestObject, "apiVersion" | "kind">): string {
+  return `${apiVersion} ${kind}`;
 }
 
 function named({ apiVersion = "", kind = "", metadata }: KubeObject): ManifestObject {

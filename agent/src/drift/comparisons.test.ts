@@ -18,6 +18,7 @@ function start() {
       return result.promise;
     },
     onFailure: (key) => void failures.push(key),
+    isResult: (thrown) => thrown instanceof Error && thrown.message === "denied",
     permits: createSemaphore(2),
     clock,
   });
@@ -97,4 +98,66 @@ test("nothing is compared after the end", async () => {
   await clock.advance(60_000);
   await flush();
   assert.deepEqual(begun, ["a"]);
+});
+
+describe("a comparison on request", () => {
+  async function refreshed(comparisons: ReturnType<typeof start>["comparisons"]) {
+    const state = { isDone: false };
+    void comparisons.refresh("a").then(() => {
+      state.isDone = true;
+    });
+    await flush();
+    return state;
+  }
+
+  test("is one that begins after it, not the one in progress", async () => {
+    const { clock, begun, comparisons, settle } = start();
+    comparisons.request("a");
+    await flush();
+
+    const state = await refreshed(comparisons);
+    await settle();
+    assert.equal(state.isDone, false);
+    await clock.advance(500);
+    await flush();
+    assert.deepEqual(begun, ["a", "a"]);
+    await settle();
+
+    assert.equal(state.isDone, true);
+  });
+
+  test("ends also where the answer is that the object cannot be compared", async () => {
+    const { comparisons, settle } = start();
+
+    const state = await refreshed(comparisons);
+    await settle(new Error("denied"));
+
+    assert.equal(state.isDone, true);
+  });
+
+  test("waits for an API server that does not answer", async () => {
+    const { clock, comparisons, settle } = start();
+
+    const state = await refreshed(comparisons);
+    await settle(new Error("unavailable"));
+    assert.equal(state.isDone, false);
+    await clock.advance(5_000);
+    await flush();
+    await settle();
+
+    assert.equal(state.isDone, true);
+  });
+
+  test("ends with all comparisons, in progress or not", async () => {
+    const { comparisons, settle } = start();
+    const state = await refreshed(comparisons);
+
+    const ended = comparisons.end();
+    await settle(new Error("aborted"));
+    await ended;
+    await flush();
+
+    assert.equal(state.isDone, true);
+    await comparisons.refresh("a");
+  });
 });

@@ -8,6 +8,8 @@ import type { Clock, Timer } from "@flotilla/shared/time";
 export interface Comparisons {
   /** The object was created, changed or deleted. */
   request(key: string): void;
+  /** Compares an object again; resolves when a comparison that began since then has ended, or all of them. */
+  refresh(key: string): Promise<void>;
   /** Aborts those in progress; resolves when they have ended. */
   end(): Promise<void>;
 }
@@ -16,6 +18,8 @@ export interface ComparisonsDeps {
   readonly compare: (key: string, signal: AbortSignal) => Promise<void>;
   /** Called with the error of a comparison, which is retried. */
   readonly onFailure: (key: string, thrown: unknown) => void;
+  /** Whether a failure is the result of the comparison, and not one of the API server. */
+  readonly isResult: (thrown: unknown) => boolean;
   /** Limits all comparisons of the agent. */
   readonly permits: Pick<Semaphore, "run">;
   readonly clock: Clock;
@@ -32,10 +36,12 @@ interface Comparison {
   /** The object has changed since the comparison began. */
   isStale: boolean;
   timer?: Timer | undefined;
+  /** Called when the next comparison that begins has ended. */
+  waiting: (() => void)[];
 }
 
 export function createComparisons(deps: ComparisonsDeps): Comparisons {
-  const { compare, onFailure, permits, clock } = deps;
+  const { compare, onFailure, isResult, permits, clock } = deps;
   const comparisons = new Map<string, Comparison>();
   const running = new Set<Promise<void>>();
   const ending = new AbortController();
@@ -46,7 +52,7 @@ export function createComparisons(deps: ComparisonsDeps): Comparisons {
     if (known !== undefined) return known;
     const fresh: Comparison = {
       ...{ startedAtMs: Number.NEGATIVE_INFINITY, failures: 0 },
-      ...{ isRunning: false, isStale: false },
+      ...{ isRunning: false, isStale: false, waiting: [] },
     };
     comparisons.set(key, fresh);
     return fresh;
@@ -74,20 +80,31 @@ export function createComparisons(deps: ComparisonsDeps): Comparisons {
   async function runOne(key: string, comparison: Comparison): Promise<void> {
     comparison.isRunning = true;
     let delayMs: number | undefined;
+    let answered: readonly (() => void)[] = [];
     try {
       await permits.run(async () => {
         signal.throwIfAborted();
+        answered = comparison.waiting;
+        comparison.waiting = [];
         comparison.startedAtMs = clock.monotonic();
         comparison.isStale = false;
         await compare(key, signal);
       });
       comparison.failures = 0;
     } catch (thrown) {
-      if (signal.aborted) return;
+      if (signal.aborted) {
+        comparison.waiting.push(...answered);
+        return;
+      }
       comparison.failures += 1;
       delayMs = backoffDelayMs(retries, comparison.failures);
       onFailure(key, thrown);
+      if (!isResult(thrown)) {
+        comparison.waiting.push(...answered);
+        answered = [];
+      }
     }
+    for (const resolve of answered) resolve();
     comparison.isRunning = false;
     if (signal.aborted) return;
     if (comparison.isStale) request(key);
@@ -96,10 +113,18 @@ export function createComparisons(deps: ComparisonsDeps): Comparisons {
 
   return {
     request,
+    async refresh(key) {
+      if (signal.aborted) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      comparisonOf(key).waiting.push(resolve);
+      request(key);
+      await promise;
+    },
     async end() {
       ending.abort();
       for (const { timer } of comparisons.values()) timer?.cancel();
       await Promise.all(running);
+      for (const { waiting } of comparisons.values()) for (const resolve of waiting) resolve();
     },
   };
 }

@@ -93,3 +93,16 @@ function foreignText({ foreign }: ReleaseDrift): readonly string[] {
 function objectText({ kind, namespace, name }: DriftObject): string {
   return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
 }
+
+/** The fields that others have changed, with who did; the first ones. */
+export function changedFields(found: ReleaseDrift | undefined): readonly string[] {
+  return (found?.objects ?? [])
+    .flatMap(({ object, fields }) =>
+      fields.flatMap(({ pointer, manager }) =>
+        manager === undefined ? [] : [`${pointer} of ${objectText(object)} from ${manager}`],
+      ),
+    )
+    .slice(0, maxTaken);
+}
+
+const maxTaken = 10;

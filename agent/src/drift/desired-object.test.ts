@@ -27,6 +27,37 @@ test("the desired object has what Helm sets, and no status", () => {
   });
 });
 
+test("a field without a value is not the chart's", () => {
+  const document = {
+    ...{ apiVersion: "apps/v1", kind: "Deployment" },
+    metadata: { name: "web", labels: { app: null } },
+    spec: { replicas: null, template: { spec: { containers: [{ name: "a", args: null }] } } },
+  } as unknown as KubeObject;
+
+  assert.deepEqual(desiredObject(document, "shop", release), {
+    ...{ apiVersion: "apps/v1", kind: "Deployment" },
+    metadata: { name: "web", namespace: "shop", ...own },
+    spec: { template: { spec: { containers: [{ name: "a" }] } } },
+  });
+});
+
+test("a field that the cluster stores as null stays null", () => {
+  const document = {
+    ...{ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "web" } },
+    spec: { a: null, b: null, c: null, list: [{ d: null }, { e: null }] },
+  };
+  const live = {
+    ...{ apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "web" } },
+    spec: { a: null, b: 1, list: [{ d: null }, { e: 2 }] },
+  };
+
+  assert.deepEqual(desiredObject(document, "shop", release, live), {
+    ...{ apiVersion: "example.com/v1", kind: "Widget" },
+    metadata: { name: "web", namespace: "shop", ...own },
+    spec: { a: null, list: [{ d: null }, {}] },
+  });
+});
+
 test("the texts of a Secret are desired as the API server stores them", () => {
   const document = {
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "web" } },
@@ -84,7 +115,9 @@ describe("ignored is", () => {
   });
 
   test("the authority of a webhook, as in Fleet", () => {
-    const hook = { ...web, kind: "MutatingWebhookConfiguration", webhooks: [{}, {}] };
+    const kind = "MutatingWebhookConfiguration";
+    const apiVersion = "admissionregistration.k8s.io/v1";
+    const hook = { ...web, apiVersion, kind, webhooks: [{}, {}] };
 
     assert.deepEqual(ignoredPointers([], hook, hook), [
       "/webhooks/0/clientConfig/caBundle",

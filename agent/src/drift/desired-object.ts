@@ -1,5 +1,6 @@
 /** An object of a release as Helm applies it, from the manifest. Pure. */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { ownershipMarks } from "../helm/index.ts";
 import { isFields, replacedAt, segmentsOf, valueAt } from "./json-pointer.ts";
 
 export interface ReleaseRef {
@@ -7,28 +8,44 @@ export interface ReleaseRef {
   readonly name: string;
 }
 
-/** `namespace`: of the object; undefined for one without. */
+/**
+ * `namespace`: of the object; undefined for one without. `live`: the object that it is applied to, if there is one: where that has null,
+ * too, null stays.
+ */
 export function desiredObject(
   document: KubeObject,
   namespace: string | undefined,
   release: ReleaseRef,
+  live?: KubeObject,
 ): KubeObject {
   const { metadata } = document;
   const { namespace: _, ...others } = metadata;
+  const marks = ownershipMarks(release);
   return withEncodedData({
-    ...withoutStatus(document),
+    ...withoutNulls(withoutStatus(document), live),
     metadata: {
-      ...others,
+      ...withoutNulls(others),
       ...(namespace !== undefined && { namespace }),
-      // Helm sets them on everything that it applies, and does not store them.
-      labels: { ...metadata.labels, "app.kubernetes.io/managed-by": "Helm" },
-      annotations: {
-        ...metadata.annotations,
-        "meta.helm.sh/release-name": release.name,
-        "meta.helm.sh/release-namespace": release.namespace,
-      },
+      // Helm does not store them.
+      labels: { ...withoutNulls(metadata.labels), ...marks.labels },
+      annotations: { ...withoutNulls(metadata.annotations), ...marks.annotations },
     },
   });
+}
+
+/**
+ * A field without a value is not the chart's: an apply of null would own the field with its default, so that the replicas of an autoscaler
+ * would be taken for drift. Objects of other kinds than Kubernetes' own may store null, and an apply without it would remove it.
+ */
+function withoutNulls<T>(value: T, live?: unknown): T {
+  if (Array.isArray(value))
+    return value.map((item, index) => withoutNulls(item, valueAt(live, [String(index)]))) as T;
+  if (!isFields(value)) return value;
+  const kept = Object.entries(value).flatMap(([key, field]) => {
+    const stored = valueAt(live, [key]);
+    return field === null && stored !== null ? [] : [[key, withoutNulls(field, stored)]];
+  });
+  return Object.fromEntries(kept) as T;
 }
 
 function withoutStatus(object: KubeObject): KubeObject {

@@ -5,7 +5,7 @@
 import { createLruCache } from "@flotilla/shared/cache";
 import { backoffDelayMs, createSemaphore, untilAborted } from "@flotilla/shared/concurrency";
 import type { DriftContent } from "@flotilla/shared/content";
-import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime, type Timer } from "@flotilla/shared/time";
@@ -16,7 +16,7 @@ import { type Comparisons, createComparisons } from "./comparisons.ts";
 import type { ReleaseRef } from "./desired-object.ts";
 import type { DriftEvent, ObjectComparison, ObjectDrift } from "./drift.ts";
 import { driftEvent, foreignEvents, withEvent } from "./drift-history.ts";
-import { compareObject, correctObject, failureText } from "./object-access.ts";
+import { compareObject, correctObject, failureText, isAboutObject } from "./object-access.ts";
 import { type CorrectionFailure, type ReleaseDrift, releaseDrift } from "./release-drift.ts";
 
 /** A release whose drift is followed. */
@@ -41,12 +41,29 @@ export interface DriftTracker {
   forget(name: string): void;
   /** Undefined: it is not followed. */
   driftOf(name: string): ReleaseDrift | undefined;
-  /** Corrects what is to be corrected now; what fails is in the result of `driftOf`. */
-  correct(name: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Corrects what is to be corrected now; what fails is in the result of `driftOf`. `request`: the token of a request of a user
+   * to correct all of it once, whatever the mode and the back-off.
+   */
+  correct(name: string, signal: AbortSignal, request?: string): Promise<void>;
+  /** Compares all objects again, for a request of a user; the listeners of `onCompared` are called when it is done. */
+  compareFor(name: string, request: string): void;
+  /** Undefined: not all objects were compared since the request. */
+  comparedFor(name: string, request: string): ComparedRequest | undefined;
+  /** Called with a release whose objects were all compared for a request. */
+  onCompared(listener: (name: string) => void): void;
   /** Called with a name whose drift has changed, or may be corrected now. */
   onChange(listener: (name: string) => void): void;
   /** Resolves when `signal` has aborted and all comparisons have ended. */
   run(signal: AbortSignal): Promise<void>;
+}
+
+/** What was done since a request of a user, in this process. */
+export interface ComparedRequest {
+  /** All drift was corrected once, as far as it can be. */
+  readonly isCorrected: boolean;
+  /** Objects that were corrected. */
+  readonly corrected: number;
 }
 
 export interface DriftTrackerDeps {
@@ -100,6 +117,7 @@ interface Tracked extends DriftInput {
   readonly uncompared: Map<string, string>;
   /** All objects were, or are being, compared. */
   isStarted: boolean;
+  request?: { token: string; isCompared: boolean; isCorrected: boolean; corrected: number };
   timer?: Timer | undefined;
 }
 
@@ -107,6 +125,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
   const releases = new Map<string, Tracked>();
   const kept = new Map<string, Kept>();
   const listeners: ((name: string) => void)[] = [];
+  const compared: ((name: string) => void)[] = [];
   const permits = createSemaphore(concurrency);
   const manifests = createLruCache<Promise<readonly KubeObject[]>>(keptManifests);
   const tasks = new Set<Promise<void>>();
@@ -125,6 +144,25 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     tracked.isStarted = true;
     for (const { owned } of readiness.objectsOf(name))
       tracked.comparisons.request(tracked.sources.keyOf(owned));
+    if (tracked.request !== undefined) compareAll(name, tracked, tracked.request);
+  }
+
+  /** Of a release whose objects were read. */
+  function compareAll(
+    name: string,
+    { comparisons, sources }: Tracked,
+    request: NonNullable<Tracked["request"]>,
+  ): void {
+    const keys = readiness.objectsOf(name).map(({ owned }) => sources.keyOf(owned));
+    const task: Promise<void> = Promise.all(keys.map((key) => comparisons.refresh(key))).then(
+      () => {
+        tasks.delete(task);
+        request.isCompared = true;
+        if (releases.get(name)?.request === request)
+          for (const listener of compared) listener(name);
+      },
+    );
+    tasks.add(task);
   }
 
   function wholeObjects(key: string, input: DriftInput): Promise<readonly KubeObject[]> {
@@ -180,7 +218,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     const err = failureText(thrown);
     log.debug({ release: name, key, err }, "could not compare an object");
     // A server that is unavailable says nothing of the objects.
-    if (!isForbidden(thrown) || tracked.uncompared.get(key) === err) return;
+    if (!isAboutObject(thrown) || tracked.uncompared.get(key) === err) return;
     tracked.uncompared.set(key, err);
     changed(name, tracked);
   }
@@ -232,12 +270,14 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
     name: string,
     tracked: Tracked,
     drift: ObjectDrift,
-    signal: AbortSignal,
+    { signal, isRequested }: { readonly signal: AbortSignal; readonly isRequested: boolean },
   ): Promise<void> {
     const key = tracked.sources.keyOf(drift.object);
     const own = keptOf(name);
     const nowMs = clock.now();
-    const { backedOff } = planCorrection(drift, own.corrections, nowMs);
+    // The back-off is for corrections that nobody asks for.
+    const corrections = isRequested ? [] : own.corrections;
+    const { backedOff } = planCorrection(drift, corrections, nowMs);
     try {
       const target = await tracked.sources.find(key);
       const corrected =
@@ -251,8 +291,9 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
       if (corrected !== undefined) {
         own.corrections = [
           ...own.corrections.filter(({ atMs }) => atMs > nowMs - correctionWindowMs),
-          ...correctionsOf(corrected, nowMs),
+          ...(isRequested ? [] : correctionsOf(corrected, nowMs)),
         ];
+        if (tracked.request !== undefined) tracked.request.corrected += 1;
         own.history = withEvent(own.history, driftEvent(corrected, nowMs, "Corrected"));
         log.info({ release: name, object: key }, "drift of an object corrected");
       }
@@ -290,6 +331,7 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
         comparisons: createComparisons({
           compare: (each, signal) => compare(name, tracked, { key: each, signal }),
           onFailure: (each, thrown) => notCompared(name, tracked, { key: each, thrown }),
+          isResult: isAboutObject,
           ...{ permits, clock },
         }),
         sources: driftSources({
@@ -310,12 +352,28 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
       const tracked = releases.get(name);
       return tracked && stateOf(tracked, keptOf(name));
     },
-    async correct(name, signal) {
+    async correct(name, signal, request) {
       const tracked = releases.get(name);
       if (tracked === undefined) return;
-      for (const drift of stateOf(tracked, keptOf(name)).correctable)
-        await correctOne(name, tracked, drift, signal);
+      const isRequested = request !== undefined;
+      const state = stateOf(tracked, keptOf(name));
+      for (const drift of isRequested ? state.objects : state.correctable)
+        await correctOne(name, tracked, drift, { signal, isRequested });
+      if (isRequested && tracked.request?.token === request) tracked.request.isCorrected = true;
       changed(name, tracked);
+    },
+    compareFor(name, token) {
+      const tracked = releases.get(name);
+      if (tracked === undefined || tracked.request?.token === token) return;
+      tracked.request = { token, isCompared: false, isCorrected: false, corrected: 0 };
+      if (tracked.isStarted) compareAll(name, tracked, tracked.request);
+    },
+    comparedFor(name, token) {
+      const request = releases.get(name)?.request;
+      return request?.token === token && request.isCompared ? request : undefined;
+    },
+    onCompared(listener) {
+      compared.push(listener);
     },
     onChange(listener) {
       listeners.push(listener);

@@ -2,7 +2,7 @@
 import type { DriftContent } from "@flotilla/shared/content";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { type ObjectSelector, objectSelector } from "@flotilla/shared/selector";
-import { isFields, pointerOf, valueAt } from "./json-pointer.ts";
+import { controllerFieldsOf } from "./controller-fields.ts";
 
 export interface IgnoreRule {
   readonly selects: ObjectSelector;
@@ -30,21 +30,11 @@ export function ignoredPointers(
   const object = { ...metadata, apiVersion, kind };
   return [
     ...rules.flatMap(({ selects, paths }) => (selects(object) ? paths : [])),
-    ...injectedBundles(kind, live),
+    ...controllerFieldsOf(desired, live),
   ];
 }
 
 /** As in Flux. */
 function isSkipped({ metadata }: KubeObject): boolean {
   return [metadata.labels, metadata.annotations].some((texts) => texts?.[skipKey] === "disabled");
-}
-
-/** Of webhooks, as in Fleet: controllers set the authorities of their certificates. */
-function injectedBundles(kind: string, live: KubeObject | undefined): readonly string[] {
-  if (!/^(Mutating|Validating)WebhookConfiguration$/.test(kind)) return [];
-  const webhooks = valueAt(live, ["webhooks"]);
-  if (!Array.isArray(webhooks)) return [];
-  return webhooks.flatMap((webhook, index) =>
-    isFields(webhook) ? [pointerOf(["webhooks", index, "clientConfig", "caBundle"])] : [],
-  );
 }

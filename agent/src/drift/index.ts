@@ -1,4 +1,10 @@
-export { type DriftText, describeDrift } from "./describe-drift.ts";
+export { changedFields, type DriftText, describeDrift } from "./describe-drift.ts";
+export { desiredObject } from "./desired-object.ts";
 export type { DriftEvent, ObjectDrift } from "./drift.ts";
-export { createDriftTracker, type DriftInput, type DriftTracker } from "./drift-tracker.ts";
+export {
+  createDriftTracker,
+  type DriftInput,
+  type DriftTracker,
+} from "./drift-tracker.ts";
+export { recreateObject } from "./recreate-object.ts";
 export type { ReleaseDrift } from "./release-drift.ts";

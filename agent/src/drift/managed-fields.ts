@@ -1,5 +1,6 @@
 /** Who set which field of an object, by its `managedFields`. Pure. */
 import * as z from "zod";
+import { helmFieldManager } from "../helm/index.ts";
 import { isFields, pointerOf, valueAt } from "./json-pointer.ts";
 
 /** A set of fields as Kubernetes writes it: `f:NAME`, `k:{KEYS}` for items of lists, `v:VALUE`, `i:INDEX`; `.` is the place itself. */
@@ -44,9 +45,6 @@ export function fieldManagersOf(object: unknown): readonly FieldManager[] {
 export function isOwnManager({ manager }: Pick<FieldManager, "manager">): boolean {
   return manager === helmFieldManager || manager.startsWith("flotilla");
 }
-
-/** Of what Helm applies: the name of its program. */
-export const helmFieldManager = "helm";
 
 /** The newest of the managers other than ours that set the field or a part of it. */
 export function otherManagerOf(

@@ -7,17 +7,22 @@ import {
   KubeStatusError,
 } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { helmFieldManager } from "../helm/index.ts";
 import { changedObject, foreignFields } from "./compare-objects.ts";
+import { isDeletedWhenEnded } from "./controller-fields.ts";
 import { withLiveValues } from "./desired-object.ts";
 import type { DriftObject, ObjectComparison, ObjectDrift } from "./drift.ts";
 import { type IgnoreRule, ignoredPointers } from "./ignore-rules.ts";
-import { helmFieldManager } from "./managed-fields.ts";
+import { mergePatchOf } from "./merge-patch.ts";
+import { recreateObject } from "./recreate-object.ts";
 
 export interface ComparedObject {
   readonly object: DriftObject;
   readonly resource: Resource<KubeObject>;
-  /** As Helm applies it. */
+  /** As Helm applies it; to be created, without fields that are null. */
   readonly desired: KubeObject;
+  /** The same to be applied to the object that exists. */
+  readonly desiredBeside: (live: KubeObject) => KubeObject;
   readonly rules: readonly IgnoreRule[];
 }
 
@@ -40,7 +45,11 @@ interface Observation {
   readonly live?: KubeObject | undefined;
   /** What is applied to correct it; ignored fields have their live values. */
   readonly applied: KubeObject;
+  /** How: no server-side apply takes some objects that exist. */
+  readonly write: Write;
 }
+
+type Write = typeof apply;
 
 interface ObserveOptions {
   /** JSON pointers that are ignored, too. */
@@ -50,28 +59,78 @@ interface ObserveOptions {
 
 async function observe(
   rest: KubeRest,
-  { object, resource, desired, rules }: ComparedObject,
+  { object, resource, desired: created, desiredBeside, rules }: ComparedObject,
   { excluded, signal }: ObserveOptions,
 ): Promise<Observation> {
   for (let attempt = 1; ; attempt += 1) {
-    const live = await rest.get(resource, desired.metadata, { signal });
+    const live = await rest.get(resource, created.metadata, { signal });
+    const desired = live === undefined ? created : desiredBeside(live);
     const ignored = [...ignoredPointers(rules, desired, live), ...excluded];
-    const nothing = { comparison: same, live, applied: desired };
+    const nothing = { comparison: same, live, applied: desired, write: apply };
     if (ignored.includes("") || live?.metadata.deletionTimestamp !== undefined) return nothing;
-    if (live === undefined) return { ...nothing, comparison: missing(object) };
+    if (live === undefined)
+      return isDeletedWhenEnded(desired) ? nothing : { ...nothing, comparison: missing(object) };
     const applied = unlessChanged(withLiveValues(desired, live, ignored), live);
     const foreign = foreignFields(object, { live, desired, ignored });
     try {
-      const reverted = await apply(rest, resource, applied, { dryRun: true, signal });
+      const { reverted, write } = await dryRun(rest, resource, applied, live, signal);
       const drift = changedObject({ object, live, reverted, ignored });
-      return { comparison: { drift, foreign }, live, applied };
+      return { comparison: { drift, foreign }, live, applied, write };
     } catch (thrown) {
       const isRetried = isConflict(thrown) || isNotFound(thrown);
       if (isRetried && attempt < maxAttempts) continue;
       if (!isInvalid(thrown)) throw thrown;
-      return { comparison: { drift: rejected(object, thrown), foreign }, live, applied };
+      const drift = rejected(object, thrown);
+      return { comparison: { drift, foreign }, live, applied, write: apply };
     }
   }
+}
+
+/** By a server-side apply, or by a patch where that takes no object of this form. */
+async function dryRun(
+  rest: KubeRest,
+  resource: Resource<KubeObject>,
+  applied: KubeObject,
+  live: KubeObject,
+  signal: AbortSignal,
+): Promise<{ readonly reverted: KubeObject; readonly write: Write }> {
+  const options = { dryRun: true, signal };
+  try {
+    return { reverted: await apply(rest, resource, applied, options), write: apply };
+  } catch (thrown) {
+    if (!isFormRejected(thrown)) throw thrown;
+    const write: Write = (...[client, kind, body, settings]) =>
+      merge(client, kind, body, live, settings);
+    // What the API server says of the patch is about another form of the object.
+    const reverted = await write(rest, resource, applied, options).catch(() => {
+      throw thrown;
+    });
+    return { reverted, write };
+  }
+}
+
+/** The API server does not build a typed object of it: it answers with 500, or in some versions with 400. */
+function isFormRejected(thrown: unknown): thrown is KubeStatusError {
+  return thrown instanceof KubeStatusError && [400, 500].includes(thrown.status);
+}
+
+/** Whether the answer says something of the object, and not of the state of the API server. */
+export function isAboutObject(thrown: unknown): boolean {
+  return (
+    thrown instanceof KubeStatusError && [400, 403, 405, 413, 415, 422, 500].includes(thrown.status)
+  );
+}
+
+async function merge(
+  rest: KubeRest,
+  resource: Resource<KubeObject>,
+  desired: KubeObject,
+  live: KubeObject,
+  { dryRun: isDryRun, signal }: { readonly dryRun: boolean; readonly signal: AbortSignal },
+): Promise<KubeObject> {
+  const patch = { type: "merge", body: mergePatchOf(desired, live) } as const;
+  const options = { dryRun: isDryRun, fieldManager: helmFieldManager, signal };
+  return await rest.patch(resource, live.metadata, patch, options);
 }
 
 function missing(object: DriftObject): ObjectComparison {
@@ -141,19 +200,17 @@ async function correctOnce(
   { excluded, isForced, signal }: CorrectionOptions,
 ): Promise<ObjectDrift | undefined> {
   const { resource, desired } = compared;
-  const { comparison, live, applied } = await observe(rest, compared, { excluded, signal });
+  const { comparison, live, applied, write } = await observe(rest, compared, { excluded, signal });
   const { drift } = comparison;
   if (drift === undefined) return undefined;
   if (drift.what !== "rejected") {
-    await apply(rest, resource, applied, { dryRun: false, signal });
+    await write(rest, resource, applied, { dryRun: false, signal });
     return drift;
   }
-  const { uid } = live?.metadata ?? {};
-  if (isForced && uid !== undefined) {
-    await rest.delete(resource, desired.metadata, { uid, propagation: "Background", signal });
+  if (isForced && live?.metadata.uid !== undefined) {
     // With finalizers it stays for a while: it is created when it is gone.
-    if ((await rest.get(resource, desired.metadata, { signal })) === undefined)
-      await apply(rest, resource, desired, { dryRun: false, signal });
+    const create = () => apply(rest, resource, desired, { dryRun: false, signal });
+    await recreateObject(rest, { resource, live, create, propagation: "Background" }, signal);
     return drift;
   }
   // The API server says why.

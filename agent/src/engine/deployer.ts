@@ -35,8 +35,9 @@ import {
   type UpgradeDeps,
 } from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
-import { createApplyChartCrds, createCrdRetention } from "../crds/index.ts";
+import { createApplyChartCrds, createCrdRetention, type WithDefinitions } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
+import { changedFields } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   createStoredReleases,
@@ -62,6 +63,7 @@ import {
 } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { observeReleases } from "./observe-releases.ts";
+import { openRequest } from "./user-requests.ts";
 import { withdraw } from "./withdraw.ts";
 
 export interface DeployerDeps
@@ -70,6 +72,7 @@ export interface DeployerDeps
     "stored" | "crds" | "applyChartCrds" | "uninstall" | "downstream" | "guard" | "inventory"
   > {
   readonly inventory: Inventory;
+  readonly withDefinitions: WithDefinitions;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isGone" | "isRequired">;
   readonly drift: Tools["drift"];
   readonly inputs: InputCollector;
@@ -130,7 +133,7 @@ async function deploy(
   assignment: Assignment,
   pass: DeployPass,
 ): Promise<DeployResult> {
-  const { clients, assignments, releases, lockTimes, inventory, clock } = tools;
+  const { clients, assignments, releases, lockTimes, inventory, drift, clock } = tools;
   const { owner } = assignment;
   const content = await contentOf(assignment);
   const isForced =
@@ -146,6 +149,7 @@ async function deploy(
   if (isLost(tools, owner, { namespace, name }))
     await takeOver({ ...tools, ...takeOverScope(client, namespace) }, assignment);
   await tools.recordsNamespace.copy({ assignment, content, client, signal: pass.signal });
+  const takenFields = isForced ? changedFields(drift.driftOf(owner.name)) : [];
   for (let actions = 0; actions < maxActions; actions += 1) {
     throwIfAborted(pass.superseded);
     await claimInterruptedRun(tools, assignment, content);
@@ -155,7 +159,10 @@ async function deploy(
     if (!isChanging) lockTimes.forget({ namespace, name });
     const digest = await inputs.digest(latest);
     const desired: Desired = { owner, namespace, name, digest, tests: testsOf(content) };
-    const release = { assignment, content, desired, isForced, client, inputs };
+    const correctionRequest = () => correctionRequestOf(tools, assignment);
+    const release = {
+      ...{ assignment, content, desired, isForced, takenFields, correctionRequest, client, inputs },
+    };
     const state = determineState(desired, {
       latest,
       owned: releases.ownedBy(owner.name),
@@ -172,6 +179,7 @@ async function deploy(
       lockTimeoutMs: lockTimeoutMs(content),
       isForced,
       mustUpgrade: isUpgradeRequested(inventory, assignment),
+      mustCorrect: correctionRequest() !== undefined,
       policies: policiesOf(content),
       failed: failedAttemptsAt(inventory, attemptedOf(release)),
       rollbackTarget: await rollbackTarget(tools, state, release),
@@ -242,6 +250,17 @@ function driftOf({ drift }: DriverTools, deployment: string): ObservedDrift | un
 /** Until its run begins. */
 function isUpgradeRequested(inventory: Inventory, { owner, request }: Assignment): boolean {
   return request?.force === true && inventory.handledRequestOf(owner.name) !== request.token;
+}
+
+/** Once all objects were compared since the request, and until they were corrected. */
+function correctionRequestOf(
+  { inventory, drift }: DriverTools,
+  { owner, request }: Assignment,
+): string | undefined {
+  if (request?.correctDrift !== true || openRequest(inventory, owner.name) !== request.token)
+    return undefined;
+  const compared = drift.comparedFor(owner.name, request.token);
+  return compared?.isCorrected === false ? request.token : undefined;
 }
 
 function testsOf({ actions }: DeploymentContent): Desired["tests"] {

@@ -30,7 +30,7 @@ import {
   createWithdrawnObjects,
   type ReferencedObjects,
 } from "../referenced/index.ts";
-import type { Outbox } from "../report/index.ts";
+import type { FetchedSources, Outbox } from "../report/index.ts";
 import { hasTemplates, type InputCollector } from "../values/index.ts";
 import type { Deployer } from "./deployer.ts";
 import { createIntake } from "./intake.ts";
@@ -50,14 +50,21 @@ export interface EngineDeps {
     | "setComplete"
     | "deadlineOf"
     | "failedAttemptsOf"
+    | "knows"
     | "setFailedAttempts"
     | "handledRequestOf"
-    | "setHandledRequest"
+    | "requestOf"
+    | "acceptRequest"
+    | "answerRequest"
   >;
   readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable" | "history">;
   readonly deployer: Deployer;
-  readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf" | "onChange">;
+  readonly readiness: Pick<
+    ReadinessTracker,
+    "track" | "forget" | "readinessOf" | "sharedObjectsOf" | "onChange"
+  >;
   readonly drift: Omit<DriftTracker, "run" | "correct">;
+  readonly sources: FetchedSources;
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly outbox: Outbox;
@@ -90,6 +97,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const isTemplated = memoizeByContent(hasTemplates, false);
   const statuses = createStatuses({
     ...{ assignments, readiness, releases, inventory: deps.inventory, drift: deps.drift },
+    sources: deps.sources,
     outbox,
     onState: (name, state) => dependencies.setState(name, state),
   });
@@ -130,6 +138,7 @@ export function createEngine(deps: EngineDeps): Engine {
     statuses.report(name);
     if (deps.drift.driftOf(name)?.corrects === true) controller.enqueue(name);
   });
+  deps.drift.onCompared((name) => controller.enqueue(name));
   deps.clients.onChange(accountsChanged);
   referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));
   deps.inputs.onChange(inputsChanged);

@@ -4,6 +4,8 @@ import { describe, test } from "vitest";
 import { agentErrors } from "../errors/index.ts";
 import {
   accountFailures,
+  countFailure,
+  type Failure,
   hasFailedBy,
   resultUntilChange,
   retryDelayMs,
@@ -44,6 +46,20 @@ describe("after a failure", () => {
       retryMessage(failed, Date.UTC(2026, 0, 1)),
       "helm upgrade: no; retrying at 2026-01-01T00:00:00Z",
     );
+  });
+
+  test("the wait without retries left is an hour, then twice as long, however many attempts there were", () => {
+    const failed = new AppError(agentErrors.HELM_FAILED, "no");
+    const stop = new AppError(agentErrors.RETRIES_EXCEEDED, "no");
+    let failure: Failure | undefined;
+    const delays = [failed, failed, stop, failed, failed, failed, stop, failed].map((thrown) => {
+      const { failed: next, inRow } = countFailure(failure, thrown);
+      failure = { ...next, deploymentId: "sha256:1", retryAtMs: 0 };
+      return retryDelayMs(inRow, thrown) / 1_000;
+    });
+
+    assert.deepEqual(delays, [5, 10, 3_600, 5, 10, 20, 7_200, 5]);
+    assert.equal(failure?.isStop, undefined);
   });
 
   test("an uninstall is not repeated before its time, unless it failed for what may have changed", () => {

@@ -7,22 +7,45 @@ import { formatTime } from "@flotilla/shared/time";
 import { RetryError } from "../action/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { DeploymentResult } from "../report/index.ts";
+import type { Running } from "./running.ts";
 
 export interface Progress {
   result: DeploymentResult;
   /** Of the content that failed last. */
-  failure?: {
-    readonly deploymentId: string;
-    readonly count: number;
-    readonly retryAtMs: number;
-    /** There are no retries left: the next reconcile at that time begins with none counted. */
-    readonly isStop?: true;
-  };
+  failure?: Failure;
   /** What made the release fail may have changed: the next reconcile begins with no failed attempts counted. */
   startsOver?: true;
+  /** What the pass in progress does. */
+  running?: Running;
   /** Identifies the objects that are tracked. */
   tracked?: string;
   reported?: DeploymentState;
+}
+
+/** Of the content of a deployment. */
+export interface Failure {
+  readonly deploymentId: string;
+  /** In a row, since nothing was retried any more. */
+  readonly count: number;
+  readonly retryAtMs: number;
+  /** There are no retries left: the next reconcile at that time begins with none counted. */
+  readonly isStop?: true;
+  /** How often there were none left. */
+  readonly stops?: number;
+}
+
+/** The failure after another one. Attempts that are counted before a stop do not make the wait after it longer. */
+export function countFailure(
+  before: Failure | undefined,
+  thrown: unknown,
+): { readonly failed: Omit<Failure, "deploymentId" | "retryAtMs">; readonly inRow: number } {
+  const { stops = 0 } = before ?? {};
+  if (isStop(thrown)) {
+    const inRow = stops + 1;
+    return { failed: { count: before?.count ?? 0, isStop: true, stops: inRow }, inRow };
+  }
+  const inRow = (before?.isStop ? 0 : (before?.count ?? 0)) + 1;
+  return { failed: { count: inRow, ...(stops > 0 && { stops }) }, inRow };
 }
 
 /** Failures that another service account can resolve. */

@@ -24,8 +24,9 @@ import type { Outbox } from "../report/index.ts";
 import type { Deployer } from "./deployer.ts";
 import { passKind } from "./pass-kind.ts";
 import {
+  countFailure,
+  type Failure,
   hasFailedBy,
-  isStop,
   type Progress,
   resultUntilChange,
   retryDelayMs,
@@ -33,7 +34,15 @@ import {
   stopFailures,
   untilRepeatedMs,
 } from "./progress.ts";
+import { type PassProgress, passProgress } from "./running.ts";
 import type { Statuses } from "./statuses.ts";
+import {
+  acceptRequest,
+  answerBlocked,
+  answerFailed,
+  answerInstalled,
+  type UserRequestDeps,
+} from "./user-requests.ts";
 
 export interface Reconciler {
   reconcile(name: string, context: ReconcileContext): Promise<Result>;
@@ -47,11 +56,9 @@ export interface ReconcilerDeps {
   readonly assignments: Assignments;
   readonly deployer: Deployer;
   readonly statuses: Statuses;
-  readonly inventory: Pick<
-    Inventory,
-    "setFailedAttempts" | "handledRequestOf" | "setHandledRequest"
-  >;
-  readonly drift: Pick<DriftTracker, "suspend">;
+  readonly inventory: Pick<Inventory, "failedAttemptsOf" | "setFailedAttempts"> &
+    UserRequestDeps["inventory"];
+  readonly drift: Pick<DriftTracker, "suspend"> & UserRequestDeps["drift"];
   readonly dependencies: DependencyTracker;
   readonly referenced: Pick<ReferencedObjects, "get">;
   readonly referrers: Pick<Referrers, "keysOf">;
@@ -85,16 +92,26 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
       const superseded = new AbortController();
       const pass: Pass = { assignment, superseded, isStale: false };
       passes.set(name, pass);
+      const running = passProgress(deps, name, own, () => {
+        const counted = deps.inventory.failedAttemptsOf(name);
+        const isSame = counted?.deploymentId === deploymentId;
+        return Math.max(failure?.count ?? 0, isSame ? counted.count : 0);
+      });
       let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
       try {
-        if (await acceptRequest(deps, assignment, own)) failure = undefined;
+        if (await acceptRequest(deps, assignment)) {
+          failure = undefined;
+          delete own.failure;
+          if (assignment.request?.reset === true) own.startsOver = true;
+        }
         if (kind === "observe") return await observe(deps, assignment, own, signal);
         if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
           await deps.inventory.setFailedAttempts(name, undefined);
           delete own.startsOver;
         }
-        return await deploy(deps, assignment, own, {
+        return await deploy(deps, assignment, own, running, {
           signal,
+          began: running.began,
           superseded: superseded.signal,
           withoutWorker,
           // Another attempt after a stop is not the next one of that row.
@@ -107,13 +124,16 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         if (signal.aborted) throw thrown;
         // The current content is enqueued already.
         if (superseded.signal.aborted) return done();
-        const failures = (failure?.count ?? 0) + 1;
+        running.ended();
+        if (resultUntilChange(thrown, deploymentId)?.kind !== "pending")
+          await answerFailed(deps, name, AppError.from(thrown));
+        const { failed, inRow } = countFailure(failure, thrown);
         return fail(deps, assignment, own, {
-          thrown,
-          failures,
-          delayMs: delayAfter(clock, thrown, pass.isStale ? 0 : retryDelayMs(failures, thrown)),
+          ...{ thrown, failed },
+          delayMs: delayAfter(clock, thrown, pass.isStale ? 0 : retryDelayMs(inRow, thrown)),
         });
       } finally {
+        running.ended();
         passes.delete(name);
       }
     },
@@ -143,28 +163,17 @@ function startOver(own: Progress | undefined): void {
   own.startsOver = true;
 }
 
-/** Returns whether a user has made a new request. Each one is handled once, also if the agent ends meanwhile. */
-async function acceptRequest(
-  { inventory }: ReconcilerDeps,
-  { owner: { name }, request, paused }: Assignment,
-  own: Progress,
-): Promise<boolean> {
-  if (request === undefined || paused) return false;
-  if (inventory.handledRequestOf(name) === request.token) return false;
-  delete own.failure;
-  if (request.reset) own.startsOver = true;
-  // An upgrade that was requested is entered with its run.
-  if (!request.force) await inventory.setHandledRequest(name, request.token);
-  return true;
-}
-
 function fail(
   { statuses, dependencies, clock, log }: ReconcilerDeps,
   { owner: { name }, deploymentId }: Assignment,
   own: Progress,
-  failure: { readonly thrown: unknown; readonly failures: number; readonly delayMs: number },
+  failure: {
+    readonly thrown: unknown;
+    readonly failed: Omit<Failure, "deploymentId" | "retryAtMs">;
+    readonly delayMs: number;
+  },
 ): Result {
-  const { thrown, failures, delayMs } = failure;
+  const { thrown, failed, delayMs } = failure;
   dependencies.setWaitsFor(name, undefined);
   const untilChange = resultUntilChange(thrown, deploymentId);
   if (untilChange !== undefined) {
@@ -173,13 +182,13 @@ function fail(
     return done();
   }
   const retryAtMs = clock.now() + delayMs;
-  own.failure = {
-    ...{ deploymentId, count: failures, retryAtMs },
-    ...(isStop(thrown) && { isStop: true }),
-  };
+  own.failure = { ...failed, deploymentId, retryAtMs };
   const message = retryMessage(thrown, retryAtMs);
-  const { code } = AppError.from(thrown);
-  own.result = { kind: "failed", deploymentId, message, code, retryAt: formatTime(retryAtMs) };
+  const { code, message: cause } = AppError.from(thrown);
+  own.result = {
+    ...{ kind: "failed", deploymentId, message, cause, code },
+    retryAt: formatTime(retryAtMs),
+  };
   log.warn({ deployment: name, code, err: message }, "deployment failed");
   statuses.report(name);
   return requeueAfter(delayMs, "failed");
@@ -189,16 +198,19 @@ async function deploy(
   deps: ReconcilerDeps,
   assignment: Assignment,
   own: Progress,
+  running: PassProgress,
   pass: DeployPass,
 ): Promise<Result> {
   const { assignments, deployer, statuses, dependencies, clock } = deps;
   const { name } = assignment.owner;
   const deployed = await deployer.deploy(assignment, pass);
+  running.ended();
   dependencies.setWaitsFor(name, deployed.kind === "blocked" ? deployed.unmet.names : undefined);
   switch (deployed.kind) {
     case "blocked":
       delete own.failure;
       own.result = { kind: "pending", message: deployed.unmet.message };
+      await answerBlocked(deps, name, deployed.unmet.message);
       statuses.report(name);
       return done();
     case "wait":
@@ -212,6 +224,7 @@ async function deploy(
     case "rollingBack":
       if (own.result.kind !== "failed")
         own.result = { kind: "failed", deploymentId: assignment.deploymentId, ...deployed.failure };
+      await answerFailed(deps, name, deployed.failure);
       statuses.report(name);
       return requeueAfter(untilDeadlineMs(deployed.untilMs, clock), "readiness");
     case "progressing":
@@ -226,6 +239,7 @@ async function deploy(
       statuses.setInstalled(assignment, deployed, {
         warning: await warningOf(deps, assignment),
       });
+      if (await answerInstalled(deps, assignment, deployed)) return requeueAfter(0, "requested");
       statuses.report(name);
       return done();
     default:

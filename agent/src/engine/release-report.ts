@@ -4,12 +4,17 @@ import { formatTime } from "@flotilla/shared/time";
 import type { Assignment } from "../assignment/index.ts";
 import type { DriftText } from "../drift/index.ts";
 import type { ReleaseKey, ReleaseRecord } from "../helm/index.ts";
-import type { Inventory, InventoryRevision } from "../inventory/index.ts";
-import { type ReleaseProgress, releaseConditions } from "../release/index.ts";
+import type { Inventory, InventoryRelease, InventoryRevision } from "../inventory/index.ts";
+import {
+  applyRemarks,
+  failuresOf,
+  type ReleaseProgress,
+  releaseConditions,
+} from "../release/index.ts";
 import type { DeploymentResult } from "../report/index.ts";
 
 export interface ReleaseReportDeps {
-  readonly inventory: Pick<Inventory, "releasesOf" | "failedAttemptsOf">;
+  readonly inventory: Pick<Inventory, "knows" | "releasesOf" | "failedAttemptsOf" | "requestOf">;
   readonly releases: { history(namespace: string, name: string): readonly ReleaseRecord[] };
 }
 
@@ -23,24 +28,64 @@ interface KnownRevision extends InventoryRevision {
 export function releaseReport(
   { inventory, releases }: ReleaseReportDeps,
   { owner, deploymentId }: Assignment,
-  { result, drift }: { readonly result: DeploymentResult; readonly drift: DriftText | undefined },
-): Pick<DeploymentState, "conditions" | "history" | "failures"> {
-  const installed = inventory.releasesOf(owner.name).findLast(({ uid }) => uid === owner.uid);
+  {
+    result,
+    drift,
+    running,
+  }: {
+    readonly result: DeploymentResult;
+    readonly drift: DriftText | undefined;
+    /** The action in progress, if any. */
+    readonly running?: string | undefined;
+  },
+): Pick<DeploymentState, "conditions" | "history" | "failures" | "failuresBy" | "request"> {
+  const installed = releaseIn(inventory, owner);
   const attempts = inventory.failedAttemptsOf(owner.name);
   const failed = attempts?.deploymentId === deploymentId ? attempts : undefined;
+  const request = inventory.requestOf(owner.name);
   const revisions = installed === undefined ? [] : knownRevisions(installed, releases);
   const conditions = releaseConditions({
     release: installed === undefined ? "" : `${installed.namespace}/${installed.name}`,
     revision: revisions.find(({ status }) => status === "deployed"),
     failed,
-    progress: progressOf(result),
+    progress: running === undefined ? progressOf(result) : { kind: "acting", message: running },
     drift,
   });
   return {
     ...(conditions.length > 0 && { conditions }),
     ...(revisions.length > 0 && { history: revisions.slice(0, maxRevisions).map(toInfo) }),
-    ...(failed !== undefined && failed.count > 0 && { failures: failed.count }),
+    ...(failed !== undefined &&
+      failed.count > 0 && {
+        failures: failed.count,
+        failuresBy: {
+          install: failuresOf(failed, "install"),
+          upgrade: failuresOf(failed, "upgrade"),
+        },
+      }),
+    ...(request?.result !== undefined && {
+      request: { token: request.token, ...request.result },
+    }),
   };
+}
+
+/**
+ * Whether a release that earlier reports may tell of is not there any more: the agent has begun to install the deployment, and
+ * has no release of it. Without an entry in the inventory nothing is known, as after the loss of the agent's Secrets.
+ */
+export function hasNoRelease(
+  { inventory }: Pick<ReleaseReportDeps, "inventory">,
+  { owner }: Assignment,
+  { kind }: DeploymentResult,
+): boolean {
+  const isAttempt = kind === "pending" || kind === "failed";
+  return isAttempt && inventory.knows(owner) && releaseIn(inventory, owner) === undefined;
+}
+
+function releaseIn(
+  inventory: Pick<Inventory, "releasesOf">,
+  { name, uid }: Assignment["owner"],
+): InventoryRelease | undefined {
+  return inventory.releasesOf(name).findLast((each) => each.uid === uid);
 }
 
 /** Those that Helm still has, newest first. */
@@ -60,6 +105,7 @@ function knownRevisions(
 
 function toInfo(known: KnownRevision): RevisionInfo {
   const { revision, status, action, chartName, chartVersion, appVersion, createdAtMs } = known;
+  const remarks = applyRemarks(known.notes);
   return {
     ...{ revision, status },
     ...(action !== undefined && { action }),
@@ -69,6 +115,7 @@ function toInfo(known: KnownRevision): RevisionInfo {
     ...(createdAtMs !== undefined && { deployedAt: formatTime(createdAtMs) }),
     tests: (known.tests ?? []).map(({ name, phase }) => ({ name, phase })),
     ...(known.digest !== undefined && { digest: known.digest }),
+    ...(remarks.length > 0 && { remarks }),
   };
 }
 

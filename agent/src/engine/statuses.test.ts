@@ -8,8 +8,14 @@ import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
 const nothingStored = {
+  sources: { of: () => undefined, forget: () => undefined },
   drift: { track: () => undefined, forget: () => undefined, driftOf: () => undefined },
-  inventory: { releasesOf: () => [], failedAttemptsOf: () => undefined },
+  inventory: {
+    knows: () => false,
+    releasesOf: () => [],
+    failedAttemptsOf: () => undefined,
+    requestOf: () => undefined,
+  },
   releases: { history: () => [] },
 };
 
@@ -22,6 +28,7 @@ describe("the states that a new stream begins with", () => {
         track: () => undefined,
         forget: () => undefined,
         readinessOf: () => undefined,
+        sharedObjectsOf: () => [],
       },
       outbox: { report: () => undefined },
       onState: () => undefined,
@@ -44,7 +51,12 @@ describe("the states that a new stream begins with", () => {
     const statuses = createStatuses({
       ...nothingStored,
       assignments: { get: () => assignment, list: () => [assignment] },
-      readiness: { track: () => undefined, forget: () => undefined, readinessOf: () => read },
+      readiness: {
+        track: () => undefined,
+        forget: () => undefined,
+        readinessOf: () => read,
+        sharedObjectsOf: () => [],
+      },
       outbox: { report: ({ ready }) => void reported.push(ready) },
       onState: () => undefined,
     });
@@ -74,6 +86,7 @@ test("the objects of a release are tracked again when other conditions are ignor
       track: (_name, _objects, { ignoredConditions }) => void tracked.push(ignoredConditions),
       forget: () => undefined,
       readinessOf: () => undefined,
+      sharedObjectsOf: () => [],
     },
     outbox: { report: () => undefined },
     onState: () => undefined,
@@ -101,4 +114,47 @@ test("the objects of a release are tracked again when other conditions are ignor
   statuses.setInstalled(assignment, { ...found, ignoredConditions: [{ type: "Ready" }] }, {});
 
   assert.deepEqual(tracked, [[], [{ type: "Ready" }]]);
+});
+
+test("a release says which of its objects another release has as well, besides other warnings", () => {
+  const reported: string[] = [];
+  const statuses = createStatuses({
+    ...nothingStored,
+    assignments: { get: () => assignment, list: () => [assignment] },
+    readiness: {
+      track: () => undefined,
+      forget: () => undefined,
+      readinessOf: () => ({
+        ...{ ready: true, notReady: [], resources: [], incomplete: false },
+        counts: { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 },
+      }),
+      sharedObjectsOf: () => [{ kind: "ConfigMap", key: "apps/settings", others: ["shop"] }],
+    },
+    inventory: {
+      ...nothingStored.inventory,
+      releasesOf: (name) =>
+        name === "shop"
+          ? [
+              {
+                ...{ namespace: "apps", name: "shop", uid: "u", revisions: [] },
+                ...{ deploymentId: "", keepResources: false, deleteCRDResources: false },
+              },
+            ]
+          : [],
+    },
+    outbox: { report: ({ message }) => void reported.push(message) },
+    onState: () => undefined,
+  });
+  statuses.ensure("web").result = {
+    kind: "deployed",
+    deploymentId: assignment.deploymentId,
+    release: { namespace: "web", name: "web", revision: 1, chartVersion: "1.0.0", appVersion: "" },
+    message: "the hub does not have the Secret a any more",
+  };
+
+  statuses.report("web");
+
+  assert.deepEqual(reported, [
+    "the hub does not have the Secret a any more; ConfigMap apps/settings is in the release apps/shop as well: an upgrade of one overwrites what the other has, and its uninstallation deletes it; leave each object to one chart",
+  ]);
 });

@@ -8,9 +8,18 @@ import type { Assignment, Assignments } from "../assignment/index.ts";
 import type { ReportedState } from "../dependencies/index.ts";
 import { type DriftTracker, describeDrift } from "../drift/index.ts";
 import type { Readiness, ReadinessTracker } from "../readiness/index.ts";
-import { type Outbox, toBundleState, toDeploymentState, toReportedDrift } from "../report/index.ts";
+import {
+  type DeploymentResult,
+  type FetchedSources,
+  type Outbox,
+  toBundleState,
+  toDeploymentState,
+  toReportedDrift,
+} from "../report/index.ts";
 import type { Progress } from "./progress.ts";
-import { type ReleaseReportDeps, releaseReport } from "./release-report.ts";
+import { hasNoRelease, type ReleaseReportDeps, releaseReport } from "./release-report.ts";
+import { runningText, whileRunning } from "./running.ts";
+import { sharedObjectsWarning } from "./shared-objects-warning.ts";
 
 export interface Statuses {
   get(name: string): Progress | undefined;
@@ -39,8 +48,12 @@ export interface InstalledDetails {
 
 export interface StatusesDeps extends ReleaseReportDeps {
   readonly assignments: Pick<Assignments, "get" | "list">;
-  readonly readiness: Pick<ReadinessTracker, "track" | "forget" | "readinessOf">;
+  readonly readiness: Pick<
+    ReadinessTracker,
+    "track" | "forget" | "readinessOf" | "sharedObjectsOf"
+  >;
   readonly drift: Pick<DriftTracker, "track" | "forget" | "driftOf">;
+  readonly sources: Pick<FetchedSources, "of" | "forget">;
   readonly outbox: Pick<Outbox, "report">;
   /** Called whenever a state was computed. */
   readonly onState: (name: string, state: ReportedState) => void;
@@ -58,14 +71,37 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     return fresh;
   }
 
-  function stateOf(assignment: Assignment, { result }: Progress): DeploymentState {
+  function stateOf(assignment: Assignment, own: Progress): DeploymentState {
+    const result = whileRunning(own.result, own.running);
     const { name } = assignment.owner;
+    const source = deps.sources.of(assignment.owner);
     const found = result.kind === "deployed" ? drift.driftOf(name) : undefined;
+    const isGone = hasNoRelease(deps, assignment, result);
+    // Objects of a release that is not there any more are followed until the next one is.
+    const objects = isGone ? undefined : readiness.readinessOf(name);
     return {
-      ...toDeploymentState(assignment, result, readiness.readinessOf(name)),
-      ...releaseReport(deps, assignment, { result, drift: found && describeDrift(found) }),
+      ...toDeploymentState(assignment, withWarning(name, result), objects),
+      ...(isGone && { notInstalled: true as const }),
+      ...releaseReport(deps, assignment, {
+        ...{ result, drift: found && describeDrift(found) },
+        running: own.running && runningText(own.running),
+      }),
       ...(found !== undefined && toReportedDrift(found)),
+      ...(source !== undefined && { source }),
     };
+  }
+
+  /** With a warning about objects that another release has as well. */
+  function withWarning(name: string, result: DeploymentResult): DeploymentResult {
+    if (result.kind !== "deployed") return result;
+    const shared = sharedObjectsWarning(readiness.sharedObjectsOf(name), releaseNameOf);
+    const texts = [result.message, shared].filter((text) => text !== undefined);
+    return texts.length === 0 ? result : { ...result, message: texts.join("; ") };
+  }
+
+  function releaseNameOf(name: string): string | undefined {
+    const installed = deps.inventory.releasesOf(name).at(-1);
+    return installed && `${installed.namespace}/${installed.name}`;
   }
 
   function track(name: string, found: InSync): void {
@@ -123,6 +159,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     remove(name) {
       readiness.forget(name);
       drift.forget(name);
+      deps.sources.forget(name);
       progress.delete(name);
     },
     reportedStateOf(assignment) {

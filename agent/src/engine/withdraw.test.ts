@@ -25,6 +25,7 @@ interface Given {
   readonly keepsRelease?: true;
   readonly actions?: DeploymentContent["actions"];
   readonly accountIsGone?: boolean;
+  readonly valuesFrom?: DeploymentContent["valuesFrom"];
 }
 
 async function setUp(given: Given = {}) {
@@ -35,9 +36,10 @@ async function setUp(given: Given = {}) {
     keepsRelease,
     actions,
     accountIsGone = false,
+    valuesFrom,
   } = given;
   const serviceAccount = "system:serviceaccount:apps:deployer";
-  const content = { ...plainContent, keepResources, helm, actions, serviceAccount };
+  const content = { ...plainContent, keepResources, helm, actions, serviceAccount, valuesFrom };
   const assigned = await testAssignment("web", content);
   const assignment = {
     ...{ ...assigned, withdrawing: true },
@@ -85,7 +87,11 @@ async function setUp(given: Given = {}) {
       deleteHistory: note("delete history"),
     },
     downstream: { has: () => false, remove: () => Promise.resolve(), forget: () => undefined },
-    inputs: { forget: () => undefined },
+    inputs: {
+      forget: () => undefined,
+      layers: () =>
+        Promise.resolve({ layers: [], redact: (text) => text.replace("hunter2", "***") }),
+    },
     lockTimes: createLockTimes(clock),
     uninstallRelease: (_, options) => {
       done.push("uninstall");
@@ -168,3 +174,15 @@ describe("a locked release that is withdrawn", () => {
     assert.deepEqual(done, ["unlock", "delete history"]);
   });
 });
+
+for (const [what, valuesFrom, shown] of [
+  ["of Secrets", [{ kind: "Secret", name: "db", key: "values.yaml" }], 'invalid: "***"'],
+  ["of no Secret", [{ kind: "ConfigMap", name: "db", key: "values.yaml" }], 'invalid: "hunter2"'],
+] as const)
+  test(`an error of helm uninstall has no values of Secrets: values ${what}`, async () => {
+    const { uninstalls, withdraw } = await setUp({ isLabelled: true, valuesFrom: [...valuesFrom] });
+
+    await withdraw();
+
+    assert.equal(await uninstalls[0]?.redact?.('invalid: "hunter2"'), shown);
+  });

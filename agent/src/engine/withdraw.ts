@@ -5,6 +5,7 @@
 
 import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
+import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import {
   claimInterruptedRun,
@@ -41,7 +42,7 @@ export interface WithdrawDeps {
   readonly stored: Pick<StoredReleases, "read" | "unlock" | "deleteHistory">;
   readonly downstream: Pick<DownstreamResources, "has" | "remove" | "forget">;
   readonly inventory: Inventory;
-  readonly inputs: Pick<InputCollector, "forget">;
+  readonly inputs: Pick<InputCollector, "forget" | "layers">;
   readonly lockTimes: LockTimes;
   readonly uninstallRelease: HelmUninstall;
   readonly log: Log;
@@ -122,7 +123,12 @@ function forget({ releases, downstream, inputs }: WithdrawDeps, { name }: Deploy
 type WithdrawalOptions = Pick<
   DeploymentContent,
   "serviceAccount" | "keepResources" | "deleteCRDResources" | "deleteNamespace"
-> & { readonly lockTimeoutMs: number; readonly flags: UninstallFlags };
+> & {
+  readonly lockTimeoutMs: number;
+  readonly flags: UninstallFlags;
+  /** Absent where the assignment was lost. */
+  readonly content?: DeploymentContent;
+};
 
 async function withdrawalOf(
   tools: WithdrawDeps,
@@ -134,7 +140,12 @@ async function withdrawalOf(
     await findLostReleases(tools, assignment, content);
     await observe(tools, assignment, content, signal);
     await claimInterruptedRun(tools, assignment, content);
-    return { ...content, lockTimeoutMs: lockTimeoutMs(content), flags: uninstallFlags(content) };
+    return {
+      ...content,
+      content,
+      lockTimeoutMs: lockTimeoutMs(content),
+      flags: uninstallFlags(content),
+    };
   }
   // The assignment was lost; the inventory has what is needed.
   const release = installedFor(tools.inventory, assignment);
@@ -166,7 +177,7 @@ async function observe(
 }
 
 async function withdrawRelease(
-  { stored, inventory, lockTimes, uninstallRelease }: WithdrawDeps,
+  { stored, inventory, inputs, lockTimes, uninstallRelease }: WithdrawDeps,
   record: ReleaseRecord,
   withdrawal: {
     readonly owner: Assignment["owner"];
@@ -187,6 +198,26 @@ async function withdrawRelease(
   if (settings.keepResources) await stored.deleteHistory(client.rest, record, signal);
   else {
     const policy = crdPolicy(settings, client, signal);
-    await uninstallRelease(record, { ...policy, isForced: false, flags: settings.flags });
+    const redact = (text: string) => withoutSecrets(inputs, settings.content, text, policy);
+    await uninstallRelease(record, { ...policy, isForced: false, flags: settings.flags, redact });
   }
+}
+
+/** Read only now: without an error no Secret is needed. What cannot be checked for values of Secrets is left out. */
+async function withoutSecrets(
+  inputs: Pick<InputCollector, "layers">,
+  content: DeploymentContent | undefined,
+  text: string,
+  options: { readonly client: ImpersonatedClient; readonly signal: AbortSignal },
+): Promise<string> {
+  if (content === undefined || !hasSecretValues(content)) return text;
+  try {
+    return (await inputs.layers(content, options)).redact(text);
+  } catch (thrown) {
+    return `its output is left out, because it may have values of Secrets that cannot be read now: ${messageOf(thrown)}`;
+  }
+}
+
+function hasSecretValues({ valuesFrom = [], hubValues = [] }: DeploymentContent): boolean {
+  return [...valuesFrom, ...hubValues].some(({ kind }) => kind === "Secret");
 }

@@ -2,7 +2,13 @@ import assert from "node:assert/strict";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { describe, test } from "vitest";
-import { type UpgradeOptions, uninstallFlags, upgradeOptions } from "./action-options.ts";
+import {
+  type RefusedMethods,
+  rollbackOptions,
+  type UpgradeOptions,
+  uninstallFlags,
+  upgradeOptions,
+} from "./action-options.ts";
 
 type Helm = Partial<DeploymentContent["helm"]>;
 type Actions = DeploymentContent["actions"];
@@ -15,6 +21,7 @@ function contentOf(helm: Helm, actions: Actions): DeploymentContent {
 const fleet: UpgradeOptions = {
   ...{ waits: false, waitsForJobs: false, timeoutSeconds: 0, runsHooks: true },
   ...{ validatesOpenAPI: false, validatesSchema: true, takesOwnership: false, force: false },
+  ...{ replacesRefused: false, takesFields: false, isMethodChosen: false },
   ...{
     crds: "Skip",
     helmSkipsCrds: false,
@@ -103,18 +110,29 @@ describe("the options of an upgrade", () => {
       { upgrade: { force: false } },
       {},
     ],
-    ["force", {}, { upgrade: { force: true } }, { force: true }],
     [
-      "force nothing with server-side apply, as in Flux",
+      "force without server-side apply, which fails by fields of others",
+      {},
+      { upgrade: { force: true } },
+      { force: true, replacesRefused: true, serverSide: "false" },
+    ],
+    [
+      "replace with server-side apply only what cannot be changed",
       { force: true },
       { upgrade: { serverSideApply: "enabled" } },
-      { serverSide: "true" },
+      { replacesRefused: true, serverSide: "true" },
     ],
     [
       "force with a patch",
       { force: true },
       { upgrade: { serverSideApply: "disabled" } },
-      { force: true, serverSide: "false" },
+      { force: true, replacesRefused: true, serverSide: "false" },
+    ],
+    [
+      "have a method that a user has chosen",
+      {},
+      { upgrade: { serverSideApply: "enabled" }, chosenMethods: ["upgrade"] },
+      { serverSide: "true", isMethodChosen: true },
     ],
     [
       "clean up, and keep values",
@@ -128,6 +146,65 @@ describe("the options of an upgrade", () => {
       const content = contentOf(helm, actions);
       assert.deepEqual(upgradeOptions(content, false), { ...fleet, ...expected });
     });
+});
+
+describe("the options of a release that was refused", () => {
+  const cases: readonly (readonly [
+    string,
+    Helm,
+    Actions,
+    RefusedMethods,
+    Partial<UpgradeOptions>,
+  ])[] = [
+    [
+      "are client-side where nothing is set",
+      {},
+      undefined,
+      { isClientSide: true },
+      { serverSide: "false" },
+    ],
+    [
+      "are client-side in place of a default",
+      {},
+      { upgrade: { serverSideApply: "enabled" } },
+      { isClientSide: true },
+      { serverSide: "false" },
+    ],
+    [
+      "have the method that a user has chosen",
+      {},
+      { upgrade: { serverSideApply: "enabled" }, chosenMethods: ["upgrade"] },
+      { isClientSide: true },
+      { serverSide: "true", isMethodChosen: true },
+    ],
+    [
+      "have the default of an upgrade where only that of the installation was chosen",
+      {},
+      { upgrade: { serverSideApply: "enabled" }, chosenMethods: ["install"] },
+      { isClientSide: true },
+      { serverSide: "false" },
+    ],
+    [
+      "patch what Helm cannot replace, and still replace what cannot be changed",
+      { force: true },
+      undefined,
+      { isPatched: true },
+      { replacesRefused: true, serverSide: "false" },
+    ],
+  ];
+  for (const [what, helm, actions, refused, expected] of cases)
+    test(what, () => {
+      const content = contentOf(helm, actions);
+      assert.deepEqual(upgradeOptions(content, false, refused), { ...fleet, ...expected });
+    });
+});
+
+test("a rollback to a revision that was applied client-side is applied as that was", () => {
+  const actions = { rollback: { serverSideApply: "enabled" } } as const;
+  assert.equal(rollbackOptions(contentOf({}, actions)).serverSide, "true");
+  assert.equal(rollbackOptions(contentOf({}, actions), { isClientSide: true }).serverSide, "false");
+  const chosen = contentOf({}, { ...actions, chosenMethods: ["rollback"] });
+  assert.equal(rollbackOptions(chosen, { isClientSide: true }).serverSide, "true");
 });
 
 describe("the options of an installation", () => {

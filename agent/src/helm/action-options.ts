@@ -14,9 +14,16 @@ export interface UpgradeOptions {
   readonly validatesOpenAPI: boolean;
   readonly validatesSchema: boolean;
   readonly takesOwnership: boolean;
+  /** Helm replaces objects as a whole instead of patching them. */
   readonly force: boolean;
+  /** Objects that the API server does not let be changed are deleted and created again. */
+  readonly replacesRefused: boolean;
   /** Absent: as Helm decides. */
   readonly serverSide?: "true" | "false" | "auto";
+  /** Also where the method is left to Helm, fields that other managers have are taken from them: server-side apply fails by them. */
+  readonly takesFields: boolean;
+  /** A user has chosen it, so it is never changed. */
+  readonly isMethodChosen: boolean;
   /** Of the folder `crds`. */
   readonly crds: "Skip" | "Create" | "CreateReplace";
   /** Helm creates no CRDs of that folder, which it does with an installation only. */
@@ -28,16 +35,30 @@ export interface UpgradeOptions {
   readonly createsNamespace: boolean;
 }
 
+/** What the API server has refused before. */
+export interface RefusedMethods {
+  /** Server-side apply: the release is applied client-side unless a user has chosen the method. */
+  readonly isClientSide?: boolean;
+  /** That Helm replaces objects as a whole, which it cannot do with a Job or a bound claim: it patches them. */
+  readonly isPatched?: boolean;
+}
+
 /** `isInstall`: there is no release yet, or it is uninstalled. */
 export function upgradeOptions(
   { helm, actions = {}, createNamespace }: DeploymentContent,
   isInstall: boolean,
+  { isClientSide = false, isPatched = false }: RefusedMethods = {},
 ): UpgradeOptions {
-  const { install = {}, upgrade = {} } = actions;
+  const { install = {}, upgrade = {}, chosenMethods = [] } = actions;
   const action = isInstall ? install : upgrade;
   const timeoutSeconds = action.timeoutSeconds ?? actions.timeoutSeconds ?? helm.timeoutSeconds;
   const crds = action.crds ?? (isInstall ? "Create" : "Skip");
-  const serverSide = isInstall ? installedBy(install) : appliedBy(upgrade);
+  const force = isInstall ? helm.force : (upgrade.force ?? helm.force);
+  const isMethodChosen = chosenMethods.includes(isInstall ? "install" : "upgrade");
+  const serverSide = methodOf(isInstall ? installedBy(install) : appliedBy(upgrade), {
+    isClientSide: isClientSide && !isMethodChosen,
+    force,
+  });
   return {
     waits: action.disableWait === undefined ? timeoutSeconds > 0 : !action.disableWait,
     waitsForJobs:
@@ -48,8 +69,11 @@ export function upgradeOptions(
     validatesSchema: !(action.disableSchemaValidation ?? helm.skipSchemaValidation),
     takesOwnership:
       action.disableTakeOwnership === undefined ? helm.takeOwnership : !action.disableTakeOwnership,
-    force: isInstall ? helm.force : (upgrade.force ?? helm.force) && serverSide !== "true",
+    force: force && serverSide === "false" && !isPatched,
+    replacesRefused: force,
     ...(serverSide !== undefined && { serverSide }),
+    takesFields: false,
+    isMethodChosen,
     crds,
     helmSkipsCrds: isInstall && crds !== "Create",
     cleansUp: !isInstall && upgrade.cleanupOnFail === true,
@@ -66,6 +90,16 @@ export function takesOwnership(content: DeploymentContent): boolean {
 
 type Actions = NonNullable<DeploymentContent["actions"]>;
 
+type Method = NonNullable<UpgradeOptions["serverSide"]>;
+
+/** Who forces changes must not fail by a field that another manager has, which only a patch by the client never does. */
+function methodOf(
+  given: Method | undefined,
+  { isClientSide, force }: { readonly isClientSide: boolean; readonly force: boolean },
+): Method | undefined {
+  return isClientSide || (force && given !== "true") ? "false" : given;
+}
+
 function installedBy({ serverSideApply }: NonNullable<Actions["install"]>) {
   if (serverSideApply === undefined) return undefined;
   return serverSideApply ? "true" : "false";
@@ -80,15 +114,29 @@ function appliedBy({ serverSideApply }: NonNullable<Actions["upgrade" | "rollbac
 /** What `helm rollback` is to do. */
 export type RollbackOptions = Pick<
   UpgradeOptions,
-  "waits" | "waitsForJobs" | "timeoutSeconds" | "runsHooks" | "force" | "serverSide" | "cleansUp"
+  | "waits"
+  | "waitsForJobs"
+  | "timeoutSeconds"
+  | "runsHooks"
+  | "force"
+  | "replacesRefused"
+  | "serverSide"
+  | "cleansUp"
 >;
 
-/** What is unset is as for upgrades. */
-export function rollbackOptions(content: DeploymentContent): RollbackOptions {
-  const { rollback = {}, timeoutSeconds: common } = content.actions ?? {};
+/** What is unset is as for upgrades. `isClientSide`: the revision was applied client-side because server-side apply refused it. */
+export function rollbackOptions(
+  content: DeploymentContent,
+  { isClientSide = false, isPatched = false }: RefusedMethods = {},
+): RollbackOptions {
+  const { rollback = {}, timeoutSeconds: common, chosenMethods = [] } = content.actions ?? {};
   const upgrade = upgradeOptions(content, false);
   const timeoutSeconds = rollback.timeoutSeconds ?? common ?? upgrade.timeoutSeconds;
-  const serverSide = appliedBy(rollback);
+  const force = rollback.force === true;
+  const serverSide = methodOf(appliedBy(rollback), {
+    isClientSide: isClientSide && !chosenMethods.includes("rollback"),
+    force,
+  });
   return {
     waits: rollback.disableWait === undefined ? timeoutSeconds > 0 : !rollback.disableWait,
     waitsForJobs:
@@ -97,7 +145,8 @@ export function rollbackOptions(content: DeploymentContent): RollbackOptions {
         : !rollback.disableWaitForJobs,
     timeoutSeconds,
     runsHooks: rollback.disableHooks !== true,
-    force: rollback.force === true && serverSide !== "true",
+    force: force && serverSide === "false" && !isPatched,
+    replacesRefused: force,
     ...(serverSide !== undefined && { serverSide }),
     cleansUp: rollback.cleanupOnFail === true,
   };

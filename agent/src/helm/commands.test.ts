@@ -10,6 +10,7 @@ import {
   type UpgradeInputs,
   uninstallArgs,
   upgradeArgs,
+  withOptions,
 } from "./commands.ts";
 
 const content: DeploymentContent = {
@@ -48,8 +49,6 @@ function argsOf(
 const always = [
   "upgrade",
   "--install",
-  "web",
-  "/charts/web.tgz",
   "--namespace=apps",
   "--output=json",
   "--reset-values",
@@ -57,6 +56,9 @@ const always = [
   "--history-max=2",
   "--labels=flotilla.dev/deployment=web-1,flotilla.dev/uid=u,flotilla.dev/release-digest=d,flotilla.dev/chart-digest=sha256-__________________________________________8,flotilla.dev/revision=3",
 ];
+
+/** Nothing of it is an option. */
+const names = ["--", "web", "/charts/web.tgz"];
 
 describe("the arguments of helm upgrade", () => {
   const cases: readonly (readonly [string, Partial<DeploymentContent>, readonly string[]])[] = [
@@ -94,17 +96,17 @@ describe("the arguments of helm upgrade", () => {
     ],
   ];
   for (const [name, changed, expected] of cases) {
-    test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected]));
+    test(name, () => assert.deepEqual(argsOf(changed), [...always, ...expected, ...names]));
   }
 
   test("keep values, and let Helm validate objects, on request", () => {
     const actions = { upgrade: { preserveValues: true, disableOpenAPIValidation: false } };
     const replaced = always.filter((arg) => arg !== "--disable-openapi-validation");
 
-    assert.deepEqual(
-      argsOf({ actions }),
-      replaced.map((arg) => (arg === "--reset-values" ? "--reuse-values" : arg)),
-    );
+    assert.deepEqual(argsOf({ actions }), [
+      ...replaced.map((arg) => (arg === "--reset-values" ? "--reuse-values" : arg)),
+      ...names,
+    ]);
   });
 
   for (const [name, upgrade, expected] of [
@@ -123,7 +125,7 @@ describe("the arguments of helm upgrade", () => {
     ["as the revision before", { serverSideApply: "auto" }, ["--server-side=auto"]],
   ] as const)
     test(`${name}, as the options of an upgrade say`, () => {
-      assert.deepEqual(argsOf({ actions: { upgrade } }), [...always, ...expected]);
+      assert.deepEqual(argsOf({ actions: { upgrade } }), [...always, ...expected, ...names]);
     });
 
   test("make Helm wait without a rollback if the agent rolls back", () => {
@@ -132,8 +134,9 @@ describe("the arguments of helm upgrade", () => {
     assert.deepEqual(argsOf(atomic, { isRolledBackByHelm: true }), [
       ...always,
       "--rollback-on-failure",
+      ...names,
     ]);
-    assert.deepEqual(argsOf(atomic, { waits: true }), [...always, "--wait"]);
+    assert.deepEqual(argsOf(atomic, { waits: true }), [...always, "--wait", ...names]);
   });
 
   test("label a release with the origin of its values", () => {
@@ -154,20 +157,22 @@ describe("the arguments of helm upgrade", () => {
 
 test("helm uninstall waits only if a wait time is given", () => {
   const release = { namespace: "apps", name: "web" };
-  const always = ["uninstall", "web", "--namespace=apps"];
+  const always = ["uninstall", "--namespace=apps"];
+  const name = ["--", "web"];
 
-  assert.deepEqual(uninstallArgs(release), always);
-  assert.deepEqual(uninstallArgs(release, { waitSeconds: 0 }), [...always, "--wait"]);
+  assert.deepEqual(uninstallArgs(release), [...always, ...name]);
+  assert.deepEqual(uninstallArgs(release, { waitSeconds: 0 }), [...always, "--wait", ...name]);
   assert.deepEqual(uninstallArgs(release, { waitSeconds: 30 }), [
     ...always,
     "--wait",
     "--timeout=30s",
+    ...name,
   ]);
   assert.deepEqual(
     uninstallArgs(release, {
       ...{ timeoutSeconds: 60, withoutHooks: true, keepsHistory: true, cascade: "foreground" },
     }),
-    [...always, "--no-hooks", "--keep-history", "--cascade=foreground", "--timeout=60s"],
+    [...always, "--no-hooks", "--keep-history", "--cascade=foreground", "--timeout=60s", ...name],
   );
 });
 
@@ -177,6 +182,10 @@ test("only the error `release: not found` of helm uninstall means that the relea
     "uninstall: Release not loaded: web: query: failed to query with labels: secrets is forbidden";
 
   assert.equal(isReleaseNotFound(found), true);
+  const purged =
+    "uninstallation completed with 1 error(s): uninstall: Failed to purge the release: release: not found";
+  assert.equal(isReleaseNotFound(purged), true);
+  assert.equal(isReleaseNotFound(purged.replace("1 error(s): ", "2 error(s): a; ")), false);
   assert.equal(isReleaseNotFound(forbidden), false);
 });
 
@@ -187,15 +196,21 @@ describe("the arguments of helm rollback", () => {
       ...{ target: 3, waits, maxHistory: 5 },
       options: rollbackOptions({ ...content, actions }),
     });
-  const always = ["rollback", "web", "3", "--namespace=apps", "--history-max=5"];
+  const always = ["rollback", "--namespace=apps", "--history-max=5"];
+  const revision = ["--", "web", "3"];
 
-  test("with defaults", () => assert.deepEqual(argsOfRollback({}), always));
+  test("with defaults", () => assert.deepEqual(argsOfRollback({}), [...always, ...revision]));
 
   test("with the timeout of the release, and of the rollback before it", () => {
-    assert.deepEqual(argsOfRollback({ timeoutSeconds: 60 }), [...always, "--timeout=60s"]);
+    assert.deepEqual(argsOfRollback({ timeoutSeconds: 60 }), [
+      ...always,
+      "--timeout=60s",
+      ...revision,
+    ]);
     assert.deepEqual(argsOfRollback({ timeoutSeconds: 60, rollback: { timeoutSeconds: 9 } }), [
       ...always,
       "--timeout=9s",
+      ...revision,
     ]);
   });
 
@@ -209,6 +224,7 @@ describe("the arguments of helm rollback", () => {
       ...always,
       ...["--wait", "--wait-for-jobs", "--force-replace", "--server-side=false"],
       ...["--no-hooks", "--cleanup-on-fail"],
+      ...revision,
     ]);
   });
 });
@@ -218,12 +234,13 @@ describe("the arguments of helm test", () => {
     const run = testOptions({ ...content, actions: { test: options } });
     return run && testArgs({ namespace: "apps", name: "web" }, run);
   };
-  const always = ["test", "web", "--namespace=apps"];
+  const always = ["test", "--namespace=apps"];
+  const name = ["--", "web"];
 
   test("are none unless tests are enabled", () => assert.equal(argsOfTest({}), undefined));
 
   test("name no tests without filters", () =>
-    assert.deepEqual(argsOfTest({ enable: true }), always));
+    assert.deepEqual(argsOfTest({ enable: true }), [...always, ...name]));
 
   test("name the tests of filters, and those that do not run", () => {
     const filters = [{ name: "smoke" }, { name: "load", exclude: true }];
@@ -231,6 +248,19 @@ describe("the arguments of helm test", () => {
     assert.deepEqual(argsOfTest({ enable: true, timeoutSeconds: 30, filters }), [
       ...always,
       ...["--timeout=30s", "--filter=name=smoke", "--filter=!name=load"],
+      ...name,
     ]);
   });
+});
+
+test("further options come before what is no option", () => {
+  const options = ["--kube-as-user=system:serviceaccount:apps:deployer"];
+
+  assert.deepEqual(withOptions(options, uninstallArgs({ namespace: "apps", name: "--debug" })), [
+    "uninstall",
+    "--kube-as-user=system:serviceaccount:apps:deployer",
+    "--namespace=apps",
+    "--",
+    "--debug",
+  ]);
 });

@@ -55,8 +55,6 @@ export function upgradeArgs({
   return [
     "upgrade",
     "--install",
-    content.releaseName,
-    chartPath,
     `--namespace=${content.namespace}`,
     "--output=json",
     // Values of earlier revisions must not be reused, unless a user wants them.
@@ -77,6 +75,7 @@ export function upgradeArgs({
     ...(options.takesOwnership ? ["--take-ownership"] : []),
     ...(options.validatesSchema ? [] : ["--skip-schema-validation"]),
     ...(helm.disableDNS === false ? ["--enable-dns"] : []),
+    ...positional(content.releaseName, chartPath),
   ];
 }
 
@@ -98,8 +97,6 @@ export function rollbackArgs(
 ): readonly string[] {
   return [
     "rollback",
-    release.name,
-    String(target),
     `--namespace=${release.namespace}`,
     `--history-max=${maxHistory}`,
     ...(waits ? ["--wait"] : []),
@@ -108,6 +105,7 @@ export function rollbackArgs(
     ...applyArgs(options),
     ...(options.runsHooks ? [] : ["--no-hooks"]),
     ...(options.cleansUp ? ["--cleanup-on-fail"] : []),
+    ...positional(release.name, String(target)),
   ];
 }
 
@@ -118,22 +116,39 @@ export function testArgs(
 ): readonly string[] {
   return [
     "test",
-    release.name,
     `--namespace=${release.namespace}`,
     ...timeoutArgs(timeoutSeconds),
     ...only.map((name) => `--filter=name=${name}`),
     ...except.map((name) => `--filter=!name=${name}`),
+    ...positional(release.name),
   ];
+}
+
+/** The last arguments: after `--` nothing is an option, whatever it begins with. */
+function positional(...args: readonly string[]): readonly string[] {
+  return ["--", ...args];
+}
+
+/** The arguments of a command with more options: behind the last ones they would be none. */
+export function withOptions(
+  options: readonly string[],
+  [command = "", ...args]: readonly string[],
+): readonly string[] {
+  return [command, ...options, ...args];
 }
 
 function applyArgs({
   force,
   serverSide,
-}: Pick<UpgradeOptions, "force" | "serverSide">): readonly string[] {
+  takesFields = false,
+}: Pick<UpgradeOptions, "force" | "serverSide"> &
+  Partial<Pick<UpgradeOptions, "takesFields">>): readonly string[] {
   // Helm rejects --force-replace together with server-side apply.
   if (force) return ["--force-replace", "--server-side=false"];
-  if (serverSide === undefined) return [];
-  return [`--server-side=${serverSide}`, ...(serverSide === "true" ? ["--force-conflicts"] : [])];
+  return [
+    ...(serverSide === undefined ? [] : [`--server-side=${serverSide}`]),
+    ...(serverSide === "true" || takesFields ? ["--force-conflicts"] : []),
+  ];
 }
 
 /** Zero seconds: Helm's default timeout. */
@@ -151,17 +166,22 @@ export function uninstallArgs(
 ): readonly string[] {
   return [
     "uninstall",
-    release.name,
     `--namespace=${release.namespace}`,
     ...(withoutHooks === true ? ["--no-hooks"] : []),
     ...(keepsHistory === true ? ["--keep-history"] : []),
     ...(cascade === undefined ? [] : [`--cascade=${cascade}`]),
     ...(waitSeconds === undefined ? [] : ["--wait"]),
     ...timeoutArgs(waitSeconds ?? timeoutSeconds ?? 0),
+    ...positional(release.name),
   ];
 }
 
-/** Whether Helm found no release to uninstall. */
+/** Whether Helm found no release to uninstall, or its record went with the namespace that was deleted. */
 export function isReleaseNotFound(error: string): boolean {
-  return /Release not loaded: .*: release: not found$/.test(error);
+  return (
+    /Release not loaded: .*: release: not found$/.test(error) ||
+    /^uninstallation completed with 1 error\(s\): uninstall: Failed to purge the release: release: not found$/.test(
+      error,
+    )
+  );
 }

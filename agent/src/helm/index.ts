@@ -15,10 +15,19 @@ export {
   testArgs,
   uninstallArgs,
   upgradeArgs,
+  withOptions,
 } from "./commands.ts";
+export { helmFieldManager, isMarked, ownershipMarks } from "./ownership.ts";
 export { writePodKubeconfig } from "./pod-kubeconfig.ts";
 export { createProcessRecords } from "./process-records.ts";
 export { startOfProcess } from "./process-start.ts";
+export {
+  hasFailedToReplace,
+  type ImmutableRefusal,
+  immutableRefusals,
+  refusedText,
+  structuralRefusal,
+} from "./refusals.ts";
 export {
   isLocked,
   type ReleaseKey,

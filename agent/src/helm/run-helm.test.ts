@@ -89,6 +89,20 @@ describe("a run of Helm", () => {
     assert.equal((await ignores({ args: [], stdin, signal })).code, 0);
   });
 
+  test.runIf(process.platform === "linux")(
+    "has the whole of its input when it starts, whatever becomes of the agent, in a file without a name",
+    async (t) => {
+      const run = await program(
+        t,
+        "stat --dereference --format='%F of %s' /proc/self/fd/0; stat --format=%N /proc/self/fd/0",
+      );
+
+      const { stdout } = await run({ args: [], stdin: "x".repeat(1_000_000), signal });
+
+      assert.match(stdout, /^regular file of 1000000\n.* \(deleted\)'\n$/);
+    },
+  );
+
   test("decodes characters that are split between chunks", async (t) => {
     const run = await program(t, "printf 'Fehler: \\303' >&2; sleep 0.05; printf '\\274bel' >&2");
 

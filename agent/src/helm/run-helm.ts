@@ -1,5 +1,7 @@
 /** Runs the Helm program once. No argument is secret: values are passed on standard input. */
 import { spawn } from "node:child_process";
+import { closeSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { explainDenials, type GrantOf } from "@flotilla/shared/kube/client";
 import {
@@ -11,6 +13,7 @@ import {
 import { agentErrors } from "../errors/index.ts";
 import { impersonatedUser } from "../impersonation/index.ts";
 import { limitsWithChildren } from "../process/index.ts";
+import { openInput } from "./helm-input.ts";
 import { loggedText } from "./logged-lines.ts";
 import type { ProcessRecords } from "./process-records.ts";
 
@@ -87,18 +90,20 @@ const stderrLimit = 64 * 1024;
 
 const defaultGraceMs = 10_000;
 
-/** Throws HELM_UNAVAILABLE if Helm cannot be started; a failure of Helm is a result. */
+/** Throws HELM_UNAVAILABLE if Helm cannot be started, or gets no input; a failure of Helm is a result. */
 export function createRunHelm(program: HelmProgram): RunHelm {
   const { graceMs = defaultGraceMs, limited, records, assertAllowed, forbidden } = program;
   return ({ args, stdin, environment, startsProcesses, signal }) =>
     new Promise((resolve, reject) => {
       assertAllowed?.();
+      const input = stdin === undefined ? undefined : inputOf(program, stdin);
       const child = spawn(program.path, args, {
         env: { ...program.environment, ...environment },
         // A process group of its own: plugins that Helm starts are killed with it.
         detached: true,
-        stdio: ["pipe", "pipe", "pipe"],
+        stdio: [input ?? "ignore", "pipe", "pipe"],
       });
+      if (input !== undefined) closeSync(input);
       const stdout: Buffer[] = [];
       let stdoutBytes = 0;
       let stderr = "";
@@ -128,7 +133,7 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         if (signal.aborted) end();
         else signal.addEventListener("abort", end, { once: true });
       });
-      child.stdout.on("data", (chunk: Buffer) => {
+      child.stdout?.on("data", (chunk: Buffer) => {
         stdoutBytes += chunk.length;
         if (stdoutBytes <= stdoutLimit) stdout.push(chunk);
         else if (exceeded === undefined) {
@@ -136,12 +141,9 @@ export function createRunHelm(program: HelmProgram): RunHelm {
           kill();
         }
       });
-      child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
         stderr = (stderr + chunk).slice(-stderrLimit);
       });
-      // Helm may exit without reading all of its input.
-      child.stdin.on("error", () => undefined);
-      child.stdin.end(stdin ?? "");
       const settle = (): void => {
         clearTimeout(killTimer);
         watched?.end();
@@ -169,6 +171,18 @@ export function createRunHelm(program: HelmProgram): RunHelm {
         else void recorded.then(() => records?.ended(pid)).then(() => resolve(result));
       });
     });
+}
+
+function inputOf({ path }: HelmProgram, stdin: string): number {
+  try {
+    return openInput(tmpdir(), stdin);
+  } catch (thrown) {
+    throw new AppError(
+      agentErrors.HELM_UNAVAILABLE,
+      `run ${path}: its values cannot be stored: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  }
 }
 
 /** A denied impersonation names the agent's account; all else is denied to the account that Helm impersonates, if any. */

@@ -48,6 +48,8 @@ export interface StoredReleases {
   fail(rest: KubeRest, record: ReleaseRecord, why: string): Promise<void>;
   /** Replaces the manifest of a release that was read. `rest`: impersonated. */
   rewrite(rest: KubeRest, release: HelmRelease, manifest: string): Promise<void>;
+  /** Deletes the only revision of a release, which has failed; its objects stay. `rest`: impersonated. */
+  discard(rest: KubeRest, record: ReleaseRecord, signal: AbortSignal): Promise<void>;
   /** Deletes all revisions of a release; its objects stay. `rest`: impersonated. */
   deleteHistory(rest: KubeRest, release: ReleaseKey, signal: AbortSignal): Promise<void>;
 }
@@ -170,6 +172,13 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       if (isSameContent(known?.content, release))
         await inventory.rewritten(release, release.revision, changed.content);
       printed(changed);
+    },
+    async discard(rest, record, signal) {
+      const { namespace } = record;
+      const ref = { namespace, name: recordSecretName(record) };
+      await rest.delete(secrets, ref, { signal });
+      lastRead.delete(keyOf(record));
+      releases.removed(record);
     },
     async deleteHistory(rest, { namespace, name }, signal) {
       for (const { revision } of releases.history(namespace, name)) {

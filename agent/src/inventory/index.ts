@@ -4,11 +4,16 @@ export {
   type InventoryReader,
 } from "./inventory.ts";
 export type {
+  ApplyNotes,
   FailedAttempts,
+  InventoryAttempt,
   InventoryDeadline,
+  InventoryHook,
   InventoryObject,
   InventoryRelease,
+  InventoryRequest,
   InventoryRevision,
   InventoryRun,
   InventoryTest,
+  Refused,
 } from "./inventory-secret.ts";

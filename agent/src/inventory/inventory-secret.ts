@@ -23,10 +23,43 @@ const testSchema = z.object({
 /** The result of a test of a chart. */
 export type InventoryTest = Readonly<z.infer<typeof testSchema>>;
 
+/** Why server-side apply refused a release, which is applied client-side since. */
+const clientSideSchema = z.object({
+  reason: z.enum([
+    "DuplicateKey",
+    "UnknownField",
+    "GenerateName",
+    "ServerField",
+    "Defaulted",
+    "ControllerField",
+  ]),
+  /** `Deployment shop/web`. */
+  object: z.string(),
+  field: z.string(),
+});
+
+/** How a revision was applied that is not as usual. */
+const applyNotesSchema = z.object({
+  clientSide: clientSideSchema.optional(),
+  /** Helm could not replace its objects as a whole, as `force` asks for, and patches them. */
+  patched: z.boolean().optional(),
+  /** Objects that could not be changed, and were deleted and created again. */
+  replaced: z.array(z.string()).optional(),
+  /** Fields that a run which a user has requested took from other managers, as far as they were known. */
+  taken: z.array(z.string()).optional(),
+});
+
+export type ApplyNotes = Readonly<z.infer<typeof applyNotesSchema>>;
+
 const revisionSchema = z.object({
   revision: z.number().int(),
   /** Digest of the manifest and the hooks of Helm's record. */
   content: z.string(),
+  /**
+   * Helm has printed nothing of it, so its content is that of the record when the agent read it: a tenant may have changed the
+   * record by then (docs/adr/0050). Absent where the content is that of a revision that Helm has printed.
+   */
+  fromRecord: z.literal(true).optional(),
   /** The release digest; absent for a revision that Helm created to roll back, or that somebody has changed. */
   digest: z.string().optional(),
   origin: z.string().optional(),
@@ -38,6 +71,7 @@ const revisionSchema = z.object({
   appVersion: z.string().optional(),
   /** When Helm had created it, ms since 1970. */
   createdAtMs: z.number().optional(),
+  notes: applyNotesSchema.optional(),
   /** The results of its tests, by name; absent: they have not run. */
   tests: z.array(testSchema).optional(),
 });
@@ -78,6 +112,10 @@ const runSchema = z.object({
   chartDigest: z.string(),
   /** Until its objects must be ready; absent: Helm itself waits, or nothing does. */
   readyUntilMs: z.number().optional(),
+  /** Of the revision, once it is deployed. */
+  notes: applyNotesSchema.optional(),
+  /** Objects are patched by the client, so lists may have to be repaired afterwards. */
+  isClientSide: z.boolean().optional(),
   /** It rolls back to this revision, so Helm copies the labels of that. */
   target: z.number().int().optional(),
 });
@@ -88,7 +126,10 @@ const failedAttemptsSchema = z.object({
   /** The release digest. */
   digest: z.string(),
   action: z.enum(["install", "upgrade"]),
+  /** Of those that have changed the release; 0 if none has. */
   count: z.number().int(),
+  /** The same by action; absent in inventories of agents before 0.4.0, where all were of `action`. */
+  counts: z.object({ install: z.number().int(), upgrade: z.number().int() }).optional(),
   /** Of the last one. */
   reason: z.enum(["InstallFailed", "UpgradeFailed", "TestFailed"]),
   message: z.string(),
@@ -99,6 +140,33 @@ const failedAttemptsSchema = z.object({
     .object({ by: z.enum(["rollback", "uninstall"]), error: z.string().optional() })
     .optional(),
 });
+
+const hookSchema = z.object({
+  apiVersion: z.string(),
+  kind: z.string(),
+  namespace: z.string().optional(),
+  name: z.string(),
+  events: z.array(z.string()),
+  weight: z.number(),
+  deletePolicies: z.array(z.string()),
+  phase: z.enum(["Succeeded", "Failed", "Running", "Unknown"]).optional(),
+});
+
+/** What a run of Helm that takes long, or that has failed, has to do. */
+const attemptSchema = z.object({
+  namespace: z.string(),
+  release: z.string(),
+  revision: z.number().int(),
+  /** As in a revision. */
+  content: z.string(),
+  /** Those of its record, which may be deleted. */
+  hooks: z.array(hookSchema),
+});
+
+/** What the API server has refused of the release of a digest, and what was done about it. */
+const refusedSchema = applyNotesSchema.extend({ digest: z.string() });
+
+export type Refused = Readonly<z.infer<typeof refusedSchema>>;
 
 const deadlineSchema = z.object({
   namespace: z.string(),
@@ -115,6 +183,26 @@ const objectSchema = z.object({
   uid: z.string(),
 });
 
+/** See RequestResult of the contract with the hub. */
+const requestResultSchema = z.object({
+  result: z.string(),
+  objects: z.number().int().optional(),
+  revision: z.number().int().optional(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+});
+
+/** A request of a user that was accepted. */
+const requestSchema = z.object({
+  token: z.string(),
+  /** The newest revision of the agent then, as `namespace/name:revision`; absent: there was none. */
+  before: z.string().optional(),
+  /** Absent: it is not finished. */
+  result: requestResultSchema.optional(),
+});
+
+export type InventoryRequest = Readonly<z.infer<typeof requestSchema>>;
+
 const documentSchema = z.object({
   deployment: z.string(),
   /** Of the deployment that the agent has begun to install. It stays until the withdrawal, whatever becomes of the releases. */
@@ -123,17 +211,25 @@ const documentSchema = z.object({
   /** Downstream resources. */
   objects: z.array(objectSchema),
   /** Those that the agent created for its releases. */
-  namespaces: z.array(z.object({ name: z.string(), uid: z.string() })).optional(),
+  namespaces: z
+    .array(z.object({ name: z.string(), uid: z.string(), isMarked: z.boolean().optional() }))
+    .optional(),
   /** `forceSyncGeneration` when a release was stopped; another one forces it. */
   stoppedAt: z.number().int().optional(),
   /** From before Helm starts until its result is entered. */
   run: runSchema.optional(),
   /** Until the content is in sync, or another one is desired. */
   failedAttempts: failedAttemptsSchema.optional(),
+  /** From a few seconds after its beginning; until a revision is deployed, or is in sync. */
+  attempt: attemptSchema.optional(),
+  /** Until that release is deployed. */
+  refused: refusedSchema.optional(),
   /** Until the objects of the revision must be ready. */
   deadline: deadlineSchema.optional(),
   /** The token of the request that was handled last. */
   handledRequest: z.string().optional(),
+  /** The request that was accepted last. */
+  request: requestSchema.optional(),
 });
 
 /** A revision that the agent created. */
@@ -149,12 +245,16 @@ export type InventoryObject = Readonly<z.infer<typeof objectSchema>>;
 export interface InventoryNamespace {
   readonly name: string;
   readonly uid: string;
+  /** It has Helm's marks of the release, or cannot get them; absent in namespaces of agents before 0.4.0. */
+  readonly isMarked?: boolean | undefined;
 }
 
 /** An install or upgrade by Helm that may be in progress, or was interrupted. */
 export type InventoryRun = Readonly<z.infer<typeof runSchema>>;
 
 export type FailedAttempts = Readonly<z.infer<typeof failedAttemptsSchema>>;
+export type InventoryAttempt = Readonly<z.infer<typeof attemptSchema>>;
+export type InventoryHook = Readonly<z.infer<typeof hookSchema>>;
 export type InventoryDeadline = Readonly<z.infer<typeof deadlineSchema>>;
 
 /** What the agent installed for one deployment. */
@@ -167,8 +267,11 @@ export interface InventoryDocument {
   readonly stoppedAt?: number | undefined;
   readonly run?: InventoryRun | undefined;
   readonly failedAttempts?: FailedAttempts | undefined;
+  readonly attempt?: InventoryAttempt | undefined;
+  readonly refused?: Refused | undefined;
   readonly deadline?: InventoryDeadline | undefined;
   readonly handledRequest?: string | undefined;
+  readonly request?: InventoryRequest | undefined;
 }
 
 export function inventoryName(deployment: string): string {

@@ -43,6 +43,34 @@ const run = {
 };
 
 describe("the inventory", () => {
+  test("has the hooks of an attempt until a revision is deployed, or the deployment is withdrawn", async () => {
+    const { inventory, restarted } = await setUp();
+    const hook = {
+      ...{ apiVersion: "batch/v1", kind: "Job", name: "migrate", events: ["pre-install"] },
+      ...{ weight: 0, deletePolicies: [] },
+    };
+    const attempt = (number: number) => ({
+      ...{ namespace: "apps", release: "web", revision: number, content: "c", hooks: [hook] },
+    });
+    await inventory.beginRun(deployment, run);
+    await inventory.setAttempt("web", attempt(1));
+    assert.deepEqual((await restarted()).attemptOf("web"), attempt(1));
+
+    // It fails, and is uninstalled.
+    const failed = { added: [revision(2)], kept: [], endsRun: true };
+    await inventory.installed("web", release, { ...failed, attempt: attempt(2) });
+    await inventory.removed(place);
+    assert.deepEqual(inventory.attemptOf("web"), attempt(2));
+    await inventory.installed("web", release, failed);
+    assert.deepEqual(inventory.attemptOf("web"), attempt(2));
+
+    await inventory.installed("web", release, { ...failed, isDeployed: true });
+    assert.equal(inventory.attemptOf("web"), undefined);
+    await inventory.setAttempt("web", attempt(3));
+    await inventory.withdrawn(deployment);
+    assert.equal((await restarted()).attemptOf("web"), undefined);
+  });
+
   test("has what was installed, also after a restart", async () => {
     const { inventory, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });

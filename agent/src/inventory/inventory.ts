@@ -13,12 +13,21 @@ import type { Log } from "@flotilla/shared/log";
 import { agentErrors } from "../errors/index.ts";
 import { createSecretStorage } from "../storage/index.ts";
 import {
+  type InstalledRevisions,
+  isEmpty,
+  keyOf,
+  type ReleaseRef,
+  withInstalled,
+} from "./inventory-document.ts";
+import {
   type FailedAttempts,
+  type InventoryAttempt,
   type InventoryDeadline,
   type InventoryDocument,
   type InventoryNamespace,
   type InventoryObject,
   type InventoryRelease,
+  type InventoryRequest,
   type InventoryRevision,
   type InventoryRun,
   type InventoryTest,
@@ -27,22 +36,8 @@ import {
   inventorySecret,
   inventorySelector,
   parseInventory,
+  type Refused,
 } from "./inventory-secret.ts";
-
-interface ReleaseRef {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export interface InstalledRevisions {
-  readonly added: readonly InventoryRevision[];
-  /** Older ones that still exist; others are dropped. */
-  readonly kept: readonly number[];
-  /** The run that created them has ended: with the same write. */
-  readonly endsRun?: boolean;
-  /** Until its objects must be ready, from now on; absent: the one before ends. */
-  readonly deadline?: InventoryDeadline | undefined;
-}
 
 /** What was installed, to decide about releases. */
 export interface InventoryReader {
@@ -90,11 +85,22 @@ export interface Inventory extends InventoryReader {
   failedAttemptsOf(deployment: string): FailedAttempts | undefined;
   /** Undefined: there are none any more. */
   setFailedAttempts(deployment: string, failed: FailedAttempts | undefined): Promise<void>;
+  /** The run of Helm that is in progress for a while, or the last one that failed. */
+  attemptOf(deployment: string): InventoryAttempt | undefined;
+  /** Undefined: it is over. */
+  setAttempt(deployment: string, attempt: InventoryAttempt | undefined): Promise<void>;
+  refusedOf(deployment: string): Refused | undefined;
+  setRefused(deployment: string, refused: Refused): Promise<void>;
   /** The results of the tests of a revision. */
   tested(release: ReleaseRef, revision: number, tests: readonly InventoryTest[]): Promise<void>;
   /** The token of the request of a user that was handled last. */
   handledRequestOf(deployment: string): string | undefined;
-  setHandledRequest(deployment: string, token: string): Promise<void>;
+  /** The request that was accepted last; undefined also for one that an agent before 0.4.0 has handled. */
+  requestOf(deployment: string): InventoryRequest | undefined;
+  /** `isHandled`: nothing of it is left to be done by a run of Helm. */
+  acceptRequest(deployment: string, request: InventoryRequest, isHandled: boolean): Promise<void>;
+  /** Enters the result of the request that was accepted last. */
+  answerRequest(deployment: string, result: NonNullable<InventoryRequest["result"]>): Promise<void>;
   /** The manifest of a record was rewritten by the agent. */
   rewritten(release: ReleaseRef, revision: number, content: string): Promise<void>;
   /** Somebody has changed a record. It is not in sync any more, but what the agent created stays known. */
@@ -277,24 +283,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       if (documents.get(deployment)?.run !== undefined)
         await change(deployment, ({ run: _, ...document }) => document);
     },
-    async installed(deployment, release, { added, kept, endsRun = false, deadline }) {
+    async installed(deployment, release, installed) {
       await leave(release, deployment);
-      const isAdded = new Set(added.map(({ revision }) => revision));
-      const old = releaseOf(release)?.[1].revisions ?? [];
-      const revisions = [
-        ...old.filter(({ revision }) => kept.includes(revision) && !isAdded.has(revision)),
-        ...added,
-      ];
-      await change(deployment, ({ stoppedAt: _, run, deadline: __, ...document }) => ({
-        ...document,
-        uid: release.uid,
-        ...(deadline !== undefined && { deadline }),
-        ...(!endsRun && run !== undefined && { run }),
-        releases: [
-          ...document.releases.filter((each) => keyOf(each) !== keyOf(release)),
-          { ...release, revisions },
-        ],
-      }));
+      await change(deployment, (document) => withInstalled(document, release, installed));
     },
     createdNamespace: (deployment, namespace) =>
       change(deployment, (document) => ({
@@ -318,11 +309,33 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         ...(failedAttempts !== undefined && { failedAttempts }),
       }));
     },
+    attemptOf: (deployment) => documents.get(deployment)?.attempt,
+    async setAttempt(deployment, attempt) {
+      if (attempt === documents.get(deployment)?.attempt) return;
+      await change(deployment, ({ attempt: _, ...document }) => ({
+        ...document,
+        ...(attempt !== undefined && { attempt }),
+      }));
+    },
+    refusedOf: (deployment) => documents.get(deployment)?.refused,
+    setRefused: (deployment, refused) =>
+      change(deployment, (document) => ({ ...document, refused })),
     tested: (release, revision, tests) =>
       replaceRevision(release, revision, (found) => ({ ...found, tests: [...tests] })),
     handledRequestOf: (deployment) => documents.get(deployment)?.handledRequest,
-    setHandledRequest: (deployment, handledRequest) =>
-      change(deployment, (document) => ({ ...document, handledRequest })),
+    requestOf: (deployment) => documents.get(deployment)?.request,
+    acceptRequest: (deployment, request, isHandled) =>
+      change(deployment, (document) => ({
+        ...document,
+        request,
+        ...(isHandled && { handledRequest: request.token }),
+      })),
+    async answerRequest(deployment, result) {
+      await change(deployment, ({ request, ...document }) => ({
+        ...document,
+        ...(request !== undefined && { request: { ...request, result } }),
+      }));
+    },
     rewritten: (release, revision, content) =>
       replaceRevision(release, revision, (found) => ({ ...found, content })),
     disown: (release, revision) =>
@@ -374,15 +387,4 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       if (unstored.has(deployment)) await store(deployment);
     },
   };
-}
-
-function isEmpty({ deployment: _, releases, objects, ...rest }: InventoryDocument): boolean {
-  return (
-    releases.length + objects.length === 0 &&
-    Object.values(rest).every((each) => each === undefined)
-  );
-}
-
-function keyOf({ namespace, name }: ReleaseRef): string {
-  return `${namespace}/${name}`;
 }

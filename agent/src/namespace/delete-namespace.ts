@@ -19,6 +19,8 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 export interface CreatedNamespace {
   readonly name: string;
   readonly uid: string;
+  /** It has Helm's marks of the release. */
+  readonly isMarked?: boolean | undefined;
 }
 
 /**

@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { joinDocuments, kustomizationOf, toBatches, withNames, withoutNames } from "./documents.ts";
+import { joinDocuments, kustomizationOf, toBatches } from "./documents.ts";
+import { objectsOfKustomize } from "./objects.ts";
 
 function config(name: string, more = ""): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${more}`;
 }
 
-function batches(...documents: readonly string[]): readonly string[] {
-  return toBatches(joinDocuments(documents)).map(({ manifest }) => manifest);
+function batchesOf(...documents: readonly string[]): ReturnType<typeof toBatches> {
+  return toBatches(objectsOfKustomize(joinDocuments(documents)));
+}
+
+/** Of each batch the objects. */
+function objects(manifests: readonly string[]): readonly (readonly unknown[])[] {
+  return manifests.map(objectsOfKustomize);
 }
 
 describe("objects for kustomize", () => {
@@ -27,16 +33,7 @@ describe("objects for kustomize", () => {
       [config("a"), config("a", "  namespace: default\n"), config("a", "  namespace: other\n")],
       [[config("a"), config("a", "  namespace: other\n")], [config("a", "  namespace: default\n")]],
     ],
-    [
-      "in flow style have names, too",
-      [config("a"), '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}\n'],
-      [[config("a")], ['{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}\n']],
-    ],
-    [
-      "without a name, such as lists, are in the first batch",
-      ["kind: List\nitems: []\n", "kind: List\nitems: []\n", "a: b\n"],
-      [["kind: List\nitems: []\n", "kind: List\nitems: []\n", "a: b\n"]],
-    ],
+    ["that kustomize rejects are in the first batch", ["a: b\n", "a: b\n"], [["a: b\n", "a: b\n"]]],
     [
       "keep lines that look like separators inside of texts",
       [config("a", "data:\n  text: |\n    ---\n    b\n")],
@@ -45,11 +42,28 @@ describe("objects for kustomize", () => {
     ["are none in an empty manifest", ["", "\n"], []],
   ];
   for (const [what, documents, expected] of cases)
-    test(what, () => assert.deepEqual(batches(...documents), expected.map(joinDocuments)));
+    test(what, () =>
+      assert.deepEqual(
+        objects(batchesOf(...documents).map(({ manifest }) => manifest)),
+        objects(expected.map(joinDocuments)),
+      ),
+    );
+
+  test("are written so that every parser of YAML reads the same", () => {
+    const text = config(
+      "a",
+      "data: {a: yes, b: 0644, c: 1e3, d: 2001-01-01, e: 9007199254740993}\n",
+    );
+
+    assert.equal(
+      batchesOf(text)[0]?.manifest,
+      '{"apiVersion":"v1","data":{"a":true,"b":420,"c":1000,"d":"2001-01-01","e":9007199254740993},"kind":"ConfigMap","metadata":{"name":"a"}}\n',
+    );
+  });
 });
 
 describe("the patches of a batch", () => {
-  const all = toBatches(joinDocuments([config("a"), config("b"), config("a")]));
+  const all = batchesOf(config("a"), config("b"), config("a"));
   const patchesOf = (at: number, patches: { patch: string; target?: object }[]) =>
     kustomizationOf(
       { patches: patches.map((each) => ({ ...each, target: undefined })) },
@@ -86,32 +100,5 @@ describe("the patches of a batch", () => {
     const kustomization = { patches: [{ patch: joinDocuments([config("a"), config("b")]) }] };
 
     assert.equal(kustomizationOf(kustomization, all.slice(0, 1), 0), kustomization);
-  });
-});
-
-describe("objects with generateName", () => {
-  const generated =
-    "apiVersion: v1\nkind: Pod\nmetadata:\n  generateName: a-\n  labels:\n    b: c\n";
-
-  test("get a name, which is removed again", () => {
-    const manifest = joinDocuments([config("a"), generated, generated]);
-    const named = withNames(manifest, "unnamed-");
-
-    assert.match(named, /^ {2}name: unnamed-1\n {2}generateName: a-$/m);
-    assert.match(named, /^ {2}name: unnamed-2$/m);
-    assert.equal(toBatches(named).length, 1);
-    assert.equal(withoutNames(named, "unnamed-"), manifest);
-  });
-
-  test("get one in flow style, too", () => {
-    const named = withNames("kind: Pod\nmetadata: {generateName: a-}\n", "unnamed-");
-
-    assert.equal(named, "kind: Pod\nmetadata: {name: unnamed-0, generateName: a-}\n");
-  });
-
-  test("keep the name that they have", () => {
-    const manifest = "kind: Pod\nmetadata:\n  generateName: a-\n  name: b\n";
-
-    assert.equal(withNames(manifest, "unnamed-"), manifest);
   });
 });

@@ -1,11 +1,7 @@
-/**
- * Manifests as kustomize can read them. It rejects two objects of the same kind and name, which charts have for hooks of
- * different times, and objects with `generateName`. Pure.
- */
-import { parseHelmYaml } from "@flotilla/shared/yaml";
-import * as z from "zod";
-import { headOf } from "../record/index.ts";
+/** The objects that kustomize gets in one run. It rejects two of the same kind and name, which charts have for hooks of different times. Pure. */
+import { parseHelmYaml, toHelmJson } from "@flotilla/shared/yaml";
 import type { Kustomization } from "./kustomization.ts";
+import { documentsOf, idOf } from "./objects.ts";
 
 /** Objects of which no two have the same kind and name. */
 export interface Batch {
@@ -14,16 +10,17 @@ export interface Batch {
 }
 
 /** All objects in their order; those that kustomize would reject as duplicates are in further batches. */
-export function toBatches(manifest: string): readonly Batch[] {
+export function toBatches(objects: readonly unknown[]): readonly Batch[] {
   const batches: { readonly documents: string[]; readonly ids: Set<string> }[] = [];
-  for (const document of documentsOf(manifest)) {
-    const id = idOf(document);
+  for (const object of objects) {
+    const id = idOf(object);
     let batch = batches.find(({ ids }) => id === undefined || !ids.has(id));
     if (batch === undefined) {
       batch = { documents: [], ids: new Set() };
       batches.push(batch);
     }
-    batch.documents.push(document);
+    // JSON is YAML that every parser reads as the same.
+    batch.documents.push(toHelmJson(object));
     if (id !== undefined) batch.ids.add(id);
   }
   return batches.map(({ documents, ids }) => ({ manifest: joinDocuments(documents), ids }));
@@ -42,7 +39,7 @@ export function kustomizationOf(
   if (patches === undefined || batches.length === 1) return kustomization;
   const own = batches[at]?.ids ?? new Set();
   const isHere = (document: string): boolean => {
-    const id = idOf(document);
+    const id = idOfPatch(document);
     if (id !== undefined && own.has(id)) return true;
     return at === 0 && !batches.some(({ ids }) => id !== undefined && ids.has(id));
   };
@@ -66,56 +63,11 @@ export function joinDocuments(parts: readonly string[]): string {
     .join("---\n");
 }
 
-/** Gives each object with `generateName` a name that begins with `marker`. In the styles that Helm writes. */
-export function withNames(manifest: string, marker: string): string {
-  if (!manifest.includes("generateName:")) return manifest;
-  const documents = documentsOf(manifest).map((document, number) => {
-    const metadata = identitySchema.safeParse(readHead(document)).data?.metadata;
-    return metadata?.generateName === undefined || metadata.name
-      ? document
-      : document.replace(/^metadata:(\n {2}| \{)/m, (start) =>
-          start.endsWith("{")
-            ? `${start}name: ${marker}${number}, `
-            : `${start}name: ${marker}${number}\n  `,
-        );
-  });
-  return joinDocuments(documents);
-}
-
-/** Removes these names, as kustomize writes them. */
-export function withoutNames(manifest: string, marker: string): string {
-  return manifest.replaceAll(new RegExp(`^  name: ${marker}\\d+\n`, "gm"), "");
-}
-
-const identitySchema = z.object({
-  apiVersion: z.string().optional(),
-  kind: z.string(),
-  metadata: z.object({
-    name: z.string().nullish(),
-    generateName: z.string().optional(),
-    namespace: z.string().nullish(),
-  }),
-});
-
-/** Equal for what kustomize takes for the same object; undefined for what it rejects anyway. */
-function idOf(document: string): string | undefined {
-  const identity = identitySchema.safeParse(readHead(document)).data;
-  if (identity === undefined) return undefined;
-  const { apiVersion = "", kind, metadata } = identity;
-  return JSON.stringify([apiVersion, kind, metadata.namespace || "default", metadata.name ?? ""]);
-}
-
-function readHead(document: string): unknown {
-  const head = headOf(document);
+/** Undefined for what is no patch: kustomize says why. */
+function idOfPatch(document: string): string | undefined {
   try {
-    // A document in flow style has no such lines.
-    return parseHelmYaml(head === "" ? document : head, { name: "manifest" });
+    return idOf(parseHelmYaml(document, { name: "patch" }));
   } catch {
     return undefined;
   }
-}
-
-/** `---` at the beginning of a line is always a separator in what Helm passes on: it has written it itself. */
-function documentsOf(manifest: string): readonly string[] {
-  return manifest.split(/^---.*\n?/m).filter((document) => document.trim() !== "");
 }

@@ -28,6 +28,20 @@ describe("the runs of kustomize", () => {
     ]);
   });
 
+  test("are none for labels that no user has asked for, which only name the HelmRelease", () => {
+    const origin = { "example.com/name": "web" };
+    const originLabels = Object.keys(origin);
+
+    assert.deepEqual(renderSteps({ commonMetadata: { labels: origin }, originLabels }), []);
+    const [step] = renderSteps({
+      commonMetadata: { labels: { ...origin, team: "a" } },
+      originLabels,
+    });
+    assert.deepEqual(step?.kustomization, {
+      labels: [{ pairs: { team: "a" }, includeSelectors: false, includeTemplates: false }],
+    });
+  });
+
   test("set common annotations on the objects only, whatever is in them", () => {
     const annotations = { note: 'a "quoted"\n---\ntext' };
     const [step] = renderSteps({ commonMetadata: { annotations } });

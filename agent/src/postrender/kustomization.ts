@@ -28,14 +28,22 @@ export type RenderStep = z.infer<typeof renderStepSchema>;
 /** None: what Helm renders is installed as it is. */
 export function renderSteps({
   postRenderers = [],
-  commonMetadata,
-}: Pick<DeploymentContent, "postRenderers" | "commonMetadata">): readonly RenderStep[] {
+  commonMetadata = {},
+  originLabels = [],
+}: Pick<
+  DeploymentContent,
+  "postRenderers" | "commonMetadata" | "originLabels"
+>): readonly RenderStep[] {
   const steps: RenderStep[] = postRenderers.map(({ patches, images }, index) => ({
     field: `postRenderers[${index}]`,
     kustomization: { ...(patches && { patches }), ...(images && { images }) },
   }));
-  if (commonMetadata === undefined) return steps;
-  const { labels, annotations } = commonMetadata;
+  const { annotations } = commonMetadata;
+  const asked = Object.entries(commonMetadata.labels ?? {}).filter(
+    ([name]) => !originLabels.includes(name),
+  );
+  const labels = asked.length === 0 ? undefined : Object.fromEntries(asked);
+  if (labels === undefined && annotations === undefined) return steps;
   const kustomization = {
     ...(labels && {
       labels: [{ pairs: labels, includeSelectors: false, includeTemplates: false }],

@@ -3,16 +3,19 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { plainContent } from "@flotilla/shared/content/testing";
-import { type TestContext, test } from "vitest";
+import { describe, type TestContext, test } from "vitest";
 import type { HelmResult, RunHelm } from "../helm/index.ts";
 import { createPostRenderers } from "./post-renderers.ts";
-import { readRendering, writeRenderError } from "./rendering.ts";
+import { readRelease, readRendering, writeRenderError, writeUnreadable } from "./rendering.ts";
 
 type HelmRun = Parameters<RunHelm>[0];
 
 const { signal } = new AbortController();
-const metadata = { ...plainContent, commonMetadata: { labels: { password: "hidden" } } };
-const content = { ...metadata, postRenderers: [{ images: [{ name: "a", newTag: "2" }] }] };
+const content = {
+  ...plainContent,
+  commonMetadata: { labels: { password: "hidden" } },
+  postRenderers: [{ images: [{ name: "a", newTag: "2" }] }],
+};
 const ok = { code: 0, stdout: "printed", stderr: "" };
 
 async function folder(t: TestContext): Promise<string> {
@@ -32,7 +35,7 @@ async function runWith(
   const run = withPostRenderers(content, async (each) => {
     return await helm(each, each.environment?.["FLOTILLA_POST_RENDERER_RUN"] ?? "");
   });
-  return await run({ args: ["upgrade"], stdin: "{}", signal });
+  return await run({ args: ["upgrade", "--", "web"], stdin: "{}", signal });
 }
 
 test("a content that changes nothing runs Helm as it is, and writes nothing", async (t) => {
@@ -66,7 +69,7 @@ test("Helm gets the plugin, and the plugin a file that only the agent's user can
   });
 
   assert.deepEqual(result, ok);
-  assert.deepEqual(seen?.args, ["upgrade", "--post-renderer=flotilla-post-renderer"]);
+  assert.deepEqual(seen?.args, ["upgrade", "--post-renderer=flotilla-post-renderer", "--", "web"]);
   assert.equal(seen.stdin, "{}");
   assert.equal(seen.environment?.["NODE_COMPILE_CACHE"], "/cache");
   assert.equal(seen.startsProcesses, true);
@@ -117,75 +120,78 @@ test("Helm that cannot be started leaves nothing", async (t) => {
   assert.deepEqual(await readdir(join(dir, "runs")), []);
 });
 
-/** Runs of Helm with common metadata alone; each result of `helm` is that of one run. */
-async function runMetadata(
-  t: TestContext,
-  ...results: readonly HelmResult[]
-): Promise<{ readonly seen: HelmRun[]; readonly run: () => Promise<HelmResult>; dir: string }> {
-  const dir = await folder(t);
-  const seen: HelmRun[] = [];
-  const withPostRenderers = createPostRenderers({
-    kustomize: { path: "/bin/kustomize", environment: {} },
-    pluginEnvironment: { NODE_COMPILE_CACHE: "/cache" },
-    dir,
-  });
-  const helm = withPostRenderers(metadata, (run) => {
-    seen.push(run);
-    return Promise.resolve(results[seen.length - 1] ?? ok);
-  });
-  return { seen, dir, run: () => helm({ args: ["upgrade"], stdin: "{}", signal }) };
-}
+describe("where Helm may have changed what it passes to the plugin", () => {
+  const failed = { code: 1, stdout: "", stderr: "Error: plugin exited with error\n" };
+  const release = { code: 0, stdout: '{"manifest": ""}', stderr: "" };
+  const plugin = "--post-renderer=flotilla-post-renderer";
+  const cases: readonly {
+    readonly what: string;
+    /** Of the dry run, and of the run after it. */
+    readonly results: readonly HelmResult[];
+    readonly options: readonly string[];
+    readonly expected: HelmResult;
+  }[] = [
+    {
+      what: "Helm renders the release without it, and the plugin reads that",
+      results: [release, ok],
+      options: [plugin, "--dry-run=server", plugin],
+      expected: ok,
+    },
+    {
+      what: "a release that Helm cannot render fails with the error of Helm",
+      results: [{ code: 1, stdout: "", stderr: "Error: denied\n" }],
+      options: [plugin, "--dry-run=server"],
+      expected: { code: 1, stdout: "", stderr: "Error: denied\n" },
+    },
+    {
+      what: "the next run may fail as any other",
+      results: [release, failed],
+      options: [plugin, "--dry-run=server", plugin],
+      expected: failed,
+    },
+    {
+      what: "a rendering that exceeds a limit is not used",
+      results: [{ ...release, exceeded: "printed more than 64 MiB" }],
+      options: [plugin, "--dry-run=server"],
+      expected: { ...release, exceeded: "printed more than 64 MiB" },
+    },
+  ];
+  for (const { what, results, options, expected } of cases)
+    test(what, async (t) => {
+      const dir = await folder(t);
+      const seen: HelmRun[] = [];
+      let given: string | undefined;
 
-test("for common metadata alone Helm starts kustomize itself, and no Node", async (t) => {
-  const { seen, run, dir } = await runMetadata(t);
+      const result = await runWith(dir, async (run, own) => {
+        seen.push(run);
+        if (seen.length === 1) {
+          await writeUnreadable(own);
+          return failed;
+        }
+        if (seen.length === 3) given = await readRelease(own);
+        return results[seen.length - 2] ?? ok;
+      });
 
-  assert.deepEqual(await run(), ok);
-
-  assert.equal(seen.length, 1);
-  assert.deepEqual(seen[0]?.args, ["upgrade", "--post-renderer=flotilla-kustomize"]);
-  const { HELM_PLUGINS: plugins = "", ...environment } = seen[0].environment ?? {};
-  assert.deepEqual(Object.keys(environment).sort(), [
-    "FLOTILLA_KUSTOMIZE",
-    "FLOTILLA_POST_RENDERER_RUN",
-  ]);
-  assert.ok(!JSON.stringify(seen).includes("hidden"));
-  const plugin = await readFile(join(plugins, "flotilla-kustomize", "plugin.yaml"), "utf8");
-  assert.match(plugin, /FLOTILLA_KUSTOMIZE/);
-  assert.deepEqual(await readdir(join(dir, "runs")), [], "the folder of the run is deleted");
+      assert.deepEqual(result, expected);
+      assert.deepEqual(
+        seen.map(({ args, stdin }) => [...args, stdin]),
+        options.map((option) => ["upgrade", option, "--", "web", "{}"]),
+      );
+      assert.equal(seen[1]?.environment, undefined, "the dry run has no plugin");
+      assert.equal(given, options.length === 3 ? release.stdout : undefined);
+      assert.deepEqual(await readdir(join(dir, "runs")), []);
+    });
 });
 
-for (const [what, sentence] of [
-  ["rejects", 'failed to invoke post-renderer plugin "flotilla-kustomize": plugin exited'],
-  ["makes nothing of", 'post-renderer "flotilla-kustomize" produced empty output'],
-] as const)
-  test(`what kustomize alone ${what} is rendered by the plugin, and at once in later runs`, async (t) => {
-    const failed = { code: 1, stdout: "", stderr: `Error: ${sentence}\n` };
-    const { seen, run } = await runMetadata(t, failed);
-
-    assert.deepEqual(await run(), ok);
-    assert.deepEqual(await run(), ok);
-
-    assert.deepEqual(
-      seen.map(({ args }) => args.at(-1)),
-      ["flotilla-kustomize", "flotilla-post-renderer", "flotilla-post-renderer"].map(
-        (name) => `--post-renderer=${name}`,
-      ),
-    );
+test("a run that exceeds a limit is not repeated", async (t) => {
+  const exceeded = { code: 1, stdout: "", stderr: "", exceeded: "used more than 512 MiB" };
+  let runs = 0;
+  const result = await runWith(await folder(t), async (_, own) => {
+    runs++;
+    await writeUnreadable(own);
+    return exceeded;
   });
 
-test("another failure of Helm with common metadata is not repeated", async (t) => {
-  const failed = { code: 1, stdout: "", stderr: "Error: denied\n" };
-  const { seen, run } = await runMetadata(t, failed);
-
-  assert.deepEqual(await run(), failed);
-  assert.equal(seen.length, 1);
-});
-
-test("a run with common metadata that exceeds a limit is not repeated", async (t) => {
-  const stderr = 'Error: failed to invoke post-renderer plugin "flotilla-kustomize"\n';
-  const exceeded = { code: 1, stdout: "", stderr, exceeded: "used more than 512 MiB" };
-  const { seen, run } = await runMetadata(t, exceeded);
-
-  assert.deepEqual(await run(), exceeded);
-  assert.equal(seen.length, 1);
+  assert.deepEqual(result, exceeded);
+  assert.equal(runs, 1);
 });

@@ -1,24 +1,19 @@
 /**
  * Runs of Helm with the post-renderers of a deployment. Helm starts the plugin, and the plugin starts kustomize: with the limits
- * of the run, in the folder of the run, which is deleted after it. For common metadata alone, which every HelmRelease has, Helm
- * starts kustomize itself, as long as kustomize takes what the chart renders: starting Node costs more than all the rest.
+ * of the run, in the folder of the run, which is deleted after it.
+ *
+ * Helm reads and writes the chart's YAML before a post-renderer gets it, and changes folded text and what has anchors. Where a chart has
+ * them, the plugin takes nothing from Helm: that run ends before it has changed anything, Helm renders the release without a
+ * post-renderer (a dry run, which knows the cluster and the revision as the run itself), and the plugin reads that in the next run.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createLruCache } from "@flotilla/shared/cache";
 import type { DeploymentContent } from "@flotilla/shared/content";
-import type { HelmResult, RunHelm } from "../helm/index.ts";
+import { type HelmResult, type RunHelm, withOptions } from "../helm/index.ts";
 import { type RenderStep, renderSteps } from "./kustomization.ts";
-import {
-  hasKustomizeFailed,
-  kustomizeRun,
-  type PluginRun,
-  pluginRun,
-  writeKustomization,
-  writePlugins,
-} from "./plugin.ts";
-import { readRenderError, writeRendering } from "./rendering.ts";
+import { pluginRun, writePlugin } from "./plugin.ts";
+import { isUnreadable, readRenderError, writeRelease, writeRendering } from "./rendering.ts";
 
 /** The program of kustomize. */
 export interface KustomizeProgram {
@@ -41,9 +36,6 @@ const program = fileURLToPath(
 /** Kustomize runs for a fraction of a second: garbage collection costs more than it saves. */
 const goEnvironment = { GOGC: "400", GOMEMLIMIT: "200MiB" };
 
-/** How many releases are remembered whose objects kustomize alone does not take. */
-const maxRejected = 1_000;
-
 /** `dir`: a folder of its own. */
 export function createPostRenderers(options: {
   readonly kustomize: KustomizeProgram;
@@ -55,14 +47,13 @@ export function createPostRenderers(options: {
   const kustomize = { path, environment: { ...goEnvironment, ...environment } };
   const plugins = join(options.dir, "plugins");
   const runs = join(options.dir, "runs");
-  const rejected = createLruCache<true>(maxRejected);
   let prepared: Promise<void> | undefined;
 
   async function prepare(): Promise<void> {
     // An agent that was killed has left some.
     await rm(runs, { recursive: true, force: true });
     await mkdir(runs, { recursive: true, mode: 0o700 });
-    await writePlugins(plugins);
+    await writePlugin(plugins);
   }
 
   /** With a folder of its own, which is deleted. */
@@ -80,25 +71,34 @@ export function createPostRenderers(options: {
     }
   }
 
-  function runWith(runHelm: RunHelm, run: HelmRun, plugin: PluginRun): Promise<HelmResult> {
-    return runHelm({
+  async function runInFolder(runHelm: RunHelm, run: HelmRun, folder: string): Promise<HelmResult> {
+    const { args, environment } = pluginRun(plugins, program, folder);
+    return await runHelm({
       ...run,
-      args: [...run.args, ...plugin.args],
-      environment: plugin.environment,
+      args: withOptions(args, run.args),
+      environment: { ...options.pluginEnvironment, ...environment },
       startsProcesses: true,
     });
   }
 
-  function runPlugin(
+  /** As `runInFolder`, also where Helm changes what it passes to the plugin. */
+  async function runPlugin(runHelm: RunHelm, run: HelmRun, folder: string): Promise<HelmResult> {
+    const result = await runInFolder(runHelm, run, folder);
+    if (!hasFailed(result) || !(await isUnreadable(folder))) return result;
+    const rendered = await runHelm({ ...run, args: withOptions(["--dry-run=server"], run.args) });
+    if (rendered.code !== 0 || rendered.exceeded !== undefined) return rendered;
+    await writeRelease(folder, rendered.stdout);
+    return await runInFolder(runHelm, run, folder);
+  }
+
+  async function runSteps(
     runHelm: RunHelm,
     run: HelmRun,
     steps: readonly RenderStep[],
   ): Promise<HelmResult> {
-    return inFolder(async (folder) => {
+    return await inFolder(async (folder) => {
       await writeRendering(folder, { kustomize, steps: [...steps] });
-      const { args, environment: own } = pluginRun(plugins, program, folder);
-      const plugin = { args, environment: { ...options.pluginEnvironment, ...own } };
-      const result = await runWith(runHelm, run, plugin);
+      const result = await runPlugin(runHelm, run, folder);
       const error = result.code === 0 ? undefined : await readRenderError(folder);
       if (error === undefined) return result;
       // Helm's own message only says that the plugin has failed.
@@ -108,23 +108,13 @@ export function createPostRenderers(options: {
 
   return (content, runHelm) => {
     const steps = renderSteps(content);
-    const [only] = steps;
-    if (only === undefined) return runHelm;
-    const isMetadata = steps.length === 1 && only.field === "commonMetadata";
-    const release = `${content.namespace}/${content.releaseName}`;
-    return async (run) => {
-      if (isMetadata && rejected.get(release) === undefined) {
-        const result = await inFolder(async (folder) => {
-          await writeKustomization(folder, only.kustomization);
-          return await runWith(runHelm, run, kustomizeRun(plugins, path, folder));
-        });
-        if (result.exceeded !== undefined || !hasKustomizeFailed(result)) return result;
-        // It has two objects of one name, or one with a generated name, or none: Helm has changed nothing yet.
-        rejected.set(release, true);
-      }
-      return await runPlugin(runHelm, run, steps);
-    };
+    return steps.length === 0 ? runHelm : async (run) => await runSteps(runHelm, run, steps);
   };
+}
+
+/** A run that was ended for a limit is not repeated. */
+function hasFailed({ code, exceeded }: HelmResult): boolean {
+  return code !== 0 && exceeded === undefined;
 }
 
 type HelmRun = Parameters<RunHelm>[0];

@@ -6,12 +6,14 @@ import { type TestContext, test } from "vitest";
 import { render } from "./render.ts";
 import type { Rendering } from "./rendering.ts";
 
+const object = { kind: "A", metadata: { name: "a" } };
+
 /** The result with a shell script in place of kustomize, and what is left in the folder of the run. */
 async function renderWith(
   t: TestContext,
   script: string,
   steps: Rendering["steps"],
-  manifest = "kind: A\nmetadata: {name: a}\n",
+  objects: readonly unknown[] = [object],
 ): Promise<string> {
   const programs = await mkdtemp(join(tmpdir(), "flotilla-kustomize-"));
   const dir = await mkdtemp(join(tmpdir(), "flotilla-render-"));
@@ -23,7 +25,7 @@ async function renderWith(
   await chmod(path, 0o700);
   const environment = { PATH: "/usr/bin:/bin" };
   try {
-    return await render(manifest, { kustomize: { path, environment }, steps }, dir);
+    return await render(objects, { kustomize: { path, environment }, steps }, dir);
   } finally {
     assert.deepEqual(await readdir(dir), [], "no file is left");
   }
@@ -32,12 +34,13 @@ async function renderWith(
 const step = (field: string) => ({ field, kustomization: {} });
 
 test("each step gets the result of the one before", async (t) => {
-  const rendered = await renderWith(t, 'cat manifest.yaml; echo "step: done"', [
-    step("first"),
-    step("second"),
-  ]);
+  const script = "cat manifest.yaml; printf -- '---\\nstep: done\\n'";
+  const rendered = await renderWith(t, script, [step("first"), step("second")]);
 
-  assert.equal(rendered, "kind: A\nmetadata: {name: a}\nstep: done\nstep: done\n");
+  assert.equal(
+    rendered,
+    '{"kind":"A","metadata":{"name":"a"}}\n---\n{"step":"done"}\n---\nstep: done\n',
+  );
 });
 
 test("kustomize runs in a folder with its two files, with an empty home, and builds nothing else", async (t) => {
@@ -69,7 +72,7 @@ test("an error without a sentence has the exit code", async (t) => {
 
 test("an empty result is one that Helm accepts", async (t) => {
   assert.equal(await renderWith(t, "exit 0", [step("first")]), "# no objects\n");
-  assert.equal(await renderWith(t, "exit 1", [step("first")], ""), "# no objects\n");
+  assert.equal(await renderWith(t, "exit 1", [step("first")], []), "# no objects\n");
 });
 
 test("an error says how the path of kustomize is set, if there is none", async (t) => {
@@ -78,7 +81,7 @@ test("an error says how the path of kustomize is set, if there is none", async (
   const kustomize = { path: "/no/kustomize", environment: {} };
 
   await assert.rejects(
-    render("kind: A\nmetadata: {name: a}\n", { kustomize, steps: [step("commonMetadata")] }, dir),
+    render([object], { kustomize, steps: [step("commonMetadata")] }, dir),
     /^Error: commonMetadata: kustomize: could not be started: .*ENOENT; check .* --kustomize$/,
   );
 });

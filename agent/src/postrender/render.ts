@@ -1,11 +1,13 @@
-/** Runs kustomize on a manifest, once for each step. */
+/** Runs kustomize on the objects of a chart, once for each step. */
 import { spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { messageOf } from "@flotilla/shared/errors";
-import { joinDocuments, kustomizationOf, toBatches, withNames, withoutNames } from "./documents.ts";
+import { createDisguise } from "./disguise.ts";
+import { joinDocuments, kustomizationOf, toBatches } from "./documents.ts";
 import { type Kustomization, kustomizationFile } from "./kustomization.ts";
+import { objectsOfKustomize, rejectUnreadable } from "./objects.ts";
 import type { Rendering } from "./rendering.ts";
 
 /** Helm rejects an empty result, also of a chart without objects. */
@@ -13,27 +15,29 @@ const nothing = "# no objects\n";
 
 /** `dir`: an empty folder. Throws an Error with the field and the sentence of kustomize. */
 export async function render(
-  manifest: string,
-  { kustomize, steps }: Rendering,
+  objects: readonly unknown[],
+  { kustomize, steps }: Pick<Rendering, "kustomize" | "steps">,
   dir: string,
 ): Promise<string> {
-  // No name of an object begins with a number and a dash of this length by accident.
-  const marker = `unnamed-${crypto.randomUUID()}-`;
-  let rendered = withNames(manifest, marker);
+  rejectUnreadable(objects);
+  const disguise = createDisguise(steps, `${crypto.randomUUID()}-`);
+  let rendered: string | undefined;
   for (const { field, kustomization } of steps) {
-    const batches = toBatches(rendered);
+    const batches = toBatches(
+      rendered === undefined ? objects.map(disguise.of) : objectsOfKustomize(rendered),
+    );
     const parts: string[] = [];
     for (const [at, batch] of batches.entries()) {
       const own = kustomizationOf(kustomization, batches, at);
       try {
         parts.push(await build(kustomize, own, batch.manifest, dir));
       } catch (thrown) {
-        throw new Error(`${field}: kustomize: ${messageOf(thrown).replaceAll(marker, "")}`);
+        throw new Error(`${field}: kustomize: ${disguise.explain(messageOf(thrown))}`);
       }
     }
     rendered = joinDocuments(parts);
   }
-  return rendered === "" ? nothing : withoutNames(rendered, marker);
+  return rendered === undefined || rendered === "" ? nothing : disguise.undo(rendered);
 }
 
 async function build(

@@ -1,8 +1,11 @@
 /** Charts that readers make. */
 import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { canonicalJson } from "@flotilla/shared/json";
 import { describePin } from "@flotilla/shared/source";
-import { type BuildCharts, inspectReply } from "../chartbuild/index.ts";
+import { type BuildCharts, definitionsReply, inspectReply } from "../chartbuild/index.ts";
+import type { WithDefinitions } from "../crds/index.ts";
 import type { Readers } from "./readers.ts";
 
 export function createBuildCharts(readers: Pick<Readers, "run">): BuildCharts {
@@ -13,5 +16,23 @@ export function createBuildCharts(readers: Pick<Readers, "run">): BuildCharts {
       { key: `build sha256:${digest}`, what: `build the chart ${describePin(pin)}` },
     );
     return task.step === "inspect" ? inspectReply.parse(value).dependencies : [];
+  };
+}
+
+/** `dir`: where the charts are while they are read. */
+export function createWithDefinitions(readers: Pick<Readers, "run">, dir: string): WithDefinitions {
+  return async function withDefinitions({ path: file, digest }, work) {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const folder = await mkdtemp(join(dir, "chart-"));
+    const target = join(folder, "chart.tgz");
+    try {
+      const value = await readers.run(
+        { kind: "build", task: { step: "definitions", file, target } },
+        { key: `definitions ${digest}`, what: `read the definitions of chart ${digest}` },
+      );
+      return definitionsReply.parse(value).hasDefinitions ? await work(target) : undefined;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   };
 }

@@ -1,4 +1,4 @@
-export { createBuildCharts } from "./build-charts.ts";
+export { createBuildCharts, createWithDefinitions } from "./build-charts.ts";
 export { createReadCalls } from "./read-calls.ts";
 export { createReadRecords } from "./read-records.ts";
 export { createReadTemplates } from "./read-templates.ts";

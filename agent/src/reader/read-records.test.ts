@@ -29,6 +29,7 @@ function release(manifest: string): HelmRelease {
     manifest,
     content: contentDigest(manifest, []),
     tests: [],
+    hooks: [],
     chartName: "",
     chartVersion: "1.0.0",
     appVersion: "",
@@ -88,6 +89,14 @@ describe("the objects of a manifest", () => {
 });
 
 describe("a release", () => {
+  test("has the method by which it was applied", async () => {
+    const { records } = setUp();
+    const json = JSON.stringify({ ...JSON.parse(printed({ manifest: "" })), apply_method: "ssa" });
+
+    assert.equal((await records.printed(json, "it")).applyMethod, "ssa");
+    assert.equal((await records.stored(stored(json), "it")).applyMethod, "ssa");
+  });
+
   test("is read at once if it is short, and by a reader if it is long", async () => {
     const { records, passed } = setUp();
     const long = "x".repeat(MiB);

@@ -6,6 +6,7 @@ import * as z from "zod";
 import {
   chartCrdSchema,
   type HelmRelease,
+  hookReply,
   type ManifestUse,
   type ManifestUses,
   manifestDigest,
@@ -38,10 +39,12 @@ const releaseReply = z.object({
       completedAt: z.string().exactOptional(),
     }),
   ),
+  hooks: z.array(hookReply),
   chartName: z.string(),
   chartVersion: z.string(),
   appVersion: z.string(),
   deployedAt: z.string().exactOptional(),
+  applyMethod: z.string().exactOptional(),
   description: z.string().exactOptional(),
 });
 
@@ -50,6 +53,7 @@ const object = z.object({
   kind: z.string(),
   namespace: z.string().exactOptional(),
   name: z.string(),
+  isDeletedWhenEnded: z.literal(true).exactOptional(),
 });
 const objects = z.array(object);
 

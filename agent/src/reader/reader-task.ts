@@ -1,4 +1,4 @@
-/** What the agent asks of a reader, and what it answers: one line of JSON each. */
+/** What the agent asks of a reader, as a line of JSON. */
 import * as z from "zod";
 import { buildTask } from "../chartbuild/index.ts";
 import { recordTask } from "../record/index.ts";
@@ -17,17 +17,6 @@ const taskSchema = z.discriminatedUnion("kind", [
 
 export type ReaderTask = Readonly<z.infer<typeof taskSchema>>;
 
-const replySchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("done"), value: z.unknown() }),
-  z.object({ kind: z.literal("failed"), code: z.string(), message: z.string() }),
-]);
-
-export type ReaderReply = Readonly<z.infer<typeof replySchema>>;
-
 export function parseTask(line: string): ReaderTask {
   return taskSchema.parse(JSON.parse(line));
-}
-
-export function parseReply(line: string): ReaderReply {
-  return replySchema.parse(JSON.parse(line));
 }

@@ -1,29 +1,15 @@
-/**
- * The readers of an agent (docs/adr/0023). Tasks are short, and starting a reader costs as much as several of them: another one
- * is started only if a task waits, because those that run are busy with a hostile one. A reader without a task ends soon.
- */
+/** The readers of an agent (docs/adr/0023): what exceeded a limit is recorded, and read again later. */
 import { AppError, commonErrors } from "@flotilla/shared/errors";
-import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
+import { createReaderPool, programBeside, type ReaderPoolOptions } from "@flotilla/shared/reader";
 import { chartErrors } from "@flotilla/shared/source";
 import { agentErrors } from "../errors/index.ts";
 import type { LimitRecords } from "../process/index.ts";
-import { type ReaderProcess, startReader } from "./reader-process.ts";
+import { maxReleaseBytes } from "../record/index.ts";
 import type { ReaderTask } from "./reader-task.ts";
 
-export interface ReadersOptions {
-  readonly watch: ProcessWatch;
-  readonly limits: ProcessLimits;
+export interface ReadersOptions extends Omit<ReaderPoolOptions, "program" | "maxReplyBytes"> {
   readonly records: LimitRecords;
-  /** Readers at a time. */
-  readonly maxReaders: number;
-  readonly environment: Readonly<Record<string, string>>;
-  readonly timeoutMs?: number;
-  /** How long a reader stays without a task. */
-  readonly idleMs?: number;
-  /** How long a task waits for a busy reader before another one is started. */
-  readonly waitMs?: number;
-  /** A reader ends after this number of tasks, with all that they may have left in its memory. */
-  readonly maxTasks?: number;
+  /** For tests. */
   readonly program?: string;
 }
 
@@ -44,81 +30,18 @@ export interface Readers {
   close(): Promise<void>;
 }
 
-const defaults = { timeoutMs: 60_000, idleMs: 5_000, waitMs: 200, maxTasks: 500 };
+/** The longest answer is a release. */
+const maxReplyBytes = 1.5 * maxReleaseBytes;
 
-export function createReaders(options: ReadersOptions): Readers {
-  const { records, maxReaders, timeoutMs, idleMs, waitMs, maxTasks } = { ...defaults, ...options };
-  const idle: ReaderProcess[] = [];
-  const busy = new Set<ReaderProcess>();
-  const waiting: ((reader: ReaderProcess) => void)[] = [];
-  let idleTimer: NodeJS.Timeout | undefined;
-  let waitTimer: NodeJS.Timeout | undefined;
-  let isClosed = false;
-
-  function start(): ReaderProcess {
-    return startReader({ ...options, timeoutMs });
-  }
-
-  function endIdle(): void {
-    for (const reader of idle.splice(0)) void reader.close();
-  }
-
-  function startIdleTimer(): void {
-    clearTimeout(idleTimer);
-    idleTimer = setTimeout(endIdle, idleMs).unref();
-  }
-
-  /** Gives waiting tasks the readers that are free, and starts one if they wait too long. */
-  function assign(): void {
-    while (waiting.length > 0) {
-      const reader = nextReader();
-      if (reader === undefined) break;
-      busy.add(reader);
-      waiting.shift()?.(reader);
-    }
-    clearTimeout(waitTimer);
-    if (waiting.length > 0 && busy.size < maxReaders)
-      waitTimer = setTimeout(() => {
-        idle.push(start());
-        assign();
-      }, waitMs);
-  }
-
-  function nextReader(): ReaderProcess | undefined {
-    for (let reader = idle.pop(); reader !== undefined; reader = idle.pop())
-      if (!reader.hasEnded) return reader;
-    return busy.size === 0 ? start() : undefined;
-  }
-
-  function release(reader: ReaderProcess): void {
-    busy.delete(reader);
-    if (isClosed || reader.isSlow || reader.tasks >= maxTasks) void reader.close();
-    else if (!reader.hasEnded) idle.push(reader);
-    startIdleTimer();
-    assign();
-  }
-
-  async function inReader(task: ReaderTask) {
-    const reader = await new Promise<ReaderProcess>((resolve) => {
-      waiting.push(resolve);
-      assign();
-    });
-    try {
-      return await reader.run(task);
-    } finally {
-      release(reader);
-    }
-  }
+export function createReaders({ records, ...options }: ReadersOptions): Readers {
+  const program = options.program ?? programBeside(import.meta.url, "reader-main");
+  const pool = createReaderPool<ReaderTask>({ ...options, program, maxReplyBytes });
 
   return {
-    prepare() {
-      if (isClosed || busy.size > 0 || idle.some((reader) => !reader.hasEnded)) return;
-      idle.push(start());
-      startIdleTimer();
-    },
+    prepare: pool.prepare,
     async run(task, { key, what }) {
       records.check(key);
-      const result = await inReader(task);
+      const result = await pool.run(task);
       switch (result.kind) {
         case "done":
           await records.succeeded(key);
@@ -128,16 +51,11 @@ export function createReaders(options: ReadersOptions): Readers {
             throw await records.exceeded(key, result.message);
           throw new AppError(errorKind(result.code), result.message);
         case "ended":
-          if (isClosed) throw new AppError(commonErrors.CANCELLED, `cancelled: ${what}`);
+          if (pool.isClosed) throw new AppError(commonErrors.CANCELLED, `cancelled: ${what}`);
           throw await records.exceeded(key, `${what}: the process that reads it ${result.what}`);
       }
     },
-    async close() {
-      isClosed = true;
-      clearTimeout(idleTimer);
-      clearTimeout(waitTimer);
-      await Promise.all([...idle.splice(0), ...busy].map((reader) => reader.close()));
-    },
+    close: pool.close,
   };
 }
 

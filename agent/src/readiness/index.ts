@@ -3,5 +3,6 @@ export type { IgnoredConditions } from "./ignored-conditions.ts";
 export { statusOf } from "./object-status.ts";
 export { toWorkload } from "./pods/index.ts";
 export type { Readiness } from "./readiness.ts";
+export type { SharedObject } from "./shared-objects.ts";
 export { onlyMetadata } from "./slim-object.ts";
 export { createReadinessTracker, type ReadinessTracker } from "./tracker.ts";

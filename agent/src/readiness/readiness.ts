@@ -5,7 +5,7 @@ import type { OwnedObject } from "../record/index.ts";
 import type { HealthChecks } from "./health-checks.ts";
 import { type IgnoredConditions, statusIgnoring } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
-import { toWorkload, type Workload } from "./pods/index.ts";
+import { toWorkload, type Workload, type WorkloadReason } from "./pods/index.ts";
 import { hasEnded } from "./rules/index.ts";
 
 export interface Readiness {
@@ -44,7 +44,7 @@ export interface ReadinessOptions {
   readonly checks: HealthChecks;
   readonly ignoredConditions: IgnoredConditions;
   /** Why a workload is not ready, by its pods; called with those that are listed. */
-  readonly reasonOf: (workload: Workload) => string | undefined;
+  readonly reasonOf: (workload: Workload) => WorkloadReason | undefined;
 }
 
 export function toReadiness(objects: readonly Observation[], options: ReadinessOptions): Readiness {
@@ -87,7 +87,12 @@ function withReason(
   const workload = toWorkload(observed.resource, observed.object, message);
   const reason = workload === undefined ? undefined : reasonOf(workload);
   if (reason === undefined) return resource;
-  return { ...resource, message: `${message.replace(/\.$/, "")}: ${reason}` };
+  return {
+    ...resource,
+    // Its controller goes on waiting for pods that end again and again.
+    ...(reason.isFailed && state === "in-progress" && { state: "failed" }),
+    message: `${message.replace(/\.$/, "")}: ${reason.message}`,
+  };
 }
 
 function isRunningJob(observed: Observation): boolean {
@@ -100,12 +105,15 @@ function toUnreadyResource(
   observed: Observation,
   { namespace, checks, ignoredConditions }: Omit<ReadinessOptions, "reasonOf">,
 ): UnreadyResource {
-  const placed = { ...observed.owned, namespace: observed.owned.namespace ?? namespace };
+  const { isDeletedWhenEnded, ...owned } = observed.owned;
+  const placed = { ...owned, namespace: owned.namespace ?? namespace };
   if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };
   const { namespace: _, ...clusterWide } = placed;
   const reference = observed.resource.namespaced ? placed : clusterWide;
   if (observed.object === undefined)
-    return { ...reference, state: "missing", message: "does not exist" };
+    return isDeletedWhenEnded === true
+      ? { ...reference, state: "ready", message: "" }
+      : { ...reference, state: "missing", message: "does not exist" };
   const { resource, object } = observed;
   const status =
     checks.statusOf(resource, object) ?? statusIgnoring(ignoredConditions, resource, object);

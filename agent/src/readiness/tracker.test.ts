@@ -27,7 +27,7 @@ describe("the objects of a release", () => {
           ...pod,
           namespace: "apps",
           state: "in-progress",
-          message: "its containers are not ready",
+          message: "is not scheduled: no scheduler has taken it yet",
         },
       ],
       resources: [
@@ -53,6 +53,39 @@ describe("the objects of a release", () => {
     assert.deepEqual(missing.notReady, [
       { ...config, namespace: "apps", state: "missing", message: "does not exist" },
     ]);
+  });
+
+  test("are ready without a Job that Kubernetes deletes when it has ended", async (t) => {
+    const { tracker, readiness } = startTracker(t);
+    const job = { apiVersion: "batch/v1", kind: "Job", name: "once" };
+
+    tracker.track("web", [{ ...job, isDeletedWhenEnded: true }], "apps");
+
+    const { ready, resources } = await readiness("web", () => true);
+    assert.equal(ready, true);
+    assert.deepEqual(resources, [{ ...job, namespace: "apps", state: "ready" }]);
+  });
+
+  test("that another release has as well are known, whoever was tracked first", async (t) => {
+    const { rest, tracker, readiness, reported } = startTracker(t);
+    rest.put(configMaps, { metadata: { namespace: "apps", name: "config" } });
+    tracker.track("web", [config], "apps");
+    await readiness("web", () => true);
+    assert.deepEqual(tracker.sharedObjectsOf("web"), []);
+
+    const before = reported.length;
+    tracker.track("shop", [config], "apps");
+    await readiness("shop", () => true);
+
+    const shared = { kind: "ConfigMap", key: "apps/config" };
+    assert.deepEqual(tracker.sharedObjectsOf("web"), [{ ...shared, others: ["shop"] }]);
+    assert.deepEqual(tracker.sharedObjectsOf("shop"), [{ ...shared, others: ["web"] }]);
+    assert.ok(reported.slice(before).includes("web"), "the first one is reported again");
+
+    tracker.track("shop", [config], "apps");
+    assert.deepEqual(tracker.sharedObjectsOf("web"), [{ ...shared, others: ["shop"] }]);
+    tracker.forget("shop");
+    assert.deepEqual(tracker.sharedObjectsOf("web"), []);
   });
 
   test("are read from the namespace in the manifest", async (t) => {

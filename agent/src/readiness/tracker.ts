@@ -18,6 +18,7 @@ import type { IgnoredConditions } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
 import { createPodReasons, type Workload } from "./pods/index.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
+import { createSharedObjects, type SharedObject, type TrackedKey } from "./shared-objects.ts";
 import {
   type ChangedObject,
   createWatchedKinds,
@@ -31,7 +32,9 @@ export interface ReadinessTracker {
   forget(name: string): void;
   /** Undefined until every object was read once. */
   readinessOf(name: string): Readiness | undefined;
-  /** Called with a name whose readiness has changed. */
+  /** The objects that other tracked releases have as well, once the kinds of all were discovered. */
+  sharedObjectsOf(name: string): readonly SharedObject[];
+  /** Called with a name whose readiness or whose shared objects have changed. */
   onChange(listener: (name: string) => void): void;
   /** The objects that can be read, once all were read. */
   objectsOf(name: string): readonly TrackedObject[];
@@ -99,6 +102,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   const listeners: ((name: string) => void)[] = [];
   const contentListeners: ((name: string, object: OwnedObject) => void)[] = [];
   const tasks = new Set<Promise<void>>();
+  const shared = createSharedObjects();
 
   /** Runs a background task; an error is logged. */
   function supervise(name: string, { dropped }: Tracked, work: Promise<void>): void {
@@ -130,6 +134,10 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     );
     if (dropped.signal.aborted) return;
     tracked.isResolved = true;
+    share(
+      name,
+      [...followed].map(([owned, { resource, key }]) => ({ owned, resource, key })),
+    );
     if (obstacles.size > 0) {
       tracked.discoveries += 1;
       const delayMs = backoffDelayMs(discoveryBackoff, tracked.discoveries);
@@ -139,6 +147,11 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
       );
     }
     update(name);
+  }
+
+  function share(name: string, objects: readonly TrackedKey[]): void {
+    for (const other of shared.set(name, objects))
+      for (const listener of listeners) listener(other);
   }
 
   /**
@@ -222,9 +235,11 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
     },
     forget(name) {
       drop(name);
+      share(name, []);
       kinds.prune();
     },
     readinessOf: (name) => releases.get(name)?.last,
+    sharedObjectsOf: shared.of,
     onChange(listener) {
       listeners.push(listener);
     },

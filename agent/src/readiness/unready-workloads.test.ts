@@ -45,6 +45,7 @@ describe("a workload", () => {
     tracker.track("web", [web], "apps");
     const before = await readiness("web", () => true);
     assert.equal(before.notReady[0]?.message, "0 of 1 replica is available");
+    assert.equal(before.notReady[0].state, "in-progress");
 
     await clock.advance(3_000);
     await settle();
@@ -53,6 +54,7 @@ describe("a workload", () => {
       after?.notReady[0]?.message,
       "0 of 1 replica is available: pod web-a-1: container app is in CrashLoopBackOff",
     );
+    assert.equal(after.notReady[0].state, "failed");
     assert.deepEqual(reported, ["web", "web"]);
 
     rest.put(pods, podThatWaits("CreateContainerError"));

@@ -5,8 +5,9 @@ export {
   type ReleasedCrd,
   withoutAdditions,
 } from "./crd-documents.ts";
-export { headOf, type OwnedObject } from "./manifest.ts";
-export type { ReadRecords } from "./read-records.ts";
+export { type HookObject, hookReply } from "./hooks.ts";
+export type { OwnedObject } from "./manifest.ts";
+export { type ReadRecords, readHooks } from "./read-records.ts";
 export {
   type ManifestUse,
   type ManifestUses,

@@ -36,6 +36,19 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
     "metadata: {name: web, namespace: ''}\nkind: ConfigMap\napiVersion: v1\n",
     [config],
   ],
+  [
+    "a Job that Kubernetes deletes when it has ended, and one that it keeps",
+    [
+      ...["apiVersion: batch/v1", "kind: Job", "metadata: {name: once}"],
+      ...["spec:", "  ttlSecondsAfterFinished: 60", "---"],
+      ...["apiVersion: batch/v1", "kind: Job", "metadata: {name: kept}"],
+      ...["spec: {backoffLimit: 0} # no ttlSecondsAfterFinished", ""],
+    ].join("\n"),
+    [
+      { apiVersion: "batch/v1", kind: "Job", name: "once", isDeletedWhenEnded: true },
+      { apiVersion: "batch/v1", kind: "Job", name: "kept" },
+    ],
+  ],
   ["JSON", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}\n', [config]],
   ["quoted keys", '"apiVersion": v1\n"kind": ConfigMap\n"metadata":\n  "name": web\n', [config]],
   [

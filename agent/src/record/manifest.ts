@@ -26,6 +26,8 @@ export interface OwnedObject {
   /** As in the manifest; absent: the release's namespace. */
   readonly namespace?: string;
   readonly name: string;
+  /** A Job with `ttlSecondsAfterFinished`: Kubernetes deletes it once it has ended, so it is not missing then. */
+  readonly isDeletedWhenEnded?: true;
 }
 
 const objectSchema = z.object({
@@ -33,6 +35,7 @@ const objectSchema = z.object({
   apiVersion: z.string().regex(/^([a-z0-9][a-z0-9.-]*\/)?[a-z0-9]+$/i),
   kind: z.string().min(1),
   metadata: z.object({ name: z.string().min(1), namespace: z.string().nullish() }),
+  spec: z.object({ ttlSecondsAfterFinished: z.number().optional().catch(undefined) }).catch({}),
 });
 const listSchema = z.object({ kind: z.string().endsWith("List"), items: z.array(z.unknown()) });
 
@@ -42,7 +45,8 @@ export function ownedObjects(manifest: string, read: ReadYamlDocument): readonly
   for (const document of manifest.split(/^---.*$/m)) {
     if (document.trim() === "") continue;
     const short = toOwned(read(headOf(document)));
-    if (short !== undefined && !short.kind.endsWith("List")) found.push(short);
+    const mustReadSpec = short?.kind === "Job" && document.includes("ttlSecondsAfterFinished");
+    if (short !== undefined && !short.kind.endsWith("List") && !mustReadSpec) found.push(short);
     else found.push(...itemsOf(read(document)).flatMap((item) => toOwned(item) ?? []));
   }
   return found;
@@ -87,13 +91,15 @@ function itemsOf(value: unknown): readonly unknown[] {
 function toOwned(value: unknown): OwnedObject | undefined {
   const parsed = objectSchema.safeParse(value);
   if (!parsed.success) return undefined;
-  const { apiVersion, kind, metadata } = parsed.data;
+  const { apiVersion, kind, metadata, spec } = parsed.data;
   const { name, namespace } = metadata;
+  const isJob = kind === "Job" && apiVersion.startsWith("batch/");
   return {
     apiVersion,
     kind,
     name,
     ...(typeof namespace === "string" && namespace !== "" && { namespace }),
+    ...(isJob && spec.ttlSecondsAfterFinished !== undefined && { isDeletedWhenEnded: true }),
   };
 }
 

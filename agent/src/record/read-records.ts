@@ -1,7 +1,8 @@
 import type { CustomResourceDefinition, KubeObject } from "@flotilla/shared/kube/objects";
 import type { Values } from "@flotilla/shared/values";
+import { type HookObject, hookObjects } from "./hooks.ts";
 import type { ManifestUse, ManifestUses } from "./record-task.ts";
-import type { HelmRelease, ReleaseChange } from "./stored-release.ts";
+import { type HelmRelease, type ReleaseChange, releaseOfHooks } from "./stored-release.ts";
 
 /**
  * Reads releases and their manifests, which tenants can write, without holding up the agent. All of it throws LIMIT_EXCEEDED.
@@ -22,4 +23,14 @@ export interface ReadRecords {
   wholeObjects(release: HelmRelease): Promise<readonly KubeObject[]>;
   /** What the manifest of a release has; read once. Throws CRDS_NOT_KEPT. */
   manifest<U extends ManifestUse>(release: HelmRelease, use: U): Promise<ManifestUses[U]>;
+}
+
+/** The hooks of a release with their objects, in the order in which Helm has stored them. Throws LIMIT_EXCEEDED. */
+export async function readHooks(
+  records: Pick<ReadRecords, "manifest">,
+  release: HelmRelease,
+): Promise<readonly HookObject[]> {
+  const { hooks } = release;
+  if (hooks.length === 0) return [];
+  return hookObjects(hooks, await records.manifest(releaseOfHooks(release), "objects"));
 }

@@ -81,6 +81,7 @@ describe("a release that Helm has printed", () => {
       status: "deployed",
       manifest: "kind: ConfigMap\n",
       tests: [],
+      hooks: [],
       chartName: "web",
       chartVersion: "1.2.3",
       appVersion: "9",

@@ -6,6 +6,7 @@ import { AppError, messageOf } from "@flotilla/shared/errors";
 import { canonicalJson, parseExact } from "@flotilla/shared/json";
 import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
+import { type HelmHook, hookManifest, hooksOf } from "./hooks.ts";
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
@@ -34,11 +35,15 @@ export interface HelmRelease {
   readonly content: string;
   /** The last results of its tests. */
   readonly tests: readonly HelmTest[];
+  /** Its hooks, tests among them. */
+  readonly hooks: readonly HelmHook[];
   readonly chartName: string;
   readonly chartVersion: string;
   readonly appVersion: string;
   /** RFC 3339. */
   readonly deployedAt?: string;
+  /** By the client (`csa`) or the server (`ssa`); absent: by a client of Helm 3. */
+  readonly applyMethod?: string;
   /** Helm's, of what it did: `Upgrade complete`, or an error. */
   readonly description?: string;
 }
@@ -52,6 +57,7 @@ const releaseSchema = z.looseObject({
   version: z.number().int(),
   manifest: z.string().default(""),
   hooks: z.array(z.looseObject({})).nullish(),
+  apply_method: z.string().nullish(),
   info: z.looseObject({
     status: z.string(),
     last_deployed: z.string().nullish(),
@@ -73,9 +79,8 @@ const releaseSchema = z.looseObject({
 /** `what` is read, for messages. Throws RELEASE_UNREADABLE. */
 export function parseRelease(json: string, what: string): HelmRelease {
   return readable(what, () => {
-    const { name, namespace, version, manifest, hooks, info, chart } = releaseSchema.parse(
-      JSON.parse(json),
-    );
+    const { name, namespace, version, manifest, hooks, info, chart, apply_method } =
+      releaseSchema.parse(JSON.parse(json));
     return {
       namespace,
       name,
@@ -84,10 +89,12 @@ export function parseRelease(json: string, what: string): HelmRelease {
       manifest,
       content: contentDigest(manifest, hooks ?? []),
       tests: (hooks ?? []).flatMap(testOf),
+      hooks: hooksOf(hooks ?? []),
       chartName: chart?.metadata?.name ?? "",
       chartVersion: chart?.metadata?.version ?? "",
       appVersion: chart?.metadata?.appVersion ?? "",
       ...(info.last_deployed && { deployedAt: info.last_deployed }),
+      ...(apply_method && { applyMethod: apply_method }),
       ...(info.description && { description: info.description }),
     };
   });
@@ -180,6 +187,11 @@ export function manifestDigest({ content }: Pick<HelmRelease, "content">): strin
 export function withManifest(release: HelmRelease, manifest: string): HelmRelease {
   const [, ...hooks] = release.content.split(".");
   return { ...release, manifest, content: [sha256(manifest), ...hooks].join(".") };
+}
+
+/** A release whose manifest has the objects of its hooks alone: to read them as a manifest is read. */
+export function releaseOfHooks(release: HelmRelease): HelmRelease {
+  return withManifest(release, hookManifest(release.hooks));
 }
 
 function sha256(text: string): string {

@@ -43,6 +43,16 @@ const cases: readonly (readonly [string, Given, Action])[] = [
     { kind: "none", record: record() },
   ],
   [
+    "corrects drift that is only reported, or was corrected too often, on request",
+    { latest: record(), drift: { corrects: false }, mustCorrect: true },
+    { kind: "correctDrift", record: record() },
+  ],
+  [
+    "corrects nothing on request where there is no drift",
+    { latest: record(), mustCorrect: true },
+    { kind: "none", record: record() },
+  ],
+  [
     "upgrades in place of a correction on request",
     { latest: record(), drift: { corrects: true }, mustUpgrade: true },
     { kind: "upgrade", revision: 5 },

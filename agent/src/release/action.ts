@@ -6,7 +6,12 @@ import type { DeploymentKey } from "@flotilla/proto";
 import { unreachable } from "@flotilla/shared/errors";
 import type { ReleaseRecord } from "../helm/index.ts";
 import type { InventoryRevision } from "../inventory/index.ts";
-import { type AttemptedAction, type FailurePolicy, isExhausted } from "./failure-policy.ts";
+import {
+  type CountedFailures,
+  type FailurePolicy,
+  failuresOf,
+  isExhausted,
+} from "./failure-policy.ts";
 import type { ReleaseState } from "./release-state.ts";
 
 /** What an action depends on besides the state. */
@@ -22,10 +27,12 @@ export interface Circumstances {
   readonly isForced: boolean;
   /** A user has requested an upgrade, whatever the state. */
   readonly mustUpgrade: boolean;
+  /** A user has requested to correct all drift, once. */
+  readonly mustCorrect: boolean;
   /** What follows a failure of an installation, and of an upgrade. */
   readonly policies: { readonly install: FailurePolicy; readonly upgrade: FailurePolicy };
   /** The attempts at this content that have failed in a row; absent: none. */
-  readonly failed?: { readonly action: AttemptedAction; readonly count: number } | undefined;
+  readonly failed?: CountedFailures | undefined;
   /** The revision that a failed upgrade is rolled back to. */
   readonly rollbackTarget: RollbackTarget;
   /** Whether a release may be taken over that others installed. */
@@ -113,8 +120,9 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
         : { kind: "none", record: state.record };
     case "drifted": {
       if (circumstances.mustUpgrade) return upgrade(state.record, circumstances);
-      // What is only reported, or is to be corrected later, is not an action.
-      return { kind: state.corrects ? "correctDrift" : "none", record: state.record };
+      // What is only reported, or is to be corrected later, is not an action unless a user requests it.
+      const corrects = state.corrects || circumstances.mustCorrect;
+      return { kind: corrects ? "correctDrift" : "none", record: state.record };
     }
     case "progressing":
       return { kind: "await", record: state.record, untilMs: state.untilMs };
@@ -126,7 +134,7 @@ export function actionFor(state: ReleaseState, circumstances: Circumstances): Ac
       return unmanaged(state, circumstances);
     case "absent":
     case "outOfSync":
-      return isSpent(circumstances)
+      return isSpent(state.kind === "absent" ? "install" : "upgrade", circumstances)
         ? { kind: "stop", why: "RetriesExceeded" }
         : upgrade(state.record, circumstances);
     default:
@@ -161,8 +169,9 @@ function afterFailure(
   const { failed, policies, rollbackTarget, mustUpgrade } = circumstances;
   if (mustUpgrade) return upgrade(record, circumstances);
   const policy = failed && policies[failed.action];
+  const count = failed && failuresOf(failed, failed.action);
   const mustTest: Action = { kind: "test", record };
-  if (policy === undefined || failed === undefined)
+  if (policy === undefined || !count)
     return what === "tests" ? mustTest : upgrade(record, circumstances);
   if (policy.kind === "retry") {
     // Without an option nothing but the tests has to be repeated.
@@ -170,7 +179,7 @@ function afterFailure(
     return repeatsTests ? (untilRetry(circumstances) ?? mustTest) : upgrade(record, circumstances);
   }
   if (what === "tests" && policy.ignoresTests) return untilRetry(circumstances) ?? mustTest;
-  if (isExhausted(policy, failed.count) && !policy.remediatesLast)
+  if (isExhausted(policy, count) && !policy.remediatesLast)
     return { kind: "stop", why: "RetriesExceeded" };
   const wait = untilRetry(circumstances);
   if (wait !== undefined) return wait;
@@ -187,8 +196,12 @@ function afterFailure(
   }
 }
 
-function isSpent({ failed, policies, mustUpgrade }: Circumstances): boolean {
-  return !mustUpgrade && failed !== undefined && isExhausted(policies[failed.action], failed.count);
+function isSpent(
+  next: "install" | "upgrade",
+  { failed, policies, mustUpgrade }: Circumstances,
+): boolean {
+  const count = failuresOf(failed, next);
+  return !mustUpgrade && count > 0 && isExhausted(policies[next], count);
 }
 
 function upgrade(latest: ReleaseRecord | undefined, circumstances: Circumstances): Action {

@@ -20,6 +20,25 @@ function conditionsOf(facts: Partial<ReleaseFacts>): readonly string[] {
   }).map(({ type, status, reason }) => `${type} ${status} ${reason}`);
 }
 
+test("the remarks on how a revision was applied follow its result", () => {
+  const clientSide = {
+    reason: "DuplicateKey",
+    object: "Deployment shop/web",
+    field: "spec.a",
+  } as const;
+  const [released] = releaseConditions({
+    ...{ release: "shop/web", failed: undefined, progress: { kind: "done" } },
+    revision: {
+      ...revision,
+      notes: { clientSide, replaced: ["1", "2", "3", "4", "5", "6"].map((n) => `Job shop/j${n}`) },
+    },
+  });
+  assert.equal(
+    released?.message,
+    "Helm upgrade succeeded for release shop/web.v3 with chart app@1.0.0; applied client-side, because server-side apply refuses spec.a of Deployment shop/web: two entries of it have the same key; deleted and created again: Job shop/j1, Job shop/j2, Job shop/j3, Job shop/j4, Job shop/j5 and 1 more",
+  );
+});
+
 const cases: readonly (readonly [string, Partial<ReleaseFacts>, readonly string[]])[] = [
   ["that was never installed", { revision: undefined }, []],
   [

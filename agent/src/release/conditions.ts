@@ -3,6 +3,7 @@ import type { ReleaseCondition } from "@flotilla/proto";
 import type { DriftText } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { FailedAttempts, InventoryRevision } from "../inventory/index.ts";
+import { applyRemarks } from "./apply-remarks.ts";
 
 export interface ReleaseFacts {
   /** `namespace/name`. */
@@ -20,6 +21,8 @@ export type ReleaseProgress =
   | { readonly kind: "done" }
   /** An action or a wait is in progress, or what it depends on is missing. */
   | { readonly kind: "progressing"; readonly message: string }
+  /** An action runs: what the last one did still holds. */
+  | { readonly kind: "acting"; readonly message: string }
   /** A failure; `retryAt` absent: nothing is retried before a change. */
   | {
       readonly kind: "failed";
@@ -45,7 +48,8 @@ function released({ release, revision, failed, progress }: ReleaseFacts) {
   const action = revision.action === "install" ? "Install" : "Upgrade";
   const chart = revision.chartName === undefined ? "" : ` with chart ${chartText(revision)}`;
   const message = `Helm ${action.toLowerCase()} succeeded for release ${release}.v${revision.revision}${chart}`;
-  return condition("Released", "True", `${action}Succeeded`, message);
+  const text = [message, ...applyRemarks(revision.notes)].join("; ");
+  return condition("Released", "True", `${action}Succeeded`, text);
 }
 
 function tested({ release, revision, failed }: ReleaseFacts) {
@@ -78,6 +82,7 @@ function inProgress({ progress }: ReleaseFacts): readonly ReleaseCondition[] {
   switch (progress.kind) {
     case "done":
       return [];
+    case "acting":
     case "progressing":
       return [condition("Reconciling", "True", "Progressing", progress.message)];
     case "failed": {

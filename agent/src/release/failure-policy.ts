@@ -39,7 +39,22 @@ export function failurePolicy(
   };
 }
 
-/** `failures`: of this content, in a row. */
+/** The attempts at a content that have failed in a row, and that have changed the release. */
+export interface CountedFailures {
+  /** Of the last one. */
+  readonly action: AttemptedAction;
+  readonly count: number;
+  /** Absent: all were of `action`. */
+  readonly counts?: Readonly<Record<AttemptedAction, number>> | undefined;
+}
+
+/** An upgrade that is remediated by an uninstall is followed by an installation, which has retries of its own. */
+export function failuresOf(failed: CountedFailures | undefined, action: AttemptedAction): number {
+  if (failed === undefined) return 0;
+  return failed.counts?.[action] ?? (failed.action === action ? failed.count : 0);
+}
+
+/** `failures`: of this content by the action of the policy, in a row. */
 export function isExhausted(policy: FailurePolicy, failures: number): boolean {
   return policy.kind === "remediate" && policy.retries >= 0 && failures > policy.retries;
 }

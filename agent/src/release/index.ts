@@ -4,11 +4,13 @@ export {
   defaultLockTimeoutMs,
   type RollbackTarget,
 } from "./action.ts";
+export { applyRemarks } from "./apply-remarks.ts";
 export { type ReleaseProgress, releaseConditions } from "./conditions.ts";
 export {
   type AttemptedAction,
   type FailurePolicy,
   failurePolicy,
+  failuresOf,
   isExhausted,
 } from "./failure-policy.ts";
 export {
@@ -21,3 +23,4 @@ export {
   type ReleaseState,
   type TestResult,
 } from "./release-state.ts";
+export { requestResult, revisionName } from "./request-result.ts";

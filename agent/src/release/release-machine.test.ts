@@ -6,7 +6,13 @@ import { test } from "vitest";
 import type { ReleaseRecord } from "../helm/index.ts";
 import type { InventoryRevision } from "../inventory/index.ts";
 import type { Action, RollbackTarget } from "./action.ts";
-import { type AttemptedAction, type FailurePolicy, isExhausted } from "./failure-policy.ts";
+import {
+  type AttemptedAction,
+  type CountedFailures,
+  type FailurePolicy,
+  failuresOf,
+  isExhausted,
+} from "./failure-policy.ts";
 import type { TestResult } from "./release-state.ts";
 import { type Given, nextAction, nowMs, record } from "./testing/index.ts";
 
@@ -16,7 +22,7 @@ const maxActions = 6;
 interface World {
   records: readonly ReleaseRecord[];
   tests: Map<number, TestResult>;
-  failed: { readonly action: AttemptedAction; readonly count: number } | undefined;
+  failed: CountedFailures | undefined;
   deadline: { readonly revision: number; readonly isRollback: boolean } | undefined;
   drift?: { readonly corrects: boolean } | undefined;
 }
@@ -132,7 +138,12 @@ function add(world: World, added: ReleaseRecord): void {
 function perform(world: World, action: Action, succeeds: boolean, setting: Setting): boolean {
   const attempted: AttemptedAction = latestOf(world) === undefined ? "install" : "upgrade";
   const fail = (by: AttemptedAction): boolean => {
-    world.failed = { action: by, count: (world.failed?.count ?? 0) + 1 };
+    const { failed: before } = world;
+    const countOf = (each: AttemptedAction) => failuresOf(before, each) + (each === by ? 1 : 0);
+    world.failed = {
+      ...{ action: by, count: (before?.count ?? 0) + 1 },
+      counts: { install: countOf("install"), upgrade: countOf("upgrade") },
+    };
     return setting.policies[by].kind === "retry";
   };
   switch (action.kind) {
@@ -231,7 +242,9 @@ test("a release whose actions succeed in the end is as desired, unless no retrie
         if (action.kind === "stop") {
           const { failed } = world;
           assert.ok(failed !== undefined);
-          const isSpent = isExhausted(given.policies[failed.action], failed.count);
+          const isSpent = (["install", "upgrade"] as const).some((each) =>
+            isExhausted(given.policies[each], failuresOf(failed, each)),
+          );
           assert.ok(isSpent || targetIn(world).kind === "missing");
           return;
         }

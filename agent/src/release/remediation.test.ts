@@ -62,9 +62,34 @@ const cases: readonly (readonly [string, Given, Action])[] = [
     upgrade(1),
   ],
   [
-    "stops after the uninstall without retries left",
+    "installs after the uninstall of a failed upgrade without retries left, as installations have their own",
     given(2, remediation(1), { latest: undefined }),
+    upgrade(1),
+  ],
+  [
+    "stops when that installation has failed, too",
+    given(2, remediation(0), {
+      latest: undefined,
+      failed: { action: "install", count: 2, counts: { install: 1, upgrade: 1 } },
+    }),
     spent,
+  ],
+  [
+    "stops after the uninstall of a failed installation without retries left",
+    given(2, remediation(1), { latest: undefined, failed: { action: "install", count: 2 } }),
+    spent,
+  ],
+  [
+    "upgrades a failed release again if the last attempt has changed nothing of it",
+    given(0, remediation(0), {
+      failed: { action: "upgrade", count: 0, counts: { install: 0, upgrade: 0 } },
+    }),
+    upgrade(5),
+  ],
+  [
+    "installs again if the last attempt has changed nothing, without retries",
+    given(0, remediation(0), { latest: undefined, failed: { action: "install", count: 0 } }),
+    upgrade(1),
   ],
   ["also rolls back the last failure", given(2, remediation(1)), rollback],
   [

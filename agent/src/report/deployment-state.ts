@@ -21,7 +21,10 @@ export type DeploymentResult =
   | {
       readonly kind: "failed";
       readonly deploymentId: string;
+      /** With the time of the retry, if any. */
       readonly message: string;
+      /** The same without it. */
+      readonly cause?: string;
       /** From the catalogue of errors. */
       readonly code: string;
       /** RFC 3339; absent if nothing is retried before a change. */
@@ -100,6 +103,6 @@ export function toBundleState(state: DeploymentState, desiredId: string): Bundle
     hasFailed: state.phase === "failed",
     isReady: state.ready,
     isHeldBack: false,
-    isModified: (state.drift?.count ?? 0) > 0,
+    isModified: (state.drift?.count ?? 0) > 0 && state.drift?.isWarning !== true,
   });
 }

@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "vitest";
 import { toReportedDrift } from "./reported-drift.ts";
 
+const unset = { mode: "warn", isChosen: false } as const;
 const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 
 test("nothing is reported without drift and without a history", () => {
-  assert.deepEqual(toReportedDrift({ objects: [], history: [] }), {});
+  assert.deepEqual(toReportedDrift({ ...unset, objects: [], history: [] }), {});
 });
 
 test("the first objects are reported, with their first fields and who changed them last", () => {
@@ -18,6 +19,7 @@ test("the first objects are reported, with their first fields and who changed th
   const event = { atMs: 0, object, fields: ["/a"], result: "Detected" as const };
 
   const { drift } = toReportedDrift({
+    ...unset,
     objects: [drifted, ...Array.from({ length: 11 }, () => missing)],
     history: [event],
   });
@@ -32,4 +34,19 @@ test("the first objects are reported, with their first fields and who changed th
   assert.deepEqual(drift.history, [
     { ...object, time: "1970-01-01T00:00:00Z", fields: ["/a"], result: "Detected" },
   ]);
+});
+
+test("it is a warning only where a user has asked for that", () => {
+  const objects = [{ object, what: "missing" as const, fields: [] }];
+  const cases = [
+    [{ mode: "warn", isChosen: false }, undefined],
+    [{ mode: "warn", isChosen: true }, true],
+    [{ mode: "enabled", isChosen: true }, undefined],
+  ] as const;
+  for (const [options, expected] of cases)
+    assert.equal(
+      toReportedDrift({ ...options, objects, history: [] }).drift?.isWarning,
+      expected,
+      JSON.stringify(options),
+    );
 });

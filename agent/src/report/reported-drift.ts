@@ -10,12 +10,19 @@ const maxFields = 4;
 export function toReportedDrift({
   objects,
   history,
-}: Pick<ReleaseDrift, "objects" | "history">): Pick<DeploymentState, "drift"> {
+  mode,
+  isChosen,
+}: Pick<ReleaseDrift, "objects" | "history" | "mode" | "isChosen">): Pick<
+  DeploymentState,
+  "drift"
+> {
   if (objects.length === 0 && history.length === 0) return {};
   return {
     drift: {
       objects: objects.slice(0, maxObjects).map(toObject),
       count: objects.length,
+      // Unset means the same for the comparison, but with Fleet's result: the deployment is not ready.
+      ...(isChosen && mode === "warn" && { isWarning: true as const }),
       history: history.map(toRecord),
     },
   };

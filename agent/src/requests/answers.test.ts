@@ -1,122 +1,20 @@
 /** Answers on an API server in memory; e2e/src/requests has them on a real one. */
 import assert from "node:assert/strict";
-import { gzipSync } from "node:zlib";
-import type { RequestBody } from "@flotilla/proto";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
-import {
-  configMaps,
-  deployments,
-  type KubeObject,
-  type Resource,
-  secrets,
-} from "@flotilla/shared/kube/objects";
-import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
-import { formatYaml } from "@flotilla/shared/yaml";
+import { deployments, type KubeObject } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { type ReleaseRecord, recordSecretName } from "../helm/index.ts";
-import { readRecordsHere } from "../record/testing/index.ts";
-import { createAnswers } from "./answers.ts";
-import { logPath } from "./logs.ts";
-import type { Pod } from "./pods-of-release.ts";
-
-const owner = { name: "web", uid: "1" };
-const log: Extract<RequestBody, { kind: "log" }> = {
-  ...{ kind: "log", tailLines: 10, previous: false, tests: false },
-};
-const resources: Readonly<Record<string, Resource<KubeObject>>> = {
-  ConfigMap: configMaps,
-  Deployment: deployments,
-};
-const pods: Resource<KubeObject> = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
-};
-const config = {
-  ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web" }, data: { a: "1" } },
-};
-const workload = {
-  ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } },
-  spec: { selector: { matchLabels: { app: "web" } } },
-};
-const testHook = (name: string, phase?: string) => ({
-  ...{ name, kind: "Pod", events: ["test"], last_run: { phase: phase ?? "" } },
-});
-
-interface Revision {
-  readonly manifest?: readonly object[];
-  readonly hooks?: readonly object[];
-  readonly description?: string;
-}
-
-function setUp(...revisions: readonly Revision[]) {
-  const rest = createMemoryApiServer();
-  const records: Partial<ReleaseRecord>[] = [];
-  for (const [index, { manifest = [], hooks = [], description = "Done" }] of revisions.entries()) {
-    const revision = index + 1;
-    const release = {
-      ...{ name: "web", namespace: "shop", version: revision, hooks },
-      manifest: manifest.map((object) => `---\n${formatYaml(object)}`).join(""),
-      info: { status: "deployed", description, last_deployed: "2026-01-01T00:00:00Z" },
-      chart: { metadata: { name: "web", version: `1.${index}.0`, appVersion: "7" } },
-    };
-    const stored = btoa(gzipSync(JSON.stringify(release)).toString("base64"));
-    const name = recordSecretName({ name: "web", revision });
-    rest.put(secrets, { metadata: { namespace: "shop", name }, data: { release: stored } });
-    records.push({ namespace: "shop", name: "web", revision });
-  }
-  const accounts: (string | undefined)[] = [];
-  const answer = createAnswers({
-    // Withdrawn and lost: its account is known from the inventory.
-    assignments: {
-      get: (name) =>
-        name === "web"
-          ? {
-              ...{ owner, deploymentId: "id", content: new Uint8Array() },
-              ...{ paused: false, withdrawing: false },
-            }
-          : undefined,
-    },
-    inventory: {
-      releasesOf: () =>
-        revisions.length === 0
-          ? []
-          : [
-              {
-                ...{ namespace: "shop", name: "web", uid: "1", revisions: [], deploymentId: "id" },
-                ...{ serviceAccount: "tenant", keepResources: false, deleteCRDResources: false },
-              },
-            ],
-    },
-    clients: {
-      clientFor(account) {
-        accounts.push(account);
-        return Promise.resolve({
-          ...{ subject: "service account a/tenant", isAgent: false, rest, helmArgs: [] },
-          watch: { subject: "the agent", rest, isPerNamespace: false },
-        });
-      },
-    },
-    releases: { history: () => records as ReleaseRecord[] },
-    records: readRecordsHere,
-    inputs: { layers: () => Promise.reject(new Error("not expected")) },
-    findResource: (_, kind) => Promise.resolve(resources[kind] ?? "the cluster does not have it"),
-  });
-  async function ask(body: RequestBody, deployment = owner): Promise<string> {
-    const parts: string[] = [];
-    const { signal } = new AbortController();
-    const write = (part: string) => Promise.resolve(void parts.push(part));
-    await answer({ deployment, body }, { write, signal });
-    return parts.join("");
-  }
-  function pod(name: string, containers: readonly string[], namespace = "shop"): Pod {
-    const spec = { containers: containers.map((each) => ({ name: each })) };
-    const labels = { app: "web" };
-    return rest.put(pods, { metadata: { namespace, name, labels }, spec } as KubeObject);
-  }
-  function logOf(of: Pod, container: string, text: string): void {
-    rest.rawResponses.set(logPath(of, container, log), text);
-  }
-  return { rest, ask, pod, logOf, accounts };
-}
+import type { InventoryAttempt } from "../inventory/index.ts";
+import {
+  config,
+  hookOf,
+  jobs,
+  log,
+  pods,
+  setUp,
+  setUpAttempt,
+  testHook,
+  workload,
+} from "./testing/index.ts";
 
 describe("a history", () => {
   test("has all revisions, the newest first, read as the account of the deployment", async () => {
@@ -142,7 +40,10 @@ describe("a history", () => {
         },
         {
           ...{ ...common, ...more, revision: 1, chartVersion: "1.0.0" },
-          ...{ description: "Install complete", tests: [] },
+          ...{
+            description: "Install complete; deleted and created again: Job shop/once",
+            tests: [],
+          },
         },
       ],
     );
@@ -195,6 +96,128 @@ describe("logs", () => {
 
     await assert.rejects(ask(log), { message: "release shop/web has no pod" });
     await assert.rejects(ask({ ...log, tests: true }), { message: /has no tests$/ });
+  });
+});
+
+/** A hook of the chart of an attempt, as the inventory has it. */
+const migrate = {
+  ...{ apiVersion: "batch/v1", kind: "Job", name: "migrate", events: ["pre-install"] },
+  ...{ weight: -1, deletePolicies: [] },
+} as const;
+function attemptWith(hooks: InventoryAttempt["hooks"], revision = 1): InventoryAttempt {
+  return { namespace: "shop", release: "web", revision, content: "c", hooks };
+}
+const namesIn = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .map(({ kind, name, state, hook }) => [
+      kind,
+      name,
+      state,
+      ...(hook === undefined ? [] : [hook]),
+    ]);
+
+describe("hooks", () => {
+  const mark = { events: ["pre-install"], weight: -1 };
+  const ownedBy = (uid = "") => [
+    { apiVersion: "batch/v1", kind: "Job", name: "migrate", uid, controller: true },
+  ];
+  function failingJob({ rest, logOf }: ReturnType<typeof setUp>): void {
+    const job = rest.put(jobs, {
+      metadata: { namespace: "shop", name: "migrate" },
+      spec: { selector: { matchLabels: { "job-name": "migrate" } } },
+      status: { conditions: [{ type: "Failed", status: "True", message: "BackoffLimitExceeded" }] },
+    } as KubeObject);
+    const pod = rest.put(pods, {
+      metadata: {
+        ...{ namespace: "shop", name: "migrate-1", labels: { "job-name": "migrate" } },
+        ownerReferences: ownedBy(job.metadata.uid),
+      },
+      spec: { containers: [{ name: "migrate" }] },
+      status: { phase: "Failed" },
+    } as KubeObject);
+    logOf(pod, "migrate", "no such table\n");
+  }
+  const tree = [
+    ["Job", "migrate", "failed", mark],
+    ["Pod", "migrate-1", "failed", mark],
+  ];
+
+  test("of a first install that is running, or was uninstalled, are known from the inventory", async () => {
+    const fixtures = setUpAttempt(attemptWith([migrate]));
+    failingJob(fixtures);
+
+    assert.deepEqual(namesIn(await fixtures.ask({ kind: "resources" })), tree);
+    assert.equal(await fixtures.ask(log), "[migrate-1/migrate] no such table\n");
+  });
+
+  test("of an attempt come beside the objects that are installed", async () => {
+    const fixtures = setUpAttempt(attemptWith([migrate], 2), { manifest: [config] });
+    failingJob(fixtures);
+
+    assert.deepEqual(namesIn(await fixtures.ask({ kind: "resources" })), [
+      ...tree,
+      ["ConfigMap", "web", "missing"],
+    ]);
+  });
+
+  test("of the newest revision are those of its record, its tests among them", async () => {
+    const hooks = [
+      testHook("smoke", "Failed"),
+      { ...hookOf("Job", "migrate", "pre-install", "Failed"), weight: -1 },
+      hookOf("Job", "done", "post-install", "Succeeded"),
+      hookOf("Job", "never", "pre-delete"),
+    ];
+    const fixtures = setUp({ manifest: [config], hooks });
+    failingJob(fixtures);
+
+    // What has succeeded and was deleted, and what has not run, is left out.
+    assert.deepEqual(namesIn(await fixtures.ask({ kind: "resources" })), [
+      ...tree,
+      ["Pod", "smoke", "failed", { events: ["test"], weight: 0 }],
+      ["ConfigMap", "web", "missing"],
+    ]);
+    fixtures.logOf(fixtures.pod("smoke", ["check"]), "check", "no\n");
+    assert.equal(await fixtures.ask({ ...log, pod: "smoke" }), "[smoke/check] no\n");
+    assert.equal(await fixtures.ask(log), "[migrate-1/migrate] no such table\n");
+  });
+
+  test("of a record that a tenant has written instead of that of a run are not read", async () => {
+    const running = { isRunning: true, manifest: [config], hooks: [testHook("secret")] };
+    const fixtures = setUpAttempt(attemptWith([migrate]), running);
+    failingJob(fixtures);
+    fixtures.logOf(fixtures.pod("secret", ["main"]), "main", "of others\n");
+
+    assert.deepEqual(namesIn(await fixtures.ask({ kind: "resources" })), tree);
+    await assert.rejects(fixtures.ask({ ...log, pod: "secret" }), /has no pod secret/);
+  });
+});
+
+describe("a record that a tenant of the cluster has written", () => {
+  const foreign = {
+    isForeign: true,
+    manifest: [{ ...workload, metadata: { namespace: "kube-system", name: "web" } }],
+    hooks: [{ ...testHook("web-test"), events: ["test"] }],
+  };
+
+  test("does not decide which logs are read: the newest revision of the agent does", async () => {
+    const { ask, rest, pod, logOf } = setUp({ manifest: [workload] }, foreign);
+    const selector = { selector: { matchLabels: { app: "web" } } };
+    for (const namespace of ["shop", "kube-system"]) {
+      rest.put(deployments, { metadata: { namespace, name: "web" }, spec: selector } as KubeObject);
+      logOf(pod(`pod-of-${namespace}`, ["main"], namespace), "main", "line\n");
+    }
+
+    assert.equal(await ask(log), "[pod-of-shop/main] line\n");
+  });
+
+  test("answers nothing where the agent has installed no revision", async () => {
+    const { ask } = setUp(foreign);
+
+    for (const body of [log, { kind: "diff" }, { kind: "resources" }] as const)
+      await assert.rejects(ask(body), { code: "REQUEST_FAILED", message: /nobody has changed/ });
   });
 });
 

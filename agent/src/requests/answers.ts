@@ -5,9 +5,9 @@ import { type DeploymentContent, unpackContent } from "@flotilla/shared/content"
 import { AppError, unreachable } from "@flotilla/shared/errors";
 import type { Assignments } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
-import type { Releases } from "../helm/index.ts";
+import type { ReleaseKey, Releases } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Inventory, InventoryAttempt } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { writeDiff } from "./diff.ts";
@@ -21,7 +21,7 @@ import { writeValues } from "./values.ts";
 
 export interface AnswersDeps {
   readonly assignments: Pick<Assignments, "get">;
-  readonly inventory: Pick<Inventory, "releasesOf">;
+  readonly inventory: Pick<Inventory, "releasesOf" | "revisionOf" | "attemptOf" | "knows">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly releases: Pick<Releases, "history">;
   readonly records: Pick<ReadRecords, "stored" | "manifest" | "wholeObjects" | "chartValues">;
@@ -51,8 +51,15 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
       content === undefined ? installed?.serviceAccount : content.serviceAccount,
     );
     const { rest, subject } = client;
-    const release = installed && {
-      ...{ namespace: installed.namespace, name: installed.name, rest, subject },
+    const attempt = deps.inventory.knows({ name, uid })
+      ? deps.inventory.attemptOf(name)
+      : undefined;
+    // A release of which no run has ended yet, or that was uninstalled because it has failed.
+    const place = installed ?? (attempt && { ...attempt, name: attempt.release });
+    const release = place && {
+      ...{ namespace: place.namespace, name: place.name, rest, subject },
+      ...(installed !== undefined && { known: installed.revisions }),
+      ...(isAttemptOf(attempt, place) && { attempt }),
     };
     return { content, client, release };
   }
@@ -83,6 +90,13 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
         return unreachable(body);
     }
   };
+}
+
+function isAttemptOf(
+  attempt: InventoryAttempt | undefined,
+  { namespace, name }: ReleaseKey,
+): attempt is InventoryAttempt {
+  return attempt?.namespace === namespace && attempt.release === name;
 }
 
 function failed(message: string): AppError {

@@ -14,6 +14,7 @@ import type { AnswerSink } from "./open-requests.ts";
 import {
   type FindResource,
   type RequestedRelease,
+  readableObjects,
   readNewest,
   type StoredDeps,
 } from "./requested-release.ts";
@@ -32,8 +33,8 @@ export async function writeDiff(
   release: RequestedRelease,
   { write, signal }: AnswerSink,
 ): Promise<void> {
-  const stored = await readNewest(deps, release, signal);
-  const objects = await deps.records.wholeObjects(stored);
+  const found = await readNewest(deps, release, signal);
+  const objects = await deps.records.wholeObjects(found.release);
   let failures = 0;
   let compared = 0;
   for (const object of objects) {
@@ -46,6 +47,7 @@ export async function writeDiff(
       continue;
     }
     const namespace = metadata.namespace || release.namespace;
+    if (readableObjects(found, [{ namespace }]).length === 0) continue;
     const ref = resource.namespaced ? { namespace, name } : { name };
     const title = `${apiVersion} ${kind} ${keyOf(ref)}`;
     try {

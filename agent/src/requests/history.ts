@@ -1,6 +1,7 @@
 /** The revisions of a release that Helm has stored, as `helm history` shows them, with the results of their tests. */
 import { cleanText } from "@flotilla/proto";
 import type { HelmRelease } from "../record/index.ts";
+import { applyRemarks } from "../release/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import {
   type RequestedRelease,
@@ -22,17 +23,20 @@ export async function writeHistory(
 ): Promise<void> {
   for (const revision of revisionsOf(deps, release).slice(0, maxRevisions)) {
     const stored = await readRevision(deps, release, revision, signal);
-    if (stored !== undefined) await write(`${JSON.stringify(historyEntry(stored))}\n`);
+    const known = release.known?.find((each) => each.revision === revision);
+    const remarks = applyRemarks(known?.notes);
+    if (stored !== undefined) await write(`${JSON.stringify(historyEntry(stored, remarks))}\n`);
   }
 }
 
-/** Pure. */
-export function historyEntry(release: HelmRelease) {
+/** Pure. `remarks`: how the agent has applied it. */
+export function historyEntry(release: HelmRelease, remarks: readonly string[] = []) {
+  const description = [...(release.description ? [release.description] : []), ...remarks];
   const { namespace, name, revision, status, chartName, chartVersion, appVersion } = release;
   return {
     ...{ namespace, release: name, revision, status, chartName, chartVersion, appVersion },
     ...(release.deployedAt !== undefined && { deployedAt: release.deployedAt }),
-    description: cleanText(release.description ?? "", descriptionChars),
+    description: cleanText(description.join("; "), descriptionChars),
     tests: release.tests.map(({ name: test, phase, startedAt, completedAt }) => ({
       name: test,
       phase: phase ?? "not run",

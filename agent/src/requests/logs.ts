@@ -5,7 +5,12 @@ import { KubeStatusError } from "@flotilla/shared/kube/client";
 import { agentErrors } from "../errors/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import { type Pod, type PodsDeps, podsOf } from "./pods-of-release.ts";
-import { type RequestedRelease, readNewest, type StoredDeps } from "./requested-release.ts";
+import {
+  findNewest,
+  noRecord,
+  type RequestedRelease,
+  type StoredDeps,
+} from "./requested-release.ts";
 
 /**
  * Each line begins with `[POD/CONTAINER]`. A container whose log cannot be read has a line with the error. Throws REQUEST_FAILED
@@ -17,7 +22,8 @@ export async function writeLogs(
   options: LogOptions,
   { write, signal }: AnswerSink,
 ): Promise<void> {
-  const stored = await readNewest(deps, release, signal);
+  const stored = await findNewest(deps, release, signal);
+  if (stored === undefined && release.attempt === undefined) throw noRecord(deps, release);
   const containers = (await podsOf(deps, release, stored, options, signal)).flatMap((pod) =>
     containersOf(pod, options.container).map((container) => ({ pod, container })),
   );

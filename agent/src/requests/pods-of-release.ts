@@ -1,11 +1,17 @@
-/** The pods of a release: those that the selectors of its workloads select, or those of its tests. */
+/** The pods of a release: those that the selectors of its workloads select, those of its hooks, or those of its tests. */
 import type { LogOptions } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
-import type { HelmRelease, OwnedObject, ReadRecords } from "../record/index.ts";
-import type { FindResource, RequestedRelease } from "./requested-release.ts";
+import type { ReadRecords } from "../record/index.ts";
+import { hooksOfRelease, isTest, type ReleaseHook } from "./hooks-of-release.ts";
+import {
+  type FindResource,
+  type FoundRelease,
+  type RequestedRelease,
+  readableObjects,
+} from "./requested-release.ts";
 
 export interface Pod extends KubeObject {
   readonly spec?: {
@@ -33,61 +39,62 @@ export interface PodsDeps {
 export async function podsOf(
   deps: PodsDeps,
   release: RequestedRelease,
-  stored: HelmRelease,
+  stored: FoundRelease | undefined,
   options: Pick<LogOptions, "pod" | "tests">,
   signal: AbortSignal,
 ): Promise<readonly Pod[]> {
   const found = new Map<string, Pod>();
-  for (const pod of await (options.tests
-    ? podsOfTests(deps, release, stored, signal)
-    : podsOfWorkloads(deps, release, stored, signal)))
+  const hooks = await hooksOfRelease(deps, release, stored);
+  const objects =
+    stored === undefined || options.tests
+      ? []
+      : readableObjects(stored, await deps.records.manifest(stored.release, "objects"));
+  for (const pod of await podsOfObjects(
+    deps,
+    release,
+    [...objects, ...hooks.filter((hook) => isAsked(hook, options))],
+    signal,
+  ))
     if (options.pod === undefined || pod.metadata.name === options.pod)
       found.set(`${pod.metadata.namespace ?? ""}/${pod.metadata.name}`, pod);
-  if (found.size === 0) throw new AppError(agentErrors.REQUEST_FAILED, whyNone(stored, options));
+  if (found.size === 0)
+    throw new AppError(agentErrors.REQUEST_FAILED, whyNone(release, hooks, options));
   return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, pod]) => pod);
 }
 
+/** Of one pod, whatever has created it. */
+function isAsked(hook: ReleaseHook, { pod, tests }: Pick<LogOptions, "pod" | "tests">): boolean {
+  return isTest(hook) ? tests || pod !== undefined : !tests;
+}
+
 function whyNone(
-  { namespace, name, tests }: HelmRelease,
+  { namespace, name }: RequestedRelease,
+  hooks: readonly ReleaseHook[],
   options: Pick<LogOptions, "pod" | "tests">,
 ): string {
   const release = `release ${namespace}/${name}`;
   if (!options.tests)
     return `${release} has no pod${options.pod === undefined ? "" : ` ${options.pod}`}`;
+  const tests = hooks.filter(isTest);
   if (tests.length === 0) return `the chart of ${release} has no tests`;
   const names = tests.map(({ name: test }) => test).join(", ");
   return `the pods of the tests of ${release} (${names}) do not exist: they have not run, or their hook-delete-policy has deleted them`;
 }
 
-async function podsOfWorkloads(
+async function podsOfObjects(
   deps: PodsDeps,
   release: RequestedRelease,
-  stored: HelmRelease,
+  objects: readonly Named[],
   signal: AbortSignal,
 ): Promise<readonly Pod[]> {
   const found: Pod[] = [];
-  for (const object of await deps.records.manifest(stored, "objects"))
+  for (const object of objects)
     if (podKinds.has(`${object.apiVersion}/${object.kind}`))
       found.push(...(await podsOfObject(deps, release, object, signal)));
   return found;
 }
 
-/** A test is a pod, or now and then a Job. */
-async function podsOfTests(
-  deps: PodsDeps,
-  release: RequestedRelease,
-  { tests, namespace }: HelmRelease,
-  signal: AbortSignal,
-): Promise<readonly Pod[]> {
-  const found: Pod[] = [];
-  for (const { name } of tests) {
-    const pod = { apiVersion: "v1", kind: "Pod", namespace, name };
-    const job = { apiVersion: "batch/v1", kind: "Job", namespace, name };
-    const own = await podsOfObject(deps, release, pod, signal);
-    found.push(...(own.length > 0 ? own : await podsOfObject(deps, release, job, signal)));
-  }
-  return found;
-}
+type Named = Pick<ReleaseHook, "apiVersion" | "kind" | "namespace" | "name">;
 
 const podKinds: ReadonlySet<string> = new Set([
   "v1/Pod",
@@ -102,7 +109,7 @@ const podKinds: ReadonlySet<string> = new Set([
 async function podsOfObject(
   { findResource }: PodsDeps,
   { rest, namespace: own }: RequestedRelease,
-  { apiVersion, kind, name, namespace = own }: OwnedObject,
+  { apiVersion, kind, name, namespace = own }: Named,
   signal: AbortSignal,
 ): Promise<readonly Pod[]> {
   if (kind === "Pod") {

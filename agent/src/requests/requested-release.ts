@@ -4,13 +4,18 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
 import { type ReleaseKey, type Releases, recordSecretName } from "../helm/index.ts";
-import type { HelmRelease, ReadRecords } from "../record/index.ts";
+import type { InventoryAttempt, InventoryReader, InventoryRevision } from "../inventory/index.ts";
+import { type HelmRelease, isSameContent, type ReadRecords } from "../record/index.ts";
 
 export interface RequestedRelease extends ReleaseKey {
   /** Sends requests as the account. */
   readonly rest: KubeRest;
   /** The account, for messages. */
   readonly subject: string;
+  /** The revisions that the agent created. */
+  readonly known?: readonly InventoryRevision[];
+  /** The run of Helm that is in progress, or that has failed. */
+  readonly attempt?: InventoryAttempt;
 }
 
 /** The resource of a kind; a text if the cluster does not have it: why. */
@@ -21,11 +26,13 @@ export type FindResource = (
 ) => Promise<Resource<KubeObject> | string>;
 
 export interface StoredDeps {
+  /** What the agent has installed. Tenants of the cluster can write records, so no other record decides what is read. */
+  readonly inventory: Pick<InventoryReader, "revisionOf">;
   readonly releases: Pick<Releases, "history">;
   readonly records: Pick<ReadRecords, "stored">;
 }
 
-/** Undefined: there is no such revision any more. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
+/** One revision, whoever has written it: for people alone. Undefined: there is no such revision any more. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
 export async function readRevision(
   { records }: Pick<StoredDeps, "records">,
   release: RequestedRelease,
@@ -61,18 +68,76 @@ export function revisionsOf(
     .toSorted((a, b) => b - a);
 }
 
-/** The newest revision, whose objects are in the cluster. Throws REQUEST_FAILED if there is none. */
+/** A revision that the agent has installed. */
+export interface FoundRelease {
+  readonly release: HelmRelease;
+  /** The value of its Secret. */
+  readonly stored: string;
+  /** Helm has printed nothing of it: see `fromRecord` of the inventory. */
+  readonly isAsRead: boolean;
+}
+
+/**
+ * The objects of a release that a request may read. A tenant could have written the record of a run that failed before the agent read it, so
+ * of such a record only what is in the namespace of the release. Pure.
+ */
+export function readableObjects<T extends { readonly namespace?: string | undefined }>(
+  { release, isAsRead }: Pick<FoundRelease, "release" | "isAsRead">,
+  objects: readonly T[],
+): readonly T[] {
+  if (!isAsRead) return objects;
+  return objects.filter(({ namespace = release.namespace }) => namespace === release.namespace);
+}
+
+/**
+ * The newest revision that the agent has installed, as it was then. A record that somebody else has written or changed could name any object of
+ * the cluster, which the agent would read with its own rights. Throws REQUEST_FAILED if there is none.
+ */
 export async function readNewest(
   deps: StoredDeps,
   release: RequestedRelease,
   signal: AbortSignal,
-): Promise<HelmRelease> {
-  const [newest] = revisionsOf(deps, release);
-  const found =
-    newest === undefined ? undefined : await readRevision(deps, release, newest, signal);
+): Promise<FoundRelease> {
+  const found = await findNewest(deps, release, signal);
   if (found !== undefined) return found;
-  throw new AppError(
+  throw noRecord(deps, release);
+}
+
+/** Why there is no revision that the agent has installed. */
+export function noRecord(deps: Pick<StoredDeps, "releases">, release: RequestedRelease): AppError {
+  const { namespace, name } = release;
+  return new AppError(
     agentErrors.REQUEST_FAILED,
-    `Helm has no release ${release.namespace}/${release.name} in this cluster`,
+    revisionsOf(deps, release).length === 0
+      ? `Helm has no release ${namespace}/${name} in this cluster`
+      : `release ${namespace}/${name} has no record that this agent has made and nobody has changed: it is being installed, or somebody else has changed it; retry once the deployment is in sync`,
   );
+}
+
+/** Undefined: there is none. The run in progress counts only where no earlier one has ended. Throws RELEASE_UNREADABLE and LIMIT_EXCEEDED. */
+export async function findNewest(
+  deps: StoredDeps,
+  release: RequestedRelease,
+  signal: AbortSignal,
+): Promise<FoundRelease | undefined> {
+  const { attempt } = release;
+  const entered = revisionsOf(deps, release).flatMap((revision) => {
+    const known = deps.inventory.revisionOf(release, revision);
+    return known === undefined
+      ? []
+      : [{ revision, known: known.content, isAsRead: known.fromRecord === true }];
+  });
+  const running = attempt && {
+    ...{ revision: attempt.revision, known: attempt.content, isAsRead: true },
+  };
+  for (const { revision, known, isAsRead } of [
+    ...entered,
+    ...(running === undefined ? [] : [running]),
+  ]) {
+    const { stored, what } = await storedRevision(release, revision, signal);
+    if (stored === undefined) continue;
+    const found = await deps.records.stored(stored, what);
+    if (isSameContent(known, found)) return { release: found, stored, isAsRead };
+  }
+  return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The objects of a release as they are in the cluster, and below them what its workloads have created: ReplicaSets, Pods, and Jobs
- * of CronJobs. Read as the account of the deployment; what it may not read says so.
+ * The objects of a release as they are in the cluster, its hooks and tests, and below them what its workloads have created:
+ * ReplicaSets, Pods, and Jobs of CronJobs. Read as the account of the deployment; what it may not read says so.
  */
 import { KubeStatusError } from "@flotilla/shared/kube/client";
 import {
@@ -11,10 +11,13 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { toWorkload } from "../readiness/index.ts";
 import type { ReadRecords } from "../record/index.ts";
+import { hooksOfRelease, type ReleaseHook } from "./hooks-of-release.ts";
 import {
   type FindResource,
+  findNewest,
+  noRecord,
   type RequestedRelease,
-  readNewest,
+  readableObjects,
   type StoredDeps,
 } from "./requested-release.ts";
 
@@ -26,6 +29,8 @@ export interface TreeNode {
   readonly ref: ObjectRef;
   /** As it is; a text: why it could not be read; undefined: it is missing. */
   readonly object: KubeObject | string | undefined;
+  /** It is one, or was created by one. */
+  readonly hook?: ReleaseHook;
 }
 
 export interface TreeDeps extends StoredDeps {
@@ -49,21 +54,34 @@ export async function* resourceTree(
   release: RequestedRelease,
   signal: AbortSignal,
 ): AsyncIterable<TreeNode> {
-  const stored = await readNewest(deps, release, signal);
-  for (const owned of await deps.records.manifest(stored, "objects")) {
-    const { apiVersion, kind, name } = owned;
-    const resource = await deps.findResource(apiVersion, kind, signal);
-    if (typeof resource === "string") {
-      yield { resource: undefined, apiVersion, kind, ref: { name }, object: resource };
-      continue;
-    }
-    const namespace = owned.namespace ?? release.namespace;
-    const ref = resource.namespaced ? { namespace, name } : { name };
-    const object = await readable(release.rest.get(resource, ref, { signal }));
-    yield { resource, apiVersion, kind, ref, object };
-    if (typeof object === "object") yield* childrenOf(release, resource, object, signal);
-  }
+  const stored = await findNewest(deps, release, signal);
+  const hooks = await hooksOfRelease(deps, release, stored);
+  if (stored === undefined && hooks.length === 0) throw noRecord(deps, release);
+  for (const hook of hooks)
+    for await (const node of withChildren(deps, release, hook, signal)) yield { ...node, hook };
+  const objects =
+    stored === undefined
+      ? []
+      : readableObjects(stored, await deps.records.manifest(stored.release, "objects"));
+  for (const owned of objects) yield* withChildren(deps, release, owned, signal);
 }
+
+async function* withChildren(
+  { findResource }: TreeDeps,
+  release: RequestedRelease,
+  { apiVersion, kind, namespace = release.namespace, name }: Pick<ReleaseHook, NamedFields>,
+  signal: AbortSignal,
+): AsyncIterable<TreeNode> {
+  const resource = await findResource(apiVersion, kind, signal);
+  if (typeof resource === "string")
+    return yield { resource: undefined, apiVersion, kind, ref: { name }, object: resource };
+  const ref = resource.namespaced ? { namespace, name } : { name };
+  const object = await readable(release.rest.get(resource, ref, { signal }));
+  yield { resource, apiVersion, kind, ref, object };
+  if (typeof object === "object") yield* childrenOf(release, resource, object, signal);
+}
+
+type NamedFields = "apiVersion" | "kind" | "namespace" | "name";
 
 async function* childrenOf(
   release: RequestedRelease,

@@ -50,7 +50,12 @@ function setUp({ denied = "" } = {}) {
   put(replicaSets, "web-1", { spec: { ...spec, replicas: 0 } }, deployment);
   const status = {
     phase: "Pending",
-    conditions: [{ type: "PodScheduled", status: "False", message: "no node" }],
+    conditions: [
+      {
+        ...{ type: "PodScheduled", status: "False", message: "no node" },
+        lastTransitionTime: "2026-01-01T00:00:00Z",
+      },
+    ],
     containerStatuses: [
       {
         ...{ name: "main", image: "web:1", ready: false, restartCount: 3 },
@@ -65,8 +70,9 @@ function setUp({ denied = "" } = {}) {
   }));
   const deps: TreeDeps = {
     releases: { history: () => [{ revision: 1 }] as never },
+    inventory: { revisionOf: () => ({ content: "known" }) as never },
     records: {
-      stored: () => Promise.resolve({} as never),
+      stored: () => Promise.resolve({ content: "known", hooks: [] } as never),
       manifest: () => Promise.resolve(objects as never),
     },
     findResource: (_, kind) => Promise.resolve(kinds[kind] ?? "the cluster does not have it"),
@@ -115,9 +121,16 @@ describe("the resource tree of a release", () => {
     );
     const [, deployment, replicaSet, pod, widget] = entries;
     assert.equal(replicaSet?.["parent"], deployment?.["uid"]);
-    const { parent, message, containers } = pod ?? assert.fail();
+    const { parent, message, containers, conditions } = pod ?? assert.fail();
     assert.equal(parent, replicaSet?.["uid"]);
     assert.equal(message, "is not scheduled: no node");
+    assert.deepEqual(conditions, [
+      {
+        ...{ type: "PodScheduled", status: "False" },
+        message: "no node",
+        since: "2026-01-01T00:00:00Z",
+      },
+    ]);
     assert.deepEqual(containers, [
       {
         ...{ name: "main", image: "web:1", ready: false, restarts: 3, state: "waiting" },

@@ -16,21 +16,37 @@ export async function writeResources(
 ): Promise<void> {
   let count = 0;
   for await (const node of resourceTree(deps, release, signal)) {
+    if (isOver(node)) continue;
     count += 1;
     if (count <= maxResources) await write(`${JSON.stringify(resourceEntry(node))}\n`);
   }
   if (count > maxResources) await write(`${JSON.stringify({ more: count - maxResources })}\n`);
 }
 
+/** A hook that does not exist because it has not run, or has succeeded and was deleted: nothing is missing. Pure. */
+export function isOver({ object, hook }: TreeNode): boolean {
+  return object === undefined && (hook?.phase ?? "Succeeded") === "Succeeded" && hook !== undefined;
+}
+
 /** Pure. */
-export function resourceEntry({ resource, apiVersion, kind, ref, object }: TreeNode) {
-  const named = { apiVersion, kind, namespace: ref.namespace ?? "", name: ref.name };
+export function resourceEntry({ resource, apiVersion, kind, ref, object, hook }: TreeNode) {
+  const named = {
+    ...{ apiVersion, kind, namespace: ref.namespace ?? "", name: ref.name },
+    ...(hook !== undefined && { hook: { events: hook.events, weight: hook.weight } }),
+  };
+  if (object === undefined && hook?.phase === "Failed")
+    return {
+      ...named,
+      state: "failed",
+      message: `it failed, and does not exist any more: its hook-delete-policy${hook.deletePolicies.length === 0 ? "" : ` (${hook.deletePolicies.join(", ")})`}, or somebody else, has deleted it`,
+    };
   if (object === undefined) return { ...named, state: "missing", message: "it does not exist" };
   if (typeof object === "string") return { ...named, state: "unknown", message: object };
   const { uid, creationTimestamp, ownerReferences = [] } = object.metadata;
   const status = statusOf(resource?.group ?? "", kind, object);
   const parent = ownerReferences.find((owner) => owner.controller === true)?.uid;
   const containers = kind === "Pod" ? containersOf(object) : [];
+  const conditions = kind === "Pod" ? conditionsOf(object) : [];
   return {
     ...named,
     ...(uid !== undefined && { uid }),
@@ -39,6 +55,7 @@ export function resourceEntry({ resource, apiVersion, kind, ref, object }: TreeN
     ...("message" in status && status.message !== "" && { message: status.message }),
     ...(creationTimestamp !== undefined && { createdAt: creationTimestamp }),
     ...(containers.length > 0 && { containers }),
+    ...(conditions.length > 0 && { conditions }),
   };
 }
 
@@ -82,6 +99,34 @@ function containersOf(pod: KubeObject) {
     ...status.initContainerStatuses.map((each) => ({ ...containerEntry(each), init: true })),
     ...status.containerStatuses.map(containerEntry),
   ];
+}
+
+const conditionSchema = z.looseObject({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string().nullish(),
+  message: z.string().nullish(),
+  lastTransitionTime: z.string().nullish(),
+});
+const conditionsSchema = z.looseObject({
+  status: z.looseObject({ conditions: z.array(z.unknown()).catch([]) }).catch({ conditions: [] }),
+});
+
+/** As its scheduler and its kubelet have set them. */
+function conditionsOf(pod: KubeObject) {
+  return conditionsSchema.parse(pod).status.conditions.flatMap((each) => {
+    const { data } = conditionSchema.safeParse(each);
+    if (data === undefined) return [];
+    const { type, status, reason, message, lastTransitionTime: since } = data;
+    return [
+      {
+        ...{ type, status },
+        ...(reason && { reason }),
+        ...(message && { message }),
+        ...(since && { since }),
+      },
+    ];
+  });
 }
 
 function containerEntry({

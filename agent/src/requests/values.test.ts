@@ -6,6 +6,7 @@ import { secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
 import { recordSecretName } from "../helm/index.ts";
+import { contentDigest } from "../record/index.ts";
 import { readRecordsHere } from "../record/testing/index.ts";
 import type { ReadLayers } from "../values/index.ts";
 import { writeValues } from "./values.ts";
@@ -24,7 +25,10 @@ async function valuesOf({ layers, chart, options = none }: Given): Promise<reado
   const rest = createMemoryApiServer();
   const release = { ...{ namespace: "shop", name: "web" }, rest, subject: "the agent" };
   if (chart !== undefined) {
-    const json = JSON.stringify({ name: "web", chart: { values: chart } });
+    const json = JSON.stringify({
+      ...{ name: "web", namespace: "shop", version: 1, info: { status: "deployed" } },
+      chart: { values: chart },
+    });
     const stored = btoa(gzipSync(json).toString("base64"));
     const name = recordSecretName({ name: "web", revision: 1 });
     rest.put(secrets, { metadata: { namespace: "shop", name }, data: { release: stored } });
@@ -37,6 +41,7 @@ async function valuesOf({ layers, chart, options = none }: Given): Promise<reado
           Promise.resolve({ layers, redact: (text) => text.replaceAll(password, "***") }),
       },
       records: readRecordsHere,
+      inventory: { revisionOf: () => ({ content: contentDigest("", []) }) as never },
       releases: { history: () => (chart === undefined ? [] : [{ revision: 1 } as never]) },
     },
     {

@@ -7,15 +7,10 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import { type InputCollector, type ValueOrigin, valuesWithOrigin } from "../values/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
-import {
-  type RequestedRelease,
-  revisionsOf,
-  type StoredDeps,
-  storedRevision,
-} from "./requested-release.ts";
+import { findNewest, type RequestedRelease, type StoredDeps } from "./requested-release.ts";
 
-export interface ValuesDeps extends Pick<StoredDeps, "releases"> {
-  readonly records: Pick<ReadRecords, "chartValues">;
+export interface ValuesDeps extends Pick<StoredDeps, "releases" | "inventory"> {
+  readonly records: Pick<ReadRecords, "chartValues" | "stored">;
   readonly inputs: Pick<InputCollector, "layers">;
 }
 
@@ -50,10 +45,10 @@ async function chartValues(
   release: RequestedRelease,
   signal: AbortSignal,
 ): Promise<Values> {
-  const [newest] = revisionsOf(deps, release);
+  const newest = await findNewest(deps, release, signal);
   if (newest === undefined) return {};
-  const { stored, what } = await storedRevision(release, newest, signal);
-  return stored === undefined ? {} : await deps.records.chartValues(stored, what);
+  const what = `release ${release.namespace}/${release.name}`;
+  return await deps.records.chartValues(newest.stored, what);
 }
 
 type ShownOrigin = ValueOrigin | { readonly kind: "target"; readonly name: string };

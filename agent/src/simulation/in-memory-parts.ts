@@ -5,6 +5,7 @@ import type { AssignmentStorage } from "../assignment/index.ts";
 import type { EngineDeps } from "../engine/index.ts";
 import type { Bootstrap, IdentityStore, StoredIdentity } from "../identity/index.ts";
 import type { WatchClient } from "../impersonation/index.ts";
+import type { InventoryRequest } from "../inventory/index.ts";
 import type { SecretStorage } from "../storage/index.ts";
 
 export function createMemoryIdentityStore(bootstrap: Bootstrap): IdentityStore {
@@ -37,7 +38,27 @@ export const noDrift: EngineDeps["drift"] = {
   forget: () => undefined,
   driftOf: () => undefined,
   onChange: () => undefined,
+  compareFor: () => undefined,
+  comparedFor: () => undefined,
+  onCompared: () => undefined,
 };
+
+/** A simulated release is always as desired: each request of a user is answered as soon as it is accepted. */
+export function createAnsweredRequests(): Pick<
+  EngineDeps["inventory"],
+  "handledRequestOf" | "requestOf" | "acceptRequest" | "answerRequest"
+> {
+  const requests = new Map<string, InventoryRequest>();
+  return {
+    handledRequestOf: () => undefined,
+    requestOf: (deployment) => requests.get(deployment),
+    acceptRequest(deployment, { token }) {
+      requests.set(deployment, { token, result: { result: "InSync" } });
+      return Promise.resolve();
+    },
+    answerRequest: () => Promise.resolve(),
+  };
+}
 
 /** Stores nothing. */
 export const noAssignmentStorage: AssignmentStorage = {

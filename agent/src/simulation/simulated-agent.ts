@@ -13,8 +13,10 @@ import { createEngine } from "../engine/index.ts";
 import type { ConnectHub } from "../hubclient/index.ts";
 import { type Bootstrap, createIdentityController } from "../identity/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "../referenced/index.ts";
+import { createFetchedSources } from "../report/index.ts";
 import type { FleetCounter } from "./fleet-counts.ts";
 import {
+  createAnsweredRequests,
   createMemoryIdentityStore,
   noAssignmentStorage,
   noDrift,
@@ -71,10 +73,10 @@ export function createSimulatedAgent(
     },
     // A lost assignment has nothing to uninstall.
     inventory: {
-      ...{ releasesOf: () => [], isComplete: true },
+      ...{ releasesOf: () => [], knows: () => false, isComplete: true },
       ...{ setComplete: () => Promise.resolve(), setFailedAttempts: () => Promise.resolve() },
       ...{ failedAttemptsOf: () => undefined, deadlineOf: () => undefined },
-      ...{ handledRequestOf: () => undefined, setHandledRequest: () => Promise.resolve() },
+      ...createAnsweredRequests(),
     },
     assignments: createAssignments({ storage: noAssignmentStorage, log }),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
@@ -82,6 +84,7 @@ export function createSimulatedAgent(
     deployer: createSimulatedHelm(deps.helm, deps),
     readiness,
     drift: noDrift,
+    sources: createFetchedSources(),
     outbox: deps.counter.observed(connection.outbox),
     concurrency,
     clock,

@@ -22,6 +22,7 @@ function setUp(options: { latencyMs?: number; failureRate?: number; random?: num
     signal: never,
     superseded: never,
     withoutWorker: (wait) => wait(),
+    began: () => undefined,
     readinessOf: () => undefined,
     retryAtMs: undefined,
     unmetDependencies: () => Promise.resolve(undefined),

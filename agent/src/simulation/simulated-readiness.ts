@@ -5,7 +5,10 @@ import type { Readiness } from "../readiness/index.ts";
 type Tracked = Parameters<EngineDeps["readiness"]["track"]>;
 
 export interface SimulatedReadiness
-  extends Pick<EngineDeps["readiness"], "track" | "forget" | "readinessOf" | "onChange"> {
+  extends Pick<
+    EngineDeps["readiness"],
+    "track" | "forget" | "readinessOf" | "sharedObjectsOf" | "onChange"
+  > {
   /**
    * Makes the release that is not ready ready again or, if there is none, the next one not ready. Returns which one; undefined if
    * there are no releases.
@@ -35,6 +38,7 @@ export function createSimulatedReadiness(): SimulatedReadiness {
       if (name === unready) unready = undefined;
       releases.delete(name);
     },
+    sharedObjectsOf: () => [],
     readinessOf: (name) => releases.get(name)?.readiness,
     onChange: (listener) => void listeners.push(listener),
     changeNext() {

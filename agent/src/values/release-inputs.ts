@@ -17,7 +17,7 @@ import type { ReleaseRecord } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { type ReferencedDeps, type ReferenceUse, requireObject } from "../referenced/index.ts";
 import { type HubValues, readHubValues } from "./hub-values.ts";
-import { redact, secretStrings } from "./redact-secrets.ts";
+import { redact, secretTexts } from "./redact-secrets.ts";
 import { hasTemplates, type RenderValues } from "./render-values.ts";
 import type { ValueLayer } from "./value-origins.ts";
 import { parseValuesSource, type ReadYaml, type SourceObject } from "./values-source.ts";
@@ -207,7 +207,7 @@ function redacting(
 ): (text: string) => string {
   const isSecret = (_: Values, at: number): boolean => valuesFrom[at]?.kind === "Secret";
   const ofSecrets = [...sources.filter(isSecret), ...hubValues.secrets];
-  return (text) => redact(text, secretStrings(ofSecrets));
+  return (text) => redact(text, secretTexts(ofSecrets));
 }
 
 /** `own`: the rendered values of the deployment, with its `templateValues`, which replace values by their name. */

@@ -40,4 +40,9 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- if and (or .Values.agents.ingress.enabled .Values.agents.tlsRoute.enabled) (empty .Values.agents.address) }}
 {{- fail "agents.address is empty: set the host:port by which agents reach the Ingress or Gateway" }}
 {{- end }}
+{{- with .Values.dashboard.oidc }}
+{{- if and .enabled .groupsClaim (empty .groupsPrefix) (empty .allowedGroups) }}
+{{- fail "dashboard.oidc.groupsPrefix is empty: a group of the provider would have the rights of the group of the same name in this cluster; set a prefix, such as \"oidc:\", list the groups in dashboard.oidc.allowedGroups, or set groupsClaim to \"\"" }}
+{{- end }}
+{{- end }}
 {{- end }}

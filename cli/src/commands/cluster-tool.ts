@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import type { CliConfig } from "../config.ts";
 import { runningFleet } from "../fleet/index.ts";
+import { exitCodeOf } from "./signals.ts";
 
 /** Runs kubectl of the clusters' version, or the agents' Helm, with the kubeconfig of the local fleet; exits with its exit code. */
 export async function runClusterTool(
@@ -11,7 +12,9 @@ export async function runClusterTool(
   dir: string,
   config: CliConfig,
 ): Promise<void> {
-  const [{ kubeconfig }, binaries] = await Promise.all([runningFleet(dir), ensureBinaries([tool])]);
+  // Without a fleet nothing is built that would run on behind the error.
+  const { kubeconfig } = await runningFleet(dir);
+  const binaries = await ensureBinaries([tool]);
   const child = spawn(binaries[tool], args, {
     stdio: "inherit",
     env: { ...config.userEnvironment, KUBECONFIG: kubeconfig },
@@ -20,7 +23,9 @@ export async function runClusterTool(
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
   process.exitCode = await new Promise<number>((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 1));
+    child.once("exit", (code, signal) =>
+      resolve(code ?? (signal === null ? 1 : exitCodeOf(signal))),
+    );
   });
 }
 

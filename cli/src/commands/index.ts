@@ -1,1 +1,2 @@
 export { createProgram } from "./program.ts";
+export { exitCodeOf } from "./signals.ts";

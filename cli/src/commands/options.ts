@@ -13,11 +13,21 @@ export function dirOption(config: CliConfig): Option {
 }
 
 /** The flags that select a hub: `HubOptions`. */
-export function withHubOptions(command: Command, config: CliConfig): Command {
+export function withHubOptions(command: Command): Command {
   return command
-    .addOption(dirOption(config))
-    .option("--kubeconfig <file>", "kubeconfig of the hub (default: that of the local fleet)")
-    .option("--context <name>", "context in the kubeconfig");
+    .addOption(
+      new Option(
+        "--kubeconfig <file>",
+        "kubeconfig of the hub (default: $KUBECONFIG, else a local fleet in this folder, else ~/.kube/config)",
+      ).conflicts(["local", "dir"]),
+    )
+    .option("--context <name>", "context in the kubeconfig (default: its current context)")
+    .option("--local", "use the hub of the local fleet")
+    .addOption(
+      new Option("--dir <folder>", "use the hub of the local fleet in this folder").argParser(
+        (text) => resolve(text),
+      ),
+    );
 }
 
 /** Milliseconds, more than 0. */

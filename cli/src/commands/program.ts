@@ -4,7 +4,10 @@ import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
+import type { HubOptions } from "../fleet/index.ts";
+import { changeCommands } from "./change-commands.ts";
 import { dirOption, parseClusterCount, parseTimeout, withHubOptions } from "./options.ts";
+import type { TargetOptions } from "./reconcile.ts";
 import { requestCommands } from "./request-commands.ts";
 import { simulateCommand } from "./simulate-command.ts";
 
@@ -21,8 +24,7 @@ export function createProgram(config: CliConfig): Command {
     statusCommand(config),
     dashboardCommand(config),
     chartsCommand(config),
-    reconcileCommand(config),
-    retryCommand(config),
+    ...changeCommands(config),
     ...requestCommands(config),
     clusterCommand(config),
     rotateAuthorityCommand(config),
@@ -58,7 +60,10 @@ function upCommand(config: CliConfig): Command {
     .option("--detach", "exit once the fleet is ready and leave it running")
     .option("--no-sample", "do not create the sample HelmOp")
     .option("--bare", "install nothing of Flotilla, for docs/install.md")
-    .option("--local", "register the hub's own cluster as fleet-local/local")
+    .option(
+      "--local",
+      "register the hub's own cluster as fleet-local/local; HelmReleases for it then need no service account",
+    )
     .action(
       async (options: {
         dir: string;
@@ -128,89 +133,29 @@ function chartsCommand(config: CliConfig): Command {
     .addCommand(publish);
 }
 
-function reconcileCommand(config: CliConfig): Command {
-  const helmOp = requestCommand(
-    "helmop",
-    "Resolve the chart of a HelmOp now, even where polling is off, and reconcile its releases",
-    config,
-  )
-    .option("--force", "also upgrade its releases, whatever their state")
-    .option("--reset", "also forget their failed attempts")
-    .action((name: string, options: RequestOptions) => request(name, options, config));
-  return new Command("reconcile")
-    .description("Request an immediate reconciliation")
-    .addCommand(helmOp);
-}
-
-function retryCommand(config: CliConfig): Command {
-  const description = "Try the releases of a HelmOp again that have no retries left";
-  const helmOp = requestCommand("helmop", description, config).action(
-    (name: string, options: RequestOptions) => request(name, { ...options, reset: true }, config),
-  );
-  return new Command("retry").description("Try failed releases again").addCommand(helmOp);
-}
-
-interface RequestOptions {
-  readonly dir: string;
-  readonly namespace: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly wait?: boolean;
-  readonly timeout: number;
-  readonly force?: boolean;
-  readonly reset?: boolean;
-}
-
-function requestCommand(name: string, description: string, config: CliConfig): Command {
-  return withHubOptions(new Command(name), config)
-    .description(description)
-    .argument("<name>", "name of the HelmOp")
-    .option("-n, --namespace <name>", "namespace of the HelmOp", workspaceNamespace)
-    .option("--wait", "wait until the HelmOp is ready")
-    .addOption(
-      new Option("--timeout <duration>", "how long to wait")
-        .argParser(parseTimeout)
-        .default(5 * 60_000, "5m"),
-    );
-}
-
-async function request(
-  name: string,
-  { wait, timeout, ...options }: RequestOptions,
-  config: CliConfig,
-): Promise<void> {
-  const { reconcile } = await import("./reconcile.ts");
-  await reconcile({ name, ...options, ...(wait === true && { waitMs: timeout }) }, config);
-}
-
 function clusterCommand(config: CliConfig): Command {
-  const revoke = withHubOptions(new Command("revoke"), config)
+  const revoke = withHubOptions(new Command("revoke"))
     .description("Revoke the certificate of a cluster's agent; installed releases stay")
-    .argument("<name>", "name of the Cluster")
+    .argument("<target...>", "NAME or cluster/NAME")
     .option("-n, --namespace <name>", "namespace of the Cluster", workspaceNamespace)
-    .action(
-      async (
-        name: string,
-        options: { dir: string; namespace: string; kubeconfig?: string; context?: string },
-      ) => {
-        const { revoke } = await import("./revoke.ts");
-        await revoke({ name, ...options }, config);
-      },
-    );
+    .action(async (target: readonly string[], options: Omit<TargetOptions, "target">) => {
+      const { revoke } = await import("./revoke.ts");
+      await revoke({ target, ...options }, config);
+    });
   return new Command("cluster").description("Manage registered clusters").addCommand(revoke);
 }
 
 function rotateAuthorityCommand(config: CliConfig): Command {
-  return withHubOptions(new Command("rotate-authority"), config)
+  return withHubOptions(new Command("rotate-authority"))
     .description("Rotate the certificate authority of the hub; agents stay connected")
-    .action(async (options: { dir: string; kubeconfig?: string; context?: string }) => {
+    .action(async (options: HubOptions) => {
       const { rotateAuthority } = await import("./rotate-authority.ts");
       await rotateAuthority(options, config);
     });
 }
 
 function uninstallCommand(config: CliConfig): Command {
-  return withHubOptions(new Command("uninstall"), config)
+  return withHubOptions(new Command("uninstall"))
     .description("Empty a fleet, so that its charts can be uninstalled with Helm")
     .option("--keep-releases", "leave what runs in the clusters; works without a hub")
     .option("--yes", "do it; without this flag only show what would be deleted")
@@ -225,14 +170,7 @@ function uninstallCommand(config: CliConfig): Command {
         yes = false,
         timeout,
         ...options
-      }: {
-        dir: string;
-        kubeconfig?: string;
-        context?: string;
-        keepReleases?: boolean;
-        yes?: boolean;
-        timeout: number;
-      }) => {
+      }: HubOptions & { keepReleases?: boolean; yes?: boolean; timeout: number }) => {
         const { uninstall } = await import("./uninstall.ts");
         await uninstall({ ...options, keepReleases, yes, timeoutMs: timeout }, config);
       },

@@ -48,10 +48,18 @@ const cases: readonly (readonly [
     "a HelmOp without clusters and without a version",
     aHelmOp({
       lastHandledReconcileAt: "now",
+      readyClusters: 0,
+      desiredReadyClusters: 0,
       conditions: [{ ...ready, message: "no cluster matches" }],
     }),
     "ready",
     /^is ready in 0 of 0 clusters; no cluster matches$/,
+  ],
+  [
+    "a source, which has no clusters",
+    { ...aHelmOp(), status: { lastHandledReconcileAt: "now", conditions: [ready] } },
+    "ready",
+    /^is ready$/,
   ],
   [
     "a HelmOp that was ready at an earlier generation",

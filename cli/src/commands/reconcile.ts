@@ -1,85 +1,207 @@
-/** `flotilla reconcile helmop`: requests a reconciliation by annotation, as `flux reconcile` does, and waits for it. */
-
-import { type HelmOp, helmOps } from "@flotilla/shared/api";
+/**
+ * `flotilla reconcile`, `retry`, `suspend` and `resume`: changes of one object, the same that the dashboard makes. A reconciliation is
+ * requested by annotation, as `flux reconcile` does.
+ */
+import { bundleDeployments, type Condition, clusters } from "@flotilla/shared/api";
 import {
+  correctDriftRequestAnnotation,
   forceRequestAnnotation,
+  pollRequestAnnotation,
   reconcileRequestAnnotation,
   resetRequestAnnotation,
 } from "@flotilla/shared/api/names";
+import { buildVersion } from "@flotilla/shared/buildinfo";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
-import { connectKube, type KubeRest } from "@flotilla/shared/kube/client";
-import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
+import { connectKube, type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
+import {
+  type KubeObject,
+  keyOf,
+  type ObjectRef,
+  type Resource,
+} from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig, waitForObject } from "../fleet/index.ts";
+import { type HubOptions, hubKubeconfig, waitForList, waitForObject } from "../fleet/index.ts";
+import {
+  answerLines,
+  deploymentSelector,
+  type RequestAnswer,
+  requestAnswers,
+} from "./request-answers.ts";
+import { appKinds, parseTarget, reconciledKinds } from "./target.ts";
 
-export interface ReconcileOptions extends HubOptions {
-  readonly name: string;
+/** What all kinds that are reconciled on request have in common; the counts are those of a HelmOp. */
+export interface ReconciledObject extends KubeObject {
+  readonly spec: { readonly suspend?: boolean | undefined };
+  readonly status?:
+    | {
+        readonly lastHandledReconcileAt?: string | undefined;
+        readonly conditions?: readonly Condition[] | undefined;
+        readonly version?: string | undefined;
+        readonly readyClusters?: number | undefined;
+        readonly desiredReadyClusters?: number | undefined;
+      }
+    | undefined;
+}
+
+export interface TargetOptions extends HubOptions {
+  readonly target: readonly string[];
   readonly namespace: string;
-  /** How long to wait until the HelmOp is ready; does not wait when absent. */
+}
+
+export interface ReconcileOptions extends TargetOptions {
+  /** How long to wait until the object is ready; does not wait when absent. */
   readonly waitMs?: number;
+  /** Drift of their objects is corrected once. */
+  readonly correctDrift?: boolean;
   /** Helm upgrades its releases, whatever their state. */
   readonly force?: boolean;
   /** Their failed attempts do not count. */
   readonly reset?: boolean;
+  /** Only the source of a HelmOp is read; its releases are not reconciled if nothing has changed. */
+  readonly poll?: boolean;
 }
 
-/** Throws HELMOP_NOT_FOUND, HELMOP_SUSPENDED, RECONCILE_FAILED, or CANCELLED when `waitMs` has passed. */
+/** Throws OBJECT_NOT_FOUND, OBJECT_SUSPENDED, RECONCILE_FAILED, TARGET_INVALID, or CANCELLED when `waitMs` has passed. */
 export async function reconcile(options: ReconcileOptions, config: CliConfig): Promise<void> {
-  const rest = connectKube(await hubKubeconfig(options, config));
-  const ref = { namespace: options.namespace, name: options.name };
-  try {
-    validateTarget(await rest.get(helmOps, ref), ref, rest);
+  const { force = false, reset = false, correctDrift = false, poll = false, waitMs } = options;
+  const isOfReleases = force || reset || correctDrift;
+  const kinds = poll ? appKinds.slice(0, 1) : isOfReleases ? appKinds : reconciledKinds;
+  await withObject({ ...options, verb: "reconcile", kinds }, config, async (object) => {
+    if (object.isSuspended)
+      throw new AppError(
+        cliErrors.OBJECT_SUSPENDED,
+        `reconcile ${object.what}: it is suspended; run \`flotilla resume\` first`,
+      );
     // The hub compares the value with the last one that it handled; Flux uses the time, too.
     const token = formatTimeMs(Date.now());
     const annotations = {
-      [reconcileRequestAnnotation]: token,
-      ...(options.force === true && { [forceRequestAnnotation]: token }),
-      ...(options.reset === true && { [resetRequestAnnotation]: token }),
+      [poll ? pollRequestAnnotation : reconcileRequestAnnotation]: token,
+      ...(correctDrift && { [correctDriftRequestAnnotation]: token }),
+      ...(force && { [forceRequestAnnotation]: token }),
+      ...(reset && { [resetRequestAnnotation]: token }),
     };
-    const body = { metadata: { annotations } };
-    await rest.patch(helmOps, ref, { type: "merge", body });
-    process.stdout.write(`HelmOp ${keyOf(ref)} reconciliation requested\n`);
-    if (options.waitMs === undefined) return;
-    const message = await waitForResult(rest, ref, token, options.waitMs);
-    process.stdout.write(`HelmOp ${keyOf(ref)} ${message}\n`);
+    await object.patch({ metadata: { annotations } });
+    print(`${object.what} ${poll ? "poll" : "reconciliation"} requested`);
+    if (waitMs === undefined) return;
+    const deadlineMs = performance.now() + waitMs;
+    print(`${object.what} ${await waitForResult(object, token, waitMs)}`);
+    const isApp = appKinds.some(({ resource }) => resource.kind === object.resource.kind);
+    if (poll || !isApp) return;
+    const leftMs = Math.max(1, Math.floor(deadlineMs - performance.now()));
+    for (const line of await answersOf(object, token, leftMs)) print(line);
+  });
+}
+
+/** What the request has come to on each cluster; agents that may still answer are waited for. */
+async function answersOf(
+  { rest, resource, ref }: FoundObject,
+  token: string,
+  timeoutMs: number,
+): Promise<readonly string[]> {
+  const labelSelector = deploymentSelector(resource.kind, ref);
+  try {
+    const found = await rest.list(clusters);
+    const answers = await waitForList(
+      bundleDeployments,
+      (items) => {
+        const all = requestAnswers(items, found.items, { token, version: buildVersion });
+        return { value: all, isFinal: all.every(({ isOpen }: RequestAnswer) => !isOpen) };
+      },
+      { rest, labelSelector, timeoutMs },
+    );
+    return answerLines(answers);
+  } catch (thrown) {
+    // Who may change an app may not always read its deployments.
+    if (!(thrown instanceof KubeStatusError) || thrown.status !== 403) throw thrown;
+    return [`what the clusters answer cannot be read: ${thrown.serverMessage}`];
+  }
+}
+
+/** Throws OBJECT_NOT_FOUND and TARGET_INVALID. */
+export async function setSuspended(
+  isSuspended: boolean,
+  options: TargetOptions,
+  config: CliConfig,
+): Promise<void> {
+  const verb = isSuspended ? "suspend" : "resume";
+  await withObject({ ...options, verb, kinds: reconciledKinds }, config, async (object) => {
+    if (object.isSuspended === isSuspended)
+      return print(`${object.what} is ${isSuspended ? "suspended already" : "not suspended"}`);
+    await object.patch({ spec: { suspend: isSuspended } });
+    print(`${object.what} ${isSuspended ? "suspended" : "resumed"}`);
+  });
+}
+
+/** One object that a command has found. */
+interface FoundObject {
+  /** `HelmOp fleet-default/web`. */
+  readonly what: string;
+  readonly rest: KubeRest;
+  readonly resource: Resource<ReconciledObject>;
+  readonly ref: ObjectRef;
+  readonly isSuspended: boolean;
+  patch(body: unknown): Promise<void>;
+}
+
+async function withObject(
+  {
+    verb,
+    kinds,
+    target,
+    namespace,
+    ...hub
+  }: TargetOptions & { readonly verb: string; readonly kinds: typeof appKinds },
+  config: CliConfig,
+  act: (object: FoundObject) => Promise<void>,
+): Promise<void> {
+  const parsed = parseTarget(target, kinds);
+  // All of these kinds have these fields.
+  const resource = parsed.resource as Resource<ReconciledObject>;
+  const ref = { namespace, name: parsed.name };
+  const what = `${resource.kind} ${keyOf(ref)}`;
+  const rest = connectKube(await hubKubeconfig(hub, config));
+  try {
+    const found = await rest.get(resource, ref);
+    if (found === undefined)
+      throw new AppError(
+        cliErrors.OBJECT_NOT_FOUND,
+        `${verb} ${what}: not found on ${rest.server}; check -n, --kubeconfig and --context`,
+      );
+    await act({
+      ...{ what, rest, resource, ref },
+      isSuspended: found.spec.suspend === true,
+      async patch(body) {
+        await rest.patch(resource, ref, { type: "merge", body });
+      },
+    });
   } finally {
     await rest.close();
   }
 }
 
-function validateTarget(helmOp: HelmOp | undefined, ref: ObjectRef, rest: KubeRest): void {
-  if (helmOp === undefined)
-    throw new AppError(
-      cliErrors.HELMOP_NOT_FOUND,
-      `reconcile HelmOp ${keyOf(ref)}: not found on ${rest.server}; check -n, --kubeconfig and --context`,
-    );
-  if (helmOp.spec.suspend === true)
-    throw new AppError(
-      cliErrors.HELMOP_SUSPENDED,
-      `reconcile HelmOp ${keyOf(ref)}: it is suspended; set spec.suspend to false first`,
-    );
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
 }
 
 async function waitForResult(
-  rest: KubeRest,
-  ref: ObjectRef,
+  { what, rest, resource, ref }: FoundObject,
   token: string,
   timeoutMs: number,
 ): Promise<string> {
-  const resultOf = (helmOp: HelmOp | undefined) => reconcileResult(helmOp, token);
-  const isFinal = (helmOp: HelmOp | undefined) => resultOf(helmOp).kind !== "waiting";
-  const helmOp = await waitForObject(helmOps, ref, isFinal, {
+  const resultOf = (object: ReconciledObject | undefined) => reconcileResult(object, token);
+  const isFinal = (object: ReconciledObject | undefined) => resultOf(object).kind !== "waiting";
+  const object = await waitForObject(resource, ref, isFinal, {
     rest,
     timeoutMs,
     onTimeout: (last) =>
-      `wait for HelmOp ${keyOf(ref)}: not ready after ${timeoutMs / 1_000} s: ${resultOf(last).message}; the hub continues`,
+      `wait for ${what}: not ready after ${timeoutMs / 1_000} s: ${resultOf(last).message}; the hub continues`,
   });
-  const { kind, message } = resultOf(helmOp);
+  const { kind, message } = resultOf(object);
   if (kind === "ready") return message;
-  throw new AppError(cliErrors.RECONCILE_FAILED, `reconcile HelmOp ${keyOf(ref)}: ${message}`);
+  throw new AppError(cliErrors.RECONCILE_FAILED, `reconcile ${what}: ${message}`);
 }
 
 export interface ReconcileResult {
@@ -88,10 +210,13 @@ export interface ReconcileResult {
   readonly message: string;
 }
 
-/** The current result of a request, from the status of the HelmOp. `token`: the value of the request's annotation. Pure. */
-export function reconcileResult(helmOp: HelmOp | undefined, token: string): ReconcileResult {
-  if (helmOp === undefined) return { kind: "failed", message: "it was deleted" };
-  const { metadata, status } = helmOp;
+/** The current result of a request, from the status of the object. `token`: the value of the request's annotation. Pure. */
+export function reconcileResult(
+  object: ReconciledObject | undefined,
+  token: string,
+): ReconcileResult {
+  if (object === undefined) return { kind: "failed", message: "it was deleted" };
+  const { metadata, status } = object;
   if (status?.lastHandledReconcileAt !== token)
     return {
       kind: "waiting",
@@ -105,8 +230,13 @@ export function reconcileResult(helmOp: HelmOp | undefined, token: string): Reco
   const notes = ["Accepted", "Ready"]
     .map((type) => findCondition(status.conditions, type)?.message ?? "")
     .filter((message) => message !== "");
-  const { version = "", readyClusters = 0, desiredReadyClusters = 0 } = status;
+  return { kind: "ready", message: [readyText(status), ...notes].join("; ") };
+}
+
+function readyText(status: ReconciledObject["status"]): string {
+  const { version = "", readyClusters = 0, desiredReadyClusters } = status ?? {};
   const what = version === "" ? "is ready" : `${version} is ready`;
-  const text = `${what} in ${readyClusters} of ${desiredReadyClusters} clusters`;
-  return { kind: "ready", message: [text, ...notes].join("; ") };
+  return desiredReadyClusters === undefined
+    ? what
+    : `${what} in ${readyClusters} of ${desiredReadyClusters} clusters`;
 }

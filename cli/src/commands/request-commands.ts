@@ -17,7 +17,7 @@ export function requestCommands(config: CliConfig): readonly Command[] {
 }
 
 function logsCommand(config: CliConfig): Command {
-  return requestCommand("logs", "Print the logs of the pods of a release", config)
+  return requestCommand("logs", "Print the logs of the pods of a release")
     .option("--pod <name>", "only of this pod")
     .option("--container <name>", "only of this container")
     .option("--tail <lines>", "the last lines of each container", parseCount, 100)
@@ -26,7 +26,7 @@ function logsCommand(config: CliConfig): Command {
     .option("--test", "of the pods of the chart's tests")
     .action(
       async (
-        target: string,
+        target: readonly string[],
         options: RequestOptions & {
           readonly pod?: string;
           readonly container?: string;
@@ -49,9 +49,10 @@ function logsCommand(config: CliConfig): Command {
 }
 
 function diffCommand(config: CliConfig): Command {
-  const description = "Show how the objects of a release differ from its manifest";
-  return requestCommand("diff", description, config).action(
-    async (target: string, options: RequestOptions) => {
+  const description =
+    "Show how the objects of a release differ from its manifest; exit code 1 if one does";
+  return requestCommand("diff", description).action(
+    async (target: readonly string[], options: RequestOptions) => {
       const { diff } = await import("./request.ts");
       await diff(target, options, config);
     },
@@ -94,21 +95,21 @@ function linesCommand(
   name: string,
   description: string,
   config: CliConfig,
-  run: (target: string, options: LinesOptions, config: CliConfig) => Promise<void>,
+  run: (target: readonly string[], options: LinesOptions, config: CliConfig) => Promise<void>,
 ): Command {
-  return requestCommand(name, description, config)
+  return requestCommand(name, description)
     .addOption(
       new Option("-o, --output <format>", "output format")
         .choices(["text", "json"])
         .default("text"),
     )
-    .action((target: string, options: LinesOptions) => run(target, options, config));
+    .action((target: readonly string[], options: LinesOptions) => run(target, options, config));
 }
 
-function requestCommand(name: string, description: string, config: CliConfig): Command {
-  return withHubOptions(new Command(name), config)
+function requestCommand(name: string, description: string): Command {
+  return withHubOptions(new Command(name))
     .description(description)
-    .argument("<target>", "helmop/NAME, helmrelease/NAME or bundle/NAME")
+    .argument("<target...>", "KIND NAME or KIND/NAME; a kind is helmop, helmrelease or bundle")
     .option(
       "-n, --namespace <name>",
       "namespace of the HelmOp, HelmRelease or Bundle",

@@ -2,22 +2,6 @@ import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import { historyTable } from "./history-table.ts";
 import { printable } from "./printable.ts";
-import { targetPath } from "./request.ts";
-
-describe("the target of a request", () => {
-  test("is a HelmOp, a HelmRelease or a Bundle", () => {
-    for (const target of ["helmrelease/web", "helmreleases/web", "hr/web"])
-      assert.equal(targetPath(target), "helmreleases/web");
-    assert.equal(targetPath("helmop/web"), "helmops/web");
-    assert.equal(targetPath("bundles/web.a"), "bundles/web.a");
-    assert.equal(targetPath("web"), "helmops/web");
-  });
-
-  test("is nothing else", () => {
-    for (const target of ["", "pod/web", "helmop/", "helmop/../x", "a/b/c"])
-      assert.throws(() => targetPath(target), { code: "TARGET_INVALID" });
-  });
-});
 
 describe("a history", () => {
   test("is a table, the newest revision first", () => {

@@ -4,7 +4,14 @@ import { eventTable } from "./event-table.ts";
 import { resourceTree } from "./resource-tree.ts";
 
 test("objects are printed below what has created them", () => {
+  const hook = { events: ["pre-install", "pre-upgrade"], weight: 0 };
   const objects = [
+    { uid: "j", kind: "Job", namespace: "shop", name: "migrate", state: "failed", hook },
+    {
+      ...{ uid: "p", parent: "j", kind: "Pod", namespace: "shop", name: "migrate-1" },
+      ...{ state: "failed", hook },
+    },
+    { kind: "Pod", name: "smoke", state: "ready", hook: { events: ["test"], weight: 0 } },
     { uid: "1", kind: "Deployment", namespace: "shop", name: "web", state: "in-progress" },
     { uid: "2", parent: "1", kind: "ReplicaSet", namespace: "shop", name: "web-1", state: "ready" },
     {
@@ -18,7 +25,10 @@ test("objects are printed below what has created them", () => {
   ];
   assert.equal(
     resourceTree(objects.map((object) => `${JSON.stringify(object)}\n`).join("")),
-    `Deployment/shop/web in-progress
+    `Job/shop/migrate (hook pre-install, pre-upgrade) failed
+└── Pod/shop/migrate-1 failed
+Pod/smoke (test) ready
+Deployment/shop/web in-progress
 ├── ReplicaSet/shop/web-1 ready
 │   ├── Pod/shop/web-1-a in-progress: is not scheduled: no node
 │   └── Pod/shop/web-1-b ready

@@ -10,6 +10,7 @@ const entrySchema = z.looseObject({
   name: z.string().default(""),
   state: z.string().default(""),
   message: z.string().optional(),
+  hook: z.looseObject({ events: z.array(z.string()).default([]) }).optional(),
 });
 type Entry = z.infer<typeof entrySchema>;
 
@@ -29,15 +30,22 @@ export function resourceTree(lines: string): string {
 }
 
 function branch(entry: Entry, all: readonly Entry[], indent: string, stem: string): string {
-  const { uid, kind, namespace, name, state, message } = entry;
+  const { uid, parent, kind, namespace, name, state, message, hook } = entry;
   const children = uid === undefined ? [] : all.filter(({ parent }) => parent === uid);
   const where = namespace === "" ? name : `${namespace}/${name}`;
   const why = message === undefined ? "" : `: ${message.replace(/\s+/g, " ")}`;
+  // What a hook has created is below it.
+  const isBelow = all.some((each) => each.uid !== undefined && each.uid === parent);
+  const mark = hook === undefined || isBelow ? "" : ` (${hookWords(hook.events)})`;
   return [
-    `${indent}${stem}${kind}/${where} ${state}${why}\n`,
+    `${indent}${stem}${kind}/${where}${mark} ${state}${why}\n`,
     ...children.map((child, index) => {
       const below = stem === "" ? indent : `${indent}${stem.startsWith("├") ? "│   " : "    "}`;
       return branch(child, all, below, index === children.length - 1 ? "└── " : "├── ");
     }),
   ].join("");
+}
+
+function hookWords(events: readonly string[]): string {
+  return events.length === 1 && events[0] === "test" ? "test" : `hook ${events.join(", ")}`;
 }

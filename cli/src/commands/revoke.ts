@@ -7,16 +7,14 @@ import { connectKube } from "@flotilla/shared/kube/client";
 import { formatTime } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig } from "../fleet/index.ts";
+import { hubKubeconfig } from "../fleet/index.ts";
+import type { TargetOptions } from "./reconcile.ts";
+import { clusterKinds, parseTarget } from "./target.ts";
 
-export interface RevokeOptions extends HubOptions {
-  readonly name: string;
-  readonly namespace: string;
-}
-
-/** Throws CLUSTER_NOT_FOUND. */
-export async function revoke(options: RevokeOptions, config: CliConfig): Promise<void> {
-  const { namespace, name } = options;
+/** Throws CLUSTER_NOT_FOUND and TARGET_INVALID. */
+export async function revoke(options: TargetOptions, config: CliConfig): Promise<void> {
+  const { namespace } = options;
+  const { name } = parseTarget(options.target, clusterKinds);
   const rest = connectKube(await hubKubeconfig(options, config));
   try {
     if ((await rest.get(clusters, { namespace, name })) === undefined)

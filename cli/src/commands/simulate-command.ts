@@ -6,7 +6,7 @@ import { parseCount, parseLatency, parseRate, withHubOptions } from "./options.t
 import type { SimulateOptions } from "./simulate.ts";
 
 export function simulateCommand(config: CliConfig): Command {
-  return withHubOptions(new Command("simulate"), config)
+  return withHubOptions(new Command("simulate"))
     .description("Connect simulated agents to a hub to test it at scale")
     .option("--agents <n>", "number of agents", parseCount, 100)
     .option("--bundles <n>", "number of HelmOps to create for these agents", parseCount, 0)

@@ -16,6 +16,7 @@ import {
   validateName,
   validateOpenFiles,
 } from "../simulate/index.ts";
+import { abortOnSignals, exitCodeOf } from "./signals.ts";
 
 export interface SimulateOptions extends HubOptions {
   readonly agents: number;
@@ -62,7 +63,10 @@ export async function simulate(options: SimulateOptions, config: CliConfig): Pro
 
 async function runSimulation(simulation: Simulation, options: SimulateOptions): Promise<void> {
   const { agents, latency: latencyMs, failureRate, changes, logFile } = options;
-  const signal = abortOnSignals();
+  const signal = abortOnSignals({
+    onFirst: () => process.stdout.write("\nStopping ...\n"),
+    onRepeat: (repeated) => process.exit(exitCodeOf(repeated)),
+  });
   await validateName(simulation, options);
   try {
     const registration = await createRegistration(simulation, options.tokenSecret);
@@ -79,17 +83,4 @@ async function runSimulation(simulation: Simulation, options: SimulateOptions): 
   } finally {
     if (options.keep !== true) await deleteSimulation(simulation);
   }
-}
-
-/** Aborts on the first signal; a second one exits at once. */
-function abortOnSignals(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.exit(1);
-      process.stdout.write("\nStopping ...\n");
-      controller.abort();
-    });
-  }
-  return controller.signal;
 }

@@ -1,4 +1,5 @@
 /** `flotilla up` and `flotilla down`: start and stop a fleet on this machine. */
+
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { plainProgress } from "@flotilla/local/binaries";
@@ -13,14 +14,17 @@ import {
 import { kindProvider } from "@flotilla/local/provider";
 import {
   endFleetProcesses,
+  type FleetPaths,
   fleetPaths,
   observeFleet,
   removeFleetFiles,
 } from "@flotilla/local/state";
 import { AppError } from "@flotilla/shared/errors";
+import { listNames } from "@flotilla/shared/text";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { describeFleet, type StartedFleet, startFleet } from "../fleet/index.ts";
+import { abortOnSignals } from "./signals.ts";
 
 export interface UpOptions {
   readonly dir: string;
@@ -37,7 +41,13 @@ export interface UpOptions {
 export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   const paths = fleetPaths(options.dir);
   const out = process.stdout;
-  const stop = stopOnSignals();
+  const stop = abortOnSignals({
+    reason: new AppError(
+      cliErrors.FLEET_NOT_READY,
+      "interrupted before the fleet was ready; all its processes have been stopped",
+    ),
+    onRepeat: () => process.stderr.write("already stopping, please wait\n"),
+  });
   const describeOptions = {
     sample: options.sample,
     bare: options.bare === true,
@@ -57,7 +67,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
       if (observed.kind === "broken") {
         throw new AppError(
           cliErrors.FLEET_BROKEN,
-          `the fleet in ${paths.root} is broken: ${observed.ended.map(({ name }) => name).join(", ")} has ended; run \`flotilla down\` first`,
+          `the fleet in ${paths.root} is broken: ${listNames(observed.ended.map(({ name }) => name))} has ended; run \`flotilla down\` first`,
         );
       }
       // Files that remain after a killed program or a restart of the machine.
@@ -83,6 +93,7 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
       } catch (thrown) {
         await endFleetProcesses(paths);
         await reaper?.release();
+        if (!stop.aborted) process.stderr.write(logsHint(paths));
         throw stop.aborted ? stop.reason : thrown;
       }
     },
@@ -111,6 +122,12 @@ export async function up(options: UpOptions, config: CliConfig): Promise<void> {
   out.write("Fleet stopped.\n");
 }
 
+/** What a failed start leaves, until the next one. */
+function logsHint({ logs, clusters }: FleetPaths): string {
+  const left = [logs, clusters].filter((path) => existsSync(path));
+  return left.length === 0 ? "" : `The logs of what was started are in ${left.join(" and ")}\n`;
+}
+
 /** The first process that exits unexpectedly; undefined when `stop` aborts before that. */
 async function firstToEnd(
   processes: readonly RunningProcess[],
@@ -123,23 +140,6 @@ async function firstToEnd(
       stop.addEventListener("abort", () => resolve(undefined), { once: true }),
     ),
   ]);
-}
-
-/** Aborts on the first signal; further signals only print that stopping is in progress. */
-function stopOnSignals(): AbortSignal {
-  const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, () => {
-      if (controller.signal.aborted) process.stderr.write("already stopping, please wait\n");
-      controller.abort(
-        new AppError(
-          cliErrors.FLEET_NOT_READY,
-          "interrupted before the fleet was ready; all its processes have been stopped",
-        ),
-      );
-    });
-  }
-  return controller.signal;
 }
 
 /** Stops all processes of the fleet in `dir` and deletes its files. Does nothing when there is none. */

@@ -6,7 +6,8 @@ import { connectKube, type KubeRest, KubeStatusError } from "@flotilla/shared/ku
 import * as z from "zod";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
-import { type HubOptions, hubKubeconfig, runningFleet } from "./running-fleet.ts";
+import type { HubOptions } from "./choose-hub.ts";
+import { connectHub } from "./running-fleet.ts";
 
 export interface AskOptions extends HubOptions {
   /** `NAME`, in `namespace`, or `NAMESPACE/NAME`: whose token the hub gets. */
@@ -30,10 +31,12 @@ export async function askHub(
   config: CliConfig,
   print: (text: string) => void,
 ): Promise<void> {
-  const kube = connectKube(await hubKubeconfig(options, config));
+  const { kubeconfig, fleet } = await connectHub(options, config);
+  const kube = connectKube(kubeconfig);
   try {
     const token = await requestToken(kube, options);
-    const url = options.hubUrl ?? (await localAddress(options));
+    // No API server passes requests on to a pod whose address is one of this machine.
+    const url = options.hubUrl ?? fleet?.addresses["dashboard"];
     const path = `${options.path}${queryText(options.query)}`;
     const headers = { [tokenHeader]: token };
     if (url === undefined) {
@@ -92,11 +95,6 @@ async function requestToken(
       { cause: thrown },
     );
   }
-}
-
-/** Of the hub of a local fleet: no API server passes requests on to a pod whose address is one of this machine. */
-async function localAddress({ kubeconfig, dir }: HubOptions): Promise<string | undefined> {
-  return kubeconfig === undefined ? (await runningFleet(dir)).addresses["dashboard"] : undefined;
 }
 
 function queryText(query: AskOptions["query"]): string {

@@ -72,12 +72,14 @@ export interface LocalValues {
   readonly dashboardPort: number;
   /** Whether pods get their proxies from the Secret of `createProxySecret`. */
   readonly hasProxies?: boolean;
+  /** Whether the hub's own cluster is a member. */
+  readonly local?: boolean;
 }
 
 /** What a chart needs on one machine: pods run by the pod runner, on addresses of their own, charts from local repositories. */
 export function valuesOf(
   chart: ChartName,
-  { agentsPort, dashboardPort, hasProxies = false }: LocalValues,
+  { agentsPort, dashboardPort, hasProxies = false, local = false }: LocalValues,
 ): ChartValues {
   if (chart === "flotilla-crds" || chart === "flotilla-flux-crds") return {};
   const pods = {
@@ -91,6 +93,7 @@ export function valuesOf(
     replicas: 1,
     egress: { loopback: "allow" },
     flux: { requireLocalServiceAccount: false },
+    ...(local && { local: { enabled: true } }),
     http: {
       service: { type: "LoadBalancer", port: dashboardPort, loadBalancerClass: loopbackClass },
     },

@@ -1,6 +1,8 @@
 /** The text that `flotilla up` prints about a running fleet. Pure. */
+
 import { dirname, join } from "node:path";
 import type { FleetState } from "@flotilla/local/state";
+import { listNames } from "@flotilla/shared/text";
 
 export interface FleetDescription {
   readonly sample: boolean;
@@ -16,7 +18,7 @@ export interface FleetDescription {
 /** Addresses, and commands to try next. */
 export function describeFleet(state: FleetState, options: FleetDescription): string {
   const { addresses } = state;
-  const members = state.clusters.map(({ name }) => name).join(", ");
+  const members = listNames(state.clusters.map(({ name }) => name));
   const flotilla = `${options.dir === undefined ? "" : `FLOTILLA_DIR=${options.dir} `}npx flotilla`;
   const dashboard = addresses["dashboard"];
   const lines = [

@@ -1,4 +1,5 @@
 export { type AskOptions, askHub } from "./ask-hub.ts";
+export type { HubOptions } from "./choose-hub.ts";
 export { createLoginLink } from "./dashboard-login.ts";
 export { describeFleet } from "./describe-fleet.ts";
 export { installCrds } from "./install-crds.ts";
@@ -9,6 +10,6 @@ export {
   waitForAgent,
   waitForWorkspace,
 } from "./registration.ts";
-export { type HubOptions, hubKubeconfig, runningFleet } from "./running-fleet.ts";
+export { hubKubeconfig, runningFleet } from "./running-fleet.ts";
 export { type StartedFleet, startFleet } from "./start-fleet.ts";
-export { waitForObject } from "./wait.ts";
+export { waitForList, waitForObject } from "./wait.ts";

@@ -39,7 +39,10 @@ export async function installHubAndAgents(
   const { hub, hubRest, members, agentsPort, dashboardPort, helm } = context;
   const { paths, environment, signal } = spec;
   const proxies = proxiesOf(environment);
-  const values = { agentsPort, dashboardPort, hasProxies: proxies !== undefined };
+  const values = {
+    ...{ agentsPort, dashboardPort, hasProxies: proxies !== undefined },
+    ...(spec.local === true && { local: true }),
+  };
   const install = async (chart: ChartName, cluster: LocalCluster): Promise<void> => {
     if (proxies !== undefined)
       await withClient(cluster, (rest) => createProxySecret(rest, chart, proxies));
@@ -59,7 +62,7 @@ export async function installHubAndAgents(
   const hubInstalled = crdsInstalled.then(() => install("flotilla", hub));
   const agents = spec.local ? [hub, ...members] : members;
   await waitForAll([
-    hubInstalled.then(() => registerClusters(spec, hubRest, hub, members)),
+    hubInstalled.then(() => registerClusters(spec, hubRest, members)),
     ...agents.map((cluster) => install("flotilla-agent", cluster)),
   ]);
 }
@@ -68,36 +71,25 @@ export async function installHubAndAgents(
 async function registerClusters(
   spec: InstallSpec,
   hubRest: KubeRest,
-  hub: LocalCluster,
   members: readonly LocalCluster[],
 ): Promise<void> {
   const { signal } = spec;
   await waitForHub(hubRest, spec.paths, signal);
   spec.step("registering the clusters");
   const registration = await ensureRegistrationToken(hubRest, workspaceNamespace, "flotilla");
-  const registrations = members.map((cluster) => ({
-    cluster,
-    name: cluster.name,
-    workspace: workspaceNamespace,
-    registration,
-  }));
-  if (spec.local) {
-    const own = await ensureRegistrationToken(hubRest, localNamespace, "flotilla");
-    registrations.push({
-      cluster: hub,
-      name: "local",
-      workspace: localNamespace,
-      registration: own,
-    });
-  }
-  await waitForAll(
-    registrations.map(async ({ cluster, name, workspace, registration: data }) => {
+  const waitFor = (workspace: string, name: string): Promise<void> =>
+    waitForAgent(hubRest, workspace, name, readyTimeoutMs, signal);
+  await waitForAll([
+    ...members.map(async (cluster) => {
+      const { name } = cluster;
       await withClient(cluster, (rest) =>
-        createBootstrapSecret(rest, data, { clusterName: name, labels: { name } }),
+        createBootstrapSecret(rest, registration, { clusterName: name, labels: { name } }),
       );
-      await waitForAgent(hubRest, workspace, name, readyTimeoutMs, signal);
+      await waitFor(workspaceNamespace, name);
     }),
-  );
+    // The hub makes the Secret for its own cluster.
+    ...(spec.local === true ? [waitFor(localNamespace, "local")] : []),
+  ]);
 }
 
 async function waitForHub(

@@ -1,9 +1,13 @@
 /** The local fleet and the hub that a command works on. */
+
+import { existsSync } from "node:fs";
 import { type FleetState, fleetPaths, observeFleet } from "@flotilla/local/state";
 import { AppError } from "@flotilla/shared/errors";
 import { type KubeConfig, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { listNames } from "@flotilla/shared/text";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
+import { chooseHub, type HubOptions } from "./choose-hub.ts";
 
 /** The state of the fleet in `dir`. Throws NO_FLEET, or FLEET_BROKEN when a process has ended. */
 export async function runningFleet(dir: string): Promise<FleetState> {
@@ -24,27 +28,33 @@ export async function runningFleet(dir: string): Promise<FleetState> {
     case "broken":
       throw new AppError(
         cliErrors.FLEET_BROKEN,
-        `the fleet in ${dir} is broken: ${observed.ended.map(({ name, logFile }) => `${name} (log ${logFile})`).join(", ")} has ended; run \`flotilla down\`, then \`flotilla up\``,
+        `the fleet in ${dir} is broken: ${listNames(observed.ended.map(({ name, logFile }) => `${name} (log ${logFile})`))} has ended; run \`flotilla down\`, then \`flotilla up\``,
       );
   }
 }
 
-/** Selects a hub. */
-export interface HubOptions {
-  /** Folder of the local fleet, whose hub is used when `kubeconfig` is absent. */
-  readonly dir: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
+/**
+ * The kubeconfig of the selected hub, and the local fleet that it is the hub of, if it is one. Throws as `runningFleet` does, and
+ * KUBECONFIG_INVALID.
+ */
+export async function connectHub(
+  options: HubOptions,
+  config: CliConfig,
+): Promise<{ readonly kubeconfig: KubeConfig; readonly fleet?: FleetState }> {
+  const { userEnvironment: env } = config;
+  const choice = chooseHub(options, { ...config, hasLocalFleet: existsSync(config.dir) });
+  if (choice.kind === "kubeconfig") {
+    const { paths: path, context } = choice;
+    return {
+      kubeconfig: await loadKubeconfig({ path, env, ...(context !== undefined && { context }) }),
+    };
+  }
+  const fleet = await runningFleet(choice.dir);
+  const kubeconfig = await loadKubeconfig({ path: fleet.kubeconfig, context: choice.context, env });
+  return { kubeconfig, fleet };
 }
 
-/** The kubeconfig of the selected hub. Throws as `runningFleet` does. */
-export async function hubKubeconfig(
-  { kubeconfig, context, dir }: HubOptions,
-  config: CliConfig,
-): Promise<KubeConfig> {
-  const env = config.userEnvironment;
-  if (kubeconfig !== undefined)
-    return loadKubeconfig({ path: kubeconfig, ...(context !== undefined && { context }), env });
-  const fleet = await runningFleet(dir);
-  return loadKubeconfig({ path: fleet.kubeconfig, context: context ?? "hub", env });
+/** The kubeconfig of the selected hub. Throws as `connectHub` does. */
+export async function hubKubeconfig(options: HubOptions, config: CliConfig): Promise<KubeConfig> {
+  return (await connectHub(options, config)).kubeconfig;
 }

@@ -62,6 +62,43 @@ export async function waitForObject<T extends KubeObject>(
   }
 }
 
+export interface WaitForListOptions {
+  readonly rest: KubeRest;
+  readonly labelSelector: string;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Watches the objects of all namespaces that a selector has until the value of `read` is final, and returns it; the last value
+ * after `timeoutMs`. Rejects if they cannot be listed.
+ */
+export async function waitForList<T extends KubeObject, V>(
+  resource: Resource<T>,
+  read: (objects: readonly T[]) => { readonly value: V; readonly isFinal: boolean },
+  { rest, labelSelector, timeoutMs }: WaitForListOptions,
+): Promise<V> {
+  const first = read((await rest.list(resource, { labelSelector })).items);
+  if (first.isFinal || timeoutMs <= 0) return first.value;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(timeoutMs)]);
+  const informer = createInformer<T>({ rest, resource, labelSelector, log: silentLog() });
+  let last = first;
+  const { promise: ended, resolve } = Promise.withResolvers<void>();
+  const check = (): void => {
+    if (!informer.hasSynced) return;
+    last = read([...informer.store.list()]);
+    if (last.isFinal) resolve();
+  };
+  informer.onChange(check);
+  signal.addEventListener("abort", () => resolve());
+  const running = informer.run(signal);
+  informer.synced.then(check, () => resolve());
+  await ended;
+  stop.abort();
+  await running;
+  return last.value;
+}
+
 /**
  * As `Promise.all`, but settles only when all promises have: a caller that cleans up after a failure finds all that was
  * started, and nothing starts afterwards.

@@ -110,11 +110,11 @@ test("a token that a user created does not conflict if no token is needed", () =
   assert.deepEqual(others, nothing);
 });
 
-test("describes the first three of many objects", () => {
-  const clusters = ["a", "b", "c", "d", "e"].map((name) => aCluster(name, ""));
+test("describes the first five of many objects", () => {
+  const clusters = ["a", "b", "c", "d", "e", "f", "g"].map((name) => aCluster(name, ""));
 
   assert.equal(
     describeObjects({ ...nothing, clusters }),
-    "Cluster a, Cluster b, Cluster c and 2 more",
+    "Cluster a, Cluster b, Cluster c, Cluster d, Cluster e and 2 more",
   );
 });

@@ -1,7 +1,9 @@
 /** Which objects on the hub a simulation created, and which conflict with a new simulation. Pure. */
+
 import type { Cluster, ClusterRegistrationToken, HelmOp } from "@flotilla/shared/api";
 import { simulatedLabel } from "@flotilla/shared/api/names";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
 import { clientIdPrefix, clustersWithPrefix, numberedNames, simulationLabel } from "./plan.ts";
 
 export interface SimulationObjects {
@@ -63,8 +65,6 @@ export function conflictingObjects(
   };
 }
 
-const maxNames = 3;
-
 /** The kinds and names of the first objects in one line; "" without objects. */
 export function describeObjects({ tokens, helmOps, clusters }: SimulationObjects): string {
   const all = [
@@ -72,6 +72,5 @@ export function describeObjects({ tokens, helmOps, clusters }: SimulationObjects
     ...helmOps.map(({ metadata }) => `HelmOp ${metadata.name}`),
     ...clusters.map(({ metadata }) => `Cluster ${metadata.name}`),
   ];
-  const more = all.length - maxNames;
-  return `${all.slice(0, maxNames).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return listNames(all);
 }

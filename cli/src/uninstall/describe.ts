@@ -1,11 +1,10 @@
 /** What `flotilla uninstall` says. Pure. */
+
 import { bundleDeployments, type Cluster, clusters } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
 import { clusterOfNamespace, type FleetObjects } from "./fleet-objects.ts";
 import { clusterOf, managedElsewhere, type Waiting } from "./plan.ts";
-
-/** Names in one line. */
-const maxNames = 5;
 
 /** What a fleet has, in one line; undefined when it has nothing. */
 export function describeFleetObjects(fleet: FleetObjects): string | undefined {
@@ -36,12 +35,12 @@ export function describeWaiting({ kind, objects }: Waiting, fleet: FleetObjects)
       const cluster = fleet.clusters.find((each) => keyOf(each) === name);
       return `${name}${agentState(cluster)}`;
     });
-    return `waiting for agents to uninstall ${what}: ${listed(shown)}`;
+    return `waiting for agents to uninstall ${what}: ${listNames(shown)}`;
   }
   const held = objects.filter(({ metadata }) => (metadata.finalizers ?? []).length > 0);
   const finalizers = [...new Set(held.flatMap(({ metadata }) => metadata.finalizers ?? []))];
-  const by = finalizers.length === 0 ? "" : ` (finalizers ${listed(finalizers)})`;
-  return `waiting for ${what} to be removed: ${listed(objects.map(keyOf))}${by}`;
+  const by = finalizers.length === 0 ? "" : ` (finalizers ${listNames(finalizers)})`;
+  return `waiting for ${what} to be removed: ${listNames(objects.map(keyOf))}${by}`;
 }
 
 /** What is left, and how to remove it. */
@@ -60,7 +59,7 @@ export function describeRest(
     ...(others.length === 0
       ? []
       : [
-          `Left as they are, because another system manages them: Clusters ${listed(others)}, with ${deployments.length} BundleDeployments in ${kept.length} namespaces.`,
+          `Left as they are, because another system manages them: Clusters ${listNames(others)}, with ${deployments.length} BundleDeployments in ${kept.length} namespaces.`,
         ]),
     ...(fleet.fluxLease === undefined
       ? []
@@ -106,9 +105,4 @@ export function describeRemedy({ kind }: Waiting, keepReleases: boolean): string
 function plural(kind: string, count: number): string {
   if (count === 1) return kind;
   return kind.endsWith("y") ? `${kind.slice(0, -1)}ies` : `${kind}s`;
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - maxNames;
-  return `${names.slice(0, maxNames).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -5,17 +5,21 @@ import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
 import {
   Actions,
+  AdviceAbout,
   Conditions,
   CopyButton,
   EventList,
+  Examples,
   Fact,
   Facts,
   Failure,
   Loading,
   Source,
   useDetail,
+  usePageTitle,
 } from "../detail/index.ts";
-import { objectKey, plural, useFleet } from "../fleet/index.ts";
+import { objectKey, plural, useFleet, useShownStates } from "../fleet/index.ts";
+import { Message } from "../message/index.ts";
 import { Ago } from "../time/index.ts";
 import { noVersion } from "./filter-targets.ts";
 import { HistoryPanel } from "./history-panel.tsx";
@@ -26,14 +30,16 @@ import "./app-page.css";
 
 export function AppPage(ref: AppRef) {
   const { apps, rows } = useFleet();
+  const states = useShownStates();
   const key = objectKey(ref);
+  usePageTitle(`${ref.kind} ${ref.name}`);
   const [, setVersion] = useParameter("version", "");
   const { kind, namespace, name } = ref;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}`;
   const { data: app, error } = useDetail<"app">(path, [apps.get(key), rows.get(key)]);
   if (error !== null) return <Failure error={error} />;
   if (app === undefined) return <Loading />;
-  const { state, suspended, message, since, ready, desired } = app;
+  const { state, suspended, message, since, ready, desired, examples = [] } = app;
   return (
     <div className="detail">
       <nav className="crumbs" aria-label="Breadcrumb">
@@ -43,7 +49,7 @@ export function AppPage(ref: AppRef) {
         <h1>
           {kind} {name}
         </h1>
-        <StateBadge state={state} suspended={suspended} />
+        <StateBadge state={states.ofApp(app)} suspended={suspended} />
         <span className="soft">
           ready on {ready} of {plural(desired, "cluster")}
           {since !== undefined && (
@@ -53,12 +59,22 @@ export function AppPage(ref: AppRef) {
           )}
           {app.changedAt !== undefined && (
             <>
-              , changed <Ago at={app.changedAt} /> with {app.changedBy}
+              , changed <Ago at={app.changedAt} /> by the field manager {app.changedBy}
             </>
           )}
         </span>
         <Actions target={ref} actions={app.actions} />
-        {message !== undefined && state !== "Ready" && <p className="detail-why">{message}</p>}
+        {examples.length > 0 && (
+          <div className="detail-why">
+            <Examples app={ref} examples={examples} count={desired - ready} />
+          </div>
+        )}
+        {examples.length === 0 && message !== undefined && state !== "Ready" && (
+          <p className="detail-why">
+            <Message text={message} />
+          </p>
+        )}
+        <AdviceAbout object={ref} />
       </header>
       <div className="columns">
         <ChartPanel {...app} />
@@ -66,8 +82,10 @@ export function AppPage(ref: AppRef) {
       </div>
       <TargetsPanel app={ref} />
       <div className="columns">
-        <HistoryPanel app={ref} />
-        <Conditions conditions={app.conditions} />
+        <div className="column">
+          <Conditions conditions={app.conditions} above={message} />
+          <HistoryPanel app={ref} />
+        </div>
         <EventList events={app.events} />
       </div>
       <ValuesPanel app={ref} />

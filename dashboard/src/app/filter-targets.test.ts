@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Target } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
-import { filterTargets, type TargetFilter } from "./filter-targets.ts";
+import { filterTargets, type ShownTarget, type TargetFilter } from "./filter-targets.ts";
 
 const target = (name: string, more: Partial<Target> = {}): Target => ({
   ...{ namespace: "ns", name, isTarget: true, why: "target all", ...more },
@@ -12,7 +12,7 @@ const targets = [
   target("nantes", { state: "Pending" }),
   target("lille", { isTarget: false, why: "no target matches" }),
 ];
-const labelsOf = ({ name }: Target) => (name === "paris" ? ["env=prod"] : []);
+const labelsOf = ({ name }: ShownTarget) => (name === "paris" ? ["env=prod"] : []);
 
 describe("the clusters of an app", () => {
   const cases: readonly (readonly [string, Partial<TargetFilter>, readonly string[]])[] = [

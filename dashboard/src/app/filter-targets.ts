@@ -3,6 +3,9 @@ import type { Target } from "@flotilla/shared/dashboard";
 import { byUrgency } from "../state/index.ts";
 import { matchesText } from "../text/index.ts";
 
+/** With the state as the page shows it. */
+export type ShownTarget = Omit<Target, "state"> & { readonly state?: Target["state"] | "Blocked" };
+
 export interface TargetFilter {
   /** `in`: targets; `out`: the others; `all`. */
   readonly show: string;
@@ -17,10 +20,10 @@ export const noVersion = "none";
 
 /** The worst first, then by name. `labelsOf`: those of the cluster as texts; none if the user may not see it. */
 export function filterTargets(
-  targets: readonly Target[],
-  labelsOf: (target: Target) => readonly string[],
+  targets: readonly ShownTarget[],
+  labelsOf: (target: ShownTarget) => readonly string[],
   { show, version, text }: TargetFilter,
-): readonly Target[] {
+): readonly ShownTarget[] {
   return targets
     .filter(({ isTarget }) => show === "all" || isTarget === (show === "in"))
     .filter((target) => version === "" || versionOf(target) === version)
@@ -32,11 +35,17 @@ export function filterTargets(
     );
 }
 
-function versionOf({ state, version = "" }: Target): string | undefined {
+function versionOf({ state, version = "" }: ShownTarget): string | undefined {
   if (state === undefined) return undefined;
   return version === "" ? noVersion : version;
 }
 
-function textsOf({ namespace, name, why, version = "", message = "" }: Target): readonly string[] {
+function textsOf({
+  namespace,
+  name,
+  why,
+  version = "",
+  message = "",
+}: ShownTarget): readonly string[] {
   return [`${namespace}/${name}`, why, version, message];
 }

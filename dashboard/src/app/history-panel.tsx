@@ -1,13 +1,16 @@
 /** The versions that the app had, and when the clusters got them. */
 import type { AppRef, VersionRecord } from "@flotilla/shared/dashboard";
 import { slowPauseMs, useDetail } from "../detail/index.ts";
-import { objectKey, plural, useFleet } from "../fleet/index.ts";
+import { countVersions, objectKey, useFleet } from "../fleet/index.ts";
 import { Ago } from "../time/index.ts";
+import { versionText } from "./version-text.ts";
 
 export function HistoryPanel({ app }: { readonly app: AppRef }) {
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/history`;
-  const versions = [useFleet().rows.get(objectKey(app))];
+  const row = useFleet().rows.get(objectKey(app));
+  const versions = [row];
+  const notReady = new Map(countVersions(row).map((each) => [each.version, each.notReady]));
   const { data, error } = useDetail<"history">(path, versions, slowPauseMs);
   const history = data?.versions ?? [];
   return (
@@ -19,14 +22,19 @@ export function HistoryPanel({ app }: { readonly app: AppRef }) {
       )}
       <ul className="conditions">
         {history.map((record) => (
-          <Entry key={record.version} {...record} />
+          <Entry key={record.version} {...record} notReady={notReady.get(record.version) ?? 0} />
         ))}
       </ul>
     </section>
   );
 }
 
-function Entry({ version, firstAt, lastAt, clusters, current, failed }: VersionRecord) {
+interface EntryProps extends VersionRecord {
+  /** On how many clusters it is the version, but not up. */
+  readonly notReady: number;
+}
+
+function Entry({ version, firstAt, lastAt, clusters, current, failed, notReady }: EntryProps) {
   return (
     <li className="condition">
       <strong>{version}</strong>
@@ -39,11 +47,7 @@ function Entry({ version, firstAt, lastAt, clusters, current, failed }: VersionR
           </>
         )}
       </span>
-      <p>
-        installed on {plural(clusters, "cluster")}
-        {current > 0 ? `, running on ${current.toLocaleString("en")}` : ", replaced on all of them"}
-        {failed > 0 && `; failed on ${failed.toLocaleString("en")}`}
-      </p>
+      <p>{versionText({ clusters, current, failed, notReady })}</p>
     </li>
   );
 }

@@ -8,6 +8,7 @@ import {
   type Row,
   releaseStateAt,
   useFleet,
+  useShownStates,
   type VersionCount,
   versionAt,
 } from "../fleet/index.ts";
@@ -49,22 +50,21 @@ interface RolloutMapProps {
 
 function RolloutMap({ app, row, counts }: RolloutMapProps) {
   const { columns } = useFleet();
+  const states = useShownStates();
   const [colours, setColours] = useParameter("colours", "state");
   const isDeployed = useCallback((column: number) => (row.states[column] ?? 0) !== 0, [row]);
   const grouping = useGrouping(isDeployed);
   const fingerprints = useMemo(() => fingerprintsOf([row], columns.length), [row, columns]);
-  const tileOf = useCallback(
+  const toneOf = useCallback(
     (column: number) => {
       const state = releaseStateAt(row, column);
       if (state === undefined) return undefined;
-      const { tone } = lookOf(state);
-      const isChanging = tone === "busy";
-      if (colours === "state") return { tone, isChanging };
+      if (colours === "state") return lookOf(states.ofRelease(app, state)).tone;
       const version = versionAt(row, column);
       const index = counts.findIndex((each) => each.version === version);
-      return { tone: toneOfVersion(index, version), isChanging };
+      return toneOfVersion(index, version);
     },
-    [row, counts, colours],
+    [app, states, row, counts, colours],
   );
   return (
     <>
@@ -81,9 +81,9 @@ function RolloutMap({ app, row, counts }: RolloutMapProps) {
       <ClusterMap
         name="The state or version in each cluster; the table below says the same"
         groups={grouping.groups}
-        lookOf={tileOf}
+        toneOf={toneOf}
         fingerprints={fingerprints}
-        textOf={(column) => <TileText row={row} column={column} />}
+        textOf={(column) => <TileText app={app} row={row} column={column} />}
         pageOf={(column) => {
           const cluster = columns[column];
           return cluster === undefined ? undefined : releasePage(cluster, app);
@@ -94,14 +94,22 @@ function RolloutMap({ app, row, counts }: RolloutMapProps) {
   );
 }
 
-function TileText({ row, column }: { readonly row: Row; readonly column: number }) {
+interface TileTextProps {
+  readonly app: AppRef;
+  readonly row: Row;
+  readonly column: number;
+}
+
+function TileText({ app, row, column }: TileTextProps) {
   const { columns } = useFleet();
+  const states = useShownStates();
   const state = releaseStateAt(row, column);
   return (
     <>
       <strong>{columns[column]}</strong>
       <br />
-      {state !== undefined && lookOf(state).word}, {versionAt(row, column) || "not installed"}
+      {state !== undefined && lookOf(states.ofRelease(app, state)).word},{" "}
+      {versionAt(row, column) || "not installed"}
     </>
   );
 }

@@ -14,35 +14,47 @@ import {
   type Row,
   releaseStateAt,
   useFleet,
+  useShownStates,
   versionAt,
 } from "../fleet/index.ts";
 import { type Column, inStates, StateChips, VirtualTable } from "../list/index.ts";
 import { urgencyOf } from "../state/index.ts";
-import { filterTargets, noVersion } from "./filter-targets.ts";
+import { filterTargets, noVersion, type ShownTarget } from "./filter-targets.ts";
 
 export function TargetsPanel({ app }: { readonly app: AppRef }) {
   const { apps, clusters, rows, columnOf } = useFleet();
+  const states = useShownStates();
   const { kind, namespace, name } = app;
   const path = `/api/v1/apps/${kind}/${namespace}/${name}/targets`;
   const key = objectKey(app);
   const row = rows.get(key);
   const { data, error } = useDetail<"targets">(path, [apps.get(key), row], slowPauseMs);
-  const [show, setShow] = useParameter("show", "in");
+  const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
+  // Where it is deployed nowhere the reasons are those of the others.
+  const hasNone = data !== undefined && data.targets.length > 0 && inside === 0;
+  const [chosen, setShow] = useParameter("show", "");
+  const show = chosen === "" ? (hasNone ? "out" : "in") : chosen;
   const [version, setVersion] = useParameter("version", "");
   const [text, setText] = useParameter("text", "");
   const [state, setState] = useParameter("state", "");
   const ofAnyState = useMemo(() => {
-    const targets = (data?.targets ?? []).map((target) => asNow(target, row, columnOf));
-    const labelsOf = (target: Target) => labelTexts(clusters.get(clusterKey(target))?.labels ?? {});
+    const shownAs = { kind, namespace, name };
+    const targets = (data?.targets ?? [])
+      .map((target) => asNow(target, row, columnOf))
+      .map(
+        ({ state: own, ...target }): ShownTarget =>
+          own === undefined ? target : { ...target, state: states.ofRelease(shownAs, own) },
+      );
+    const labelsOf = (target: ShownTarget) =>
+      labelTexts(clusters.get(clusterKey(target))?.labels ?? {});
     return filterTargets(targets, labelsOf, { show, version, text });
-  }, [data, row, columnOf, clusters, show, version, text]);
+  }, [data, row, columnOf, clusters, states, kind, namespace, name, show, version, text]);
   const shown = useMemo(() => inStates(ofAnyState, state), [ofAnyState, state]);
   const versions = useMemo(
     () => countVersions(row).map((each) => each.version || noVersion),
     [row],
   );
   const columns = useMemo(() => columnsOf({ kind, namespace, name }), [kind, namespace, name]);
-  const inside = data?.targets.filter(({ isTarget }) => isTarget).length ?? 0;
   return (
     <section className="card" aria-labelledby="targets-title">
       <div className="panel-head">
@@ -80,6 +92,11 @@ export function TargetsPanel({ app }: { readonly app: AppRef }) {
             rows={shown}
             keyOf={clusterKey}
             columns={columns}
+            empty={
+              data.targets.length === 0
+                ? "There is no Cluster in its workspace, or none that you may list."
+                : "Nothing matches the filters."
+            }
           />
         </>
       )}
@@ -103,17 +120,19 @@ function asNow(
   };
 }
 
-function columnsOf(app: AppRef): readonly Column<Target>[] {
+function columnsOf(app: AppRef): readonly Column<ShownTarget>[] {
   return [
     {
       name: "Cluster",
       width: 14,
+      narrow: "line",
       cell: (target) => <Name app={app} target={target} />,
       sortBy: (target) => target.name,
     },
     {
       name: "State",
       width: 11,
+      narrow: "line",
       cell: ({ state }) =>
         state === undefined ? <span className="soft">none</span> : <StateBadge state={state} />,
       sortBy: ({ state }) => (state === undefined ? undefined : urgencyOf(state)),
@@ -128,12 +147,13 @@ function columnsOf(app: AppRef): readonly Column<Target>[] {
       name: "Why",
       width: 14,
       grow: 1,
+      narrow: "below",
       cell: ({ message, why }) => <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>,
     },
   ];
 }
 
-function Name({ app, target }: { readonly app: AppRef; readonly target: Target }) {
+function Name({ app, target }: { readonly app: AppRef; readonly target: ShownTarget }) {
   return target.state === undefined ? (
     <Link href={`/clusters/${clusterKey(target)}`}>{target.name}</Link>
   ) : (

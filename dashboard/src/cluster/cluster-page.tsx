@@ -5,6 +5,7 @@ import { Link } from "wouter";
 import { releasePage } from "../address/index.ts";
 import { HealthText, StateBadge, SyncText } from "../badge/index.ts";
 import {
+  AdviceAbout,
   Conditions,
   EventList,
   Fact,
@@ -13,15 +14,26 @@ import {
   Loading,
   Source,
   useDetail,
+  usePageTitle,
 } from "../detail/index.ts";
-import { clusterKey, labelTexts, objectKey, plural, useFleet } from "../fleet/index.ts";
+import {
+  clusterKey,
+  labelTexts,
+  objectKey,
+  plural,
+  useFleet,
+  useShownStates,
+} from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
+import { Message } from "../message/index.ts";
 import { byUrgency, urgencyOf } from "../state/index.ts";
 import { Ago, useNow } from "../time/index.ts";
 
 export function ClusterPage(ref: ClusterRef) {
   const fleet = useFleet();
+  const states = useShownStates();
   const key = clusterKey(ref);
+  usePageTitle(`Cluster ${ref.name}`);
   const { data: cluster, error } = useDetail<"cluster">(`/api/v1/clusters/${key}`, [
     fleet.clusters.get(key),
     fleet.releaseChanges.get(key),
@@ -36,7 +48,7 @@ export function ClusterPage(ref: ClusterRef) {
       </nav>
       <header className="detail-head">
         <h1>Cluster {name}</h1>
-        <StateBadge state={state} />
+        <StateBadge state={states.ofCluster(cluster)} />
         <span className="soft">
           {ready} of {plural(desired, "release")} ready
           {since !== undefined && (
@@ -45,12 +57,24 @@ export function ClusterPage(ref: ClusterRef) {
             </>
           )}
         </span>
-        {message !== undefined && state !== "Ready" && <p className="detail-why">{message}</p>}
+        {message !== undefined && state !== "Ready" && (
+          <p className="detail-why">
+            <Message text={message} />
+          </p>
+        )}
+        {state === "Offline" && (
+          <p className="detail-why">
+            What is shown of its releases is what its agent has reported last.
+          </p>
+        )}
+        <AdviceAbout object={{ kind: "Cluster", ...ref }} />
       </header>
       <Releases cluster={cluster} />
       <div className="columns">
-        <Agent {...cluster} />
-        <Conditions conditions={cluster.conditions} />
+        <div className="column">
+          <Agent {...cluster} />
+          <Conditions conditions={cluster.conditions} above={message} />
+        </div>
         <EventList events={cluster.events} />
       </div>
       <Source yaml={cluster.yaml} />
@@ -60,13 +84,16 @@ export function ClusterPage(ref: ClusterRef) {
 
 function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
   const { releases, hiddenReleases, orphans } = cluster;
+  const states = useShownStates();
   const shown = useMemo(
     () =>
-      releases.toSorted(
-        (one, other) =>
-          byUrgency(one.state, other.state) || one.app.name.localeCompare(other.app.name),
-      ),
-    [releases],
+      releases
+        .map((release) => ({ ...release, state: states.ofRelease(release.app, release.state) }))
+        .toSorted(
+          (one, other) =>
+            byUrgency(one.state, other.state) || one.app.name.localeCompare(other.app.name),
+        ),
+    [releases, states],
   );
   const key = clusterKey(cluster);
   const { apps } = useFleet();
@@ -79,6 +106,11 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
         rows={shown}
         keyOf={({ app }) => objectKey(app)}
         columns={columns}
+        empty={
+          hiddenReleases > 0
+            ? "It has only releases that you may not see."
+            : "No target of an app matches it."
+        }
       />
       {hiddenReleases > 0 && (
         <p className="soft">
@@ -96,15 +128,20 @@ function Releases({ cluster }: { readonly cluster: ClusterDetail }) {
   );
 }
 
+type ShownRelease = Omit<ClusterRelease, "state"> & {
+  readonly state: ClusterRelease["state"] | "Blocked";
+};
+
 /** `cluster`: as `NAMESPACE/NAME`. */
 function releaseColumns(
   cluster: string,
   apps: ReadonlyMap<string, unknown>,
-): readonly Column<ClusterRelease>[] {
+): readonly Column<ShownRelease>[] {
   return [
     {
       name: "App",
       width: 16,
+      narrow: "line",
       cell({ app }) {
         const name = (
           <>
@@ -120,6 +157,7 @@ function releaseColumns(
     {
       name: "State",
       width: 12,
+      narrow: "line",
       cell: ({ state, suspended, uninstalling }) =>
         uninstalling ? "Uninstalling" : <StateBadge state={state} suspended={suspended} />,
       sortBy: ({ state }) => urgencyOf(state),
@@ -147,6 +185,7 @@ function releaseColumns(
       name: "Why",
       width: 12,
       grow: 1,
+      narrow: "below",
       cell: ({ message }) => <span title={message}>{message}</span>,
     },
   ];

@@ -1,7 +1,11 @@
-/** What the user may change: each action says what it does and shows the command that does the same before it is run. */
+/**
+ * What the user may change: each action says what it does and shows the command that does the same before it is run. The opened one is
+ * in the address, so that the palette and links open it.
+ */
 import type { Action, ActionName, ActionRequest } from "@flotilla/shared/dashboard";
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { useParameter } from "../address/index.ts";
 import { messageOf, post } from "../api/index.ts";
 import { useSession } from "../session/index.ts";
 import { CopyButton } from "./parts.tsx";
@@ -10,7 +14,11 @@ const looks: Readonly<Record<ActionName, { readonly name: string; readonly text:
   poll: { name: "Poll now", text: "Poll the source now; deploy a newer version if there is one." },
   reconcile: {
     name: "Reconcile",
-    text: "Resolve its chart again, and reconcile its releases in all clusters.",
+    text: "Resolve its chart again, and reconcile its releases in all clusters. Drift that is only reported stays.",
+  },
+  "correct-drift": {
+    name: "Correct drift",
+    text: "Change back, once, what others have changed in the objects of its releases. Helm does not run.",
   },
   retry: { name: "Retry", text: "Retry failed releases and reset their failure count." },
   force: { name: "Force", text: "Upgrade its releases with Helm, whatever their state." },
@@ -18,27 +26,46 @@ const looks: Readonly<Record<ActionName, { readonly name: string; readonly text:
   resume: { name: "Resume", text: "Resume reconciling with the current spec." },
 };
 
+export function actionName(action: ActionName): string {
+  return looks[action].name;
+}
+
+const parameter = "action";
+
+/** Of the page that is shown, with the action opened. */
+export function actionAddress(action: ActionName): string {
+  const parameters = new URLSearchParams(location.search);
+  parameters.set(parameter, action);
+  return `${location.pathname}?${parameters.toString()}`;
+}
+
 export interface ActionsProps {
   readonly target: Pick<ActionRequest, "kind" | "namespace" | "name">;
   readonly actions: readonly Action[];
+  /** What they concern, where that is more than the page shows. */
+  readonly scope?: string;
 }
 
-export function Actions({ target, actions }: ActionsProps) {
-  const [opened, setOpened] = useState<ActionName>();
+/** Those that the user may not run are there, too, with the reason. */
+export function Actions({ target, actions, scope }: ActionsProps) {
+  const [opened, setOpened] = useParameter(parameter, "");
   return (
     <div className="actions">
+      {scope !== undefined && actions.length > 0 && <span className="soft">{scope}</span>}
       {actions.map((action) => (
         <div key={action.action} className="action">
           <button
             type="button"
             className="button"
             aria-expanded={opened === action.action}
-            onClick={() => setOpened(opened === action.action ? undefined : action.action)}
+            aria-disabled={!action.allowed}
+            title={action.reason}
+            onClick={() => setOpened(opened === action.action ? "" : action.action)}
           >
-            {looks[action.action].name}
+            {actionName(action.action)}
           </button>
           {opened === action.action && (
-            <ActionPanel target={target} {...action} close={() => setOpened(undefined)} />
+            <ActionPanel target={target} {...action} close={() => setOpened("")} />
           )}
         </div>
       ))}
@@ -58,6 +85,9 @@ function ActionPanel({
   const { csrfToken } = useSession();
   const [problem, setProblem] = useState(reason);
   const [isBusy, setBusy] = useState(false);
+  const panel = useRef<HTMLDivElement>(null);
+  // The next tab stop is in it, also after the palette has opened it.
+  useEffect(() => panel.current?.focus(), []);
 
   async function run(): Promise<void> {
     setBusy(true);
@@ -72,12 +102,16 @@ function ActionPanel({
   }
 
   return (
-    <div className="action-panel">
+    <div className="action-panel" ref={panel} tabIndex={-1}>
       <p>{looks[action].text}</p>
       <p>
         <code>{command}</code> <CopyButton text={command} what="the command" />
       </p>
-      {problem !== undefined && <p role="alert">{problem}</p>}
+      {problem !== undefined && (
+        <p role="alert" className="action-problem">
+          {problem}
+        </p>
+      )}
       <div className="action-buttons">
         <button
           type="button"
@@ -85,7 +119,7 @@ function ActionPanel({
           disabled={!allowed || isBusy}
           onClick={() => void run()}
         >
-          {isBusy ? "Requesting …" : looks[action].name}
+          {isBusy ? "Requesting …" : actionName(action)}
         </button>
         <button type="button" className="button" onClick={close}>
           Cancel

@@ -22,7 +22,7 @@ const words: Readonly<Record<string, Words>> = {
     Unknown: ["busy", "Its source was not read yet."],
   },
   Reconciling: {
-    True: ["busy", "Something new is being deployed."],
+    True: ["busy", "Something is being deployed, or is tried again."],
     False: ["good", "Nothing is waiting to be deployed."],
     Unknown: ["busy", "Whether something is being deployed is not known yet."],
   },

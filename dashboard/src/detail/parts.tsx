@@ -3,9 +3,11 @@ import type { AppDetail, FleetEvent } from "@flotilla/shared/dashboard";
 import { type ReactNode, useState } from "react";
 import { ApiError } from "../api/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import { Message } from "../message/index.ts";
 import { scrollRegion } from "../scroll/index.ts";
 import type { Tone } from "../state/index.ts";
 import { Ago } from "../time/index.ts";
+import { withEachMessageOnce } from "./condition-messages.ts";
 import { wordsOf } from "./condition-words.ts";
 import "./parts.css";
 
@@ -64,11 +66,15 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
   );
 }
 
-/** What is wrong comes first. */
-export function Conditions({ conditions }: Pick<AppDetail, "conditions">) {
-  const shown = conditions
+/** What is wrong comes first. `above`: a message that the page shows already. */
+export function Conditions({
+  conditions,
+  above = "",
+}: Pick<AppDetail, "conditions"> & { readonly above?: string | undefined }) {
+  const sorted = conditions
     .map((condition) => ({ ...condition, ...wordsOf(condition) }))
     .sort((one, other) => order.indexOf(one.tone) - order.indexOf(other.tone));
+  const shown = withEachMessageOnce(sorted, above);
   return (
     <section className="card" aria-labelledby="conditions-title">
       <h2 id="conditions-title">Conditions</h2>
@@ -83,7 +89,11 @@ export function Conditions({ conditions }: Pick<AppDetail, "conditions">) {
               {type}={status}
               {reason !== undefined && `, ${reason}`}
             </p>
-            {message !== undefined && <p className="condition-message">{message}</p>}
+            {message !== undefined && (
+              <p className="condition-message">
+                <Message text={message} />
+              </p>
+            )}
           </li>
         ))}
       </ul>
@@ -108,7 +118,9 @@ export function EventList({ events }: { readonly events: readonly FleetEvent[] }
             <span className="soft">
               <Ago at={time} />
             </span>
-            <p>{message}</p>
+            <p>
+              <Message text={message} />
+            </p>
           </li>
         ))}
       </ul>

@@ -3,6 +3,7 @@ import type { FleetEvent } from "@flotilla/shared/dashboard";
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
+import { usePageTitle } from "../detail/index.ts";
 import { NamespaceField, SearchField, SelectField } from "../field/index.ts";
 import { useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
@@ -45,6 +46,7 @@ const columns: readonly Column<FleetEvent>[] = [
 ];
 
 export function EventsPage() {
+  usePageTitle("Events");
   const { events } = useFleet();
   const [text, setText] = useParameter("text", "");
   const [type, setType] = useParameter("type", "");

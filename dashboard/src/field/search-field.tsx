@@ -5,14 +5,18 @@ export interface SearchFieldProps {
   readonly placeholder: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
+  /** What it has cannot be used. */
+  readonly isInvalid?: boolean;
 }
 
-export function SearchField({ name, placeholder, value, onChange }: SearchFieldProps) {
+export function SearchField(props: SearchFieldProps) {
+  const { name, placeholder, value, onChange, isInvalid = false } = props;
   return (
     <input
       type="search"
       placeholder={placeholder}
       aria-label={name}
+      aria-invalid={isInvalid}
       value={value}
       onChange={(event) => onChange(event.target.value)}
     />

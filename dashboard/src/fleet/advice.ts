@@ -1,5 +1,9 @@
-/** What to do about something that needs attention. Pure. */
-import type { Concern } from "./summary.ts";
+/**
+ * What to do about something that needs attention. Decided by its kind, state, reason and the code of its error; messages are for
+ * people. Pure.
+ */
+import { blockerText } from "./blocker-text.ts";
+import type { Concern } from "./concern.ts";
 
 export interface Advice {
   readonly text: string;
@@ -7,18 +11,27 @@ export interface Advice {
   readonly command?: string;
 }
 
-export function adviceFor(concern: Concern): Advice | undefined {
+/** `cluster`: the name of the one that is looked at; absent: any. */
+export function adviceFor(concern: Concern, cluster = "CLUSTER"): Advice | undefined {
   const { kind, namespace, name, state } = concern;
   if (kind === "Cluster") return adviceForCluster(concern);
   const object = `${kind.toLowerCase()} ${name} -n ${namespace}`;
   switch (state) {
+    case "Blocked":
+      return adviceForBlocked(concern);
+    case "NoTargets":
+      return {
+        text: "Correct its targets, or the labels of a Cluster; it is deployed as soon as one matches.",
+        command: `kubectl get clusters.fleet.cattle.io -n ${namespace} --show-labels`,
+      };
     case "NotAccepted":
     case "Failed":
     case "Stalled":
       return adviceForSource(concern, object);
     case "NotReady":
       return {
-        text: "Open it, choose a cluster, and read the reason at the object: its events and its pods' last log lines are there.",
+        text: "Read the reason at the object that is not ready, on the page of the release in that cluster: its events and its pods' last log lines are there.",
+        command: `flotilla logs ${kind.toLowerCase()}/${name} -n ${namespace} --cluster ${cluster}`,
       };
     case "ErrApplied":
       return {
@@ -27,12 +40,13 @@ export function adviceFor(concern: Concern): Advice | undefined {
       };
     case "Modified":
       return {
-        text: "Objects of the release were changed in the cluster. See what differs, then set spec.correctDrift, or put the change into the values.",
-        command: `flotilla diff ${kind.toLowerCase()}/${name} -n ${namespace} --cluster CLUSTER`,
+        text: "Objects of the release were changed in the cluster. See what differs, then correct it, or put the change into the values.",
+        command: `flotilla diff ${kind.toLowerCase()}/${name} -n ${namespace} --cluster ${cluster}`,
       };
     case "Offline":
       return {
-        text: "It keeps running on the clusters that are offline, and gets what is new when their agents reconnect. The clusters are in this list, too.",
+        text: "It keeps running on the clusters that are offline, and gets what is new when their agents reconnect.",
+        command: `kubectl get clusters.fleet.cattle.io -n ${namespace}`,
       };
     default:
       return undefined;
@@ -50,7 +64,7 @@ function adviceForCluster({ state, name, namespace }: Concern): Advice {
     case "Offline":
       return {
         text: "What runs there keeps running, and its agent applies what is new when it reconnects. Check that the cluster is up, that its agent runs, and that it reaches the hub.",
-        command: "kubectl -n flotilla-agent logs deployment/flotilla-agent   # in that cluster",
+        command: "kubectl -n flotilla-agent get pods   # in that cluster",
       };
     case "WaitCheckIn":
       return {
@@ -62,42 +76,132 @@ function adviceForCluster({ state, name, namespace }: Concern): Advice {
   }
 }
 
-/** Where the hub could not read or resolve something: the message says which of its reasons it is. */
-function adviceForSource({ state, message }: Concern, object: string): Advice {
-  if (isAboutCredentials(message))
-    return {
-      text: "The registry or repository rejects the credentials. Correct the Secret that it names; the hub reads it again at once.",
-      command: `kubectl describe ${object}`,
-    };
-  if (isUnreachable(message))
-    return {
-      text: "The repository or registry cannot be reached from the hub. Check its address and the network; retries continue.",
-      command: `kubectl describe ${object}`,
-    };
-  if (isAboutVersion(message))
-    return {
-      text: "Correct the chart or the version constraint, or publish such a version: the next poll finds it. What is deployed keeps running.",
-      command: `kubectl edit ${object}`,
-    };
-  if (state === "Stalled")
-    return {
-      text: "What is deployed keeps running. Correct what the message names.",
-      command: `kubectl describe ${object}`,
-    };
-  return { text: "Correct what the message names.", command: `kubectl edit ${object}` };
+function adviceForBlocked({ kind, namespace, name, blocker }: Concern): Advice {
+  if (blocker === undefined) return { text: "Open it: its conditions say what it waits for." };
+  const { ref, why } = blocker;
+  const other = `${ref.kind.toLowerCase()} ${ref.name} -n ${ref.namespace}`;
+  const isItself = ref.kind === kind && ref.namespace === namespace && ref.name === name;
+  switch (why) {
+    case "absent":
+      return {
+        text: `${blockerText(blocker)} Create it, or correct dependsOn.`,
+        command: `kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}`,
+      };
+    case "suspended":
+      return {
+        text: isItself ? "Resume it on its page." : `Resume ${ref.kind} ${ref.name} on its page.`,
+        command: `kubectl describe ${other}`,
+      };
+    case "rejected":
+      return {
+        text: `Correct ${ref.kind} ${ref.name}; it continues as soon as that is ready.`,
+        command: `kubectl describe ${other}`,
+      };
+    case "blocked":
+      return {
+        text: "They wait for each other. Remove one of them from a dependsOn.",
+        command: `kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}`,
+      };
+  }
 }
 
-/** Here and below: for people, who read the message itself, too. */
-function isUnreachable(message: string): boolean {
-  return /connection refused|connection reset|timed? ?out|ENOTFOUND|EAI_AGAIN|no such host|certificate/i.test(
-    message,
-  );
+/** Where the hub could not read, resolve or accept something. */
+function adviceForSource(concern: Concern, object: string): Advice {
+  const { namespace, secret, code, reason } = concern;
+  const describe = `kubectl describe ${object}`;
+  switch (subjectOf(reason, code)) {
+    case "credentials":
+      return secret === ""
+        ? {
+            text: "The registry or repository denies access, and it is read without a Secret: name one with credentials.",
+            command: `kubectl edit ${object}`,
+          }
+        : {
+            text: `Correct the Secret ${namespace}/${secret}; the hub reads it again at once.`,
+            command: `kubectl describe secret ${secret} -n ${namespace}`,
+          };
+    case "network":
+      return {
+        text: "It cannot be reached or read from the hub. Check its address, its certificate and the network; retries continue.",
+        command: describe,
+      };
+    case "version":
+      return {
+        text: "Correct the chart or the version constraint, or publish such a version: the next poll finds it. What is deployed keeps running.",
+        command: `kubectl edit ${object}`,
+      };
+    case "policy":
+      return {
+        text: "A Policy of its namespace forbids it. Change what the message names, or have the Policy changed.",
+        command: `kubectl get policies.fleet.cattle.io -n ${namespace} -o yaml`,
+      };
+    case "signature":
+      return {
+        text: "Its signature is missing or not trusted. Sign it, or correct the keys of `verify`.",
+        command: describe,
+      };
+    case "source":
+      return {
+        text: "The source that it names has nothing yet. Correct that source, or its name.",
+        command: describe,
+      };
+    case "chart":
+      return {
+        text: "Correct the chart where it is published; the next version or revision is tried at once.",
+        command: describe,
+      };
+    case undefined:
+      return {
+        text: "Change the field that the message names. What is deployed keeps running.",
+        command: `kubectl edit ${object}`,
+      };
+  }
 }
 
-function isAboutVersion(message: string): boolean {
-  return /no chart version found|no chart named/.test(message);
+type Subject =
+  | "credentials"
+  | "network"
+  | "version"
+  | "policy"
+  | "signature"
+  | "source"
+  | "chart"
+  | undefined;
+
+/** A code says more than the reason of a condition, of which Flux has fewer. */
+function subjectOf(reason: string, code: string): Subject {
+  return subjectOfCode[code] ?? subjectOfReason[reason];
 }
 
-function isAboutCredentials(message: string): boolean {
-  return /\b(401|403|unauthorized|authentication|credentials|denied access)\b/i.test(message);
-}
+const subjectOfReason: Readonly<Record<string, Subject>> = {
+  AuthenticationFailed: "credentials",
+  InvalidCommitSignature: "signature",
+  InvalidTagSignature: "signature",
+  NoSourceArtifact: "source",
+  PolicyViolation: "policy",
+  SourceNotReady: "source",
+  SourceUnavailable: "source",
+  ValuesFilesError: "chart",
+  VerificationError: "signature",
+};
+
+const subjectOfCode: Readonly<Record<string, Subject>> = {
+  CHART_BUILD: "chart",
+  CHART_DEPENDENCY: "chart",
+  CHART_DIGEST_MISMATCH: "chart",
+  CHART_DOWNLOAD: "network",
+  CHART_NOT_FOUND: "version",
+  CHART_NOT_IN_SOURCE: "chart",
+  CHART_VALUES_FILE: "chart",
+  CHART_VERSION_NOT_FOUND: "version",
+  EGRESS_DENIED: "network",
+  HELM_SECRET_UNUSABLE: "credentials",
+  INDEX_FETCH: "network",
+  INDEX_INVALID: "network",
+  POLICY_VIOLATION: "policy",
+  REGISTRY_ANSWER: "network",
+  REGISTRY_RATE_LIMITED: "network",
+  REGISTRY_UNAUTHORIZED: "credentials",
+  REGISTRY_UNREACHABLE: "network",
+  REPOSITORY_SECRET_INVALID: "credentials",
+};

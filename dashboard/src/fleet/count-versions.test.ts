@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { App } from "@flotilla/shared/dashboard";
+import { stateCharacters } from "@flotilla/shared/dashboard/states";
 import { describe, test } from "vitest";
 import { countVersions, mixedFirst, previousVersion } from "./count-versions.ts";
 import type { Row } from "./fleet-state.ts";
@@ -27,6 +28,34 @@ describe("the versions of an app", () => {
     assert.deepEqual(countVersions(undefined), []);
   });
 
+  test("are ordered as versions where some have no version's form, which come first", () => {
+    const row = rowOf("", "1.9.0", "nightly", "1.10.0", "1.10.0-rc.1");
+    assert.deepEqual(
+      countVersions(row).map(({ version }) => version),
+      ["nightly", "1.10.0", "1.10.0-rc.1", "1.9.0", ""],
+    );
+  });
+
+  test("are unknown on clusters that are offline before they have reported one", () => {
+    const row = rowOf("", "");
+    row.states.set(
+      [stateCharacters.Offline, stateCharacters.WaitApplied].map((each) => each.charCodeAt(0)),
+    );
+
+    assert.deepEqual(countVersions(row), [{ version: "", count: 2, notReady: 1, offline: 1 }]);
+  });
+
+  test("are counted where they are not up: they have failed, or are in progress", () => {
+    const row = rowOf("2", "2", "2", "1");
+    const { NotReady, OutOfSync, Modified, ErrApplied } = stateCharacters;
+    row.states.set([NotReady, OutOfSync, Modified, ErrApplied].map((each) => each.charCodeAt(0)));
+
+    assert.deepEqual(countVersions(row), [
+      { version: "2", count: 3, notReady: 2, offline: 0 },
+      { version: "1", count: 1, notReady: 1, offline: 0 },
+    ]);
+  });
+
   const rows: readonly (readonly [string, Row | undefined, string | undefined])[] = [
     ["is what most of the others have", rowOf("2", "1.8", "1.9", "1.9"), "1.9"],
     ["is none when all have the new one", rowOf("2", "2"), undefined],
@@ -38,17 +67,20 @@ describe("the versions of an app", () => {
       assert.equal(previousVersion(row, "2"), expected);
     });
 
-  test("come first where clusters differ most", () => {
+  test("come first where clusters differ most, then where they are not ready", () => {
     const app = (name: string) => ({ kind: "HelmOp", namespace: "ns", name }) as App;
+    const failing = rowOf("1");
+    failing.states[0] = stateCharacters.NotReady.charCodeAt(0);
     const all = [
       { app: app("same"), counts: countVersions(rowOf("1", "1", "1")) },
       { app: app("few"), counts: countVersions(rowOf("1", "2")) },
       { app: app("many"), counts: countVersions(rowOf("1", "2", "2")) },
       { app: app("alone"), counts: countVersions(rowOf("1")) },
+      { app: app("failing"), counts: countVersions(failing) },
     ];
     assert.deepEqual(
       mixedFirst(all).map(({ app: { name } }) => name),
-      ["many", "few", "same", "alone"],
+      ["many", "few", "failing", "same", "alone"],
     );
   });
 });

@@ -6,6 +6,7 @@ import "./group-head.css";
 export interface GroupHeadProps {
   /** Of the label; "": clusters without it. */
   readonly value: string;
+  readonly name: string;
   readonly count: number;
   /** Where it is. */
   readonly style: CSSProperties;
@@ -13,17 +14,17 @@ export interface GroupHeadProps {
 }
 
 /** For the pointer: the table below the picture has the same for keyboards. */
-export function GroupHead({ value, count, style, onZoom }: GroupHeadProps) {
+export function GroupHead({ value, name, count, style, onZoom }: GroupHeadProps) {
   return (
     <button
       type="button"
       tabIndex={-1}
       className="group-head"
       style={style}
-      title={`${value === "" ? "without the label" : value}: ${plural(count, "cluster")}`}
+      title={`${name}: ${plural(count, "cluster")}`}
       onClick={() => onZoom(value)}
     >
-      {value === "" ? "others" : value} <small>{count}</small>
+      {name} <small>{count}</small>
     </button>
   );
 }

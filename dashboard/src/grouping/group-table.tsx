@@ -24,7 +24,7 @@ export function GroupTable({ groups, onZoom }: GroupTableProps) {
           </tr>
         </thead>
         <tbody>
-          {groups.map(({ value, columns: members }) => {
+          {groups.map(({ value, name, columns: members }) => {
             const states = members.map((column) => stateOfColumn(fleet, column));
             const ready = states.filter((state) => state === "Ready").length;
             const offline = states.filter((state) => state === "Offline").length;
@@ -32,7 +32,7 @@ export function GroupTable({ groups, onZoom }: GroupTableProps) {
               <tr key={value}>
                 <th scope="row">
                   <button type="button" className="button" onClick={() => onZoom(value)}>
-                    {value === "" ? "all others" : value}
+                    {name}
                   </button>
                 </th>
                 <td>{members.length}</td>

@@ -21,11 +21,13 @@ describe("the groups of a label", () => {
   test("have their clusters by name, and those without the label come last", () => {
     const order = columnsByName(fleet.columns);
     assert.deepEqual(groupClusters(fleet, "env", order), [
-      { value: "prod", columns: [1, 0] },
-      { value: "test", columns: [2] },
-      { value: "", columns: [3] },
+      { value: "prod", name: "prod", columns: [1, 0] },
+      { value: "test", name: "test", columns: [2] },
+      { value: "", name: "without env", columns: [3] },
     ]);
-    assert.deepEqual(groupClusters(fleet, noLabel, order), [{ value: "", columns: [1, 2, 0, 3] }]);
+    assert.deepEqual(groupClusters(fleet, noLabel, order), [
+      { value: "", name: "all clusters", columns: [1, 2, 0, 3] },
+    ]);
   });
 
   test("are offered for labels that several clusters share", () => {

@@ -3,8 +3,10 @@ import type { FleetCluster } from "@flotilla/shared/dashboard";
 import type { FleetState } from "../fleet/index.ts";
 
 export interface ClusterGroup {
-  /** The label's value; "": clusters without the label. */
+  /** The label's value; "": clusters without the label, or all. */
   readonly value: string;
+  /** What it is called. */
+  readonly name: string;
   /** Columns of the fleet, by the name of the cluster. */
   readonly columns: readonly number[];
 }
@@ -24,7 +26,7 @@ export function groupClusters(
   label: string,
   order: readonly number[],
 ): readonly ClusterGroup[] {
-  if (label === noLabel) return [{ value: "", columns: order }];
+  if (label === noLabel) return [{ value: "", name: "all clusters", columns: order }];
   const groups = new Map<string, number[]>();
   for (const column of order) {
     const value = clusters.get(columns[column] ?? "")?.labels[label] ?? "";
@@ -34,7 +36,10 @@ export function groupClusters(
   }
   return [...groups]
     .sort(([one], [other]) => (one === "" ? 1 : other === "" ? -1 : one.localeCompare(other)))
-    .map(([value, members]) => ({ value, columns: members }));
+    .map(([value, members]) => ({
+      ...{ value, columns: members },
+      name: value === "" ? `without ${label}` : value,
+    }));
 }
 
 /** The labels that tell clusters apart, those with the fewest values first; a label with a value for each is no group. */

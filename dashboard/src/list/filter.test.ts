@@ -37,6 +37,18 @@ describe("a list", () => {
       assert.deepEqual(namesOf(inStates(rows, chosen)), names);
     });
 
+  test("has what is suspended by its own chip, with the states that are chosen beside it", () => {
+    const given = [
+      { name: "held", state: "OutOfSync", suspended: true },
+      { name: "ready", state: "Ready", suspended: false },
+      { name: "failed", state: "ErrApplied" },
+    ] as const;
+    const shown = (chosen: string) => inStates(given, chosen).map(({ name }) => name);
+    assert.deepEqual(shown("suspended"), ["held"]);
+    assert.deepEqual(shown("suspended,Ready"), ["held", "ready"]);
+    assert.equal(toggled("Ready", "suspended"), "Ready,suspended");
+  });
+
   test("gets and loses a state of its filter by the same click", () => {
     const both = toggled(toggled("", "Ready"), "Pending");
     assert.equal(both, "Ready,Pending");

@@ -1,6 +1,6 @@
 /** What a list shows, as its address has it. Pure. */
 
-import { type AnyState, byUrgency } from "../state/index.ts";
+import { type AnyState, byUrgency, suspendedChip } from "../state/index.ts";
 import { matchesText } from "../text/index.ts";
 import { parseSelector } from "./selector.ts";
 
@@ -24,7 +24,7 @@ export interface Filter {
 
 /** The worst first, then by name. */
 export function filtered<T extends Listed>(all: Iterable<T>, filter: Filter): readonly T[] {
-  const hasLabels = parseSelector(filter.labels);
+  const { matches: hasLabels } = parseSelector(filter.labels);
   return [...all]
     .filter(
       (row) =>
@@ -35,17 +35,23 @@ export function filtered<T extends Listed>(all: Iterable<T>, filter: Filter): re
     .sort((one, other) => byUrgency(one.state, other.state) || one.name.localeCompare(other.name));
 }
 
-/** `states`: names of states, separated by commas; "": all. */
-export function inStates<T extends { readonly state?: AnyState | undefined }>(
-  rows: readonly T[],
-  states: string,
-): readonly T[] {
+export interface Stated {
+  readonly state?: AnyState | undefined;
+  readonly suspended?: boolean;
+}
+
+/** `states`: names of states, and that of what is suspended, separated by commas; "": all. */
+export function inStates<T extends Stated>(rows: readonly T[], states: string): readonly T[] {
   const chosen = new Set(partsOf(states));
-  return chosen.size === 0 ? rows : rows.filter(({ state = "" }) => chosen.has(state));
+  if (chosen.size === 0) return rows;
+  return rows.filter(
+    ({ state = "", suspended = false }) =>
+      chosen.has(state) || (suspended && chosen.has(suspendedChip)),
+  );
 }
 
 /** With `state` if it was not in `states`, and without it otherwise. */
-export function toggled(states: string, state: AnyState): string {
+export function toggled(states: string, state: AnyState | typeof suspendedChip): string {
   const chosen = partsOf(states);
   const next = chosen.includes(state)
     ? chosen.filter((each) => each !== state)

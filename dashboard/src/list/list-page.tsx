@@ -3,6 +3,7 @@ import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
 import { NamespaceField, SearchField } from "../field/index.ts";
 import { filtered, inStates, type Listed } from "./filter.ts";
+import { parseSelector } from "./selector.ts";
 import { StateChips } from "./state-chips.tsx";
 import { type Column, VirtualTable } from "./virtual-table.tsx";
 import "./list-page.css";
@@ -27,6 +28,7 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
   const filter = useDeferredValue(
     useMemo(() => ({ text, namespace, labels }), [text, namespace, labels]),
   );
+  const { problem } = parseSelector(labels);
   const ofAnyState = useMemo(() => filtered(rows, filter), [rows, filter]);
   const shown = useMemo(() => inStates(ofAnyState, state), [ofAnyState, state]);
   const namespaces = useMemo(() => [...new Set(rows.map((row) => row.namespace))].sort(), [rows]);
@@ -53,15 +55,28 @@ export function ListPage<T extends Listed>(props: ListPageProps<T>) {
           placeholder="Labels: env=prod,!edge"
           value={labels}
           onChange={setLabels}
+          isInvalid={problem !== undefined}
         />
         {controls}
       </div>
+      {problem !== undefined && (
+        <p role="alert" className="list-problem">
+          {problem}
+        </p>
+      )}
       <StateChips rows={ofAnyState} chosen={state} choose={setState} />
       <VirtualTable
         name={title}
         rows={shown}
         columns={shownColumns}
         keyOf={keyOf}
+        empty={
+          total === 0
+            ? "Nothing is here yet, or nothing that you may list."
+            : problem === undefined
+              ? "Nothing matches the filters."
+              : ""
+        }
         maxHeightPx={620}
       />
     </section>

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
+import { usePageTitle } from "../detail/index.ts";
 import { SearchField, SelectField } from "../field/index.ts";
 import {
   appsInCluster,
@@ -13,6 +14,7 @@ import {
   labelTexts,
   objectKey,
   useFleet,
+  useShownStates,
 } from "../fleet/index.ts";
 import { type AnyState, urgencyOf } from "../state/index.ts";
 import { Ago } from "../time/index.ts";
@@ -20,7 +22,7 @@ import type { Listed } from "./filter.ts";
 import { ListPage } from "./list-page.tsx";
 import type { Column } from "./virtual-table.tsx";
 
-type Row<T> = T & Listed;
+type Row<T> = Omit<T, "state"> & Listed;
 type Cells<T> = Omit<Column<T>, "name">;
 
 interface Stated {
@@ -37,16 +39,36 @@ const since: Column<Stated> = {
   cell: ({ since: at }) => (at === undefined ? "" : <Ago at={at} style="age" />),
   sortBy: ({ since: at }) => (at === undefined ? undefined : -Date.parse(at)),
 };
-const why: Column<Stated> = {
-  name: "Why",
-  width: 12,
-  grow: 2,
-  cell: ({ state, message = "" }) =>
-    state === "Ready" ? "" : <span title={message}>{message}</span>,
-};
+/** `more`: what a phone shows beside since when it is so, because other columns have no room there. */
+function why<T extends Stated>(more: (row: T) => readonly string[]): Column<T> {
+  const reasonOf = ({ state, message = "" }: Stated) => (state === "Ready" ? "" : message);
+  return {
+    name: "Why",
+    width: 12,
+    grow: 2,
+    narrow: "below",
+    cell: (row) => <span title={reasonOf(row)}>{reasonOf(row)}</span>,
+    narrowCell: (row) => (
+      <>
+        <span className="soft">
+          {more(row)
+            .filter((text) => text !== "")
+            .join(", ")}
+          {row.since !== undefined && (
+            <>
+              , since <Ago at={row.since} style="age" />
+            </>
+          )}
+        </span>
+        {reasonOf(row) !== "" && <>: {reasonOf(row)}</>}
+      </>
+    ),
+  };
+}
 const state: Column<Stated> = {
   name: "State",
   width: 11,
+  narrow: "line",
   cell: ({ state: each, suspended = false }) => <StateBadge state={each} suspended={suspended} />,
   sortBy: ({ state: each }) => urgencyOf(each),
 };
@@ -69,6 +91,7 @@ const objectName: Column<Parameters<typeof pageOf>[0]> = {
   name: "Name",
   width: 11,
   grow: 1,
+  narrow: "line",
   cell: (row) => (
     <Link href={pageOf(row)}>
       <span className="soft">{row.kind}</span> {row.name}
@@ -84,12 +107,14 @@ const appColumns: readonly Column<Row<App>>[] = [
   { name: "Version", width: 5.5, ...textual(({ version = "" }) => version) },
   { name: "Chart", width: 7, grow: 1, ...textual(({ chart }) => chart) },
   since,
-  why,
+  why((app) => [`${app.ready}/${app.desired} ready`, app.version ?? ""]),
 ];
 
 export function AppList() {
+  usePageTitle("Apps");
   const fleet = useFleet();
   const { apps } = fleet;
+  const states = useShownStates();
   const [chart, setChart] = useParameter("chart", "");
   const [cluster, setCluster] = useParameter("cluster", "");
   const inCluster = useMemo(
@@ -102,10 +127,10 @@ export function AppList() {
         .filter((app) => chart === "" || app.chart === chart)
         .filter((app) => inCluster?.has(objectKey(app)) ?? true)
         .map((app) => ({
-          ...app,
+          ...{ ...app, message: reasonText(app), state: states.ofApp(app) },
           texts: [app.kind, app.chart, app.version ?? "", app.message ?? "", suspendedText(app)],
         })),
-    [apps, chart, inCluster],
+    [apps, states, chart, inCluster],
   );
   return (
     <ListPage
@@ -146,6 +171,7 @@ const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
     name: "Name",
     width: 9,
     grow: 1,
+    narrow: "line",
     cell: (cluster) => <Link href={`/clusters/${clusterKey(cluster)}`}>{cluster.name}</Link>,
     sortBy: ({ name }) => name,
   },
@@ -153,7 +179,7 @@ const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
   ready,
   { name: "Agent", width: 4.5, ...textual(({ agentVersion = "" }) => agentVersion) },
   since,
-  why,
+  why((cluster) => [`${cluster.ready}/${cluster.desired} ready`]),
   {
     name: "Labels",
     width: 9,
@@ -163,8 +189,10 @@ const clusterColumns: readonly Column<Row<FleetCluster>>[] = [
 ];
 
 export function ClusterList() {
+  usePageTitle("Clusters");
   const fleet = useFleet();
   const { clusters } = fleet;
+  const states = useShownStates();
   const [chart, setChart] = useParameter("chart", "");
   const withChart = useMemo(
     () => (chart === "" ? undefined : clustersWithChart(fleet, chart)),
@@ -175,10 +203,10 @@ export function ClusterList() {
       [...clusters.values()]
         .filter((cluster) => withChart?.has(clusterKey(cluster)) ?? true)
         .map((cluster) => ({
-          ...cluster,
+          ...{ ...cluster, state: states.ofCluster(cluster) },
           texts: [cluster.agentVersion ?? "", ...labelTexts(cluster.labels), cluster.message ?? ""],
         })),
-    [clusters, withChart],
+    [clusters, states, withChart],
   );
   return (
     <ListPage
@@ -198,10 +226,11 @@ const sourceColumns: readonly Column<Row<FleetSource>>[] = [
   { name: "Revision", width: 7, grow: 1, ...textual(({ revision = "" }) => revision) },
   { name: "Address", width: 8, grow: 1, ...textual(({ url }) => url) },
   since,
-  why,
+  why(({ url }) => [url]),
 ];
 
 export function SourceList() {
+  usePageTitle("Sources");
   const { sources } = useFleet();
   const rows = useMemo(
     () =>
@@ -215,6 +244,14 @@ export function SourceList() {
     [sources],
   );
   return <ListPage title="Sources" rows={rows} columns={sourceColumns} keyOf={objectKey} />;
+}
+
+/** Of an app whose state is that of releases: the first cluster in it, without the counts that are for `kubectl get`. */
+function reasonText({ examples = [], message = "" }: App): string {
+  const [first] = examples;
+  if (first === undefined) return message;
+  const name = first.cluster.slice(first.cluster.indexOf("/") + 1);
+  return first.message === undefined ? name : `${name}: ${first.message}`;
 }
 
 /** So that what is suspended is found by this word. */

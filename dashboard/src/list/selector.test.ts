@@ -20,13 +20,20 @@ describe("a label selector", () => {
     ["env in (prod, test), region=eu", ["paris", "lyon"]],
     ["env notin (prod)", ["lyon", "austin"]],
     ["region in (us,eu),!edge", ["paris", "austin"]],
-    ["env in (prod", ["paris"]],
     ["env=prod,", ["paris"]],
     ["toString", []],
   ];
+  for (const wrong of ["team in (t1,t2", "env in", "a b", "=prod", "env=a=b", "!", "-x"])
+    test(`"${wrong}" is an error`, () => {
+      const { matches, problem } = parseSelector(wrong);
+      assert.match(problem ?? "", /^This is not a label selector: /);
+      assert.equal(Object.values(objects).some(matches), false);
+    });
+
   for (const [selector, names] of cases)
     test(`"${selector}" matches ${names.join(", ") || "nothing"}`, () => {
-      const matches = parseSelector(selector);
+      const { matches, problem } = parseSelector(selector);
+      assert.equal(problem, undefined);
       const matching = Object.entries(objects).filter(([, labels]) => matches(labels));
       assert.deepEqual(
         matching.map(([name]) => name),

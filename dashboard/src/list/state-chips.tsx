@@ -1,12 +1,12 @@
 /** The states that occur in a list, with their counts, the worst first; any number of them is chosen. */
 import { StateBadge } from "../badge/index.ts";
 import { countStates } from "../fleet/index.ts";
-import type { AnyState } from "../state/index.ts";
-import { partsOf, toggled } from "./filter.ts";
+import { suspendedChip } from "../state/index.ts";
+import { partsOf, type Stated, toggled } from "./filter.ts";
 
 export interface StateChipsProps {
   /** What the other filters leave. */
-  readonly rows: readonly { readonly state?: AnyState | undefined }[];
+  readonly rows: readonly Stated[];
   /** Separated by commas; "": all. */
   readonly chosen: string;
   readonly choose: (states: string) => void;
@@ -14,6 +14,7 @@ export interface StateChipsProps {
 
 export function StateChips({ rows, chosen, choose }: StateChipsProps) {
   const states = new Set(partsOf(chosen));
+  const suspended = rows.filter((row) => row.suspended === true).length;
   return (
     <fieldset className="chips">
       <legend className="visually-hidden">States</legend>
@@ -29,6 +30,16 @@ export function StateChips({ rows, chosen, choose }: StateChipsProps) {
             <StateBadge state={state} /> {count.toLocaleString("en")}
           </button>
         ),
+      )}
+      {suspended > 0 && (
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={states.has(suspendedChip)}
+          onClick={() => choose(toggled(chosen, suspendedChip))}
+        >
+          Suspended {suspended.toLocaleString("en")}
+        </button>
       )}
       {states.size > 0 && (
         <button type="button" className="chip" onClick={() => choose("")}>

@@ -13,10 +13,11 @@ import {
   useTable,
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useMemo, useRef } from "react";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { useParameter } from "../address/index.ts";
 import { scrollRegion } from "../scroll/index.ts";
 import { compareValues, formatSort, parseSort, type SortValue } from "./sort.ts";
+import { useNarrow } from "./use-narrow.ts";
 import "./virtual-table.css";
 
 export interface Column<T> {
@@ -26,6 +27,10 @@ export interface Column<T> {
   /** Its part of the space that is left; absent: none. */
   readonly grow?: number;
   readonly cell: (row: T) => ReactNode;
+  /** Where it is on a phone: in the line of the name, or below it; absent: it is left out there. */
+  readonly narrow?: "line" | "below";
+  /** What is in it on a phone, where that is more. */
+  readonly narrowCell?: (row: T) => ReactNode;
   /** What the column is sorted by; absent: it cannot be. */
   readonly sortBy?: (row: T) => SortValue;
 }
@@ -37,16 +42,24 @@ export interface VirtualTableProps<T extends object> {
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
+  /** Said in place of rows; "": nothing. */
+  readonly empty?: string;
   /** Longer tables scroll. */
   readonly maxHeightPx?: number;
 }
 
 const rowHeight = 36;
+/** Of three lines: two of them for what is below the name. */
+const narrowRowHeight = 76;
 const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSortedRowModel() });
 type Features = typeof features;
 
 export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
-  const { name, rows, columns, keyOf, maxHeightPx = 480 } = props;
+  const { name, rows, columns: all, keyOf, maxHeightPx = 480 } = props;
+  const { empty = "Nothing matches." } = props;
+  const isNarrow = useNarrow() && all.some(({ narrow }) => narrow !== undefined);
+  const columns = useMemo(() => (isNarrow ? narrowed(all) : all), [all, isNarrow]);
+  const height = isNarrow ? narrowRowHeight : rowHeight;
   const [sort, setSort] = useParameter("sort", "");
   const sorting = useMemo(() => parseSort(sort), [sort]);
   const definitions = useMemo(() => columns.map(definitionOf), [columns]);
@@ -61,10 +74,13 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
   const virtual = useVirtualizer({
     count: shown.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => height,
     overscan: 10,
   });
-  const template = templateOf(columns);
+  // Rows that were measured for the other width.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when the height changes
+  useEffect(() => virtual.measure(), [height]);
+  const template = isNarrow ? narrowTemplate : templateOf(columns);
   return (
     <div className="table-frame">
       <div
@@ -90,7 +106,7 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
                 role="row"
                 aria-rowindex={index + 2}
                 className="table-row"
-                style={{ ...template, transform: `translateY(${start}px)`, blockSize: rowHeight }}
+                style={{ ...template, transform: `translateY(${start}px)`, blockSize: height }}
               >
                 <Cells row={row} columns={columns} />
               </div>
@@ -98,9 +114,20 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
           })}
         </div>
       </div>
-      {shown.length === 0 && <p className="soft">Nothing matches.</p>}
+      {shown.length === 0 && empty !== "" && <p className="soft">{empty}</p>}
     </div>
   );
+}
+
+/** Of a phone: the name and the state beside each other, and the reason below them. */
+const narrowTemplate = { gridTemplateColumns: "minmax(0, 1fr) auto", columnGap: "0.75rem" };
+
+function narrowed<T>(columns: readonly Column<T>[]): readonly Column<T>[] {
+  const kept = (where: Column<T>["narrow"]) => columns.filter(({ narrow }) => narrow === where);
+  return [...kept("line"), ...kept("below")].map((column) => ({
+    ...column,
+    cell: column.narrowCell ?? column.cell,
+  }));
 }
 
 const gap = 1;
@@ -157,8 +184,8 @@ function Cells<T extends object>({
   readonly row: Row<Features, T>;
   readonly columns: readonly Column<T>[];
 }) {
-  return columns.map(({ name, cell }) => (
-    <span key={name} role="cell" className="table-cell">
+  return columns.map(({ name, narrow, cell }) => (
+    <span key={name} role="cell" className={`table-cell table-${narrow ?? "wide"}`}>
       {cell(original)}
     </span>
   ));

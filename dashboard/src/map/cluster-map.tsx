@@ -1,10 +1,14 @@
-/** Clusters as tiles, grouped by a label: what each is like by colour and shape, and what happens there as motion. */
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+/**
+ * Clusters as tiles, grouped by a label: what each is like by colour and shape, and what has changed there as motion, for a moment.
+ * What is in progress does not move: that may last for hours, and each frame costs processor time.
+ */
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { Tip, usePalette, useSize } from "../canvas/index.ts";
 import { type ClusterGroup, GroupHead } from "../grouping/index.ts";
+import type { Tone } from "../state/index.ts";
 import { changedColumns } from "./changes.ts";
-import { type Brush, drawChange, drawTile, type TileDrawing, type TileLook } from "./draw.ts";
+import { type Brush, drawChange, drawTile, type TileDrawing } from "./draw.ts";
 import { columnAt, layoutMap, tilesOf } from "./layout.ts";
 import { useAnimation } from "./use-animation.ts";
 import "./cluster-map.css";
@@ -14,7 +18,7 @@ export interface ClusterMapProps {
   readonly name: string;
   readonly groups: readonly ClusterGroup[];
   /** Here and below: of the fleet's column. */
-  readonly lookOf: (column: number) => TileLook | undefined;
+  readonly toneOf: (column: number) => Tone | undefined;
   /** Numbers that differ as soon as something in a cluster has changed. */
   readonly fingerprints: Uint32Array;
   readonly textOf: (column: number) => ReactNode;
@@ -25,10 +29,9 @@ export interface ClusterMapProps {
 const maxHeight = 300;
 /** How long a change can be seen. */
 const fadeMs = 1_200;
-const pulseMs = 1_600;
 
 export function ClusterMap(props: ClusterMapProps) {
-  const { name, groups, lookOf, fingerprints, textOf, pageOf, onZoom } = props;
+  const { name, groups, toneOf, fingerprints, textOf, pageOf, onZoom } = props;
   const [, go] = useLocation();
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -37,8 +40,8 @@ export function ClusterMap(props: ClusterMapProps) {
   const [pointed, setPointed] = useState<{ column: number; x: number; y: number }>();
   const layout = useMemo(() => layoutMap(groups, width, maxHeight), [groups, width]);
   const tiles = useMemo(
-    () => [...tilesOf(layout)].map((tile) => ({ ...tile, look: lookOf(tile.column) })),
-    [layout, lookOf],
+    () => [...tilesOf(layout)].map((tile) => ({ ...tile, tone: toneOf(tile.column) })),
+    [layout, toneOf],
   );
   const changes = useChanges(fingerprints);
   const brush = useRef<Brush>(undefined);
@@ -54,15 +57,15 @@ export function ClusterMap(props: ClusterMapProps) {
     for (const tile of tiles) drawTile(brush.current, tile);
   }, [tiles, layout, width, palette]);
 
-  useAnimation(
-    useCallback(
-      (nowMs) => {
-        if (brush.current === undefined) return false;
-        return animate(brush.current, tiles, changes, nowMs);
-      },
-      [tiles, changes],
-    ),
+  const draw = useMemo(
+    () =>
+      changes.size === 0
+        ? undefined
+        : (nowMs: number) =>
+            brush.current !== undefined && fade(brush.current, { tiles, changes }, nowMs),
+    [tiles, changes],
   );
+  useAnimation(draw, canvas);
 
   function point(event: React.MouseEvent<HTMLCanvasElement>) {
     const box = event.currentTarget.getBoundingClientRect();
@@ -74,10 +77,10 @@ export function ClusterMap(props: ClusterMapProps) {
   return (
     <div className="map" ref={frame} style={{ minBlockSize: layout.height }}>
       {layout.headHeight > 0 &&
-        layout.blocks.map(({ value, columns, x, y, width: wide }) => (
+        layout.blocks.map(({ value, name: group, columns, x, y, width: wide }) => (
           <GroupHead
             key={value}
-            {...{ value, count: columns.length, onZoom }}
+            {...{ value, name: group, count: columns.length, onZoom }}
             style={{ insetInlineStart: x, insetBlockStart: y, inlineSize: wide }}
           />
         ))}
@@ -121,24 +124,19 @@ function useChanges(fingerprints: Uint32Array): Map<number, number> {
   return seen.changes;
 }
 
-/** What is in progress pulses, and what has changed fades. Returns whether there is more to draw. */
-function animate(
-  brush: Brush,
-  tiles: readonly TileDrawing[],
-  changes: Map<number, number>,
-  nowMs: number,
-): boolean {
-  const opacity = 0.7 + 0.3 * Math.cos((nowMs / pulseMs) * 2 * Math.PI);
-  let hasMore = false;
+interface Motion {
+  readonly tiles: readonly TileDrawing[];
+  readonly changes: Map<number, number>;
+}
+
+/** Returns whether there is more to draw. What has faded is deleted, also where its cluster is not in the picture. */
+function fade(brush: Brush, { tiles, changes }: Motion, nowMs: number): boolean {
   for (const tile of tiles) {
     const changedAt = changes.get(tile.column);
-    if (changedAt !== undefined) {
-      const ageMs = nowMs - changedAt;
-      drawChange(brush, tile, Math.min(1, Math.max(0, ageMs / fadeMs)));
-      if (ageMs >= fadeMs) changes.delete(tile.column);
-    } else if (tile.look?.isChanging === true) drawTile(brush, tile, opacity);
-    else continue;
-    hasMore = true;
+    if (changedAt === undefined) continue;
+    drawChange(brush, tile, Math.min(1, Math.max(0, (nowMs - changedAt) / fadeMs)));
   }
-  return hasMore;
+  for (const [column, changedAt] of changes)
+    if (nowMs - changedAt >= fadeMs) changes.delete(column);
+  return changes.size > 0;
 }

@@ -3,15 +3,9 @@ import type { Palette } from "../canvas/index.ts";
 import type { Tone } from "../state/index.ts";
 import type { Tile } from "./layout.ts";
 
-export interface TileLook {
-  readonly tone: Tone;
-  /** It pulses. */
-  readonly isChanging: boolean;
-}
-
 export interface TileDrawing extends Tile {
   /** Undefined: nothing is there. */
-  readonly look: TileLook | undefined;
+  readonly tone: Tone | undefined;
 }
 
 /** How far a change has faded away: 0 when it begins, 1 when it has ended. */
@@ -24,15 +18,12 @@ export interface Brush {
   readonly pitch: number;
 }
 
-export function drawTile(brush: Brush, { x, y, look }: TileDrawing, opacity = 1): void {
-  const tone = look?.tone;
+export function drawTile(brush: Brush, { x, y, tone }: TileDrawing): void {
   const { context, palette, pitch } = brush;
   const size = pitch - (pitch > 10 ? 2 : 1);
   context.clearRect(x, y, pitch, pitch);
-  context.globalAlpha = opacity;
   context.fillStyle = tone === undefined ? palette.none : palette.tones[tone];
   context.fillRect(x, y, size, size);
-  context.globalAlpha = 1;
   context.fillStyle = palette.surface;
   const inner = Math.max(2, Math.round(size / 3));
   const middle = (size - inner) / 2;

@@ -6,6 +6,7 @@ const columns = (count: number, first = 0) =>
   Array.from({ length: count }, (_, index) => first + index);
 const group = (value: string, count: number, first = 0) => ({
   value,
+  name: value,
   columns: columns(count, first),
 });
 

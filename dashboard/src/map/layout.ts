@@ -7,6 +7,7 @@ import type { ClusterGroup } from "../grouping/index.ts";
 /** All lengths are in pixels. */
 export interface Block {
   readonly value: string;
+  readonly name: string;
   /** Of the fleet, in the order of the tiles. */
   readonly columns: readonly number[];
   readonly x: number;
@@ -53,7 +54,7 @@ function layoutWith(groups: readonly ClusterGroup[], width: number, pitch: numbe
   const headHeight = groups.length > 1 ? head : 0;
   const blocks: Block[] = [];
   let [x, y, rowHeight] = [0, 0, 0];
-  for (const { value, columns } of groups) {
+  for (const { value, name, columns } of groups) {
     const square = Math.ceil(Math.sqrt(columns.length * aspect));
     const perRow = groups.length === 1 ? most : Math.min(most, Math.max(1, square));
     const needed = Math.min(perRow, columns.length) * pitch;
@@ -63,7 +64,7 @@ function layoutWith(groups: readonly ClusterGroup[], width: number, pitch: numbe
       y += rowHeight + gap;
       [x, rowHeight] = [0, 0];
     }
-    blocks.push({ value, columns, x, y, width: blockWidth, perRow });
+    blocks.push({ value, name, columns, x, y, width: blockWidth, perRow });
     rowHeight = Math.max(rowHeight, height);
     x += blockWidth + gap;
   }

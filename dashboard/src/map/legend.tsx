@@ -32,10 +32,7 @@ function Sample({ tone }: Pick<LegendEntry, "tone">) {
     canvas.current.width = size * devicePixelRatio;
     canvas.current.height = size * devicePixelRatio;
     context.scale(devicePixelRatio, devicePixelRatio);
-    drawTile(
-      { context, palette, pitch: size },
-      { column: 0, x: 0, y: 0, look: { tone, isChanging: false } },
-    );
+    drawTile({ context, palette, pitch: size }, { column: 0, x: 0, y: 0, tone });
   }, [tone, palette]);
   return (
     <span aria-hidden="true">

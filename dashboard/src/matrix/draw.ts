@@ -1,12 +1,20 @@
 /** Draws rows of releases on a canvas. */
+
+import type { AppRef } from "@flotilla/shared/dashboard";
 import type { Palette } from "../canvas/index.ts";
-import { type Row, releaseStateAt } from "../fleet/index.ts";
+import { type Row, releaseStateAt, type ShownStates } from "../fleet/index.ts";
 import { lookOf } from "../state/index.ts";
 import { type GroupLayout, stateOfCell } from "./layout.ts";
 
+export interface DrawnRow {
+  readonly app: AppRef;
+  readonly row: Row | undefined;
+}
+
 export interface DrawOptions {
   readonly groups: readonly GroupLayout[];
-  readonly rows: readonly (Row | undefined)[];
+  readonly rows: readonly DrawnRow[];
+  readonly states: Pick<ShownStates, "ofRelease">;
   /** Of the first row, in pixels; may be negative. */
   readonly top: number;
   readonly rowHeight: number;
@@ -16,9 +24,9 @@ export interface DrawOptions {
 const gap = 2;
 
 export function drawRows(context: CanvasRenderingContext2D, options: DrawOptions): void {
-  const { groups, rows, top, rowHeight, palette } = options;
+  const { groups, rows, states, top, rowHeight, palette } = options;
   const height = rowHeight - gap;
-  for (const [index, row] of rows.entries()) {
+  for (const [index, { app, row }] of rows.entries()) {
     const y = top + index * rowHeight;
     for (const { cells } of groups)
       for (const cell of cells) {
@@ -29,7 +37,7 @@ export function drawRows(context: CanvasRenderingContext2D, options: DrawOptions
         if (worst === undefined || worst === "Ready") continue;
         // At least a third, so that one of a hundred is seen.
         const part = Math.max(0.34, share) * height;
-        context.fillStyle = palette.tones[lookOf(worst).tone];
+        context.fillStyle = palette.tones[lookOf(states.ofRelease(app, worst)).tone];
         context.fillRect(cell.x, y + height - part, width, part);
       }
   }

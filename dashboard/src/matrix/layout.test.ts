@@ -1,23 +1,34 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { cellAt, cellSize, layoutGroups, stateOfCell } from "./layout.ts";
+import { cellAt, cellSize, layoutGroups, namedCells, stateOfCell } from "./layout.ts";
 
 const columns = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe("the layout", () => {
   test("gives each cluster a cell as long as they fit", () => {
-    const [group] = layoutGroups([{ value: "", columns: columns(10) }], 1_000);
+    const [group] = layoutGroups([{ value: "", name: "", columns: columns(10) }], 1_000);
     assert.deepEqual(
       group?.cells.map(({ width }) => width),
       columns(10).map(() => cellSize.max),
     );
   });
 
+  test("has room for the names of clusters as long as each has a wide cell", () => {
+    const named = (count: number) =>
+      namedCells(layoutGroups([{ value: "", name: "", columns: columns(count) }], 1_000));
+    assert.deepEqual(
+      named(3).map(({ column, x }) => [column, x]),
+      columns(3).map((column) => [column, column * cellSize.max]),
+    );
+    assert.equal(named(100).length, 0);
+    assert.equal(named(5_000).length, 0);
+  });
+
   test("puts several clusters into a cell when there are more than fit, and none is left out", () => {
     const groups = layoutGroups(
       [
-        { value: "a", columns: columns(4_000) },
-        { value: "b", columns: columns(1_000).map((column) => column + 4_000) },
+        { value: "a", name: "a", columns: columns(4_000) },
+        { value: "b", name: "b", columns: columns(1_000).map((column) => column + 4_000) },
       ],
       1_010,
     );
@@ -34,8 +45,8 @@ describe("the layout", () => {
   test("finds the cell at a position, and none between groups", () => {
     const groups = layoutGroups(
       [
-        { value: "a", columns: [0, 1] },
-        { value: "b", columns: [2] },
+        { value: "a", name: "a", columns: [0, 1] },
+        { value: "b", name: "b", columns: [2] },
       ],
       500,
     );

@@ -16,6 +16,7 @@ export interface Cell {
 
 export interface GroupLayout {
   readonly value: string;
+  readonly name: string;
   readonly count: number;
   readonly x: number;
   readonly width: number;
@@ -38,9 +39,10 @@ export function layoutGroups(
   );
   const each = Math.min(cellSize.max, free / total);
   let x = 0;
-  return groups.map(({ value, columns }) => {
+  return groups.map(({ value, name, columns }) => {
     const width = Math.max(cellSize.min, columns.length * each);
-    const layout = { value, count: columns.length, x, width, cells: cellsOf(columns, x, width) };
+    const cells = cellsOf(columns, x, width);
+    const layout = { value, name, count: columns.length, x, width, cells };
     x += width + groupGap;
     return layout;
   });
@@ -57,6 +59,20 @@ function cellsOf(columns: readonly number[], x: number, width: number): readonly
     x: x + index * size,
     width: size,
   }));
+}
+
+/** In pixels: what a line of text needs. */
+const namedWidth = 14;
+
+/** The cells that are wide enough for the name of their cluster: those of one cluster. */
+export function namedCells(
+  groups: readonly GroupLayout[],
+): readonly { readonly column: number; readonly x: number; readonly width: number }[] {
+  return groups
+    .flatMap(({ cells }) => cells)
+    .flatMap(({ columns: [column, ...others], x, width }) =>
+      column === undefined || others.length > 0 || width < namedWidth ? [] : [{ column, x, width }],
+    );
 }
 
 /** The cell at a position; undefined between groups. */

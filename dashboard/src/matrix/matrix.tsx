@@ -6,11 +6,11 @@ import { Link, useLocation } from "wouter";
 import { pageOf, releasePage } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
 import { Tip, usePalette, useSize } from "../canvas/index.ts";
-import { objectKey, releaseStateAt, useFleet, versionAt } from "../fleet/index.ts";
+import { objectKey, releaseStateAt, useFleet, useShownStates, versionAt } from "../fleet/index.ts";
 import { type ClusterGroup, GroupHead } from "../grouping/index.ts";
 import { byUrgency, lookOf } from "../state/index.ts";
 import { drawRows } from "./draw.ts";
-import { type Cell, cellAt, layoutGroups, stateOfCell } from "./layout.ts";
+import { type Cell, cellAt, layoutGroups, namedCells, stateOfCell } from "./layout.ts";
 import "./matrix.css";
 
 const rowHeight = 24;
@@ -30,12 +30,14 @@ interface Pointed {
 
 export function Matrix({ groups, onZoom }: MatrixProps) {
   const fleet = useFleet();
+  const states = useShownStates();
   const apps = useMemo(
     () =>
       [...fleet.apps.values()].sort(
-        (one, other) => byUrgency(one.state, other.state) || one.name.localeCompare(other.name),
+        (one, other) =>
+          byUrgency(states.ofApp(one), states.ofApp(other)) || one.name.localeCompare(other.name),
       ),
-    [fleet.apps],
+    [fleet.apps, states],
   );
   const [, go] = useLocation();
   const scroller = useRef<HTMLDivElement>(null);
@@ -46,6 +48,7 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
   const [pointed, setPointed] = useState<Pointed>();
   const height = Math.min(maxHeightPx, apps.length * rowHeight);
   const layout = useMemo(() => layoutGroups(groups, width), [groups, width]);
+  const named = useMemo(() => namedCells(layout), [layout]);
   const rows = useVirtualizer({
     count: apps.length,
     getScrollElement: () => scroller.current,
@@ -63,10 +66,11 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
     context.scale(scale, scale);
     drawRows(context, {
       groups: layout,
-      rows: items.map(({ index }) => {
+      rows: items.flatMap(({ index }) => {
         const app = apps[index];
-        return app === undefined ? undefined : fleet.rows.get(objectKey(app));
+        return app === undefined ? [] : [{ app, row: fleet.rows.get(objectKey(app)) }];
       }),
+      states,
       top: (items[0]?.start ?? 0) - (rows.scrollOffset ?? 0),
       ...{ rowHeight, palette },
     });
@@ -100,15 +104,32 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
       <div className="matrix-groups" aria-hidden="true">
         <span className="matrix-name" />
         <div className="matrix-heads">
-          {layout.map(({ value, x, count, width: wide }) => (
+          {layout.map(({ value, name, x, count, width: wide }) => (
             <GroupHead
               key={value}
-              {...{ value, count, onZoom }}
+              {...{ value, name, count, onZoom }}
               style={{ insetInlineStart: x, inlineSize: wide }}
             />
           ))}
         </div>
       </div>
+      {named.length > 0 && (
+        <div className="matrix-columns" aria-hidden="true">
+          <span className="matrix-name" />
+          <div className="matrix-heads">
+            {named.map(({ column, x, width: wide }) => (
+              <span
+                key={column}
+                className="matrix-column"
+                title={fleet.columns[column]}
+                style={{ left: x, width: wide }}
+              >
+                {clusterName(fleet.columns[column] ?? "")}
+              </span>
+            ))}
+          </div>
+        </div>
+      )}
       <div className="matrix-scroll" ref={scroller} style={{ blockSize: height }}>
         <div className="matrix-rows" style={{ blockSize: rows.getTotalSize() }}>
           <div className="matrix-names">
@@ -120,11 +141,11 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
                   href={pageOf(app)}
                   className="matrix-name"
                   style={{ transform: `translateY(${start}px)`, blockSize: rowHeight }}
-                  title={`${app.kind} ${app.namespace}/${app.name}: ${lookOf(app.state).word}`}
+                  title={`${app.kind} ${app.namespace}/${app.name}: ${lookOf(states.ofApp(app)).word}`}
                 >
-                  <StateIcon tone={lookOf(app.state).tone} />
-                  <span className="visually-hidden">{lookOf(app.state).word}: </span>
-                  {app.name}
+                  <StateIcon tone={lookOf(states.ofApp(app)).tone} />
+                  <span className="visually-hidden">{lookOf(states.ofApp(app)).word}: </span>
+                  <span className="matrix-text">{app.name}</span>
                 </Link>
               );
             })}
@@ -152,8 +173,14 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
   );
 }
 
+/** Without its namespace. */
+function clusterName(key: string): string {
+  return key.slice(key.indexOf("/") + 1);
+}
+
 function TipText({ app, cell }: Pick<Pointed, "app" | "cell">) {
   const { rows, columns } = useFleet();
+  const states = useShownStates();
   const row = rows.get(objectKey(app));
   const { worst, share } = stateOfCell(cell, (column) => releaseStateAt(row, column));
   const [first, ...others] = cell.columns;
@@ -167,7 +194,7 @@ function TipText({ app, cell }: Pick<Pointed, "app" | "cell">) {
       <br />
       {worst === undefined
         ? "not deployed there"
-        : `${lookOf(worst).word}${others.length > 0 ? ` on ${Math.round(share * 100)}%` : ""}${others.length === 0 && version !== "" ? `, ${version}` : ""}`}
+        : `${lookOf(states.ofRelease(app, worst)).word}${others.length > 0 ? ` on ${Math.round(share * 100)}%` : ""}${others.length === 0 && version !== "" ? `, ${version}` : ""}`}
     </>
   );
 }

@@ -1,58 +1,138 @@
-/** What needs attention, worst first: what, since when, why, and what to do. */
+/** What needs attention, the most harmful first: what, since when, why, what else it concerns, and what to do. */
 import { useState } from "react";
 import { Link } from "wouter";
-import { pageOf } from "../address/index.ts";
+import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
-import { adviceFor, type Concern, plural } from "../fleet/index.ts";
+import { AdviceText, BlockedBy, Examples, ObjectLink } from "../detail/index.ts";
+import {
+  type Concern,
+  concernTitle,
+  type Harm,
+  harms,
+  type ObjectName,
+  objectKey,
+  plural,
+} from "../fleet/index.ts";
+import { Message } from "../message/index.ts";
 import { Ago } from "../time/index.ts";
 
-const firstShown = 5;
+const firstShown = 10;
+
+const harmWords: Readonly<Record<Harm, string>> = {
+  down: "Down or unreachable",
+  unchanged: "Runs, but not as desired",
+  never: "Never deployed",
+};
 
 export function AttentionList({ concerns }: { readonly concerns: readonly Concern[] }) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? concerns : concerns.slice(0, firstShown);
+  const [harm, setHarm] = useParameter("harm", "");
+  const chosen = harm === "" ? concerns : concerns.filter((each) => each.harm === harm);
+  const shown = isWhole ? chosen : chosen.slice(0, firstShown);
   return (
     <section className="card" aria-labelledby="attention-title">
-      <h2 id="attention-title">Needs attention</h2>
+      <div className="panel-head">
+        <h2 id="attention-title">Needs attention</h2>
+        <div className="choices">
+          {harms.map((each) => {
+            const count = concerns.filter((concern) => concern.harm === each).length;
+            return count === 0 ? null : (
+              <button
+                key={each}
+                type="button"
+                className="button"
+                aria-pressed={harm === each}
+                onClick={() => setHarm(harm === each ? "" : each)}
+              >
+                {harmWords[each]} <strong>{count.toLocaleString("en")}</strong>
+              </button>
+            );
+          })}
+        </div>
+      </div>
+      {shown.length === 0 && <p className="soft">Nothing of that kind needs attention now.</p>}
       <ul className="concerns">
         {shown.map((concern) => (
-          <ConcernItem key={`${concern.kind}/${concern.namespace}/${concern.name}`} {...concern} />
+          <ConcernItem key={objectKey(concern)} concern={concern} />
         ))}
       </ul>
-      {concerns.length > shown.length && (
+      {chosen.length > shown.length && (
         <button type="button" className="button" onClick={() => setWhole(true)}>
-          Show {concerns.length - shown.length} more
+          Show {(chosen.length - shown.length).toLocaleString("en")} more
         </button>
       )}
     </section>
   );
 }
 
-function ConcernItem(concern: Concern) {
-  const { kind, namespace, name, state, suspended, message, since, clusters } = concern;
-  const advice = adviceFor(concern);
+function ConcernItem({ concern }: { readonly concern: Concern }) {
+  const { kind, namespace, name, state, suspended, since, clusters, same, affected } = concern;
+  const title = concernTitle(concern);
   return (
     <li className="concern">
       <div className="concern-what">
         <StateBadge state={state} suspended={suspended} />
-        <Link href={pageOf(concern)}>
-          <span className="soft">{kind}</span> <strong>{name}</strong>{" "}
-          <span className="soft">in {namespace}</span>
-        </Link>
-        {clusters > 1 && <span className="soft">{plural(clusters, "cluster")}</span>}
+        {title === undefined ? (
+          <Link href={pageOf(concern)}>
+            <span className="soft">{kind}</span> <strong>{name}</strong>{" "}
+            <span className="soft">in {namespace}</span>
+          </Link>
+        ) : (
+          <Link href={title.href}>
+            <strong>{title.text}</strong> <span className="soft">in {namespace}</span>
+          </Link>
+        )}
+        {same.length === 0 && clusters > 1 && (
+          <span className="soft">{plural(clusters, "cluster")}</span>
+        )}
         {since !== "" && (
           <span className="soft concern-since">
             since <Ago at={since} style="age" />
           </span>
         )}
       </div>
-      {message !== "" && <p className="concern-why">{message}</p>}
-      {advice !== undefined && (
-        <p className="concern-advice">
-          <strong>What to do:</strong> {advice.text}
-          {advice.command !== undefined && <code>{advice.command}</code>}
-        </p>
-      )}
+      <Why concern={concern} />
+      <Named title="" objects={same} />
+      <Named title={`${plural(affected.length, "app")} affected: `} objects={affected} />
+      <AdviceText concern={concern} />
     </li>
+  );
+}
+
+function Why({ concern }: { readonly concern: Concern }) {
+  const { kind, namespace, name, message, examples, clusters, blocker } = concern;
+  if (blocker !== undefined) return <BlockedBy concern={concern} />;
+  const isApp = kind === "HelmOp" || kind === "HelmRelease" || kind === "Bundle";
+  if (isApp && examples.length > 0)
+    return <Examples app={{ kind, namespace, name }} examples={examples} count={clusters} />;
+  return message === "" ? null : (
+    <p>
+      <Message text={message} />
+    </p>
+  );
+}
+
+const firstNamed = 5;
+
+function Named({
+  title,
+  objects,
+}: {
+  readonly title: string;
+  readonly objects: readonly ObjectName[];
+}) {
+  if (objects.length === 0) return null;
+  const more = objects.length - firstNamed;
+  return (
+    <p className="soft">
+      {title}
+      {objects.slice(0, firstNamed).map((object, index) => (
+        <span key={objectKey(object)}>
+          {index > 0 && ", "}
+          <ObjectLink {...object} />
+        </span>
+      ))}
+      {more > 0 && ` and ${more.toLocaleString("en")} more`}
+    </p>
   );
 }

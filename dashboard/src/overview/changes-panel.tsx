@@ -1,11 +1,16 @@
-/** What is being deployed right now. */
+/** What is being deployed right now. What is blocked needs attention instead, and what is suspended waits for somebody. */
 import type { App } from "@flotilla/shared/dashboard";
 import { Link } from "wouter";
 import { pageOf } from "../address/index.ts";
-import { objectKey, previousVersion, useFleet } from "../fleet/index.ts";
+import { blockerOf, objectKey, previousVersion, useFleet } from "../fleet/index.ts";
+import { useCoarseNow } from "../time/index.ts";
 
 export function ChangesPanel() {
-  const changing = [...useFleet().apps.values()].filter(({ isChanging }) => isChanging);
+  const fleet = useFleet();
+  const now = useCoarseNow();
+  const changing = [...fleet.apps.values()].filter(
+    (app) => app.isChanging && !app.suspended && blockerOf(fleet, app, now) === undefined,
+  );
   if (changing.length === 0) return null;
   return (
     <section className="card" aria-labelledby="changes-title">

@@ -2,7 +2,7 @@
 import { Link } from "wouter";
 import { StateBadge } from "../badge/index.ts";
 import { countStates } from "../fleet/index.ts";
-import { type AnyState, lookOf } from "../state/index.ts";
+import { type AnyState, lookOf, suspendedChip } from "../state/index.ts";
 
 export interface CountsBarProps {
   readonly name: string;
@@ -10,18 +10,18 @@ export interface CountsBarProps {
   readonly href: string;
   /** To which the list is limited, too; "": it is not. */
   readonly namespace: string;
-  readonly all: ReadonlyMap<string, { readonly state: AnyState; readonly suspended?: boolean }>;
+  readonly all: readonly { readonly state: AnyState; readonly suspended?: boolean }[];
 }
 
 export function CountsBar({ name, href, namespace, all }: CountsBarProps) {
   const listOf = (filter: Readonly<Record<string, string>>) =>
     `${href}?${new URLSearchParams({ ...filter, ...(namespace !== "" && { namespace }) }).toString()}`;
-  const counts = countStates(all.values());
-  const suspended = [...all.values()].filter((each) => each.suspended === true).length;
+  const counts = countStates(all);
+  const suspended = all.filter((each) => each.suspended === true).length;
   return (
     <div className="counts">
       <Link href={listOf({})} className="counts-name">
-        {name} <strong>{all.size.toLocaleString("en")}</strong>
+        {name} <strong>{all.length.toLocaleString("en")}</strong>
       </Link>
       <div className="counts-bar" aria-hidden="true">
         {counts.map(({ state, count }) => (
@@ -42,7 +42,7 @@ export function CountsBar({ name, href, namespace, all }: CountsBarProps) {
         ))}
         {suspended > 0 && (
           <li>
-            <Link href={listOf({ text: "suspended" })}>
+            <Link href={listOf({ state: suspendedChip })}>
               <strong>{suspended.toLocaleString("en")}</strong> suspended
             </Link>
           </li>

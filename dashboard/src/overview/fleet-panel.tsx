@@ -1,7 +1,7 @@
 /** The whole fleet as a picture: its clusters as tiles, or its apps by clusters. */
 import { useCallback, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
-import { clusterKey, stateOfColumn, useFleet } from "../fleet/index.ts";
+import { clusterKey, stateOfColumn, useFleet, useShownStates } from "../fleet/index.ts";
 import { GroupingControls, GroupTable, useGrouping } from "../grouping/index.ts";
 import { ClusterMap, fingerprintsOf, Legend, type LegendEntry } from "../map/index.ts";
 import { Matrix } from "../matrix/index.ts";
@@ -55,7 +55,7 @@ export function FleetPanel() {
 
 const legend: readonly LegendEntry[] = [
   { tone: "bad", text: "failed or not ready" },
-  { tone: "warn", text: "modified" },
+  { tone: "warn", text: "modified or blocked" },
   { tone: "off", text: "offline" },
   { tone: "busy", text: "in progress" },
   { tone: "good", text: "ready" },
@@ -66,18 +66,17 @@ type MapProps = Pick<Parameters<typeof Matrix>[0], "groups" | "onZoom">;
 function StatesMap({ groups, onZoom }: MapProps) {
   const fleet = useFleet();
   const { clusters, columns, rows } = fleet;
+  const states = useShownStates();
   const fingerprints = useMemo(
     () => fingerprintsOf(rows.values(), columns.length),
     [rows, columns],
   );
-  const tileOf = useCallback(
+  const toneOf = useCallback(
     (column: number) => {
-      const state = stateOfColumn({ clusters, columns, rows }, column);
-      if (state === undefined) return undefined;
-      const { tone } = lookOf(state);
-      return { tone, isChanging: tone === "busy" };
+      const state = states.ofColumn(column);
+      return state === undefined ? undefined : lookOf(state).tone;
     },
-    [clusters, columns, rows],
+    [states],
   );
   if (columns.length === 0) return <p className="soft">There is no Cluster yet.</p>;
   return (
@@ -85,7 +84,7 @@ function StatesMap({ groups, onZoom }: MapProps) {
       <ClusterMap
         name="The state of each cluster; the table below has the numbers"
         groups={groups}
-        lookOf={tileOf}
+        toneOf={toneOf}
         fingerprints={fingerprints}
         textOf={(column) => <TileText column={column} />}
         pageOf={(column) => {
@@ -103,7 +102,7 @@ function TileText({ column }: { readonly column: number }) {
   const fleet = useFleet();
   const key = fleet.columns[column] ?? "";
   const cluster = fleet.clusters.get(key);
-  const state = stateOfColumn(fleet, column);
+  const state = useShownStates().ofColumn(column);
   return (
     <>
       <strong>{key}</strong>

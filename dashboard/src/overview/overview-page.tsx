@@ -2,8 +2,17 @@
 import { type ReactNode, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
+import { usePageTitle } from "../detail/index.ts";
 import { NamespaceField } from "../field/index.ts";
-import { concernsOf, FleetOfNamespace, headline, namespacesOf, useFleet } from "../fleet/index.ts";
+import {
+  concernsOf,
+  FleetOfNamespace,
+  headline,
+  namespacesOf,
+  useFleet,
+  useShownStates,
+} from "../fleet/index.ts";
+import { useCoarseNow } from "../time/index.ts";
 import { AttentionList } from "./attention-list.tsx";
 import { ChangesPanel } from "./changes-panel.tsx";
 import { CountsBar } from "./counts-bar.tsx";
@@ -33,7 +42,23 @@ interface OverviewProps {
 
 function Overview({ namespace, children }: OverviewProps) {
   const fleet = useFleet();
-  const concerns = useMemo(() => concernsOf(fleet), [fleet]);
+  const now = useCoarseNow();
+  const states = useShownStates();
+  const [apps, clusters] = useMemo(
+    () => [
+      [...fleet.apps.values()].map((app) => ({ ...app, state: states.ofApp(app) })),
+      [...fleet.clusters.values()].map((cluster) => ({
+        state: states.ofCluster(cluster),
+      })),
+    ],
+    [fleet, states],
+  );
+  const concerns = useMemo(() => concernsOf(fleet, now), [fleet, now]);
+  usePageTitle(
+    concerns.length === 0
+      ? ""
+      : `${concerns.length} ${concerns.length === 1 ? "needs" : "need"} attention`,
+  );
   return (
     <div className="overview">
       <header className="overview-head">
@@ -43,8 +68,8 @@ function Overview({ namespace, children }: OverviewProps) {
           </h1>
           {children}
         </div>
-        <CountsBar name="Apps" href="/apps" namespace={namespace} all={fleet.apps} />
-        <CountsBar name="Clusters" href="/clusters" namespace={namespace} all={fleet.clusters} />
+        <CountsBar name="Apps" href="/apps" namespace={namespace} all={apps} />
+        <CountsBar name="Clusters" href="/clusters" namespace={namespace} all={clusters} />
       </header>
       {concerns.length > 0 && <AttentionList concerns={concerns} />}
       <ChangesPanel />

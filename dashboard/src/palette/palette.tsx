@@ -1,26 +1,25 @@
 /** The command palette and the shortcuts of the keyboard. */
 import { Command } from "cmdk";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { pageOf, sections } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
-import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
-import { lookOf } from "../state/index.ts";
+import { actionAddress, actionName, useShownActions } from "../detail/index.ts";
+import { find, useFleet, useShownStates } from "../fleet/index.ts";
 import { matchesText } from "../text/index.ts";
-import { shortcutFor, shortcutTexts } from "./shortcuts.ts";
+import { entryAfter, shortcutFor, shortcutTexts } from "./shortcuts.ts";
 import "./palette.css";
 
 type Opened = "palette" | "help" | undefined;
 
 /** Between the keys of a sequence. */
 const sequenceMs = 1_000;
-/** More are found by typing. */
-const shownOfKind = 50;
 
 export function Palette() {
   const [, go] = useLocation();
   const [opened, setOpened] = useState<Opened>();
   const last = useRef({ key: "", at: 0 });
+  /** By the path of a page. */
+  const lastEntries = useRef(new Map<string, string>());
 
   useEffect(() => {
     function press(event: KeyboardEvent): void {
@@ -44,15 +43,26 @@ export function Palette() {
           document.querySelector<HTMLInputElement>('main input[type="search"]')?.focus();
           break;
         case "move":
-          moveFocus(shortcut.by);
+          moveFocus(shortcut.by, lastEntries.current.get(location.pathname) ?? "");
           break;
         case "palette":
         case "help":
           setOpened(shortcut.kind);
       }
     }
+    function focus({ target }: FocusEvent): void {
+      if (!(target instanceof HTMLAnchorElement) || !target.matches(entrySelector)) return;
+      const entries = lastEntries.current;
+      entries.delete(location.pathname);
+      entries.set(location.pathname, hrefOf(target));
+      for (const path of [...entries.keys()].slice(0, -maxPages)) entries.delete(path);
+    }
     addEventListener("keydown", press);
-    return () => removeEventListener("keydown", press);
+    addEventListener("focusin", focus);
+    return () => {
+      removeEventListener("keydown", press);
+      removeEventListener("focusin", focus);
+    };
   }, [go]);
 
   const close = () => setOpened(undefined);
@@ -80,11 +90,21 @@ export function Palette() {
 }
 
 /** Rows of tables that are near the visible ones exist, too, so the next one can always be focused. */
-function moveFocus(by: 1 | -1): void {
-  const entries = [...document.querySelectorAll<Element>("main [role=row] a, main .concern a")];
-  const at = document.activeElement === null ? -1 : entries.indexOf(document.activeElement);
-  const next = entries[at < 0 ? 0 : at + by];
-  if (next instanceof HTMLElement) next.focus();
+function moveFocus(by: 1 | -1, last: string): void {
+  const entries = [...document.querySelectorAll<HTMLElement>(entrySelector)];
+  const focused = entries.findIndex((entry) => entry.matches(":focus"));
+  const next = entryAfter(entries.map(hrefOf), { focused, last, by });
+  if (next !== undefined) entries[next]?.focus();
+}
+
+/** The first link of each. */
+const entrySelector = "main [role=row] a, main .concern-what a";
+
+/** Of how many pages the last entry is kept. */
+const maxPages = 50;
+
+function hrefOf(entry: Element): string {
+  return entry.getAttribute("href") ?? "";
 }
 
 function Dialog({
@@ -125,75 +145,49 @@ function Help() {
   );
 }
 
-function Find({ open }: { readonly open: (href: string) => void }) {
-  const { apps, clusters, sources } = useFleet();
+interface FindProps {
+  readonly open: (href: string) => void;
+}
+
+function Find({ open }: FindProps) {
+  const fleet = useFleet();
+  const states = useShownStates();
+  const actions = useShownActions();
   const [text, setText] = useState("");
-  // Filtered here: a fleet has thousands of clusters, and the palette would make an element for each.
-  const matching = <T extends { readonly namespace: string; readonly name: string }>(
-    all: Iterable<T>,
-  ) =>
-    [...all]
-      .filter(({ namespace, name }) => matchesText([`${namespace}/${name}`], text))
-      .slice(0, shownOfKind);
+  // Filtered here: the palette would make an element for each cluster of a fleet.
+  const groups = useMemo(() => find(fleet, states, text), [fleet, states, text]);
+  const offered = actions.filter(({ action }) => matchesText([actionName(action)], text));
   return (
-    <Command label="Find a page, an app, a cluster or a source" shouldFilter={false}>
-      <Command.Input
-        value={text}
-        onValueChange={setText}
-        placeholder="Find a page, an app, a cluster or a source"
-      />
+    <Command label={placeholder} shouldFilter={false}>
+      <Command.Input value={text} onValueChange={setText} placeholder={placeholder} />
       <Command.List>
         <Command.Empty>Nothing matches.</Command.Empty>
-        <Command.Group heading="Apps">
-          {matching(apps.values()).map((app) => (
-            <Command.Item
-              key={objectKey(app)}
-              value={objectKey(app)}
-              onSelect={() => open(pageOf(app))}
-            >
-              <StateIcon tone={lookOf(app.state).tone} /> {app.name}{" "}
-              <span className="soft">
-                {app.kind} in {app.namespace}
-              </span>
-            </Command.Item>
-          ))}
-        </Command.Group>
-        <Command.Group heading="Clusters">
-          {matching(clusters.values()).map((cluster) => (
-            <Command.Item
-              key={clusterKey(cluster)}
-              value={`Cluster/${clusterKey(cluster)}`}
-              onSelect={() => open(`/clusters/${clusterKey(cluster)}`)}
-            >
-              <StateIcon tone={lookOf(cluster.state).tone} /> {cluster.name}{" "}
-              <span className="soft">Cluster in {cluster.namespace}</span>
-            </Command.Item>
-          ))}
-        </Command.Group>
-        <Command.Group heading="Sources">
-          {matching(sources.values()).map((source) => (
-            <Command.Item
-              key={objectKey(source)}
-              value={objectKey(source)}
-              onSelect={() => open(pageOf(source))}
-            >
-              <StateIcon tone={lookOf(source.state).tone} /> {source.name}{" "}
-              <span className="soft">
-                {source.kind} in {source.namespace}
-              </span>
-            </Command.Item>
-          ))}
-        </Command.Group>
-        <Command.Group heading="Pages">
-          {sections
-            .filter(({ name }) => matchesText([name], text))
-            .map(({ name, href }) => (
-              <Command.Item key={href} value={`page ${name}`} onSelect={() => open(href)}>
-                {name}
+        {groups.map(({ heading, found }) => (
+          <Command.Group key={heading} heading={heading}>
+            {found.map(({ href, text: name, detail, tone }) => (
+              <Command.Item key={href} value={href} onSelect={() => open(href)}>
+                {tone !== undefined && <StateIcon tone={tone} />} {name}{" "}
+                {detail !== undefined && <span className="soft">{detail}</span>}
               </Command.Item>
             ))}
-        </Command.Group>
+          </Command.Group>
+        ))}
+        {offered.length > 0 && (
+          <Command.Group heading="Actions of this page">
+            {offered.map(({ action }) => (
+              <Command.Item
+                key={action}
+                value={`action ${action}`}
+                onSelect={() => open(actionAddress(action))}
+              >
+                {actionName(action)}
+              </Command.Item>
+            ))}
+          </Command.Group>
+        )}
       </Command.List>
     </Command>
   );
 }
+
+const placeholder = "Find an app, a cluster, a release, a state, a label or an action";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { type Press, type Shortcut, shortcutFor } from "./shortcuts.ts";
+import { entryAfter, type Press, type Shortcut, shortcutFor } from "./shortcuts.ts";
 
 describe("a key", () => {
   const plain: Press = { key: "x", hasCommand: false, isTyping: false, before: "" };
@@ -25,4 +25,21 @@ describe("a key", () => {
     test(name, () => {
       assert.deepEqual(shortcutFor({ ...plain, ...press }), shortcut);
     });
+});
+
+describe("the next entry", () => {
+  const entries = ["/a", "/b", "/c"];
+  const rows = [
+    ["is the first one on a new page", { focused: -1, last: "", by: 1 }, 0],
+    ["is the first one where the last is gone", { focused: -1, last: "/x", by: 1 }, 0],
+    ["is beside the one with the focus", { focused: 1, last: "/a", by: 1 }, 2],
+    ["is before the one with the focus", { focused: 1, last: "", by: -1 }, 0],
+    ["is beside the one that was opened, after Back", { focused: -1, last: "/b", by: 1 }, 2],
+    ["is before the one that was opened, after Back", { focused: -1, last: "/b", by: -1 }, 0],
+    ["is none after the last one", { focused: 2, last: "", by: 1 }, undefined],
+    ["is none before the first one", { focused: 0, last: "", by: -1 }, undefined],
+  ] as const;
+  test.each(rows)("%s", (_, from, index) => {
+    assert.equal(entryAfter(entries, from), index);
+  });
 });

@@ -9,12 +9,25 @@ export type Shortcut =
 
 /** The keys of each shortcut, for people; a sequence is pressed one after the other. */
 export const shortcutTexts: readonly (readonly [string, string])[] = [
-  ["Ctrl K or ⌘ K", "find a page, an app, a cluster or a source"],
+  ["Ctrl K or ⌘ K", "find an app, a cluster, a release, a state, a label, an action or a page"],
   ["/", "filter the list"],
   ["j, k", "go to the next or the previous entry; Enter opens it"],
   ...sections.map(({ key, name }) => [`g ${key}`, `go to ${name}`] as const),
   ["?", "show these shortcuts"],
 ];
+
+/**
+ * The index of the entry that gets the focus; undefined: none does. `entries`: their addresses; `focused`: the index of the one that
+ * has it, or -1; `last`: the one that had it when the page was left, so that after Back it goes on from there.
+ */
+export function entryAfter(
+  entries: readonly string[],
+  { focused, last, by }: { readonly focused: number; readonly last: string; readonly by: 1 | -1 },
+): number | undefined {
+  const from = focused >= 0 ? focused : entries.indexOf(last);
+  const next = from < 0 ? 0 : from + by;
+  return next >= 0 && next < entries.length ? next : undefined;
+}
 
 export interface Press {
   readonly key: string;

@@ -7,6 +7,7 @@ import { EventsTab } from "./events-tab.tsx";
 import { HistoryTab } from "./history-tab.tsx";
 import { LogsTab } from "./logs-tab.tsx";
 import { ResourcesTab } from "./resources-tab.tsx";
+import { tabAfter } from "./tab-after.ts";
 import type { TabProps } from "./tab-props.ts";
 import "./agent-tabs.css";
 
@@ -35,20 +36,27 @@ export function AgentTabs({ path, release, change }: AgentTabsProps) {
   const [opened, setOpened] = useParameter("tab", first);
   const [pod, setPod] = useParameter("pod", "");
   const offered = tabs.filter(({ id }) => release.requests.includes(id));
-  const shown = offered.find(({ id }) => id === opened);
+  // A tab that an address names may not exist, or may not be read by this user.
+  const shown = offered.find(({ id }) => id === opened) ?? offered[0];
   return (
     <section className="card" aria-labelledby="agent-tabs-title">
       <div className="panel-head">
         <h2 id="agent-tabs-title">From the cluster</h2>
-        <div className="tabs" role="tablist" aria-label="What to read from the cluster">
+        <div
+          className="tabs"
+          role="tablist"
+          aria-label="What to read from the cluster"
+          onKeyDown={moveFocus}
+        >
           {offered.map(({ id, name }) => (
             <button
               key={id}
               type="button"
               role="tab"
               className="button"
-              aria-selected={opened === id}
+              aria-selected={shown?.id === id}
               aria-controls="agent-tab"
+              tabIndex={shown?.id === id ? 0 : -1}
               onClick={() => setOpened(id)}
             >
               {name}
@@ -88,6 +96,16 @@ export function AgentTabs({ path, release, change }: AgentTabsProps) {
       </div>
     </section>
   );
+}
+
+/** Only the shown tab is a tab stop. The arrows move the focus alone: each tab is a request to the agent. */
+function moveFocus(event: React.KeyboardEvent<HTMLElement>): void {
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')];
+  const focused = all.findIndex((tab) => tab.matches(":focus"));
+  const next = tabAfter(event.key, focused, all.length);
+  if (next === undefined) return;
+  event.preventDefault();
+  all[next]?.focus();
 }
 
 interface OpenedProps extends TabProps {

@@ -5,6 +5,7 @@ import { pageOf } from "../address/index.ts";
 import { HealthText, StateBadge, SyncText } from "../badge/index.ts";
 import {
   Actions,
+  AdviceForRelease,
   Conditions,
   CopyButton,
   EventList,
@@ -13,8 +14,10 @@ import {
   Failure,
   Loading,
   useDetail,
+  usePageTitle,
 } from "../detail/index.ts";
-import { clusterKey, objectKey, useFleet } from "../fleet/index.ts";
+import { clusterKey, objectKey, plural, useFleet, useShownStates } from "../fleet/index.ts";
+import { Message } from "../message/index.ts";
 import { Ago } from "../time/index.ts";
 import { AgentTabs } from "./agent-tabs.tsx";
 
@@ -25,7 +28,9 @@ export interface ReleasePageProps {
 
 export function ReleasePage({ cluster, app }: ReleasePageProps) {
   const { apps, releaseChanges } = useFleet();
+  const states = useShownStates();
   const key = clusterKey(cluster);
+  usePageTitle(`${app.name} on ${cluster.name}`);
   const path = `/api/v1/clusters/${key}/releases/${app.kind}/${app.namespace}/${app.name}`;
   const { data: release, error } = useDetail<"release">(path, [
     apps.get(objectKey(app)),
@@ -33,7 +38,7 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
   ]);
   if (error !== null) return <Failure error={error} />;
   if (release === undefined) return <Loading />;
-  const { state, suspended, message, since, sync, health } = release;
+  const { state, suspended, message, since, sync, health, lastRequest } = release;
   return (
     <div className="detail">
       <nav className="crumbs" aria-label="Breadcrumb">
@@ -47,7 +52,7 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
         <h1>
           {app.name} on {cluster.name}
         </h1>
-        <StateBadge state={state} suspended={suspended} />
+        <StateBadge state={states.ofRelease(app, state)} suspended={suspended} />
         <span className="soft">
           sync: <SyncText sync={sync} /> health: <HealthText health={health} />
           {since !== undefined && (
@@ -57,14 +62,31 @@ export function ReleasePage({ cluster, app }: ReleasePageProps) {
             </>
           )}
         </span>
-        <Actions target={app} actions={release.actions} />
-        {message !== undefined && <p className="detail-why">{message}</p>}
+        <Actions
+          target={app}
+          actions={release.actions}
+          scope={`Of ${app.kind} ${app.name}, on ${plural(apps.get(objectKey(app))?.desired ?? 1, "cluster")}:`}
+        />
+        {!release.connected && (
+          <p className="detail-why">
+            The cluster is offline: this is what its agent has reported last.
+          </p>
+        )}
+        {message !== undefined && (
+          <p className="detail-why">
+            <Message text={message} />
+          </p>
+        )}
+        {lastRequest !== undefined && <p className="detail-why">Last request: {lastRequest}.</p>}
+        <AdviceForRelease release={release} cluster={key} />
       </header>
       <Objects {...release} />
       <AgentTabs path={path} release={release} change={changeOf(release)} />
       <div className="columns">
-        <Installed {...release} />
-        <Conditions conditions={release.conditions} />
+        <div className="column">
+          <Installed {...release} />
+          <Conditions conditions={release.conditions} above={message} />
+        </div>
         <EventList events={release.events} />
       </div>
     </div>
@@ -88,7 +110,11 @@ function Objects({ notReady, modified, driftHistory }: ReleaseDetail) {
               {kind} {namespace}/{name}
             </strong>
             <span className="soft">{state}</span>
-            {message !== undefined && <p>{message}</p>}
+            {message !== undefined && (
+              <p>
+                <Message text={message} />
+              </p>
+            )}
           </li>
         ))}
         {modified.map(({ kind, namespace, name, result, fields, manager, time }) => (

@@ -1,11 +1,19 @@
 /** The objects of a release in the cluster as a graph; the one that says why it is not ready is chosen first. */
 import { useMemo, useState } from "react";
+import { useParameter } from "../address/index.ts";
 import { StateIcon } from "../badge/index.ts";
 import { plural } from "../fleet/index.ts";
 import { Shown, useAnswer } from "../requests/index.ts";
 import { scrollRegion } from "../scroll/index.ts";
 import { Ago } from "../time/index.ts";
-import { parseResources, type ResourceNode, toneOf, worstNode } from "./resources.ts";
+import {
+  addressOf,
+  hookWords,
+  parseResources,
+  type ResourceNode,
+  toneOf,
+  worstNode,
+} from "./resources.ts";
 import type { TabProps } from "./tab-props.ts";
 import { layoutTree, nodeSize } from "./tree-layout.ts";
 import "./resources-tab.css";
@@ -20,8 +28,8 @@ export function ResourcesTab({ path, change, openLogs }: ResourcesTabProps) {
   const answer = useAnswer(`${path}/resources`, `${attempt} ${change}`);
   const tree = useMemo(() => parseResources(answer.text), [answer.text]);
   const layout = useMemo(() => layoutTree(tree.nodes), [tree]);
-  const [chosenId, setChosen] = useState<string>();
-  const chosen = tree.nodes.find(({ id }) => id === chosenId) ?? worstNode(tree);
+  const [chosenAddress, setChosen] = useParameter("object", "");
+  const chosen = tree.nodes.find((node) => addressOf(node) === chosenAddress) ?? worstNode(tree);
   return (
     <Shown answer={answer}>
       <div className="resources">
@@ -52,11 +60,17 @@ export function ResourcesTab({ path, change, openLogs }: ResourcesTabProps) {
                   inlineSize: nodeSize.width,
                   blockSize: nodeSize.height,
                 }}
-                onClick={() => setChosen(node.id)}
+                onClick={() => setChosen(addressOf(node))}
               >
                 <StateIcon tone={toneOf(node.state)} />
                 <span className="resource-text">
-                  <strong>{node.kind}</strong> <span className="soft">{node.state}</span>
+                  <strong>{node.kind}</strong>{" "}
+                  <span className="soft">
+                    {node.hook !== undefined &&
+                      node.parent === undefined &&
+                      `${hookWords(node.hook)}, `}
+                    {node.state}
+                  </span>
                   <br />
                   {node.name}
                 </span>
@@ -78,7 +92,17 @@ function Chosen({
   node,
   openLogs,
 }: { readonly node: ResourceNode } & Pick<ResourcesTabProps, "openLogs">) {
-  const { kind, namespace, name, state, message, createdAt, containers = [] } = node;
+  const {
+    kind,
+    namespace,
+    name,
+    state,
+    message,
+    createdAt,
+    containers = [],
+    hook,
+    conditions = [],
+  } = node;
   return (
     <aside className="resource-detail" aria-label={`${kind} ${name}`}>
       <h3>
@@ -92,6 +116,12 @@ function Chosen({
           </>
         )}
       </p>
+      {hook !== undefined && (
+        <p>
+          {node.parent === undefined ? "Runs as" : "Created by a"} {hookWords(hook)}, weight{" "}
+          {hook.weight}
+        </p>
+      )}
       {message !== undefined && <p>{message}</p>}
       {containers.map(
         ({ name: container, image, ready, restarts, state: own, reason, message: why, init }) => (
@@ -105,6 +135,23 @@ function Chosen({
             {why !== undefined && <p>{why}</p>}
           </div>
         ),
+      )}
+      {conditions.length > 0 && (
+        <ul className="resource-conditions" aria-label="Conditions">
+          {conditions.map(({ type, status: is, reason, message: why, since }) => (
+            <li key={type}>
+              <strong>{type}</strong> {is}
+              {reason !== undefined && `, ${reason}`}
+              {since !== undefined && (
+                <span className="soft">
+                  {" "}
+                  since <Ago at={since} style="age" />
+                </span>
+              )}
+              {why !== undefined && <div>{why}</div>}
+            </li>
+          ))}
+        </ul>
       )}
       {kind === "Pod" && openLogs !== undefined && (
         <button type="button" className="button" onClick={() => openLogs(name)}>

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { parseResources, worstNode } from "./resources.ts";
+import { addressOf, parseResources, worstNode } from "./resources.ts";
 
 const line = (kind: string, more: Readonly<Record<string, unknown>>) =>
   `${JSON.stringify({ apiVersion: "v1", kind, namespace: "shop", name: kind, state: "ready", ...more })}\n`;
@@ -33,5 +33,17 @@ describe("the resource tree", () => {
     assert.equal(worstNode(parseResources(text))?.kind, "Secret");
     assert.equal(worstNode(parseResources(text.split("\n").slice(0, 4).join("\n")))?.kind, "Pod");
     assert.equal(worstNode(parseResources(line("Pod", { uid: "1" }))), undefined);
+  });
+});
+
+describe("an object in the address", () => {
+  const name = "web";
+  const cases = [
+    [{ apiVersion: "v1", kind: "Pod", namespace: "shop", name }, "Pod/shop/web"],
+    [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "a", name }, "Deployment.apps/a/web"],
+    [{ apiVersion: "v1", kind: "Namespace", namespace: "", name }, "Namespace/web"],
+  ] as const;
+  test.each(cases)("is named with its group and namespace, where it has them: %o", (node, text) => {
+    assert.equal(addressOf(node), text);
   });
 });

@@ -13,6 +13,24 @@ export interface Container {
   readonly init?: boolean;
 }
 
+/** A condition of a pod. */
+export interface PodCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  /** RFC 3339. */
+  readonly since?: string;
+}
+
+/** What a hook of the chart is, and when Helm runs it. */
+export interface HookMark {
+  /** `pre-install`, `test` and so on. */
+  readonly events: readonly string[];
+  /** Those with a lower one run first. */
+  readonly weight: number;
+}
+
 export interface ResourceNode {
   /** Its UID, or its name where it has none. */
   readonly id: string;
@@ -26,6 +44,10 @@ export interface ResourceNode {
   readonly message?: string;
   readonly createdAt?: string;
   readonly containers?: readonly Container[];
+  /** It is a hook, or was created by one. */
+  readonly hook?: HookMark;
+  /** Of a pod; absent: of an agent that does not send them. */
+  readonly conditions?: readonly PodCondition[];
 }
 
 export interface ResourceTree {
@@ -49,6 +71,18 @@ export function parseResources(text: string): ResourceTree {
         ...(parent !== undefined && ids.has(parent) && { parent }),
       })),
   };
+}
+
+/** What names an object in the address of the page, as kubectl has it: unlike its UID it stays when the object is replaced. */
+export function addressOf({
+  apiVersion,
+  kind,
+  namespace,
+  name,
+}: Pick<ResourceNode, "apiVersion" | "kind" | "namespace" | "name">): string {
+  const [group = "", version] = apiVersion.split("/");
+  const qualified = version === undefined ? kind : `${kind}.${group}`;
+  return [qualified, ...(namespace === "" ? [] : [namespace]), name].join("/");
 }
 
 export function toneOf(state: string): Tone {
@@ -81,4 +115,9 @@ export function worstNode({ nodes }: ResourceTree): ResourceNode | undefined {
 function depthOf({ parent }: ResourceNode, nodes: readonly ResourceNode[]): number {
   const above = nodes.find(({ id }) => id === parent);
   return above === undefined ? 0 : 1 + depthOf(above, nodes);
+}
+
+/** `hook pre-install, pre-upgrade` or `test`. */
+export function hookWords({ events }: HookMark): string {
+  return events.length === 1 && events[0] === "test" ? "test" : `hook ${events.join(", ")}`;
 }

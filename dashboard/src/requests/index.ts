@@ -1,3 +1,3 @@
-export { useAnswer } from "./answer.ts";
+export { type Answer, useAnswer } from "./answer.ts";
 export { Shown } from "./shown.tsx";
 export { Values } from "./values.tsx";

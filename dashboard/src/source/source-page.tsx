@@ -5,6 +5,7 @@ import { pageOf } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
 import {
   Actions,
+  AdviceAbout,
   Conditions,
   CopyButton,
   EventList,
@@ -14,8 +15,10 @@ import {
   Loading,
   Source,
   useDetail,
+  usePageTitle,
 } from "../detail/index.ts";
 import { objectKey, useFleet } from "../fleet/index.ts";
+import { Message } from "../message/index.ts";
 import { Ago } from "../time/index.ts";
 
 export interface SourcePageProps {
@@ -27,6 +30,7 @@ export interface SourcePageProps {
 export function SourcePage(ref: SourcePageProps) {
   const { sources } = useFleet();
   const { kind, namespace, name } = ref;
+  usePageTitle(`${kind} ${name}`);
   const { data: source, error } = useDetail<"source">(
     `/api/v1/sources/${kind}/${namespace}/${name}`,
     [sources.get(objectKey(ref))],
@@ -49,50 +53,57 @@ export function SourcePage(ref: SourcePageProps) {
             since <Ago at={since} style="age" />
             {source.changedAt !== undefined && (
               <>
-                , changed <Ago at={source.changedAt} /> with {source.changedBy}
+                , changed <Ago at={source.changedAt} /> by the field manager {source.changedBy}
               </>
             )}
           </span>
         )}
         <Actions target={ref} actions={source.actions} />
-        {message !== undefined && <p className="detail-why">{message}</p>}
+        {message !== undefined && (
+          <p className="detail-why">
+            <Message text={message} />
+          </p>
+        )}
+        <AdviceAbout object={ref} />
       </header>
       <div className="columns">
-        <section className="card" aria-labelledby="source-title">
-          <h2 id="source-title">Source</h2>
-          <Facts>
-            <Fact name="Address">{url}</Fact>
-            {revision !== undefined && <Fact name="Revision">{revision}</Fact>}
-            {digest !== undefined && (
-              <Fact name="Digest">
-                <code>{digest.slice(0, 19)}…</code> <CopyButton text={digest} what="the digest" />
+        <div className="column">
+          <section className="card" aria-labelledby="source-title">
+            <h2 id="source-title">Source</h2>
+            <Facts>
+              <Fact name="Address">{url}</Fact>
+              {revision !== undefined && <Fact name="Revision">{revision}</Fact>}
+              {digest !== undefined && (
+                <Fact name="Digest">
+                  <code>{digest.slice(0, 19)}…</code> <CopyButton text={digest} what="the digest" />
+                </Fact>
+              )}
+              {polling.interval !== undefined && <Fact name="Interval">{polling.interval}</Fact>}
+              {polling.last !== undefined && (
+                <Fact name="Last fetch">
+                  <Ago at={polling.last} />{" "}
+                  {polling.error === undefined ? "succeeded" : `failed: ${polling.error}`}
+                </Fact>
+              )}
+              {polling.next !== undefined && (
+                <Fact name="Next fetch">
+                  <Ago at={polling.next} />
+                </Fact>
+              )}
+              <Fact name="Used by">
+                {usedBy.length === 0 && "no HelmRelease that you may see"}
+                {usedBy.map((app) => (
+                  <span key={objectKey(app)}>
+                    <Link href={pageOf(app)}>
+                      {app.namespace}/{app.name}
+                    </Link>{" "}
+                  </span>
+                ))}
               </Fact>
-            )}
-            {polling.interval !== undefined && <Fact name="Interval">{polling.interval}</Fact>}
-            {polling.last !== undefined && (
-              <Fact name="Last fetch">
-                <Ago at={polling.last} />{" "}
-                {polling.error === undefined ? "succeeded" : `failed: ${polling.error}`}
-              </Fact>
-            )}
-            {polling.next !== undefined && (
-              <Fact name="Next fetch">
-                <Ago at={polling.next} />
-              </Fact>
-            )}
-            <Fact name="Used by">
-              {usedBy.length === 0 && "no HelmRelease that you may see"}
-              {usedBy.map((app) => (
-                <span key={objectKey(app)}>
-                  <Link href={pageOf(app)}>
-                    {app.namespace}/{app.name}
-                  </Link>{" "}
-                </span>
-              ))}
-            </Fact>
-          </Facts>
-        </section>
-        <Conditions conditions={source.conditions} />
+            </Facts>
+          </section>
+          <Conditions conditions={source.conditions} above={message} />
+        </div>
         <EventList events={source.events} />
       </div>
       <Source yaml={source.yaml} />

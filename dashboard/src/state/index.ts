@@ -3,6 +3,7 @@ export {
   byUrgency,
   lookOf,
   needsAttention,
+  suspendedChip,
   type Tone,
   urgencyOf,
 } from "./state.ts";

@@ -2,7 +2,8 @@
 import type { AppState, ClusterState, SourceState } from "@flotilla/shared/dashboard";
 import { appStates } from "@flotilla/shared/dashboard/states";
 
-export type AnyState = AppState | ClusterState | SourceState;
+/** `Blocked`: the page alone sees that what an app waits for does not end by itself. */
+export type AnyState = AppState | ClusterState | SourceState | "Blocked";
 
 /** A colour of the theme. */
 export type Tone = "bad" | "warn" | "busy" | "off" | "good";
@@ -19,6 +20,8 @@ const looks: Readonly<Record<AnyState, StateLook>> = {
   NotReady: { word: "Not ready", tone: "bad" },
   Modified: { word: "Modified", tone: "warn" },
   Stalled: { word: "Stalled", tone: "warn" },
+  Blocked: { word: "Blocked", tone: "warn" },
+  NoTargets: { word: "No targets", tone: "warn" },
   Offline: { word: "Offline", tone: "off" },
   WaitApplied: { word: "Applying", tone: "busy" },
   OutOfSync: { word: "Out of sync", tone: "busy" },
@@ -33,9 +36,10 @@ export function lookOf(state: AnyState): StateLook {
   return looks[state];
 }
 
-/** From the state that needs attention most: those of apps, between them the ones that only sources and clusters have. */
+/** From the state that needs attention most: those of apps, between them the ones that they do not have. */
 const statesByUrgency: readonly AnyState[] = appStates.flatMap((state): readonly AnyState[] => {
   if (state === "NotReady") return [state, "Failed"];
+  if (state === "Stalled") return [state, "Blocked"];
   return state === "Ready" ? ["WaitCheckIn", "Unmanaged", state] : [state];
 });
 
@@ -53,3 +57,6 @@ export function urgencyOf(state: AnyState): number {
 export function byUrgency(one: AnyState, other: AnyState): number {
   return urgencyOf(one) - urgencyOf(other);
 }
+
+/** A filter beside the states: whoever has suspended something has to resume it, whatever its state. */
+export const suspendedChip = "suspended";

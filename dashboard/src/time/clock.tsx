@@ -2,8 +2,11 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 
 const NowContext = createContext<number | undefined>(undefined);
+const CoarseNowContext = createContext<number | undefined>(undefined);
 
 const tickMs = 1_000;
+/** What is expensive to draw is drawn less often. */
+const coarseTickMs = 10_000;
 
 export interface ClockProviderProps {
   /** The hub's clock minus the browser's, in milliseconds. */
@@ -17,12 +20,25 @@ export function ClockProvider({ offsetMs, children }: ClockProviderProps) {
     const timer = setInterval(() => setOwnMs(Date.now()), tickMs);
     return () => clearInterval(timer);
   }, []);
-  return <NowContext value={ownMs + offsetMs}>{children}</NowContext>;
+  const now = ownMs + offsetMs;
+  return (
+    <CoarseNowContext value={now - (now % coarseTickMs)}>
+      <NowContext value={now}>{children}</NowContext>
+    </CoarseNowContext>
+  );
 }
 
 /** In milliseconds since 1970. Of a component inside ClockProvider. */
 export function useNow(): number {
-  const now = useContext(NowContext);
+  return known(useContext(NowContext));
+}
+
+/** The same, up to ten seconds ago: a component that uses it is not drawn each second. */
+export function useCoarseNow(): number {
+  return known(useContext(CoarseNowContext));
+}
+
+function known(now: number | undefined): number {
   if (now === undefined) throw new Error("there is no clock here");
   return now;
 }

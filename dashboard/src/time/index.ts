@@ -1,3 +1,3 @@
 export { Ago } from "./ago.tsx";
-export { ClockProvider, useNow } from "./clock.tsx";
+export { ClockProvider, useCoarseNow, useNow } from "./clock.tsx";
 export { clockOffsetMs } from "./relative-time.ts";

@@ -1,5 +1,5 @@
 /** How many clusters run which version; a version can be chosen. */
-import { plural, type VersionCount } from "../fleet/index.ts";
+import { plural, type VersionCount, versionName, versionNote } from "../fleet/index.ts";
 import { toneOfVersion } from "./tones.ts";
 
 export interface VersionsListProps {
@@ -10,14 +10,21 @@ export interface VersionsListProps {
 export function VersionsList({ counts, choose }: VersionsListProps) {
   return (
     <ul className="versions">
-      {counts.map(({ version, count }, index) => (
-        <li key={version} className={`version tone-${toneOfVersion(index, version)}`}>
-          <button type="button" className="version-choose" onClick={() => choose(version)}>
-            <strong>{version === "" ? "no version" : version}</strong>{" "}
-            <span className="soft">{plural(count, "cluster")}</span>
-          </button>
-        </li>
-      ))}
+      {counts.map((counted, index) => {
+        const { version, count } = counted;
+        const note = versionNote(counted);
+        return (
+          <li key={version} className={`version tone-${toneOfVersion(index, version)}`}>
+            <button type="button" className="version-choose" onClick={() => choose(version)}>
+              <strong>{versionName(counted)}</strong>{" "}
+              <span className="soft">
+                {plural(count, "cluster")}
+                {note !== "" && `, ${note}`}
+              </span>
+            </button>
+          </li>
+        );
+      })}
     </ul>
   );
 }

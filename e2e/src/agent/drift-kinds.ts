@@ -1,3 +1,18 @@
+/** The definition of a kind that stores null; before the objects of `manyKinds`. */
+export const nullsDefinition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: driftnulls.drift.example.com}
+spec:
+  group: drift.example.com
+  scope: Cluster
+  names: {kind: DriftNull, plural: driftnulls}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+`;
+
 /** A chart of many kinds, written as charts are: with defaults left out, other forms of quantities, and fields that are null. */
 export const manyKinds: Readonly<Record<string, string>> = {
   "config.yaml": `apiVersion: v1
@@ -159,5 +174,10 @@ spec:
       subresources: {status: {}}
       schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, x-kubernetes-preserve-unknown-fields: true}, status: {type: object}}}}
 status: {conditions: [], acceptedNames: {kind: "", plural: ""}, storedVersions: []}
+`,
+  "nulls.yaml": `apiVersion: drift.example.com/v1
+kind: DriftNull
+metadata: {name: nulls, namespace: elsewhere}
+spec: {limit: null, rules: [{match: null}, {match: all, limit: null}]}
 `,
 };

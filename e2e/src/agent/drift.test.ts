@@ -2,13 +2,7 @@
 import assert from "node:assert/strict";
 import type { DeploymentState } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
-import {
-  configMaps,
-  deployments,
-  type KubeObject,
-  type Resource,
-  secrets,
-} from "@flotilla/shared/kube/objects";
+import { configMaps, deployments, secrets } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import { clusterRoleBindings, createAdmin } from "../harness/rbac.ts";
@@ -16,36 +10,18 @@ import { releaseHistory } from "../harness/releases.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf } from "./assignment.ts";
-import { manyKinds } from "./drift-kinds.ts";
+import { manyKinds, nullsDefinition } from "./drift-kinds.ts";
+import { changesIn, driftedText, driftingChart, hasDrift, hasResult } from "./drifting-chart.ts";
 import { startRestartableAgent } from "./restartable-agent.ts";
 
 const { client, charts, spec } = await startAgentCluster();
 const { url } = charts;
 const agent = await startRestartableAgent(spec);
+const change = changesIn(client);
 
 type Drift = NonNullable<DeploymentContent["drift"]>;
 
-const chart = await chartArchive({
-  ...{ name: "app", version: "1.0.0" },
-  templates: {
-    "config.yaml":
-      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\ndata: {mode: calm}\n",
-    "secret.yaml":
-      "apiVersion: v1\nkind: Secret\nmetadata: {name: secret}\nstringData: {password: correct-horse}\n",
-    "service.yaml":
-      "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: 80}]}\n",
-    "web.yaml": `apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, labels: {app: web}}
-spec:
-  replicas: 1
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: main, image: example.com/web:1, env: [{name: A, value: "1"}]}]}
-`,
-  },
-});
+const chart = await driftingChart();
 charts.publish(chart);
 
 async function install(name: string, drift?: Drift): Promise<void> {
@@ -61,31 +37,6 @@ function reported(
   return agent.report((state) => state.name === name && isDesired(state));
 }
 
-function hasDrift(count: number) {
-  return ({ drift }: DeploymentState): boolean => (drift?.count ?? 0) === count;
-}
-
-function hasResult(result: string) {
-  return ({ drift }: DeploymentState): boolean =>
-    drift?.history.some((each) => each.result === result) === true;
-}
-
-function conditionOf({ conditions }: DeploymentState): string | undefined {
-  const found = conditions?.find(({ type }) => type === "Drifted");
-  return found && `${found.status} ${found.reason} ${found.message}`;
-}
-
-/** As somebody else. */
-async function change<T extends KubeObject>(
-  resource: Resource<T>,
-  namespace: string,
-  name: string,
-  body: unknown,
-  fieldManager = "somebody",
-): Promise<void> {
-  await client.patch(resource, { namespace, name }, { type: "merge", body }, { fieldManager });
-}
-
 async function modeIn(namespace: string): Promise<string | undefined> {
   return (await client.reader.get(configMaps, { namespace, name: "config" }))?.data?.["mode"];
 }
@@ -97,14 +48,16 @@ test("warn reports who changed what, and changes nothing", async () => {
 
   const state = await reported("warned", hasDrift(1));
   assert.ok(state.ready);
-  const [drifted] = state.drift?.objects ?? [];
+  assert.ok(state.drift !== undefined);
+  assert.equal(state.drift.isWarning, true);
+  const [drifted] = state.drift.objects;
   assert.deepEqual(
     [drifted?.kind, drifted?.namespace, drifted?.name, drifted?.fields, drifted?.manager],
     ["ConfigMap", "warned", "config", ["/data/mode"], "somebody"],
   );
   assert.equal(drifted?.patch, '[{"op":"replace","path":"/data/mode","value":"***"}]');
   assert.match(
-    conditionOf(state) ?? "",
+    driftedText(state) ?? "",
     /^True DriftDetected ConfigMap warned\/config: \/data\/mode was changed by somebody at /,
   );
   assert.equal(await modeIn("warned"), "wild");
@@ -121,11 +74,69 @@ test("unset, drift is reported and not corrected, and the rest is in sync", asyn
 
   const state = await reported("unset", hasDrift(1));
   assert.deepEqual(state.drift?.objects[0]?.fields, ["/spec/replicas"]);
-  assert.match(conditionOf(state) ?? "", /^True DriftDetected Deployment unset\/web: /);
+  assert.match(driftedText(state) ?? "", /^True DriftDetected Deployment unset\/web: /);
   assert.equal(
     (await client.reader.get(deployments, { namespace: "unset", name: "web" }))?.spec?.replicas,
     2,
   );
+});
+
+async function replicasIn(namespace: string): Promise<number | undefined> {
+  return (await client.reader.get(deployments, { namespace, name: "web" }))?.spec?.replicas;
+}
+
+async function scale(namespace: string, replicas: number): Promise<void> {
+  await change(deployments, namespace, "web", { spec: { replicas } }, "kubectl");
+}
+
+test("a request is answered: drift is left, corrected once without Helm, and there is none", async () => {
+  await install("requested");
+  const ask = async (token: string, more: { readonly correctDrift?: true } = {}) => {
+    const request = { token, force: false, reset: false, ...more };
+    await agent.intake.assign(await assignmentOf({ name: "requested", chart, url, request }));
+    const { request: result } = await reported(
+      "requested",
+      (state) => state.request?.token === token,
+    );
+    return result;
+  };
+
+  await scale("requested", 5);
+  // At once: what a watch has not delivered yet counts as well.
+  assert.deepEqual(await ask("1"), {
+    ...{ token: "1", result: "DriftLeft", objects: 1, revision: 1 },
+  });
+  assert.equal(await replicasIn("requested"), 5);
+  assert.deepEqual(await ask("2", { correctDrift: true }), {
+    ...{ token: "2", result: "DriftCorrected", objects: 1, revision: 1 },
+  });
+  assert.equal(await replicasIn("requested"), 1);
+  assert.deepEqual(await ask("3"), { token: "3", result: "InSync", revision: 1 });
+  await agent.restart();
+  const { request } = await reported("requested", ({ request }) => request !== undefined);
+  assert.deepEqual(request, { token: "3", result: "InSync", revision: 1 });
+
+  await scale("requested", 4);
+  await reported("requested", hasDrift(1));
+  assert.equal(await replicasIn("requested"), 4, "the correction was for once");
+  assert.deepEqual(await releaseHistory(client, "requested"), ["1 deployed"]);
+});
+
+test("a forced upgrade takes the fields that others have, and says whose they were", async () => {
+  await install("taken");
+  await scale("taken", 5);
+  await reported("taken", hasDrift(1));
+
+  const request = { token: "1", force: true, reset: false };
+  await agent.intake.assign(await assignmentOf({ name: "taken", chart, url, request }));
+  const state = await reported("taken", ({ request }) => request?.token === "1");
+
+  assert.deepEqual(state.request, { token: "1", result: "Upgraded", revision: 2 });
+  assert.deepEqual(state.history?.[0]?.remarks, [
+    "taken from other managers: /spec/replicas of Deployment taken/web from kubectl",
+  ]);
+  assert.equal(await replicasIn("taken"), 1);
+  assert.deepEqual(await releaseHistory(client, "taken"), ["1 superseded", "2 deployed"]);
 });
 
 test("disabled, nothing is compared", async () => {
@@ -159,7 +170,7 @@ test("enabled corrects a changed field and a deleted object without a revision o
     ({ drift }) => drift?.count === 0 && drift.history[0]?.kind === "Deployment",
   );
   assert.match(
-    conditionOf(state) ?? "",
+    driftedText(state) ?? "",
     /^False DriftCorrected corrected Deployment corrected\/web/,
   );
   assert.deepEqual(
@@ -211,7 +222,7 @@ test("drift is corrected with the rights of the deployment's account, once it ha
 
   await change(configMaps, "account", "config", { data: { mode: "wild" } });
   await reported("account", (state) =>
-    /; 1 object could not be compared: .*403 Forbidden/.test(conditionOf(state) ?? ""),
+    /; 1 object could not be compared: .*403 Forbidden/.test(driftedText(state) ?? ""),
   );
   assert.equal(await modeIn("account"), "wild");
 
@@ -236,7 +247,7 @@ test("a field that somebody has added is reported with its manager, and kept", a
 
   assert.equal(state.drift?.count, 0);
   assert.match(
-    conditionOf(state) ?? "",
+    driftedText(state) ?? "",
     /^False NoDriftDetected the objects are as desired; kept: ConfigMap foreign\/config \/data\/extra, added by kubectl-edit at 20/,
   );
   const config = await client.reader.get(configMaps, { namespace: "foreign", name: "config" });
@@ -268,7 +279,7 @@ test("an object that cannot be changed back is reported, and recreated where tha
 
   const failed = await reported("frozen", hasResult("CorrectionFailed"));
   assert.match(
-    conditionOf(failed) ?? "",
+    driftedText(failed) ?? "",
     /^True DriftCorrectionFailed ConfigMap frozen\/config cannot be changed back: the API server rejects the change of data; .*was not corrected/,
   );
   await reported("forced", hasResult("Corrected"));
@@ -319,7 +330,7 @@ test("the agent backs off when another controller fights, and names it", async (
 
   const state = await reported("fought", hasResult("BackedOff"));
   assert.match(
-    conditionOf(state) ?? "",
+    driftedText(state) ?? "",
     /^True DriftDetected .*; \/data\/mode was corrected three times in ten minutes and rival changed it back each time: not corrected before 20/,
   );
   assert.equal(await modeIn("fought"), "wild");
@@ -358,7 +369,11 @@ async function comparedAll(): Promise<void> {
 }
 
 test("objects of many kinds have no drift after an installation, an upgrade and a start", async () => {
-  const many = await chartArchive({ name: "many", version: "1.0.0", templates: manyKinds });
+  const many = await chartArchive({
+    ...{ name: "many", version: "1.0.0" },
+    crds: { "nulls.yaml": nullsDefinition },
+    templates: manyKinds,
+  });
   charts.publish(many);
   const content = { name: "many", chart: many, url };
   for (const revision of [1, 2]) {

@@ -251,7 +251,7 @@ test("a lock of another Helm client is waited for, then reported, and unlocked o
   const reported = await agent.report(hasCode("locked", "RELEASE_LOCKED"));
   assert.match(
     reported.message,
-    /release locked\/locked is locked by another Helm client: revision 2 is pending-upgrade since \S+, and has not changed for 300 s/,
+    /release locked\/locked is locked by another Helm client: revision 2 is pending-upgrade since \S+, and has not changed for 5m/,
   );
   assert.equal(runsOf(agent, "locked").length, 1);
 

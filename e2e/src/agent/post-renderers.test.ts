@@ -17,6 +17,7 @@ import { startInstaller } from "../harness/in-process-installer.ts";
 import { releaseHistory } from "../harness/releases.ts";
 import { startAgentCluster } from "./agent-cluster.ts";
 import { assignmentOf, type DeploymentSpec } from "./assignment.ts";
+import { hookText, wildChart } from "./wild-chart.ts";
 
 const { client, charts, spec } = await startAgentCluster();
 const agent = await startInstaller(spec);
@@ -44,17 +45,6 @@ const deployments: Resource<Deployment> = {
   namespaced: true,
 };
 
-const hook = (
-  name: string,
-  events: string,
-  deletion = "before-hook-creation",
-): string => `apiVersion: v1
-kind: ConfigMap
-metadata: {${name}, annotations: {helm.sh/hook: "${events}", helm.sh/hook-delete-policy: ${deletion}}}
-data: {events: "${events}"}
-`;
-
-/** With what kustomize rejects or changes by itself: hooks of one name, and, if it is wanted, a generated one; a list. */
 const chart = await chartArchive({
   name: "shop",
   version: "1.0.0",
@@ -82,16 +72,17 @@ items:
   - {apiVersion: v1, kind: ConfigMap, metadata: {name: second}, data: {a: b}}
 `,
     "hooks.yaml": [
-      hook("name: hook", "pre-install"),
-      hook("name: hook", "pre-upgrade"),
-      `{{ if .Values.generate }}\n${hook("generateName: generated-", "post-install", "hook-failed")}{{ end }}`,
+      hookText("name: hook", "pre-install"),
+      hookText("name: hook", "pre-upgrade"),
+      `{{ if .Values.generate }}\n${hookText("generateName: generated-", "post-install", "hook-failed")}{{ end }}`,
     ].join("---\n"),
   },
 });
+const wild = await wildChart();
 const empty = await chartArchive({ name: "empty", version: "1.0.0", templates: {} });
 /** Of which kustomize takes each object. */
 const plain = await configChart("plain", "1.0.0");
-charts.publish(chart, empty, plain);
+charts.publish(chart, wild, empty, plain);
 
 type Renderers = Pick<
   DeploymentSpec,
@@ -140,6 +131,11 @@ async function manifestOf(release: string): Promise<string> {
     { env: { HOME: spec.dataDir, KUBECONFIG: spec.kubeconfig } },
   );
   return stdout;
+}
+
+/** A patch for all objects of a kind. */
+function teamOf(kind: string): string {
+  return `apiVersion: v1\nkind: ${kind}\nmetadata: {name: any, labels: {team: a}}\n`;
 }
 
 function greeting(text: string): string {
@@ -247,6 +243,57 @@ test("common metadata alone is set on hooks of one name, objects of a list and g
   await deployed("plain", { commonMetadata }, plain);
   assert.equal((await config("plain", "plain-config")).metadata.labels?.["team"], "a");
   assert.match(await manifestOf("plain"), /^ {4}note: \$\{HOME\} yes$/m);
+});
+
+const wildRenderers: readonly (readonly [string, Renderers])[] = [
+  ["wild-metadata", { commonMetadata: { labels: { team: "a" } } }],
+  [
+    "wild-patched",
+    { postRenderers: [{ patches: [{ patch: teamOf("ConfigMap"), target: {} }] }, { images: [] }] },
+  ],
+];
+for (const [namespace, renderers] of wildRenderers)
+  test(`what Helm and kustomize would change is as the chart says (${namespace})`, async () => {
+    await deployed(namespace, renderers, wild);
+
+    const { data, metadata } = await config(namespace, "folded");
+    assert.deepEqual(data, {
+      expr: "sum(rate(requests_total[5m]))\n  by (job)\n> 10\n",
+      note: "Steps:\n  - stop\n  - start\nthen check",
+      revision: "1 false",
+    });
+    assert.equal(metadata.labels?.["team"], "a");
+    for (const name of ["one", "two"])
+      assert.deepEqual((await config(namespace, name)).data, { colour: "green" });
+    const found = await app(namespace);
+    const own = { "example.com/note": "shared" };
+    assert.deepEqual(found.spec.template.metadata.annotations, own);
+    assert.equal(found.metadata.annotations?.["example.com/note"], "shared");
+    const alias = await config(namespace, "alias");
+    assert.equal(alias.metadata.annotations?.["note"], "alias");
+    assert.deepEqual((await config(namespace, "twice")).metadata.labels?.["tier"], "back");
+    const local = await config(namespace, "local");
+    assert.equal(local.metadata.annotations?.["config.kubernetes.io/local-config"], "true");
+    assert.equal((await config(namespace, "wild-hook")).metadata.labels?.["team"], "a");
+    const manifest = await manifestOf(namespace);
+    assert.match(manifest, /^# Source: wild\/templates\/list\.yaml$/m);
+    assert.match(manifest, /^ {2}"?on"?: true$|^ {2}"true": true$/m);
+    assert.ok(!manifest.includes("postrenderer.helm.sh"), manifest);
+    assert.deepEqual(await releaseHistory(client, namespace), ["1 deployed"]);
+
+    await deployed(namespace, { ...renderers, values: { changed: true } }, wild);
+
+    assert.equal((await config(namespace, "folded")).data?.["revision"], "2 true");
+  });
+
+test("an object is left out for a patch that says so", async () => {
+  const patch = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config, annotations: {config.kubernetes.io/local-config: "true"}}\n`;
+  await deployed("left-out", { postRenderers: [{ patches: [{ patch }] }] });
+
+  assert.equal(
+    await client.reader.get(configMaps, { namespace: "left-out", name: "config" }),
+    undefined,
+  );
 });
 
 test("a hook of another time with the same name is patched and run, too", async () => {

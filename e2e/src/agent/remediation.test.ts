@@ -169,6 +169,11 @@ test("RetryOnFailure upgrades a failed installation after its interval, without 
   const strategy = { name: "RetryOnFailure", retryIntervalSeconds: 0.2 } as const;
   await assign("retried", bad, { install: { strategy }, upgrade: { strategy } });
   await waitForRevision(client, "retried", 3, "failed");
+  const running = await agent.report(
+    ({ name, message }) => name === "retried" && /^attempt 2 of the upgrade is/.test(message),
+  );
+  assert.match(running.message, /is running since \S+Z; before: helm upgrade --install .*rejected/);
+  assert.deepEqual([running.phase, running.retryAt], ["failed", undefined]);
   assert.deepEqual([...new Set(runsOf("retried"))], ["upgrade"]);
 
   await assign("retried", good, { install: { strategy }, upgrade: { strategy } });

@@ -16,21 +16,21 @@ export interface PrintedObject {
 
 const conditions = [
   { type: "Accepted", status: "True" },
-  { type: "Ready", status: "False", message: "NotReady(1)" },
+  { type: "Ready", status: "False", reason: "NotReady", message: "NotReady(1)" },
 ];
 
 export const printedObjects: readonly PrintedObject[] = [
   show("helmops", "HelmOp", {
     spec: { helm: { repo: "https://charts.example.org", chart: "web" } },
     status: { version: "1.4.2", display: { readyBundleDeployments: "2/3" }, conditions },
-    header: /^NAME\s+REPO\s+CHART\s+VERSION\s+BUNDLEDEPLOYMENTS-READY\s+STATUS$/,
-    row: /^shown\s+https:\/\/charts\.example\.org\s+web\s+1\.4\.2\s+2\/3\s+NotReady\(1\)$/,
+    header: /^NAME\s+REPO\s+CHART\s+VERSION\s+BUNDLEDEPLOYMENTS-READY\s+STATE\s+STATUS$/,
+    row: /^shown\s+https:\/\/charts\.example\.org\s+web\s+1\.4\.2\s+2\/3\s+NotReady\s+NotReady\(1\)$/,
   }),
   show("bundles", "Bundle", {
     spec: { helm: { version: "1.4.x" } },
     status: { version: "1.4.2", display: { readyClusters: "2/3" }, conditions },
-    header: /^NAME\s+VERSION\s+BUNDLEDEPLOYMENTS-READY\s+STATUS$/,
-    row: /^shown\s+1\.4\.2\s+2\/3\s+NotReady\(1\)$/,
+    header: /^NAME\s+VERSION\s+BUNDLEDEPLOYMENTS-READY\s+STATE\s+STATUS$/,
+    row: /^shown\s+1\.4\.2\s+2\/3\s+NotReady\s+NotReady\(1\)$/,
   }),
   show("bundledeployments", "BundleDeployment", {
     spec: { deploymentID: "sha256:0a", stagedDeploymentID: "sha256:0a" },

@@ -61,16 +61,6 @@ export const helmOpRejections: readonly Rejection[] = [
     message: /spec\.helm: .*non-tarball chart with an empty repo field/,
   },
   {
-    what: "neither a repo nor a chart",
-    spec: { helm: { values: { a: 1 } } },
-    message: /spec\.helm: .*neither repo nor chart is set: name a repository in repo/,
-  },
-  {
-    what: "a version without a repo and a chart",
-    spec: { helm: { version: "1.x" } },
-    message: /spec\.helm: .*neither repo nor chart is set/,
-  },
-  {
     what: "a release name with capitals",
     spec: { helm: { repo, releaseName: "Web_1" } },
     message: /spec\.helm\.releaseName: .*"Web_1": must be lower-case letters, digits/,
@@ -193,6 +183,8 @@ export const tokenRejections: readonly Rejection[] = [
 /** Accepted specs that are close to rejected ones. */
 export const accepted: readonly (readonly [what: string, spec: object])[] = [
   ["an interval of 0", { helm: { repo }, pollingInterval: "0" }],
+  ["neither a repo nor a chart", { helm: { repo: "", chart: "" } }],
+  ["neither of them beside other options", { helm: { version: "1.x", values: { a: 1 } } }],
   ["an interval of null", { helm: { repo }, pollingInterval: null }],
   ["an interval with fractions", { helm: { repo }, pollingInterval: "1.5h30m" }],
   ["nulls beside what is set", { helm: { repo, chart: null, version: null, releaseName: null } }],

@@ -132,3 +132,13 @@ test("crds prints every kind as YAML", async () => {
   assert.equal(code, 0);
   assert.deepEqual(printed, JSON.parse(JSON.stringify(allCrds())));
 });
+
+test("a reader that ends before the output does is no error", async () => {
+  const reading = flotilla.start("crds");
+  reading.child.stdout?.destroy();
+
+  const { code, stderr } = await reading.ended;
+
+  // As a program that SIGPIPE ends.
+  assert.deepEqual([code, stderr], [141, ""]);
+});

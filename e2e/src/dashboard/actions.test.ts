@@ -42,10 +42,7 @@ test("a HelmOp is suspended, resumed and reconciled, and the events say who did 
   await logIn(view, address, admin);
   await view.goto(page);
 
-  assert.equal(
-    await act(view, "Suspend"),
-    `kubectl patch helmop web -n ${namespace} --type merge -p '{"spec":{"suspend":true}}'`,
-  );
+  assert.equal(await act(view, "Suspend"), `flotilla suspend helmop web -n ${namespace}`);
   await view.getByText("suspended", { exact: true }).first().waitFor();
   await waitForObject(hub, helmOps, ref, "suspended", ({ spec }) => spec.suspend === true);
   charts.publish(await versionedChart("web", "1.1.0"));
@@ -57,7 +54,7 @@ test("a HelmOp is suspended, resumed and reconciled, and the events say who did 
   await view.getByText("1.1.0").first().waitFor();
   for (const what of ["suspended", "resumed", "reconciliation requested"])
     await view.getByText(`${what} by ${who}`).waitFor();
-  await view.getByText(/, changed .* with flotilla-dashboard/).waitFor();
+  await view.getByText(/, changed .* by the field manager flotilla-dashboard/).waitFor();
   assert.deepEqual(errors, []);
 });
 
@@ -70,7 +67,7 @@ test("a poll finds a new version at once, an hour before the next one", async (t
 
   assert.match(
     await act(view, "Poll now"),
-    /^kubectl annotate helmop polled -n fleet-default --overwrite flotilla\.dev\/poll-requested-at=/,
+    /^flotilla reconcile helmop polled -n fleet-default --poll$/,
   );
 
   await waitForObject(
@@ -110,7 +107,11 @@ test("a user who may only list sees why an action is not allowed, and cannot do 
   await logIn(view, address, await dashboard.readerToken(namespace));
   await view.goto(page);
 
-  await view.getByRole("button", { name: "Suspend" }).click();
+  const suspend = view.getByRole("button", { name: "Suspend" });
+  await suspend.waitFor();
+  assert.equal(await suspend.getAttribute("aria-disabled"), "true");
+  // It can still be opened, for the reason.
+  await suspend.click({ force: true });
   const panel = view.locator(".action-panel");
   await panel.getByText(`you may not patch helmops in namespace ${namespace}`).waitFor();
   assert.ok(await panel.getByRole("button", { name: "Suspend" }).isDisabled());

@@ -18,6 +18,8 @@ export async function startBrowser(): Promise<Browser> {
 export interface OpenOptions {
   readonly theme?: "light" | "dark";
   readonly viewport?: keyof typeof viewports;
+  /** As for somebody who has not asked for less. */
+  readonly motion?: boolean;
 }
 
 export interface OpenedPage {
@@ -29,11 +31,11 @@ export interface OpenedPage {
 
 /** A page with cookies of its own. */
 export async function openPage(browser: Browser, options: OpenOptions = {}): Promise<OpenedPage> {
-  const { theme = "light", viewport = "desktop" } = options;
+  const { theme = "light", viewport = "desktop", motion = false } = options;
   const context = await browser.newContext({
     viewport: viewports[viewport],
     colorScheme: theme,
-    reducedMotion: "reduce",
+    reducedMotion: motion ? "no-preference" : "reduce",
   });
   const page = await context.newPage();
   const errors: string[] = [];

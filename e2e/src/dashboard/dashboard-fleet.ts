@@ -92,6 +92,12 @@ export async function logIn(page: Page, address: string, token: string): Promise
   await page.getByRole("navigation", { name: "Pages" }).waitFor();
 }
 
+/** Logs out as a user does. */
+export async function logOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "User menu" }).click();
+  await page.getByRole("button", { name: "Log out" }).click();
+}
+
 /** Opens an action, and confirms it. Returns the command that it shows. */
 export async function act(page: Page, name: string): Promise<string> {
   const panel = page.locator(".action-panel");

@@ -92,7 +92,7 @@ test("a HelmRelease shows its source, constraint, version and targets, and its s
   assert.deepEqual(errors, []);
 });
 
-test("a source is suspended, resumed and read at once, with the commands of flux", async (t) => {
+test("a source is suspended, resumed and read at once, with the commands of flotilla", async (t) => {
   const { page, context, errors } = await openPage(browser);
   t.onTestFinished(() => context.close());
   await logIn(page, address, token);
@@ -100,7 +100,10 @@ test("a source is suspended, resumed and read at once, with the commands of flux
   const repository = { namespace, name: "charts" };
   const suspended = page.locator(".detail-head").getByText("suspended", { exact: true });
 
-  assert.equal(await act(page, "Suspend"), `flux suspend source helm charts -n ${namespace}`);
+  assert.equal(
+    await act(page, "Suspend"),
+    `flotilla suspend helmrepository charts -n ${namespace}`,
+  );
   await suspended.waitFor();
   await waitForObject(
     hub,
@@ -110,9 +113,12 @@ test("a source is suspended, resumed and read at once, with the commands of flux
     ({ spec }) => spec?.suspend === true,
   );
   charts.publish(await versionedChart("shop", "1.1.0"));
-  assert.equal(await act(page, "Resume"), `flux resume source helm charts -n ${namespace}`);
+  assert.equal(await act(page, "Resume"), `flotilla resume helmrepository charts -n ${namespace}`);
   await suspended.waitFor({ state: "detached" });
-  assert.equal(await act(page, "Poll now"), `flux reconcile source helm charts -n ${namespace}`);
+  assert.equal(
+    await act(page, "Poll now"),
+    `flotilla reconcile helmrepository charts -n ${namespace}`,
+  );
 
   await waitForObject(
     hub,
@@ -150,7 +156,7 @@ test("a user retries a failed release that has no retries left", async (t) => {
 
   assert.equal(
     await act(page, "Retry"),
-    `flux reconcile helmrelease flaky -n ${namespace} --reset`,
+    `flotilla reconcile helmrelease flaky -n ${namespace} --reset`,
   );
 
   await page.getByText("ready on 1 of 1 cluster").waitFor();
@@ -174,7 +180,7 @@ test("a source that rejects the credentials is on the overview, until its Secret
 
   const concern = page.locator(".concern").filter({ hasText: "HelmRepository private" });
   await concern.getByText(/401/).waitFor();
-  await concern.getByText(/rejects the credentials\. Correct the Secret/).waitFor();
+  await concern.getByText(`Correct the Secret ${namespace}/login`).waitFor();
   await concern.getByRole("link").click();
   await page.getByRole("heading", { level: 1, name: "HelmRepository private" }).waitFor();
   await page.locator(".detail-why").getByText(/401/).waitFor();

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { clusters, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { describe, test } from "vitest";
 import { waitForObject } from "../harness/wait.ts";
-import { openPage, startBrowser } from "./browser.ts";
+import { openPage, startBrowser, viewports } from "./browser.ts";
 import { logIn, startDashboardFleet, versionedChart } from "./dashboard-fleet.ts";
 
 const dashboard = await startDashboardFleet({
@@ -97,6 +97,35 @@ describe("a list", async () => {
     await page.getByRole("heading", { level: 1, name: "HelmOp broken" }).waitFor();
   });
 
+  test("is one of what the palette finds, beside releases, labels and actions of the page", async () => {
+    const choose = async (text: string, option: RegExp) => {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type(text);
+      await page.getByRole("option", { name: option, selected: true }).waitFor();
+      await page.keyboard.press("Enter");
+    };
+    await page.goto(`${address}/apps`);
+    await choose("apps not accepted", /^Apps: Not accepted 1/);
+    await waitForNames(page, ["broken"]);
+    await choose("team=sales", /^Apps: team=sales 2/);
+    await waitForNames(page, ["new", "old"]);
+
+    await choose("new paris", /^new on paris/);
+    await page.getByRole("heading", { level: 1, name: "new on paris" }).waitFor();
+    await page.getByRole("button", { name: "Suspend" }).waitFor();
+    await choose("suspend", /^Suspend/);
+    const panel = page.locator(".action-panel");
+    await panel.getByText("flotilla suspend helmop new").waitFor();
+    assert.match(page.url(), /\?action=suspend$/);
+    await panel.getByRole("button", { name: "Cancel" }).click();
+    await panel.waitFor({ state: "detached" });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("new");
+    await page.getByRole("option", { name: /^new/ }).first().waitFor();
+    const headings = await page.locator("[cmdk-group-heading]").allTextContents();
+    assert.deepEqual(headings, ["Apps"]);
+  });
+
   test("is sorted by a column, versions by their numbers, in both directions", async () => {
     await page.goto(`${address}/apps?chart=shop`);
     await page.getByRole("button", { name: "Version" }).click();
@@ -125,6 +154,67 @@ describe("a list", async () => {
     }
     assert.deepEqual(errors, []);
   });
+});
+
+test("tabs are one tab stop with arrow keys, and the chosen object is in the address", async (t) => {
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, token);
+  await page.goto(`${address}/clusters/${namespace}/paris/releases/HelmOp/${namespace}/new`);
+  const tabs = page.getByRole("tablist", { name: "What to read from the cluster" });
+  const resources = tabs.getByRole("tab", { name: "Resources" });
+  const chosen = page.getByRole("complementary", { name: "ConfigMap new" });
+  await page.getByRole("button", { name: "ConfigMap ready new" }).click();
+  await chosen.waitFor();
+  assert.match(decodeURIComponent(page.url()), /\?object=ConfigMap\/[\w-]+\/new$/);
+  await page.reload();
+  await chosen.waitFor();
+
+  assert.equal(await tabs.locator('[role="tab"][tabindex="0"]').count(), 1);
+  await resources.focus();
+  for (const [key, name] of [
+    ["ArrowRight", "Events"],
+    ["End", "History"],
+    ["ArrowRight", "Resources"],
+    ["ArrowLeft", "History"],
+  ] as const) {
+    await page.keyboard.press(key);
+    await tabs.locator(`[role="tab"]:focus`, { hasText: name }).waitFor();
+    assert.equal(await resources.getAttribute("aria-selected"), "true");
+  }
+  await page.keyboard.press("Enter");
+  await page.getByRole("tabpanel", { name: "History" }).waitFor();
+  assert.match(page.url(), /tab=history/);
+  assert.deepEqual(errors, []);
+});
+
+test("on a phone the pages are in two rows above, and each row of a list has its state and reason", async (t) => {
+  const { page, context, errors } = await openPage(browser, { viewport: "phone" });
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, token);
+  await page.goto(`${address}/apps`);
+  const row = page.getByRole("row").filter({ hasText: "broken" });
+  await row.waitFor();
+
+  const boxOf = async (locator: Locator) => (await locator.boundingBox()) ?? assert.fail();
+  const { width } = viewports.phone;
+  const header = await boxOf(page.getByRole("banner"));
+  assert.ok(header.height <= 80, `the header is ${header.height} px high`);
+  for (const link of await page
+    .getByRole("navigation", { name: "Pages" })
+    .getByRole("link")
+    .all()) {
+    const box = await boxOf(link);
+    assert.ok(box.x >= 0 && box.x + box.width <= width, `${await link.textContent()} is cut`);
+  }
+  for (const text of ["Not accepted", "no chart named missing found"]) {
+    const box = await boxOf(row.getByText(text).first());
+    assert.ok(box.x >= 0 && box.x + box.width <= width, `${text} is outside`);
+  }
+  await page.getByRole("button", { name: "User menu" }).click();
+  await page.getByText("system:serviceaccount:dashboard-users:admin").waitFor();
+  await page.getByText(/^Hub /).waitFor();
+  assert.deepEqual(errors, []);
 });
 
 test("a page with a missing part reloads once, then says so", async (t) => {

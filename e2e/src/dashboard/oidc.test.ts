@@ -12,7 +12,7 @@ import { afterAll, type TestContext, test } from "vitest";
 import { clusterRoles, roleBindings } from "../harness/rbac.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { type OpenedPage, openPage, startBrowser } from "./browser.ts";
-import { startDashboardFleet } from "./dashboard-fleet.ts";
+import { logOut, startDashboardFleet } from "./dashboard-fleet.ts";
 import { logInAtProvider, startOpenIdProvider } from "./openid-provider.ts";
 
 const dir = await mkdtemp(join(tmpdir(), "flotilla-oidc-"));
@@ -20,7 +20,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const callback = "/api/v1/login/oidc/callback";
 const provider = await startOpenIdProvider({
   groups: {
-    anna: ["Flotte Süd"],
+    anna: ["Flotte Süd", "kubeadm:cluster-admins"],
     ben: ["viewers"],
     mallory: ["viewers", "system:masters"],
   },
@@ -36,6 +36,7 @@ const dashboard = await startDashboardFleet({
     "dashboard.oidc.issuerURL=https://id.example.com",
     "dashboard.oidc.clientID=a",
     "dashboard.oidc.existingSecret=a",
+    "dashboard.oidc.groupsPrefix=oidc:",
   ],
   hubFlags: ({ http }) => [
     `--dashboard-url=http://127.0.0.1:${http}`,
@@ -43,6 +44,8 @@ const dashboard = await startDashboardFleet({
     `--oidc-client-id=${provider.client.id}`,
     `--oidc-client-secret-file=${secretFile}`,
     "--oidc-username-prefix=oidc:",
+    // Not kubeadm:cluster-admins, which has all rights here.
+    ...["Flotte Süd", "viewers", "system:masters"].map((group) => `--oidc-allowed-group=${group}`),
     "--oidc-session-duration=2h",
     "--client-address-header=X-Forwarded-For",
   ],
@@ -140,7 +143,7 @@ test("a user changes what their groups may change, and the events say who did it
   const ref = { namespace: "team-a", name: "web" };
   await waitForObject(hub, helmOps, ref, "suspended", ({ spec }) => spec.suspend === true);
   await page.getByText("suspended by oidc:anna on the dashboard").waitFor();
-  await page.getByText(/, changed .* with flotilla-dashboard/).waitFor();
+  await page.getByText(/, changed .* by the field manager flotilla-dashboard/).waitFor();
   // A right that every user has counts for reviews and for requests.
   assert.equal((await suspend(page, "everybody")).status(), 204);
 });
@@ -173,7 +176,7 @@ test("a user in a group under system: is rejected, and the message names the gro
   // Not any more when the user has logged in as somebody else, and out again.
   await page.getByLabel("Token").fill(await dashboard.readerToken("team-b", ["helmops"]));
   await page.getByRole("button", { name: "Log in", exact: true }).click();
-  await page.getByRole("button", { name: "Log out" }).click();
+  await logOut(page);
   await button(page).waitFor();
   assert.equal(await alert(page).count(), 0);
 });
@@ -269,7 +272,7 @@ test("a user who logs out is logged out of the dashboard, and logs in again", as
   const { page } = await openAsUser(t);
   await logIn(page, "ben");
 
-  await page.getByRole("button", { name: "Log out" }).click();
+  await logOut(page);
 
   await button(page).waitFor();
   assert.equal((await page.request.get(`${address}/api/v1/session`)).status(), 401);

@@ -4,9 +4,11 @@ import { helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
+import type { ClusterClient } from "../harness/cluster-client.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { openPage, startBrowser } from "./browser.ts";
-import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
+import { logIn, pods, setPodStatus, startDashboardFleet } from "./dashboard-fleet.ts";
+import { completeJob, hookedChart } from "./hooked-chart.ts";
 
 const dashboard = await startDashboardFleet({
   clusters: [{ env: "test" }, { env: "prod" }],
@@ -122,3 +124,151 @@ test("every replica opens the session of another one, and asks the one that has 
   await page.getByText("suspended", { exact: true }).waitFor({ state: "detached" });
   assert.deepEqual(errors, []);
 });
+
+/** A Deployment of one pod, which no scheduler of these clusters takes: the test says where it runs. */
+const api = (version: string) =>
+  chartArchive({
+    ...{ name: "api", version },
+    templates: {
+      "all.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api}
+spec:
+  selector: {matchLabels: {app: api}}
+  template:
+    metadata: {labels: {app: api, version: {{ .Chart.Version | quote }}}}
+    spec:
+      schedulerName: nobody
+      containers: [{name: app, image: example.com/api}]
+`,
+    },
+  });
+
+async function podOf(client: ClusterClient, version: string): Promise<string> {
+  for (;;) {
+    const labelSelector = `app=api,version=${version}`;
+    const [pod] = await client.reader.list(pods, { namespace: "default", labelSelector });
+    if (pod !== undefined) return pod.metadata.name;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function startPod(client: ClusterClient, name: string): Promise<void> {
+  const now = new Date().toISOString();
+  const yes = { status: "True", lastTransitionTime: now };
+  await setPodStatus(
+    client,
+    { namespace: "default", name },
+    {
+      phase: "Running",
+      conditions: ["PodScheduled", "Ready"].map((type) => ({ type, ...yes })),
+    },
+  );
+}
+
+test("an upgrade that is stuck on one of two clusters says why, and where", async (t) => {
+  charts.publish(await api("1.0.0"), await api("1.1.0"));
+  const of = { namespace, name: "api" };
+  await hub.create(helmOps, {
+    metadata: of,
+    spec: {
+      helm: { repo: charts.url, chart: "api", version: "1.0.0" },
+      targets: [{ clusterSelector: {} }],
+    },
+  });
+  for (const { client } of fleet.clusters) await startPod(client, await podOf(client, "1.0.0"));
+  await waitForObject(hub, helmOps, of, "ready", ({ status }) => status?.readyClusters === 2);
+
+  await hub.patch(helmOps, of, { type: "merge", body: { spec: { helm: { version: "1.1.0" } } } });
+  const [paris, lyon] = fleet.clusters;
+  assert.ok(paris !== undefined && lyon !== undefined);
+  await startPod(lyon.client, await podOf(lyon.client, "1.1.0"));
+  const stuck = await podOf(paris.client, "1.1.0");
+  const why = "0/3 nodes are available: 3 Insufficient memory.";
+  const unscheduled = {
+    ...{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: why },
+    lastTransitionTime: new Date(Date.now() - 300_000).toISOString(),
+  };
+  await setPodStatus(
+    paris.client,
+    { namespace: "default", name: stuck },
+    { conditions: [unscheduled] },
+  );
+
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, first, token);
+  const reason = `its rollout waits for 1 replica that is not available: pod ${stuck}: is not scheduled: ${why}`;
+  // The only thing that is wrong in this fleet.
+  await page.locator(".concern").first().getByText(reason).waitFor();
+  await page.goto(`${first}/apps/HelmOp/${namespace}/api`);
+  const rollout = page.getByRole("region", { name: "Rollout" });
+  await rollout.getByRole("button", { name: "1.1.0 2 clusters, 1 not ready" }).waitFor();
+  const history = page.getByRole("region", { name: "History" });
+  await history.getByText("running on 2; not ready on 1 of them").waitFor();
+  await page
+    .getByRole("table", { name: "Clusters of this app" })
+    .getByRole("link", { name: "paris" })
+    .click();
+  const chosen = page.getByRole("complementary", { name: `Pod ${stuck}` });
+  await chosen.getByText(`is not scheduled: ${why}`).waitFor();
+  const condition = chosen.getByRole("list", { name: "Conditions" }).getByRole("listitem");
+  assert.match(
+    (await condition.textContent()) ?? "",
+    /^PodScheduled False, Unschedulable since 5m0\/3 nodes are available/,
+  );
+  assert.deepEqual(errors, []);
+});
+
+test("the overview draws no frame while an app is in progress and nothing changes", async (t) => {
+  charts.publish(await hookedChart("slow"));
+  const of = { namespace, name: "slow" };
+  await hub.create(helmOps, {
+    metadata: of,
+    spec: {
+      helm: { repo: charts.url, chart: "slow", version: "1.0.0" },
+      targets: [{ clusterName: "paris" }],
+    },
+  });
+  const { client } = fleet.clusters[0] ?? assert.fail();
+  const { page, context, errors } = await openPage(browser, { motion: true });
+  t.onTestFinished(() => context.close());
+  await page.addInitScript(`{
+    const request = requestAnimationFrame;
+    globalThis.requestedFrames = 0;
+    globalThis.requestAnimationFrame = (draw) => {
+      globalThis.requestedFrames += 1;
+      return request(draw);
+    };
+  }`);
+  const frames = () => page.evaluate<number>("requestedFrames");
+  await logIn(page, first, token);
+  const progress = page.getByRole("progressbar", { name: /^slow:/ });
+  await progress.waitFor();
+
+  // By the page's own clock: each tick draws the ages of the events again.
+  await page.evaluate(ticks(1));
+  const before = await frames();
+  await page.evaluate(ticks(3));
+  assert.equal((await frames()) - before, 0);
+
+  await completeJob(client, "migrate-slow");
+  await progress.waitFor({ state: "detached" });
+  await page.evaluate(ticks(1));
+  assert.ok((await frames()) > before, "a change is drawn in several frames");
+  assert.deepEqual(errors, []);
+});
+
+/** Ends after the page has drawn ages, such as those of its events, that many times. */
+function ticks(count: number): string {
+  return `new Promise((resolve) => {
+    let left = ${count};
+    const observer = new MutationObserver(() => {
+      left -= 1;
+      if (left > 0) return;
+      observer.disconnect();
+      resolve();
+    });
+    observer.observe(document.body, { characterData: true, subtree: true });
+  })`;
+}

@@ -1,6 +1,9 @@
 /** A Cluster that is deleted together with its releases, one that is revoked, and one that another system manages: both keep them. */
 import assert from "node:assert/strict";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { waitUntil } from "@flotilla/local/process";
 import {
+  apiVersion,
   bundleDeployments,
   bundles,
   clusterRegistrationTokens,
@@ -9,12 +12,16 @@ import {
 import {
   clusterManagementLabel,
   clusterNamespaceName,
+  managedLabel,
   workspaceNamespace,
 } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
+import { configMaps, events, type KubeObject, namespaces } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
+import type { ClusterClient } from "../harness/cluster-client.ts";
 import { commandsIn } from "../harness/flotilla-command.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
+import { programFor } from "../harness/program.ts";
 import { currentCondition, messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
 import { startDisasterFleet } from "./disaster-fleet.ts";
 
@@ -170,3 +177,60 @@ test("a waiting Cluster is deleted at once when its policy becomes Retain, and i
 
   assert.deepEqual(await disaster.installed("web"), before);
 });
+
+test("a namespace that existed before its Cluster stays, with what is in it, when the Cluster is deleted", async () => {
+  const own = clusterNamespaceName(workspaceNamespace, "old");
+  const kubectl = programFor(
+    (await ensureBinaries(["kubectl"])).kubectl,
+    fleet.hubPlane.kubeconfig,
+  );
+  await kubectl(["create", "namespace", own]);
+  await kubectl(["create", "configmap", "theirs", `--namespace=${own}`]);
+  const old = { namespace: workspaceNamespace, name: "old" };
+  await fleet.hub.create(clusters, {
+    ...{ apiVersion, kind: "Cluster", metadata: old },
+    spec: {},
+  });
+  const isLabelled = ({ metadata }: KubeObject) => metadata.labels?.[managedLabel] === "true";
+  await waitForObject(fleet.hub, namespaces, { name: own }, "the Cluster's", isLabelled);
+
+  await fleet.hub.delete(clusters, old);
+
+  await waitForObject(
+    ...([fleet.hub, namespaces, { name: own }, "no longer the Cluster's"] as const),
+    (found) => !isLabelled(found) && found.metadata.deletionTimestamp === undefined,
+  );
+  assert.ok(await fleet.hub.reader.get(configMaps, { namespace: own, name: "theirs" }));
+});
+
+test("a namespace that the hub created stays while something of others is in it", async () => {
+  const made = clusterNamespaceName(workspaceNamespace, "made");
+  const ref = { namespace: workspaceNamespace, name: "made" };
+  const kubectl = programFor(
+    (await ensureBinaries(["kubectl"])).kubectl,
+    fleet.hubPlane.kubeconfig,
+  );
+  await fleet.hub.create(clusters, {
+    ...{ apiVersion, kind: "Cluster", metadata: ref },
+    spec: {},
+  });
+  await waitForObject(fleet.hub, namespaces, { name: made }, "made", () => true);
+  await kubectl(["create", "configmap", "theirs", `--namespace=${made}`]);
+
+  await fleet.hub.delete(clusters, ref);
+
+  await waitForEvent(fleet.hub, made, /did not make, ConfigMap theirs, so it is not deleted/);
+  const namespace = await fleet.hub.reader.get(namespaces, { name: made });
+  assert.equal(namespace?.metadata.deletionTimestamp, undefined);
+});
+
+/** On a namespace. */
+async function waitForEvent(client: ClusterClient, name: string, note: RegExp): Promise<void> {
+  await waitUntil(
+    async () => {
+      const found = await client.reader.list(events);
+      return found.some((each) => each.regarding?.name === name && note.test(each.note ?? ""));
+    },
+    { what: `an event on ${name}`, timeoutMs: 60_000 },
+  );
+}

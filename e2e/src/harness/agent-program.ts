@@ -1,6 +1,6 @@
 /** The agent of one cluster of a test fleet. */
 import { freePort, type RunningProcess, type Watchers, watchersOf } from "@flotilla/local/process";
-import { agentMain, startProgram } from "./start-program.ts";
+import { startProgram } from "./start-program.ts";
 
 export interface AgentSpec extends Watchers {
   /** Name of the cluster, for messages. */
@@ -24,7 +24,8 @@ export async function startAgent(spec: AgentSpec): Promise<RunningProcess> {
   const port = await freePort();
   return await startProgram({
     name: `agent of ${spec.cluster}`,
-    main: spec.main ?? agentMain,
+    program: "agent",
+    main: spec.main,
     ...(spec.nodeFlags !== undefined && { nodeFlags: spec.nodeFlags }),
     args: [
       `--kubeconfig=${spec.kubeconfig}`,

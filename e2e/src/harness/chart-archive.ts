@@ -24,28 +24,39 @@ export interface ChartArchive {
   readonly digest: string;
 }
 
-export async function chartArchive(spec: ChartSpec): Promise<ChartArchive> {
+export function chartArchive(spec: ChartSpec): Promise<ChartArchive> {
+  const { name, version } = spec;
+  const files = new Map([
+    [
+      "Chart.yaml",
+      `apiVersion: v2\nname: ${name}\nversion: ${version}\nappVersion: "${version}"\n`,
+    ],
+    ["values.yaml", spec.values ?? "{}\n"],
+  ]);
+  for (const [file, text] of Object.entries(spec.templates)) files.set(`templates/${file}`, text);
+  for (const [file, text] of Object.entries(spec.crds ?? {})) files.set(`crds/${file}`, text);
+  for (const [path, text] of Object.entries(spec.files ?? {})) files.set(path, text);
+  return packChart({ name, version, files });
+}
+
+/** The archive of a chart with these files, by their path in it. */
+export async function packChart({
+  name,
+  version,
+  files,
+}: {
+  readonly name: string;
+  readonly version: string;
+  readonly files: ReadonlyMap<string, string>;
+}): Promise<ChartArchive> {
   const tar = pack();
-  const file = (path: string, text: string) =>
-    tar.entry({ name: `${spec.name}/${path}`, mtime: new Date(0) }, text);
-  file(
-    "Chart.yaml",
-    `apiVersion: v2\nname: ${spec.name}\nversion: ${spec.version}\nappVersion: "${spec.version}"\n`,
-  );
-  file("values.yaml", spec.values ?? "{}\n");
-  for (const [name, text] of Object.entries(spec.templates)) file(`templates/${name}`, text);
-  for (const [name, text] of Object.entries(spec.crds ?? {})) file(`crds/${name}`, text);
-  for (const [path, text] of Object.entries(spec.files ?? {})) file(path, text);
+  for (const [path, text] of files)
+    tar.entry({ name: `${name}/${path}`, mtime: new Date(0) }, text);
   tar.finalize();
   const chunks: Buffer[] = [];
   for await (const chunk of tar) chunks.push(Buffer.from(chunk as Uint8Array));
   const bytes = gzipSync(Buffer.concat(chunks));
-  return {
-    name: spec.name,
-    version: spec.version,
-    bytes,
-    digest: createHash("sha256").update(bytes).digest("hex"),
-  };
+  return { name, version, bytes, digest: createHash("sha256").update(bytes).digest("hex") };
 }
 
 /** A chart of one ConfigMap with its version and a greeting. */

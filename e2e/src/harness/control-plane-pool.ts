@@ -1,6 +1,7 @@
 /**
  * Control planes that the files of a run share, one file after the other: each is started once, and reset to what it was
- * then when a file gives it back. A start costs four seconds of CPU, a reset a tenth of one.
+ * then when a file gives it back. A start costs four seconds of CPU, a reset a tenth of one; one that nobody uses costs as much
+ * as a start in two minutes, and is ended then.
  */
 import { join } from "node:path";
 import { installCrds } from "@flotilla/cli/fleet";
@@ -13,6 +14,7 @@ import {
 } from "@flotilla/local/control-plane";
 import { startReaper } from "@flotilla/local/process";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
+import { renice } from "@flotilla/shared/process";
 import { type EtcdSnapshot, takeEtcdSnapshot } from "./etcd-snapshot.ts";
 
 /** `bare`: an API server without anything; `hub`: one with the product's CRDs; `cluster`: one whose workloads run. */
@@ -34,7 +36,14 @@ export interface ControlPlanePool {
 interface Entry {
   readonly plane: ControlPlane;
   readonly snapshot: EtcdSnapshot;
+  /** Ends it while it is free. */
+  timer?: NodeJS.Timeout;
 }
+
+const idleMs = 100_000;
+
+/** Three times the processor time of other processes: where the machine has too little, a hub that gets no answer loses its Lease. */
+const planeNice = -5;
 
 /** `dir`: where the planes have their folders. */
 export async function createControlPlanePool(dir: string): Promise<ControlPlanePool> {
@@ -42,6 +51,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
   const reaper = startReaper();
   const free = new Map<PlaneKind, Entry[]>(planeKinds.map((kind) => [kind, []]));
   const all = new Set<Entry>();
+  const ending = new Set<Promise<void>>();
   let count = 0;
 
   async function start(kind: PlaneKind): Promise<Entry> {
@@ -54,6 +64,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       workloads: kind === "cluster",
       reaper,
     });
+    for (const { identity } of plane.processes) renice(identity.pid, planeNice);
     try {
       if (kind === "hub") {
         const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
@@ -72,13 +83,27 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
 
   async function drop(entry: Entry): Promise<void> {
     all.delete(entry);
+    clearTimeout(entry.timer);
     entry.snapshot.close();
     await entry.plane.stop();
+  }
+
+  function keep(kind: PlaneKind, entry: Entry): void {
+    const entries = free.get(kind);
+    entries?.push(entry);
+    entry.timer = setTimeout(() => {
+      entries?.splice(entries.indexOf(entry), 1);
+      const ended = drop(entry);
+      // `close` throws why.
+      ended.catch(() => undefined);
+      ending.add(ended);
+    }, idleMs);
   }
 
   /** A free one that runs; what was written since it was given back is undone, such as an event that came late. */
   async function reuse(kind: PlaneKind): Promise<Entry | undefined> {
     for (let entry = free.get(kind)?.pop(); entry !== undefined; entry = free.get(kind)?.pop()) {
+      clearTimeout(entry.timer);
       try {
         if (entry.plane.processes.some((part) => part.exit() !== undefined)) throw new Error();
         await entry.snapshot.restore();
@@ -101,7 +126,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
           isTaken = false;
           try {
             await entry.snapshot.restore();
-            free.get(kind)?.push(entry);
+            keep(kind, entry);
           } catch {
             await drop(entry);
           }
@@ -109,7 +134,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       };
     },
     async close() {
-      await Promise.all([...all].map(drop));
+      await Promise.all([...ending, ...[...all].map(drop)]);
       await reaper.release();
     },
   };

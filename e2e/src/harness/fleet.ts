@@ -109,6 +109,8 @@ export interface TestFleetSpec {
   readonly hubValues?: readonly string[];
   /** More flags of all agents. */
   readonly agentFlags?: readonly string[];
+  /** More of the agents' environment. */
+  readonly agentEnvironment?: Readonly<Record<string, string>>;
   /** The hub's own cluster, on which workloads run then, is enrolled as `fleet-local/local`, after the others. */
   readonly local?: boolean;
 }
@@ -186,7 +188,10 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
       });
       const kubeconfig = await grantAgent(spec, { dir, helm, plane, client });
       const args = agentArgs(spec);
-      const agent = await startAgentProcess(context, { name, kubeconfig, helm, args });
+      const agent = await startAgentProcess(
+        { ...context, environment: { ...context.environment, ...spec.agentEnvironment } },
+        { name, kubeconfig, helm, args },
+      );
       const more: AgentProcess[] = [];
       await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
       return {

@@ -1,6 +1,6 @@
 /** The hub of a test fleet. */
 import { freePort, type RunningProcess, type Watchers, watchersOf } from "@flotilla/local/process";
-import { hubMain, startProgram } from "./start-program.ts";
+import { startProgram } from "./start-program.ts";
 
 /** Ports of a hub. They stay the same over restarts, so that agents reconnect. */
 export interface HubPorts {
@@ -43,7 +43,8 @@ export function hubAddress(ports: HubPorts): string {
 export function startHub(spec: HubSpec): Promise<RunningProcess> {
   return startProgram({
     name: "hub",
-    main: spec.main ?? hubMain,
+    program: "hub",
+    main: spec.main,
     ...(spec.nodeFlags !== undefined && { nodeFlags: spec.nodeFlags }),
     args: [
       `--kubeconfig=${spec.kubeconfig}`,

@@ -123,6 +123,7 @@ export async function startInProcessHub(
       ...informers,
       objects,
       contents: { read: (id) => Promise.resolve(content(id)) },
+      trust: { isTrusted: () => true },
       reports: sink,
       events,
       metrics,

@@ -1,5 +1,6 @@
 /** The agent in this process, without a connection to a hub: tests make the assignments. */
 import { mkdir } from "node:fs/promises";
+import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import type { Intake } from "@flotilla/agent/assignment";
 import { createRunHelm } from "@flotilla/agent/helm";
@@ -37,6 +38,8 @@ export interface InstallerSpec {
   readonly kustomize?: string;
   readonly dataDir: string;
   readonly concurrency?: number;
+  /** Called when a run of Helm has ended, before the agent learns it. */
+  readonly helmEnded?: (args: readonly string[]) => Promise<void>;
   /** How long Helm gets to end by itself. */
   readonly graceMs?: number;
   /** How long a run that waits for nothing may go on once it is superseded. */
@@ -51,6 +54,7 @@ export interface InstallerSpec {
 export async function startInstaller(spec: InstallerSpec): Promise<InProcessInstaller> {
   const { kubeconfig, dataDir, concurrency = 4, clock = systemClock } = spec;
   const log = silentLog();
+  const cache = getCompileCacheDir();
   const home = join(dataDir, "helm");
   await mkdir(home, { recursive: true });
   const rest = connectKube(await loadKubeconfig({ path: kubeconfig }));
@@ -76,16 +80,18 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
     impersonationNamespaces: spec.impersonationNamespaces,
     charts,
     git,
-    runHelm: (run) => {
+    runHelm: async (run) => {
       if (run.args[0] !== "template") {
         helmRuns.push(run.args);
         signal.changed();
       }
-      return runHelm(run);
+      const result = await runHelm(run);
+      await spec.helmEnded?.(run.args);
+      return result;
     },
     kustomize: { path: spec.kustomize ?? "/no-kustomize", environment: {} },
     limited: { watch, limits: limits.reader },
-    readerEnvironment: {},
+    readerEnvironment: cache === undefined ? {} : { NODE_COMPILE_CACHE: join(cache, "readers") },
     outbox: {
       report(state) {
         reports.push(state);

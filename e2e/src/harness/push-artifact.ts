@@ -55,6 +55,32 @@ export async function pushLayers(
   return (await pushManifest(target, tag, { config, layers })).digest;
 }
 
+/** An index that has a container image and the chart, under the chart's version, as some projects publish both. */
+export async function pushChartIndex(target: ArtifactTarget, archive: ChartArchive): Promise<void> {
+  const { name, version } = archive;
+  const image = await pushManifest(target, `${version}-image`, {
+    config: {
+      mediaType: "application/vnd.oci.image.config.v1+json",
+      bytes: Buffer.from(JSON.stringify({ architecture: "amd64", os: "linux" })),
+    },
+    layers: [
+      { mediaType: "application/vnd.oci.image.layer.v1.tar+gzip", bytes: Buffer.from("layer") },
+    ],
+  });
+  const chart = await pushManifest(target, `${version}-chart`, {
+    config: {
+      mediaType: "application/vnd.cncf.helm.config.v1+json",
+      bytes: Buffer.from(JSON.stringify({ apiVersion: "v2", name, version })),
+    },
+    layers: [{ mediaType: chartLayerType, bytes: archive.bytes }],
+  });
+  await putManifest(target, version, indexType, {
+    schemaVersion: 2,
+    mediaType: indexType,
+    manifests: [{ ...image, platform: { architecture: "amd64", os: "linux" } }, chart],
+  });
+}
+
 export function createSigningKey(): SigningKey {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return {

@@ -1,8 +1,8 @@
 /** Starts the hub and the agents as processes of their own. */
-import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { localErrors } from "@flotilla/local/errors";
+import type { ProgramName } from "@flotilla/local/images";
 import {
   exitError,
   type RunningProcess,
@@ -15,8 +15,9 @@ import { AppError } from "@flotilla/shared/errors";
 export interface ProgramSpec extends Watchers {
   /** For messages: `hub`, `agent of cluster-1`. */
   readonly name: string;
-  /** The TypeScript file to run. */
-  readonly main: string;
+  readonly program: ProgramName;
+  /** The entry file of the program; default: that of this version. */
+  readonly main?: string | undefined;
   readonly nodeFlags?: readonly string[];
   readonly args: readonly string[];
   /** `http://host:port` of its health server. */
@@ -33,14 +34,25 @@ const nodeFlags = ["--max-semi-space-size=4"];
 const startTimeoutMs = 60_000;
 const probeIntervalMs = 50;
 
-/** Entry files of the hub and of the agent. */
-export const hubMain = fileURLToPath(import.meta.resolve("@flotilla/hub/main.ts"));
-export const agentMain = fileURLToPath(import.meta.resolve("@flotilla/agent/main.ts"));
+/** Where the programs of this run are bundled; undefined outside of vitest, where they run from their sources. */
+async function bundles(): Promise<string | undefined> {
+  if (process.env["VITEST"] === undefined) return undefined;
+  const { inject } = await import("vitest");
+  return inject("programBundles");
+}
 
-/** The compile cache of this process, if it has one; in a folder of its own, because `nodeFlags` invalidate its entries. */
-function compileCache(): Readonly<Record<string, string>> {
-  const dir = getCompileCacheDir();
-  return dir === undefined ? {} : { NODE_COMPILE_CACHE: join(dir, "programs") };
+/** The entry file of the hub or of the agent. */
+async function mainOf(program: ProgramName): Promise<string> {
+  const dir = await bundles();
+  return dir === undefined
+    ? fileURLToPath(import.meta.resolve(`@flotilla/${program}/main.ts`))
+    : join(dir, program, "bin", `flotilla-${program}.js`);
+}
+
+/** What Node makes of the programs is kept for as long as the bundles. */
+async function compileCache(): Promise<Readonly<Record<string, string>>> {
+  const dir = await bundles();
+  return dir === undefined ? {} : { NODE_COMPILE_CACHE: join(dir, "compile-cache") };
 }
 
 /** Resolves once the health probe succeeds. Throws PROCESS_FAILED with the end of the log when the program exits first. */
@@ -48,8 +60,12 @@ export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
   const started = await startProcess({
     name: spec.name,
     command: process.execPath,
-    args: [...(spec.nodeFlags ?? nodeFlags), spec.main, ...spec.args],
-    env: { ...compileCache(), ...spec.environment },
+    args: [
+      ...(spec.nodeFlags ?? nodeFlags),
+      spec.main ?? (await mainOf(spec.program)),
+      ...spec.args,
+    ],
+    env: { ...(await compileCache()), ...spec.environment },
     logFile: spec.logFile,
     ...watchersOf(spec),
   });

@@ -29,6 +29,13 @@ const releases = await startSampleFleet(
     },
     values: "text: hello\n",
   }),
+  await chartArchive({
+    name: "same",
+    version: "1.0.0",
+    templates: {
+      "config.yaml": configMapText("same-config", { data: "{owner: {{ .Release.Name }}}" }),
+    },
+  }),
   await defining("1.0.0"),
   await defining("2.0.0"),
 );
@@ -123,10 +130,25 @@ test("disableTakeOwnership: by default objects of nobody are taken over, and oth
     refOf("refused"),
     "Ready",
     "False",
-    "ReconcileError",
+    "InstallFailed",
     /ConfigMap "refused-config" .*exists and cannot be imported/,
   );
   assert.equal(await greetingOf("refused"), "theirs");
+});
+
+test("one object in two HelmReleases: the second takes it over, and both name the other", async () => {
+  const overlap = (other: string) =>
+    new RegExp(`; ConfigMap apps/same-config is in the release apps/${other} as well: an upgrade`);
+  const hasWarning = (name: string, warning: RegExp) =>
+    releases.waitForCondition(refOf(name), "Ready", "True", "InstallSucceeded", warning);
+  await install("same-first", chartOf("same"));
+  await readyAt("same-first", 1);
+
+  await install("same-second", chartOf("same"));
+  await hasWarning("same-second", overlap("same-first"));
+  await hasWarning("same-first", overlap("same-second"));
+  const config = await client.reader.get(configMaps, refOf("same-config"));
+  assert.equal(config?.data?.["owner"], "same-second");
 });
 
 test("crds: created by an installation, not changed by an upgrade, replaced with CreateReplace, and never deleted", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { bundleDeployments } from "@flotilla/shared/api";
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
+import { serviceAccounts } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { waitForRevision } from "../harness/releases.ts";
 import { currentCondition, waitForObject } from "../harness/wait.ts";
@@ -81,12 +82,29 @@ test("failed: an upgrade is rolled back, and an upgrade whose remediation is uni
   assert.equal(rolledBack.status?.upgradeFailures, rolledBack.status?.failures);
   assert.equal(await greetingOf("rolled-back"), "hello");
 
-  await install("removed", { upgrade: { remediation: { retries: 1, strategy: "uninstall" } } });
+  await install("removed", {
+    upgrade: { remediation: { remediateLastFailure: true, strategy: "uninstall" } },
+  });
   await readyAt("removed", 1);
   await releases.patch(refOf("removed"), { values: { reject: true } });
-  await releases.waitForCondition(refOf("removed"), "Stalled", "True", "RetriesExceeded");
+  const removed = await releases.waitFor(
+    refOf("removed"),
+    "uninstalled",
+    (release) => currentCondition(release, "Remediated")?.reason === "UninstallSucceeded",
+  );
+  const { history, inventory, upgradeFailures, installFailures } = removed.status ?? {};
+  assert.deepEqual([history, inventory], [undefined, undefined], "nothing is there");
+  assert.deepEqual([upgradeFailures, installFailures], [1, undefined]);
+  const stalled = await releases.waitForCondition(
+    refOf("removed"),
+    "Stalled",
+    "True",
+    "RetriesExceeded",
+    /^the installation failed/,
+  );
   // The installation that followed the uninstall has failed.
   assert.deepEqual(await recordsOf("removed"), ["1 failed"]);
+  assert.deepEqual([stalled.status?.upgradeFailures, stalled.status?.installFailures], [1, 1]);
 });
 
 test("failed: with RetryOnFailure an installation is retried as an upgrade after retryInterval, without a limit", async () => {
@@ -125,6 +143,26 @@ test("failed: a failure before Helm has written a record is no attempt that coun
   assert.equal(currentCondition(failing, "Stalled"), undefined);
   assert.equal(failing.status?.failures ?? 0, 0);
   assert.deepEqual(await recordsOf(name), []);
+
+  await hub.create(serviceAccounts, { metadata: refOf("powerless") });
+  await install("denied", { serviceAccountName: "powerless" });
+  for (const each of [name, "denied"]) {
+    const released = await releases.waitForCondition(
+      refOf(each),
+      "Released",
+      "False",
+      "InstallFailed",
+      each === name ? /these values are refused/ : /may not list secrets/,
+    );
+    assert.equal(currentCondition(released, "Ready")?.reason, "InstallFailed");
+    assert.equal(released.status?.lastAttemptedReleaseAction, "install");
+  }
+
+  await install("upgraded", { upgrade: { remediation: { remediateLastFailure: true } } });
+  await readyAt("upgraded", 1);
+  await releases.patch(refOf("upgraded"), { values: { fail: true } });
+  await releases.waitForCondition(refOf("upgraded"), "Released", "False", "UpgradeFailed");
+  assert.deepEqual(await recordsOf("upgraded"), ["1 deployed"]);
 });
 
 test("failed: an upgrade without an earlier revision is stalled with MissingRollbackTarget", async () => {

@@ -50,39 +50,8 @@ async function deleteConfig(release: string, namespace = release): Promise<void>
   await local.client.delete(configMaps, { namespace, name: `${release}-config` });
 }
 
-const versionOf = async (name: string) =>
-  (await hub.reader.get(helmReleases, app(name)))?.metadata.resourceVersion;
-
-test("a Lease of helm-controller that appears while the hub runs ends the process with FLUX_RUNNING, and the next one leaves what exists as it is", async () => {
-  await releases.create(app("before"), {
-    ...chartOf("app"),
-    driftDetection: { mode: "enabled" },
-  });
-  await releases.ready(app("before"), "1.0.0");
-  const from = await endOfLog(fleet.hubLog);
-
-  await createFluxLease();
-  const { code } = await fleet.hubProcess().exited;
-
-  assert.equal(code, 1);
-  await lineInLog(
-    fleet.hubLog,
-    from,
-    /^flotilla-hub: the Lease flux-system\/helm-controller-leader-election exists/,
-  );
-  const version = await versionOf("before");
-  const installed = await installedConfig(local.client, "before", "apps");
-  await fleet.startHub();
-  await deployHelmOp("op-before");
-  assert.equal(await versionOf("before"), version);
-  assert.equal(
-    (await installedConfig(local.client, "before", "apps"))?.metadata.uid,
-    installed?.metadata.uid,
-  );
-  assert.equal((await releaseRecords(local.client, "apps", "before")).length, 1);
-});
-
-test("while the Lease exists agents leave the releases of HelmReleases as they are, drift included, and correct those of HelmOps", async () => {
+/** Resolves when the agent has been told to leave the release `before` as it is. */
+async function suspendedBefore(): Promise<void> {
   await waitForObject(
     hub,
     bundleDeployments,
@@ -90,6 +59,54 @@ test("while the Lease exists agents leave the releases of HelmReleases as they a
     "suspended",
     ({ spec }) => spec.suspend === true,
   );
+}
+
+const versionOf = async (name: string) =>
+  (await hub.reader.get(helmReleases, app(name)))?.metadata.resourceVersion;
+
+/** A tenant with the role `edit` in a namespace may do this. */
+test("a Lease of that name in a tenant's own namespace changes nothing", async () => {
+  await releases.create(app("before"), {
+    ...chartOf("app"),
+    driftDetection: { mode: "enabled" },
+  });
+  await releases.ready(app("before"), "1.0.0");
+  const from = await endOfLog(fleet.hubLog);
+
+  await hub.create<Lease>(leases, { metadata: { ...fluxLease, namespace: "apps" } });
+  await lineInLog(fleet.hubLog, from, /in another namespace, which changes nothing/);
+
+  await releases.patch(app("before"), { values: { greeting: "beside" } });
+  await releases.waitFor(
+    app("before"),
+    "upgraded",
+    ({ status }) => status?.history?.[0]?.version === 2,
+  );
+});
+
+test("when Flux is started while the hub runs, the hub leaves what exists as it is, and goes on", async () => {
+  const running = fleet.hubProcess();
+  const installed = await installedConfig(local.client, "before", "apps");
+
+  await createFluxLease();
+  await suspendedBefore();
+  const version = await versionOf("before");
+  await releases.patch(app("before"), { values: { greeting: "not now" } });
+  await deployHelmOp("op-before");
+
+  assert.notEqual(await versionOf("before"), version);
+  const status = (await hub.reader.get(helmReleases, app("before")))?.status;
+  assert.notEqual(status?.observedGeneration, 3);
+  assert.equal(
+    (await installedConfig(local.client, "before", "apps"))?.metadata.uid,
+    installed?.metadata.uid,
+  );
+  assert.equal((await releaseRecords(local.client, "apps", "before")).length, 2);
+  assert.equal(running.exit(), undefined);
+  assert.equal(fleet.hubProcess(), running);
+});
+
+test("while the Lease exists agents leave the releases of HelmReleases as they are, drift included, and correct those of HelmOps", async () => {
   await beside.createHelmOp("corrected", {
     helm: { repo: charts.url, chart: "app", version: "1.0.0" },
     correctDrift: { enabled: true },
@@ -104,7 +121,9 @@ test("while the Lease exists agents leave the releases of HelmReleases as they a
   assert.equal(await installedConfig(local.client, "before", "apps"), undefined);
 });
 
-test("while the Lease exists a HelmRelease and its source get no finalizer, no status and no HelmChart, and HelmOps become ready", async () => {
+test("a hub that starts while the Lease exists gives a HelmRelease and its source no finalizer, no status and no HelmChart, and HelmOps become ready", async () => {
+  await fleet.stopHub();
+  await fleet.startHub();
   await releases.createRepository(app("second"));
   await releases.create(app("waiting"), chartOf("app"));
 
@@ -134,11 +153,10 @@ test("once the Lease is deleted the HelmReleases become ready, without a restart
 
   const config = { namespace: "apps", name: "before-config" };
   await waitForObject(local.client, configMaps, config, "back", () => true);
-  await releases.patch(app("before"), { values: { greeting: "again" } });
   await releases.waitFor(
     app("before"),
     "upgraded",
-    ({ status }) => status?.history?.[0]?.version === 2,
+    ({ status }) => status?.history?.[0]?.version === 3,
   );
   assert.equal(running.exit(), undefined);
   assert.equal(fleet.hubProcess(), running);

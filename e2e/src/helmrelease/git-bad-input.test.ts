@@ -1,13 +1,17 @@
 /** GitRepositories that cannot be used: each has one condition that says why, and all others go on. All tests share a fleet. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import type { GitRepositorySpec } from "@flotilla/shared/flux";
-import type { ObjectRef } from "@flotilla/shared/kube/objects";
+import { hubNamespace, localNamespace } from "@flotilla/shared/api/names";
+import { type GitRepositorySpec, type HelmChart, helmCharts } from "@flotilla/shared/flux";
+import { leases, type ObjectRef } from "@flotilla/shared/kube/objects";
 import { requireProgram, runProgram } from "@flotilla/shared/source/git/testing";
 import { afterEach, test } from "vitest";
+import { configChart } from "../harness/chart-archive.ts";
 import { installedConfig } from "../harness/releases.ts";
-import { currentCondition, messageOf } from "../harness/wait.ts";
+import { currentCondition, messageOf, waitForObject } from "../harness/wait.ts";
+import { createWorkspace } from "../harness/workspace.ts";
 import { chartFiles, gitChart, startGitFleet } from "./git-fleet.ts";
+import { heavyCharts, hostileCharts, hostileFiles, hugeCharts } from "./hostile-tree.ts";
 
 const releases = await startGitFleet({ agentFlags: ["--git-size-limit=300Ki"] });
 const { https, local, ssh } = releases;
@@ -178,6 +182,51 @@ test("a repository with more bytes than the limit of the agent is an error, and 
     messageOf(chart, "FetchFailed"),
     /app\/Chart\.yaml of https:.* has \d+ bytes, more than the limit of \d+; retrying at/,
   );
+});
+
+test("sources that are made to stop the hub change nothing for the others: twenty HelmOps become ready, and the same process leads", async () => {
+  const { charts, fleet, hub } = releases;
+  charts.publish(await configChart("config", "1.0.0"));
+  const beside = createWorkspace(hub, localNamespace);
+  const lease = () => hub.reader.get(leases, { namespace: hubNamespace, name: "flotilla-hub" });
+  const before = await lease();
+  const running = fleet.hubProcess();
+  await (await releases.repository("hostile")).commit(hostileFiles);
+  await releases.createGit(refOf("hostile"));
+  const names = Array.from({ length: 20 }, (_, at) => `beside-${at}`);
+
+  await Promise.all([
+    ...[...hostileCharts("hostile")].map(([name, spec]) =>
+      hub.create<HelmChart>(helmCharts, { metadata: refOf(name), spec }),
+    ),
+    ...names.map((name) =>
+      beside.createHelmOp(name, { helm: { repo: charts.url, chart: "config", version: "1.0.0" } }),
+    ),
+  ]);
+
+  await Promise.all(names.map((name) => beside.waitUntilReady(name, "1.0.0", 1)));
+  await Promise.all([
+    ...[...heavyCharts, "small"].map((name) =>
+      waitForObject(
+        hub,
+        helmCharts,
+        refOf(name),
+        "ready",
+        (chart) => currentCondition(chart, "Ready")?.status === "True",
+      ),
+    ),
+    ...hugeCharts.map((name) =>
+      waitForObject(hub, helmCharts, refOf(name), "failed", (chart) =>
+        /more than the limit of 262144/.test(messageOf(chart, "FetchFailed")),
+      ),
+    ),
+  ]);
+  const after = await lease();
+  assert.deepEqual(
+    [after?.spec?.holderIdentity, after?.spec?.leaseTransitions],
+    [before?.spec?.holderIdentity, before?.spec?.leaseTransitions],
+  );
+  assert.equal(running.exit(), undefined);
 });
 
 test("a GitRepository of another namespace is denied", async () => {

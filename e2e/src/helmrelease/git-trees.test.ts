@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { GitRepositorySpec } from "@flotilla/shared/flux";
 import { configMaps, type ObjectRef } from "@flotilla/shared/kube/objects";
-import { requireProgram, runProgram } from "@flotilla/shared/source/git/testing";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { chartArchive } from "../harness/chart-archive.ts";
 import { installedConfig } from "../harness/releases.ts";
 import { currentCondition, messageOf } from "../harness/wait.ts";
 import { chartFiles, gitChart, startGitFleet } from "./git-fleet.ts";
+import { createSigningKey } from "./signing-key.ts";
 
 const run = promisify(execFile);
 const releases = await startGitFleet();
@@ -218,19 +218,10 @@ test("dependencies are those of Chart.lock, although the repository has a newer 
 });
 
 test("a commit that is signed with a key of spec.verify is deployed, and one that is not is not", async () => {
-  const home = join(fleet.dir, "gnupg");
-  await mkdir(home, { mode: 0o700 });
-  const gpg = requireProgram("gpg", "gnupg");
-  const env = { GNUPGHOME: home };
-  const batch = ["--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", ""];
-  const key = ["--quick-gen-key", "signer@example.com", "ed25519", "sign", "never"];
-  await runProgram(gpg, [...batch, ...key], { env });
-  afterAll(() => runProgram("/usr/bin/gpgconf", ["--kill", "all"], { env }));
-  const publicKey = await runProgram(gpg, ["--armor", "--export", "signer@example.com"], { env });
+  const { gpg, publicKey, signature } = await createSigningKey(join(fleet.dir, "gnupg"));
   await releases.createSecret(refOf("pgp-keys"), { "team.asc": publicKey });
   const repository = await releases.repository("signed");
   await repository.git("config", "gpg.program", gpg);
-  const signature = { args: ["--gpg-sign=signer@example.com"], env };
   const commit = await repository.commit(chartFiles("app", "1.0.0"), signature);
   await releases.createGit(refOf("signed"), {
     verify: { mode: "HEAD", secretRef: { name: "pgp-keys" } },

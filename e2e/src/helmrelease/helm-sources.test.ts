@@ -10,12 +10,14 @@ import { issueTestCertificate, send, startTestServer } from "@flotilla/shared/so
 import { afterAll, test } from "vitest";
 import { startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
 import { configChart } from "../harness/chart-archive.ts";
-import { installedConfig, releaseRecords } from "../harness/releases.ts";
+import { installedConfig, releaseHistory, releaseRecords } from "../harness/releases.ts";
 import { waitUntilGone } from "../harness/wait.ts";
 import { chartOf, startReleaseFleet } from "./release-fleet.ts";
 import { createSourceObjects, waitForRejection } from "./source-objects.ts";
 
-const releases = await startReleaseFleet();
+const releases = await startReleaseFleet({
+  hubFlags: () => ["--local-without-account", "--cross-namespace-references"],
+});
 const { hub, local, charts } = releases;
 const namespace = "repositories";
 const app = await configChart("app", "1.0.0");
@@ -87,6 +89,54 @@ test("HelmRepository certSecretRef: a certificate of another authority is truste
   });
   await releases.ready(refOf("mutual"), "1.0.0");
   assert.deepEqual([...new Set(server.paths())], ["/index.yaml", "/app-1.0.0.tgz"]);
+});
+
+test("HelmRepository of another namespace with a Secret: refused until it shares it, and what is installed stays when it no longer does", async () => {
+  const server = await startAuthenticatedCharts(login);
+  afterAll(() => server[Symbol.asyncDispose]());
+  server.publish(app);
+  server.publish(await configChart("app", "1.1.0"));
+  await releases.createRepository(refOf("shared"), {
+    ...{ url: server.origin, secretRef: { name: "login" } },
+  });
+  const across = { namespace: "borrower", name: "across" };
+  await releases.createNamespace(across.namespace);
+  const refused = (why: RegExp) =>
+    releases.waitForCondition(across, "Ready", "False", "AccessDenied", why);
+  const patchRepository = (body: unknown) =>
+    hub.patch(helmRepositories, refOf("shared"), { type: "merge", body });
+  const share = (selectors: string | null) =>
+    patchRepository({ metadata: { annotations: { "flotilla.dev/access-from": selectors } } });
+  const from = (version: string) => {
+    const { chart } = chartFrom("shared", version);
+    const sourceRef = { ...chart.spec.sourceRef, namespace };
+    return { chart: { spec: { ...chart.spec, sourceRef } } };
+  };
+  const history = () => releaseHistory(local.client, across.namespace);
+
+  await releases.create(across, from("1.0.0"));
+  await refused(
+    /^HelmRepository repositories\/shared has Secrets, .* it does not say which namespaces may use it/,
+  );
+  await share('{"namespaceSelectors":[{"matchLabels":{"kubernetes.io/metadata.name":"other"}}]}');
+  await refused(/its accessFrom does not select that namespace/);
+  assert.deepEqual(await history(), []);
+
+  await share(
+    '{"namespaceSelectors":[{"matchLabels":{"kubernetes.io/metadata.name":"borrower"}}]}',
+  );
+  await releases.ready(across, "1.0.0");
+
+  await share(null);
+  await refused(/what is deployed stays as it is until then/);
+  await releases.patch(across, from("1.1.0"));
+  await refused(/does not say which namespaces may use it/);
+  const kept = await installedConfig(local.client, across.name, across.namespace);
+  assert.equal(kept?.data?.["version"], "1.0.0");
+  assert.deepEqual(await history(), ["1 deployed"]);
+
+  await patchRepository({ spec: { accessFrom: { namespaceSelectors: [{}] } } });
+  await releases.ready(across, "1.1.0");
 });
 
 test("HelmRepository passCredentials: charts at another host get the login only with it", async () => {

@@ -57,14 +57,18 @@ export interface ReleaseFleet {
 }
 
 /** The `spec.chart` of a chart in the HelmRepository `charts`. */
-export function chartOf(chart: string, version = "*"): Pick<HelmReleaseSpec, "chart"> {
+export function chartOf(
+  chart: string,
+  version = "*",
+  repository = "charts",
+): Pick<HelmReleaseSpec, "chart"> {
   return {
     chart: {
       spec: {
         chart,
         version,
         reconcileStrategy: "ChartVersion",
-        sourceRef: { kind: "HelmRepository", name: "charts" },
+        sourceRef: { kind: "HelmRepository", name: repository },
       },
     },
   };

@@ -151,6 +151,12 @@ describe("wrong values", () => {
         "dashboard.oidc.usernamePrefix=system:",
         /'\/dashboard\/oidc\/usernamePrefix': 'not' failed/,
       ],
+      [
+        "a login whose groups would be those of the cluster",
+        "hub",
+        "dashboard.url=https://flotilla.example.com,dashboard.oidc.enabled=true,dashboard.oidc.issuerURL=https://id.example.com,dashboard.oidc.clientID=a,dashboard.oidc.existingSecret=b",
+        /dashboard\.oidc\.groupsPrefix is empty: a group of the provider would have the rights/,
+      ],
       ["an unknown log level", "agent", "logLevel=loud", /'\/logLevel'/],
       [
         "an Ingress without the annotation for passthrough",

@@ -26,11 +26,11 @@ test("flotilla uninstall beside Flux waits until the hub has left the releases t
   await releases.create(ref, chartOf("app"));
   await releases.ready(ref, "1.0.0");
   const installed = await installedConfig(local.client, "web", "apps");
+  await fleet.stopHub();
   await hub.create<Lease>(leases, {
     metadata: { namespace: "flux-system", name: "helm-controller-leader-election" },
     spec: { holderIdentity: "helm-controller-1", leaseDurationSeconds: 35 },
   });
-  await fleet.hubProcess().exited;
 
   const early = await uninstall();
   assert.equal(early.code, 1);

@@ -1,7 +1,12 @@
 /** Informers, controllers, leader election and events with a real API server. */
 import assert from "node:assert/strict";
 import { type Change, createInformer, type Informer } from "@flotilla/shared/kube/cache";
-import { connectKube, isConflict, loadKubeconfig } from "@flotilla/shared/kube/client";
+import {
+  connectKube,
+  isConflict,
+  loadKubeconfig,
+  type WatchEvent,
+} from "@flotilla/shared/kube/client";
 import { createController, done } from "@flotilla/shared/kube/controller";
 import { createEventRecorder } from "@flotilla/shared/kube/events";
 import {
@@ -88,6 +93,27 @@ async function changeMuch(namespace: string): Promise<void> {
   await rest.create(configMaps, { metadata: { namespace, name: "last" } });
 }
 
+/**
+ * Follows all changes since a version, and watches again from the last one where the API server ends the watch. It does so
+ * when it could not hand over events in time, which happens while the machine is busy.
+ */
+async function* followChanges(
+  selection: { readonly namespace: string; readonly fieldSelector: string },
+  since: string,
+): AsyncGenerator<Exclude<WatchEvent<ConfigMap>, { type: "BOOKMARK" }>> {
+  let resourceVersion = since;
+  for (;;)
+    for await (const event of rest.watch(configMaps, {
+      ...selection,
+      resourceVersion,
+      timeoutSeconds: 60,
+    })) {
+      if (event.type === "BOOKMARK") continue;
+      resourceVersion = event.object.metadata.resourceVersion ?? resourceVersion;
+      yield event;
+    }
+}
+
 describe("a watch", () => {
   it("delivers growing versions, changes and deletions", async () => {
     const namespace = await freshNamespace();
@@ -97,12 +123,7 @@ describe("a watch", () => {
     let ends = 0;
 
     const changed = changeMuch(namespace);
-    for await (const event of rest.watch(configMaps, {
-      ...selection,
-      resourceVersion,
-      timeoutSeconds: 60,
-    })) {
-      if (event.type === "BOOKMARK") continue;
+    for await (const event of followChanges(selection, resourceVersion)) {
       versions.push(event.object.metadata.resourceVersion ?? "");
       if (event.type === "DELETED") ends++;
       if (event.object.metadata.name === "last") break;

@@ -57,7 +57,7 @@ test("on-call gets every failure in namespace prod and nothing else", async () =
   assert.equal(event.metadata?.["revision"], "2.0.0");
   assert.equal(event.metadata["cluster"], "prod/cluster-1");
   assert.equal(event.metadata["env"], "production");
-  assert.match(event.message, /^1 of 1 clusters failed: prod\/cluster-1; /);
+  assert.match(event.message, /; 1 of 1 clusters failed: prod\/cluster-1$/);
   assert.equal(headers["gotk-component"], "flotilla.dev/hub");
   for (const { event } of sink.at("/on-call")) {
     assert.equal(event.severity, "error");

@@ -1,17 +1,67 @@
-/** What was stored when the leader is killed is delivered by the next one, over TLS with an authority of the Provider's own. */
+/**
+ * Successes of an app on two clusters: a cluster that joins or leaves is none, and what was stored when the leader is killed is
+ * delivered by the next one, over TLS with an authority of the Provider's own.
+ */
 import assert from "node:assert/strict";
+import { clusters } from "@flotilla/shared/api";
+import { events } from "@flotilla/shared/kube/objects";
 import { issueTestCertificate } from "@flotilla/shared/source/testing";
 import { afterAll, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
+import { waitUntilUninstalled } from "../harness/releases.ts";
 import { startAlertFleet } from "./alert-fleet.ts";
-import { startSink } from "./sink.ts";
+import { isAbout, startSink } from "./sink.ts";
 
 const certificate = await issueTestCertificate();
 const tlsSink = await startSink({ key: certificate.keyPem, cert: certificate.certPem });
 afterAll(() => tlsSink.close());
-const alertFleet = await startAlertFleet({ replicas: 2 });
-const { fleet, charts, prod } = alertFleet;
+const alertFleet = await startAlertFleet({
+  ...{ replicas: 2, clusters: [{}, {}], workspaces: ["prod", "prod"] },
+});
+const { fleet, charts, prod, sink } = alertFleet;
+const [, second] = fleet.clusters;
+assert.ok(second !== undefined);
 charts.publish(await configChart("app", "1.0.0"));
+
+test("a cluster that joins or leaves an app that is ready is no success of it", async () => {
+  await alertFleet.provider("prod", "all", { type: "generic", address: `${sink.url}/all` });
+  await alertFleet.alert("prod", "all", { eventSources: [{ kind: "HelmOp", name: "*" }] });
+  const helm = { repo: charts.url, chart: "app", version: "1.0.0" };
+  const matchLabels = { member: "yes" };
+  const member = (name: string, value: string | null) =>
+    fleet.hub.patch(clusters, prod.ref(name), {
+      type: "merge",
+      body: { metadata: { labels: { member: value } } },
+    });
+  await member("cluster-1", "yes");
+  const ref = { namespace: "prod", name: "joined" };
+  await prod.createHelmOp(ref.name, { helm, targets: [{ clusterSelector: { matchLabels } }] });
+  await prod.waitUntilReady(ref.name, "1.0.0", 1);
+  await sink.wait("/all", "its success", isAbout(ref, "InstallSucceeded"));
+
+  await member("cluster-2", "yes");
+  await prod.waitUntilReady(ref.name, "1.0.0", 2);
+  await member("cluster-2", null);
+  await prod.waitUntilReady(ref.name, "1.0.0", 1);
+  await waitUntilUninstalled(second.client, ref.name);
+
+  // Each Provider gets its events in order.
+  await prod.createHelmOp("after", { helm });
+  const after = { namespace: "prod", name: "after" };
+  await sink.wait("/all", "the success of another app", isAbout(after, "InstallSucceeded"));
+  // What is not confirmed in time is delivered again, with the same text.
+  const heard = new Set(
+    sink
+      .at("/all")
+      .filter(({ event }) => isAbout(ref, "InstallSucceeded")(event))
+      .map(({ text }) => text),
+  );
+  assert.equal(heard.size, 1, [...heard].join("\n"));
+  const recorded = (await fleet.hub.reader.list(events, { namespace: "prod" })).filter(
+    ({ reason, regarding }) => reason === "InstallSucceeded" && regarding?.name === ref.name,
+  );
+  assert.equal(recorded.length, 1);
+});
 
 test("the next leader delivers what the killed one has stored", async () => {
   tlsSink.answer("/tls", 0);
@@ -29,7 +79,7 @@ test("the next leader delivers what the killed one has stored", async () => {
     helm: { repo: charts.url, chart: "app", version: "1.0.0" },
     targets: [{ clusterSelector: {} }],
   });
-  await prod.waitUntilReady("web", "1.0.0", 1);
+  await prod.waitUntilReady("web", "1.0.0", 2);
 
   const leader = await alertFleet.leader();
   process.kill(leader.process().identity.pid, "SIGKILL");

@@ -63,7 +63,7 @@ test("on-call gets every failure of a HelmRelease in namespace prod and nothing 
   assert.equal(event.metadata["cluster"], "prod/cluster-1");
   assert.match(
     event.message,
-    /^1 of 1 clusters failed: prod\/cluster-1; helm .*release prod\/bad with chart app@2\.0\.0: /,
+    /helm .*release prod\/bad with chart app@2\.0\.0: .*; 1 of 1 clusters failed: prod\/cluster-1$/,
   );
   assert.equal(headers["gotk-component"], "flotilla.dev/hub");
   const heard = sink.at("/on-call").map((each) => each.event.involvedObject);

@@ -122,10 +122,40 @@ test("flotilla reconcile waits for the reconcile, which deploys a chart that was
   assert.deepEqual([code, stderr], [0, ""]);
   assert.match(
     stdout,
-    /^HelmOp fleet-default\/again reconciliation requested\nHelmOp fleet-default\/again 1\.0\.0 is ready in 1 of 1 clusters\n$/,
+    /^HelmOp fleet-default\/again reconciliation requested\nHelmOp fleet-default\/again 1\.0\.0 is ready in 1 of 1 clusters\nCluster \S+: the release was upgraded, revision 2\n$/,
   );
   const note = { namespace: "again", name: "again-note" };
   assert.notEqual(await cluster.client.reader.get(configMaps, note), undefined);
+});
+
+test("flotilla reconcile prints what came of a request on each cluster: drift is left, and corrected once", async () => {
+  const templates = {
+    "note.yaml":
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: drifted-note}\ndata: {mode: calm}\n",
+  };
+  charts.publish(await chartArchive({ name: "drifted", version: "1.0.0", templates }));
+  await workspace.createHelmOp("drifted", {
+    helm: { repo: charts.url, chart: "drifted", version: "1.0.0" },
+    correctDrift: { enabled: false },
+  });
+  await workspace.waitUntilReady("drifted", "1.0.0", 1);
+  const note = { namespace: "drifted", name: "drifted-note" };
+  const modeOf = async () => (await cluster.client.reader.get(configMaps, note))?.data?.["mode"];
+  const request = async (...flags: readonly string[]) => {
+    const { code, stdout, stderr } = await reconcile("helmop", "drifted", "--wait", ...flags);
+    assert.deepEqual([code, stderr], [0, ""]);
+    return stdout.split("\n").at(-2) ?? "";
+  };
+
+  assert.match(await request(), /^Cluster \S+: nothing had to be done: the release is in sync$/);
+
+  const body = { data: { mode: "wild" } };
+  await cluster.client.patch(configMaps, note, { type: "merge", body });
+  assert.match(
+    await request("--correct-drift"),
+    /^Cluster \S+: the drift of 1 object was corrected$/,
+  );
+  assert.equal(await modeOf(), "calm");
 });
 
 test("flotilla reconcile prints what failed, and exits with code 1", async () => {

@@ -78,6 +78,7 @@ test("a hub of this version serves an agent of 0.2.0, runs no Helm and flaps no 
     const from = await endOfLog(fleet.hubLog);
     await fleet.startHub();
     await lineInLog(fleet.hubLog, from, /"agent connected"/, /"agentVersion":"0\.2\.0"/);
+    await lineInLog(fleet.hubLog, from, /"every BundleDeployment is signed"/);
     await workspace.createHelmOp("third", {
       helm: { repo: charts.url, chart: "app", version: "1.0.0" },
     });

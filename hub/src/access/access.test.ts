@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { helmOps } from "@flotilla/shared/api";
-import { createFakeClock } from "@flotilla/shared/time/testing";
+import { bundles, helmOps } from "@flotilla/shared/api";
+import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { createAccess } from "./cached-access.ts";
 import type { User } from "./reviews.ts";
@@ -68,5 +68,96 @@ describe("what a user may see", () => {
     const later = await scopeOf(user);
     assert.notEqual(later.key, one.key);
     assert.ok(!later.sees("HelmOp", "a"));
+  });
+});
+
+describe("reviews of a fleet with many namespaces", () => {
+  const namespaces = Array.from({ length: 1_500 }, (_, at) => `team-${at}`);
+  const kinds = [
+    { resource: helmOps, namespaces: () => namespaces },
+    { resource: bundles, namespaces: () => namespaces },
+  ];
+
+  /** An API server that answers each review when `answer` is called; `answered` are those, in order. */
+  function held() {
+    const clock = createFakeClock();
+    const waiting: { readonly id: string; readonly resolve: () => void }[] = [];
+    const answered: string[] = [];
+    const access = createAccess(
+      {
+        raw(path, { body = "" } = {}) {
+          const { spec } = JSON.parse(body) as { spec: { user?: string } };
+          const id = path.endsWith("tokenreviews") ? "token" : (spec.user ?? "");
+          const { promise, resolve } = Promise.withResolvers<string>();
+          const status =
+            id === "token"
+              ? { authenticated: true, user: { username: "carol" } }
+              : { allowed: id === "admin" };
+          waiting.push({ id, resolve: () => resolve(JSON.stringify({ status })) });
+          return promise;
+        },
+      },
+      clock,
+    );
+    return {
+      ...{ access, clock, answered },
+      inProgress: () => waiting.map(({ id }) => id),
+      async answerOne() {
+        const next = waiting.shift();
+        if (next !== undefined) answered.push(next.id);
+        next?.resolve();
+        await settle();
+      },
+    };
+  }
+  const named = (username: string): User => ({ ...user, username });
+
+  // The token of any pod of the hub's cluster can do this.
+  test("let neither a login nor another user wait behind those of a user without rights", async () => {
+    const { access, clock, answered, inProgress, answerOne } = held();
+    void createScopes(access, kinds, clock)(named("pod"));
+    await settle();
+    for (let count = 0; count < 4; count += 1) await answerOne();
+    assert.deepEqual(inProgress(), ["pod", "pod", "pod", "pod"]);
+    const from = answered.length;
+
+    const admin = createScopes(access, kinds, clock)(named("admin"));
+    const login = access.userOf("a token");
+    await settle();
+    while (answered.length < from + 7) await answerOne();
+
+    assert.equal((await admin).sees("HelmOp", "team-7"), true);
+    assert.equal((await login)?.username, "carol");
+  });
+
+  test("are bounded for one user, and cover the rest over time, what was seen first", async () => {
+    const all = setUp(["helmops/team-1499"]);
+    const scopeOf = createScopes(all.access, kinds, all.clock);
+
+    const first = await scopeOf(user);
+    const asked = all.asked.length;
+    assert.ok(asked <= 2_002, `${asked} reviews`);
+
+    all.clock.advanceNow(15_000);
+    await scopeOf(user);
+    all.clock.advanceNow(15_000);
+    const later = await scopeOf(user);
+    assert.equal(later.sees("HelmOp", "team-1499"), true);
+    assert.ok(first.key !== "" && all.asked.length < 3_100, `${all.asked.length} reviews`);
+  });
+
+  test("are not repeated for a minute where the answer was no", async () => {
+    const { access, asked, clock } = setUp([]);
+    const few = [{ resource: helmOps, namespaces: () => ["a", "b"] }];
+    const scopeOf = createScopes(access, few, clock);
+
+    await scopeOf(user);
+    clock.advanceNow(59_000);
+    await scopeOf(user);
+
+    assert.deepEqual(asked, ["helmops", "helmops/a", "helmops/b", "helmops"]);
+    clock.advanceNow(4_000);
+    await scopeOf(user);
+    assert.deepEqual(asked.slice(4), ["helmops/a", "helmops/b"]);
   });
 });

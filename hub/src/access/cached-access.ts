@@ -1,7 +1,14 @@
-/** Answers of the API server about tokens and rights, cached briefly: a page needs the same ones again and again. */
+/**
+ * Answers of the API server about tokens and rights, cached briefly: a page needs the same ones again and again. All reviews are
+ * requests of the hub's own user, so they are few at a time, and fair between users: whoever may see nothing causes the most.
+ */
 import { createHash } from "node:crypto";
 import { createFreshCache } from "@flotilla/shared/cache";
-import { createSemaphore } from "@flotilla/shared/concurrency";
+import {
+  createFairSemaphore,
+  createKeyedRateLimiter,
+  createSemaphore,
+} from "@flotilla/shared/concurrency";
 import type { Clock } from "@flotilla/shared/time";
 import { type Attributes, type Reviewer, reviewAccess, reviewToken, type User } from "./reviews.ts";
 
@@ -10,17 +17,30 @@ export interface Access {
   userOf(token: string): Promise<User | undefined>;
   /** Throws REVIEW_FAILED. */
   may(user: User, attributes: Attributes): Promise<boolean>;
+  /**
+   * The same for one of many questions that a page has. Undefined: it is not asked now, because this user has caused too many
+   * reviews; asking again later helps. Throws REVIEW_FAILED.
+   */
+  mayIfAsked(user: User, attributes: Attributes): Promise<boolean | undefined>;
 }
 
 /** How long requests are still accepted with a right that was withdrawn, or a token that was revoked. */
 export const accessFreshMs = 15_000;
+/** How long it takes until a right that was granted is seen: who has few rights needs many answers. */
+const deniedFreshMs = 60_000;
 const maxTokens = 2_000;
 const maxAnswers = 50_000;
-/** Reviews in progress. */
-const maxReviews = 16;
+/** Reviews of tokens in progress, which have places of their own: a login must not wait behind reviews of rights. */
+const maxTokenReviews = 8;
+/** Reviews of rights in progress, and those of one user. */
+const reviewPlaces = { capacity: 16, share: 4 };
+/** Of one user, those that `mayIfAsked` causes: a page of a thousand namespaces at once, then all of them again in a minute. */
+const reviewRate = { burst: 2_000, perSecond: 100 };
 
 export function createAccess(rest: Reviewer, clock: Clock): Access {
-  const reviews = createSemaphore(maxReviews);
+  const tokens = createSemaphore(maxTokenReviews);
+  const reviews = createFairSemaphore(reviewPlaces);
+  const rates = createKeyedRateLimiter({ clock, ...reviewRate });
   const users = createFreshCache<User | undefined>({
     maxEntries: maxTokens,
     freshMs: accessFreshMs,
@@ -31,17 +51,39 @@ export function createAccess(rest: Reviewer, clock: Clock): Access {
     freshMs: accessFreshMs,
     clock,
   });
+  const optional = createFreshCache<boolean>({
+    maxEntries: maxAnswers,
+    freshMs: (isAllowed) => (isAllowed ? accessFreshMs : deniedFreshMs),
+    clock,
+  });
+
+  function review(caller: string, user: User, attributes: Attributes): Promise<boolean> {
+    return reviews.run({ caller }, () => reviewAccess(rest, user, attributes));
+  }
+
   return {
-    userOf: (token) =>
-      users.get(digestOf(token), () => reviews.run(() => reviewToken(rest, token))),
-    may: (user, attributes) =>
-      answers.get(`${digestOf(JSON.stringify(user))} ${JSON.stringify(attributes)}`, () =>
-        reviews.run(() => reviewAccess(rest, user, attributes)),
-      ),
+    userOf: (token) => users.get(digestOf(token), () => tokens.run(() => reviewToken(rest, token))),
+    may(user, attributes) {
+      const caller = keyOfUser(user);
+      return answers.get(`${caller} ${JSON.stringify(attributes)}`, () =>
+        review(caller, user, attributes),
+      );
+    },
+    async mayIfAsked(user, attributes) {
+      const caller = keyOfUser(user);
+      const key = `${caller} ${JSON.stringify(attributes)}`;
+      if (!optional.has(key) && !rates.take(caller)) return undefined;
+      return await optional.get(key, () => review(caller, user, attributes));
+    },
   };
 }
 
+/** Equal for users with equal rights: groups and extra fields decide, too. */
+export function keyOfUser(user: User): string {
+  return digestOf(JSON.stringify(user));
+}
+
 /** Names a user or a token: so that no token is in memory longer than its request. */
-export function digestOf(text: string): string {
+function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("base64");
 }

@@ -1,9 +1,9 @@
 /** What a user may see of the fleet: for each kind the namespaces in which the API server lets them list it. */
-import { createFreshCache } from "@flotilla/shared/cache";
+import { createFreshCache, createLruCache } from "@flotilla/shared/cache";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
-import { type Access, digestOf } from "./cached-access.ts";
-import type { User } from "./reviews.ts";
+import { type Access, keyOfUser } from "./cached-access.ts";
+import type { Attributes, User } from "./reviews.ts";
 
 /** A kind, and the namespaces that have objects of it. */
 export interface ViewedKind {
@@ -29,39 +29,68 @@ const maxScopes = 1_000;
 
 /** Throws REVIEW_FAILED. */
 export function createScopes(
-  access: Pick<Access, "may">,
+  access: Pick<Access, "may" | "mayIfAsked">,
   kinds: readonly ViewedKind[],
   clock: Clock,
 ): ScopeOf {
   const scopes = createFreshCache<Scope>({ maxEntries: maxScopes, freshMs: scopeFreshMs, clock });
+  /** What users saw last. */
+  const last = createLruCache<Scope>(maxScopes);
 
-  async function read(user: User): Promise<Scope> {
-    const entries = await Promise.all(
-      kinds.map(
-        async ({ resource, namespaces }) =>
-          [resource.kind, await visibleIn(access, user, resource, namespaces())] as const,
-      ),
-    );
-    return newScope(new Map(entries));
+  async function read(user: User, key: string): Promise<Scope> {
+    const scope = newScope(await visibleTo(user, last.get(key)));
+    last.set(key, scope);
+    return scope;
   }
 
-  return (user) => scopes.get(digestOf(JSON.stringify(user)), () => read(user));
+  /**
+   * One review for each kind that the user may list everywhere, otherwise one for each namespace. What they saw last is asked
+   * first: where there are too many reviews, it is what is new to them that is seen later.
+   */
+  async function visibleTo(user: User, before: Scope | undefined) {
+    const everywhere = new Set<string>();
+    const questions: Question[] = [];
+    await Promise.all(
+      kinds.map(async ({ resource, namespaces }) => {
+        const { kind } = resource;
+        if (await access.may(user, listOf(resource))) everywhere.add(kind);
+        else for (const namespace of new Set(namespaces())) questions.push({ resource, namespace });
+      }),
+    );
+    const wasSeen = ({ resource, namespace }: Question) =>
+      before?.sees(resource.kind, namespace) === true;
+    const inOrder = [...questions.filter(wasSeen), ...questions.filter((each) => !wasSeen(each))];
+    const allowed = await Promise.all(
+      inOrder.map(({ resource, namespace }) =>
+        access.mayIfAsked(user, { ...listOf(resource), namespace }),
+      ),
+    );
+    const found = new Map<string, Set<string>>();
+    for (const [index, { resource, namespace }] of inOrder.entries())
+      if (allowed[index] === true)
+        found.set(resource.kind, (found.get(resource.kind) ?? new Set()).add(namespace));
+    // In the order of the kinds, which the key of a scope has.
+    return new Map(
+      kinds.map(({ resource: { kind } }) => [
+        kind,
+        everywhere.has(kind) ? ("all" as const) : (found.get(kind) ?? new Set<string>()),
+      ]),
+    );
+  }
+
+  return (user) => {
+    const key = keyOfUser(user);
+    return scopes.get(key, () => read(user, key));
+  };
 }
 
-/** One review where the user may list the kind everywhere, otherwise one for each namespace. */
-async function visibleIn(
-  { may }: Pick<Access, "may">,
-  user: User,
-  { group, version, plural }: Resource<KubeObject>,
-  namespaces: Iterable<string>,
-): Promise<Namespaces> {
-  const attributes = { group, version, resource: plural, verb: "list" };
-  if (await may(user, attributes)) return "all";
-  const names = [...new Set(namespaces)];
-  const allowed = await Promise.all(
-    names.map((namespace) => may(user, { ...attributes, namespace })),
-  );
-  return new Set(names.filter((_, index) => allowed[index]));
+interface Question {
+  readonly resource: Resource<KubeObject>;
+  readonly namespace: string;
+}
+
+function listOf({ group, version, plural }: Resource<KubeObject>): Attributes {
+  return { group, version, resource: plural, verb: "list" };
 }
 
 /** Pure. */

@@ -25,7 +25,7 @@ import { createFleetServer } from "./fleet-server.ts";
 export interface AgentServerDeps
   extends Pick<
     DispatcherDeps,
-    "deployments" | "contents" | "objects" | "reports" | "events" | "clock" | "log"
+    "deployments" | "contents" | "trust" | "objects" | "reports" | "events" | "clock" | "log"
   > {
   readonly rest: KubeRest;
   /** The hub's own namespace, which must exist. */

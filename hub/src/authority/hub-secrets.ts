@@ -1,5 +1,4 @@
 /** Secrets that the hub creates once for all its replicas: the first create wins. */
-import { randomBytes } from "node:crypto";
 import { AppError } from "@flotilla/shared/errors";
 import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
 import { type ObjectRef, type Secret, secrets } from "@flotilla/shared/kube/objects";
@@ -41,16 +40,4 @@ export function dataOf(secret: Secret, key: string): Buffer {
   if (value === undefined || value === "")
     throw new AppError(identityErrors.SECRET_INVALID, `Secret ${namespace}/${name} has no ${key}`);
   return Buffer.from(value, "base64");
-}
-
-/** Holds the key of the HMAC signatures of pins. Only the hub reads Secrets of its namespace. */
-const pinSigningSecret = "flotilla-pin-signing-key";
-const keyBytes = 32;
-
-/** The key in the Secret `namespace/flotilla-pin-signing-key`, created if it does not exist. The namespace must exist. */
-export async function ensurePinSigningKey(rest: KubeRest, namespace: string): Promise<Uint8Array> {
-  const secret = await ensureSecret(rest, { namespace, name: pinSigningSecret }, () =>
-    Promise.resolve({ data: { key: randomBytes(keyBytes).toString("base64") } }),
-  );
-  return dataOf(secret, "key");
 }

@@ -3,7 +3,7 @@ export {
   createAuthority,
   openAuthority,
 } from "./certificate-authority.ts";
-export { dataOf, ensurePinSigningKey, ensureSecret } from "./hub-secrets.ts";
+export { dataOf, ensureSecret } from "./hub-secrets.ts";
 export { createLiveAuthority, type LiveAuthority } from "./live-authority.ts";
 export { registerAuthorityMetrics } from "./metrics.ts";
 export { readRecord } from "./record.ts";
@@ -11,3 +11,9 @@ export { createRenewedCertificate, type RenewedCertificate } from "./renewed-cer
 export { runRotationController } from "./rotate.ts";
 export { ensureAuthority } from "./secret.ts";
 export { createServingCertificates, type ServingCertificates } from "./serving-certificate.ts";
+export {
+  createLiveSigningKey,
+  ensureSigningKey,
+  recordDeploymentsSigned,
+  type SigningKey,
+} from "./signing-key.ts";

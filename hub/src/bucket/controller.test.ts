@@ -7,7 +7,7 @@ import { type BucketClient, objectsDigest } from "@flotilla/shared/source/bucket
 import { createTestClient, send, startTestServer } from "@flotilla/shared/source/testing";
 import { pack } from "tar-stream";
 import { type TestContext, test } from "vitest";
-import { namespace, startTestSources } from "../fluxsource/testing/index.ts";
+import { namespace, reading, startTestSources } from "../fluxsource/testing/index.ts";
 import { chartsOfBuckets, createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
 import { createBucketController } from "./controller.ts";
 import { createBucketListings } from "./listings.ts";
@@ -45,7 +45,7 @@ async function setUp(t: TestContext, files: Files) {
   const store = flux.buckets.store;
   const made = createHelmChartController({
     ...deps,
-    sources: { Bucket: chartsOfBuckets({ store, client, listings, signer }) },
+    sources: { Bucket: chartsOfBuckets({ store, client, listings, signer, ...reading(t) }) },
   });
   test.run(createBucketController({ ...deps, listings }).controller, made.controller);
   const pinOf = (name: string) => {

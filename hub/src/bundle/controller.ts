@@ -21,7 +21,8 @@ import {
   type ControllerDeps,
   userFields,
 } from "../cache/index.ts";
-import type { ContentStore } from "../content/index.ts";
+import { type ContentStore, createDeploymentSigner, signatureOf } from "../content/index.ts";
+import type { HubRules } from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,
@@ -33,10 +34,10 @@ import { coalesce } from "./coalesce.ts";
 import { targetsMissing } from "./decided-status.ts";
 import { isAppliedByHand } from "./front-end.ts";
 import { createContentPacker, isTargetedAt, type Pack } from "./place.ts";
-import { bundlePreparer } from "./prepare.ts";
+import { bundlePreparer, type OwnerOf } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
 
-export interface BundleControllerDeps extends ControllerDeps {
+export interface BundleControllerDeps extends ControllerDeps, HubRules {
   readonly statuses: Publisher<BundleStatus, Bundle>;
   readonly access: ChartAccess;
   /** The Secrets that Bundles without a HelmOp refer to. */
@@ -47,6 +48,8 @@ export interface BundleControllerDeps extends ControllerDeps {
   /** How a content is packed; by default as agents expect it. */
   readonly pack?: Pack;
   readonly signer: PinSigner;
+  /** Objects that Bundles are made for, other than HelmOps. */
+  readonly ownerOf: OwnerOf;
   /** Called with the key of each BundleDeployment that was written. */
   readonly onWritten: (key: ObjectKey) => void;
   /** Rolls up the statuses that depend on a Bundle. */
@@ -69,6 +72,7 @@ export function createBundleController(deps: BundleControllerDeps): Controller {
       clusters: caches.clusters.store,
       groups: caches.groups.store,
       packer: createContentPacker(deps.pack),
+      deploymentSigner: createDeploymentSigner(deps.signer),
       prepare: bundlePreparer({
         ...deps,
         helmOps: caches.helmOps.store,
@@ -147,7 +151,8 @@ export function bundleWatches(
     ),
     through(
       watch(deployments, {
-        predicate: (change) => change.before !== undefined && isSpecChange(change),
+        predicate: (change) =>
+          change.before !== undefined && (isSpecChange(change) || isSignatureChange(change)),
         toKeys: bundleOf,
         replay: false,
       }),
@@ -175,6 +180,11 @@ export function isTargetingChange(change: Change<Cluster>): boolean {
 /** Predicate: the API server has other pins now, which may be deployed. */
 function arePinsStored({ before, after }: Change<Bundle>): boolean {
   return !isDeepStrictEqual(before?.status?.pins, after?.status?.pins);
+}
+
+/** Predicate: somebody has removed the signature of a deployment, or written another one. */
+function isSignatureChange({ before, after }: Change<BundleDeployment>): boolean {
+  return before !== undefined && after !== undefined && signatureOf(before) !== signatureOf(after);
 }
 
 /** Map function: the Bundle that a deployment was made for. */

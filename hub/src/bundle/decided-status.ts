@@ -24,6 +24,8 @@ export interface Deployed {
 
 export interface Decision {
   readonly accepted: ConditionState;
+  /** Of the error for which it is not accepted. */
+  readonly rejectedCode?: string | undefined;
   /** Of a Bundle that was applied by hand; others have none. */
   readonly resolution?: Resolution | undefined;
   /** Absent where nothing was deployed: where it is deployed stays. */
@@ -57,14 +59,19 @@ export function resolvedStatus(
 export function decidedStatus(
   bundle: Bundle,
   status: BundleStatus | undefined,
-  { accepted, resolution, deployed, now }: Decision,
+  { accepted, rejectedCode, resolution, deployed, now }: Decision,
 ): BundleStatus {
   const observedGeneration = bundle.metadata.generation ?? 0;
-  const { uncheckedContents: before, ...kept } = resolvedStatus(status, resolution);
+  const {
+    uncheckedContents: before,
+    rejectedCode: _,
+    ...kept
+  } = resolvedStatus(status, resolution);
   const unchecked = deployed === undefined ? before : deployed.uncheckedContents;
   return {
     ...kept,
     observedGeneration,
+    ...(rejectedCode !== undefined && { rejectedCode }),
     ...(deployed !== undefined && { targets: deployed.targets, version: deployed.version }),
     ...(Object.keys(unchecked ?? {}).length > 0 && { uncheckedContents: unchecked }),
     conditions: setCondition(

@@ -13,10 +13,10 @@ import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
 import { bundleKeyOf, byBundle, clusterKeyOf, clusterNamespaceFor } from "../cache/index.ts";
-import type { ContentStore } from "../content/index.ts";
+import type { ContentStore, DeploymentSigner } from "../content/index.ts";
 import type { Deployed } from "./decided-status.ts";
 import { type ContentPacker, matchTargets } from "./place.ts";
-import { type DeploymentPlan, planDeployments } from "./plan-deployments.ts";
+import { type DeploymentPlan, heldDeployment, planDeployments } from "./plan-deployments.ts";
 
 export interface DeploymentWriterDeps {
   readonly rest: KubeRest;
@@ -25,6 +25,7 @@ export interface DeploymentWriterDeps {
   readonly groups: Store<ClusterGroup>;
   readonly contents: Pick<ContentStore, "ensure">;
   readonly packer: ContentPacker;
+  readonly deploymentSigner: DeploymentSigner;
   /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
   readonly onWritten: (key: ObjectKey) => void;
 }
@@ -40,6 +41,8 @@ export interface Applied extends Omit<Deployed, "version"> {
 export interface DeploymentWriter {
   /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
   apply(bundle: Bundle, signal: AbortSignal): Promise<Applied>;
+  /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
+  hold(bundle: Bundle, signal: AbortSignal): Promise<void>;
   /** Deletes all deployments of a Bundle, also those that our cache does not have. */
   deleteAll(bundle: Bundle, signal: AbortSignal): Promise<void>;
 }
@@ -67,7 +70,7 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
       );
       await Promise.all(contents.map((content) => deps.contents.ensure(content)));
       const existing = deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs);
-      const plan = planDeployments(bundle, placements, existing);
+      const plan = planDeployments(bundle, placements, existing, deps.deploymentSigner);
       const isOvertaken = await write(plan, signal);
       const unchecked = contents.flatMap((content) =>
         content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
@@ -78,6 +81,16 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
         targets: placements.length,
         uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
       };
+    },
+    async hold(bundle, signal) {
+      const held = deps.deployments
+        .byIndex(byBundle, keyOf(bundle))
+        .filter(isOurs)
+        .flatMap((deployment) => {
+          const isPaused = deps.clusters.get(clusterKeyOf(deployment))?.spec.paused === true;
+          return heldDeployment(bundle, deployment, isPaused) ?? [];
+        });
+      await write({ create: [], replace: held, remove: [], waiting: 0 }, signal);
     },
     async deleteAll(bundle, signal) {
       const deployments = await listDeployments(deps.rest, bundle, signal);

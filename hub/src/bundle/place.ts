@@ -17,6 +17,7 @@ import {
   describePin,
   describeUrl,
   isTreePin,
+  isUnbound,
   pinnedVersion,
 } from "@flotilla/shared/source";
 import { clusterNamespaceFor } from "../cache/index.ts";
@@ -178,7 +179,9 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
     ...(await pack(content)),
     referencedObjects: referencedObjectsOf(content),
     isSuspended: options.suspend === true,
-    ...(archiveDigest(pin) === undefined && !isTreePin(pin) && { unchecked: describePin(pin) }),
+    ...((isUnbound(pin) || (archiveDigest(pin) === undefined && !isTreePin(pin))) && {
+      unchecked: describePin(pin),
+    }),
   };
 }
 

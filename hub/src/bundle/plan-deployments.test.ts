@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
   clusterNamespaceName,
@@ -7,20 +7,22 @@ import {
 } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import { aBundle, aCluster, aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
-import { type Placement, planDeployments } from "./plan-deployments.ts";
+import {
+  type DeploymentPlan,
+  type Placement,
+  planDeployments as planSigned,
+} from "./plan-deployments.ts";
+import { placed } from "./testing/index.ts";
 
 const bundle = aBundle();
-const deletionTimestamp = "2026-01-01T00:00:00Z";
-
-function placed(
-  cluster: Cluster,
-  deploymentId = digestA,
-  referencedObjects: readonly string[] = [],
-): Placement {
-  const namespace = clusterNamespaceName(workspace, cluster.metadata.name);
-  const { name } = bundle.metadata;
-  return { cluster, name, namespace, deploymentId, referencedObjects, isSuspended: false };
+/** Signatures have tests of their own. */
+function planDeployments(
+  ...[of, placements, existing]: [Bundle, readonly Placement[], readonly BundleDeployment[]]
+): DeploymentPlan {
+  return planSigned(of, placements, existing, { isSigned: () => true, signed: (each) => each });
 }
+
+const deletionTimestamp = "2026-01-01T00:00:00Z";
 
 /** As the plan writes it, so that a second plan changes nothing. */
 function settled(name: string): BundleDeployment {

@@ -6,6 +6,7 @@ import {
   clusterLabel,
   clusterNamespaceLabel,
   clusterUidLabel,
+  correctDriftRequestAnnotation,
   forceRequestAnnotation,
   managedLabel,
   reconcileRequestAnnotation,
@@ -14,6 +15,7 @@ import {
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
+import type { DeploymentSigner } from "../content/index.ts";
 import { bundleLabels } from "./labels.ts";
 
 /** A targeted cluster, and its content. */
@@ -46,6 +48,7 @@ export function planDeployments(
   bundle: Bundle,
   placements: readonly Placement[],
   existing: readonly BundleDeployment[],
+  signer: DeploymentSigner,
 ): DeploymentPlan {
   const byNamespace = new Map(
     existing.map((deployment) => [deployment.metadata.namespace, deployment]),
@@ -62,13 +65,13 @@ export function planDeployments(
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined)
-        create.push(newDeployment(bundle, placement, common));
+        create.push(signer.signed(newDeployment(bundle, placement, common)));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
     else if (!isForCluster(current, placement.cluster.metadata.uid)) {
       outlived.push(current);
       waiting += 1;
     } else {
-      const desired = updated(current, bundle, placement, common);
+      const desired = updated(current, bundle, placement, { common, signer });
       if (desired !== current) replace.push(desired);
     }
   }
@@ -111,13 +114,21 @@ function updated(
   current: BundleDeployment,
   bundle: Bundle,
   placement: Placement,
-  common: Labels,
+  { common, signer }: { readonly common: Labels; readonly signer: DeploymentSigner },
 ): BundleDeployment {
   const labels = labelsFor(common, placement.cluster);
   const spec = specFor(bundle, placement, current.spec);
-  return isSame(current.spec, spec) && isSame(current.metadata.labels ?? {}, labels)
-    ? current
-    : { ...current, metadata: { ...current.metadata, labels }, spec };
+  const isSigned = signer.isSigned(current);
+  // The content of a paused deployment is what the current one says, which counts only with a signature.
+  const isOurs = isSigned || spec.deploymentID === placement.deploymentId;
+  if (
+    (isSigned || !isOurs) &&
+    isSame(current.spec, spec) &&
+    isSame(current.metadata.labels ?? {}, labels)
+  )
+    return current;
+  const desired = { ...current, metadata: { ...current.metadata, labels }, spec };
+  return isOurs ? signer.signed(desired) : desired;
 }
 
 /** A paused or suspended Bundle or a paused cluster is still staged, and nothing is promoted. */
@@ -142,7 +153,26 @@ function specFor(
   };
 }
 
-/** The last request of a user; `forceAt` and `resetAt` only as part of it. */
+/**
+ * A deployment of a Bundle that may promote nothing, suspended with the Bundle and paused with the Bundle or its cluster; undefined
+ * when it is so already. A target that is suspended stays so.
+ */
+export function heldDeployment(
+  bundle: Bundle,
+  deployment: BundleDeployment,
+  isClusterPaused: boolean,
+): BundleDeployment | undefined {
+  if (deployment.metadata.deletionTimestamp !== undefined) return undefined;
+  const { paused: _, ...others } = deployment.spec;
+  const spec = {
+    ...others,
+    ...((bundle.spec.paused === true || isClusterPaused) && { paused: true }),
+    ...(bundle.spec.suspend === true && { suspend: true }),
+  };
+  return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
+}
+
+/** The last request of a user; what else is requested only as part of it. */
 function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
   // Users may write anything into it, and agents accept printable tokens only.
   const tokenIn = (name: string) =>
@@ -153,6 +183,7 @@ function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
     requestedAt,
     ...(tokenIn(forceRequestAnnotation) === requestedAt && { forceAt: requestedAt }),
     ...(tokenIn(resetRequestAnnotation) === requestedAt && { resetAt: requestedAt }),
+    ...(tokenIn(correctDriftRequestAnnotation) === requestedAt && { correctDriftAt: requestedAt }),
   };
 }
 

@@ -98,6 +98,72 @@ describe("a Policy", () => {
     assert.deepEqual(await prepare(forged), { kind: "waiting" });
   });
 
+  const owner = { uid: "uid-web", generation: 1 };
+  const release = {
+    kind: "HelmRelease" as const,
+    ...{ name: "web", clusterNamespace: "fleet-local", ...owner },
+  };
+  const ownerOf = () => owner;
+  const ofRelease = (valuesFrom: string) =>
+    signer.signed(
+      aBundle({
+        ...{ helm, targets },
+        helmOpOptions: {
+          pins,
+          origin: { ...release, valuesFrom: [{ kind: "Secret", name: valuesFrom, key: "a" }] },
+        },
+      }),
+    );
+
+  test("that a HelmRelease's Bundle violates rejects it, also when it is not deployed by the HelmRelease's controller", async () => {
+    const policies = [aPolicy("guard", { helmOp: { allowedHelmSecretNames: ["login"] } })];
+    const { prepare } = createPreparer({ policies, ownerOf });
+
+    const rejected = await prepare(ofRelease("fleet-default/payroll"));
+    assert.ok(rejected.kind === "notAccepted");
+    assert.match(rejected.error?.message ?? "", /^disallowed Secret payroll in valuesFrom: /);
+    assert.equal((await prepare(ofRelease("fleet-default/login"))).kind, "deployable");
+  });
+
+  test("of the namespace of a Secret says which may be used from other namespaces", async () => {
+    const guard = aPolicy("guard", {
+      ...{ requireServiceAccount: true, helmOp: { allowedHelmSecretNames: ["public"] } },
+    });
+    const policies = [{ ...guard, metadata: { ...guard.metadata, namespace: "infra" } }];
+    const { prepare } = createPreparer({ policies, ownerOf });
+    const using = (secret: string) =>
+      signer.signed(
+        aBundle({
+          ...{ helm, targets },
+          helmOpOptions: {
+            pins,
+            origin: { ...release, access: { kind: "HelmRepository", secret } },
+          },
+        }),
+      );
+
+    const rejected = await prepare(using("infra/login"));
+    assert.ok(rejected.kind === "notAccepted");
+    assert.match(
+      rejected.error?.message ?? "",
+      /^disallowed Secret login in secretRef of the HelmRepository: .*\(Policy infra\/guard\)/,
+    );
+    assert.equal((await prepare(using("infra/public"))).kind, "deployable");
+    assert.equal((await prepare(using("fleet-default/login"))).kind, "deployable");
+  });
+
+  test("of the Clusters' namespace is not widened by one of the release's", async () => {
+    const local = aPolicy("guard", { helmOp: { allowedHelmSecretNames: ["platform"] } });
+    const policies = [
+      { ...local, metadata: { ...local.metadata, namespace: "fleet-local" } },
+      aPolicy("own", { helmOp: { allowedHelmSecretNames: ["payroll", "platform"] } }),
+    ];
+    const { prepare } = createPreparer({ policies, ownerOf });
+
+    for (const name of ["payroll", "platform"])
+      assert.equal((await prepare(ofRelease(`fleet-default/${name}`))).kind, "notAccepted");
+  });
+
   const reserved: readonly (readonly [what: string, spec: Bundle["spec"]])[] = [
     ["an account of any namespace", { serviceAccount: "system:serviceaccount:kube-system:admin" }],
     [

@@ -106,7 +106,7 @@ describe("a Bundle that was applied by hand", () => {
       const count = requestedVersions.length + 1;
       const rejected = await prepare(bundle);
       assert.ok(rejected.kind === "notAccepted");
-      assert.equal(rejected.accepted.reason, "ChartNotResolved");
+      assert.equal(rejected.accepted.reason, "Error");
       assert.match(
         rejected.accepted.message,
         /^could not get a chart version: get the index: connection refused; retrying at 2026-01-01T00:00:0/,
@@ -217,4 +217,34 @@ describe("a Bundle that was applied by hand", () => {
       "spec.yaml has no effect in this version of Flotilla",
     ]);
   });
+});
+
+describe("a Bundle that the hub signed for a HelmRelease", () => {
+  const owner = { uid: "uid-1", generation: 2 };
+  const ofRelease = (made: Partial<typeof owner>) =>
+    signer.signed(
+      direct({ helmOpOptions: { pins, origin: { kind: "HelmRelease", name: "web", ...made } } }),
+    );
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+
+  for (const [what, made, found, kind] of [
+    ["is deployed while it lives", owner, owner, "deployable"],
+    ["deploys nothing when it is gone", owner, undefined, "held"],
+    ["deploys nothing when it is being deleted", owner, { ...owner, deletionTimestamp }, "held"],
+    ["deploys nothing for another of its name", owner, { ...owner, uid: "uid-2" }, "held"],
+    ["deploys nothing for a later generation", owner, { ...owner, generation: 3 }, "held"],
+    ["deploys nothing before its controller has written it again", {}, owner, "held"],
+  ] as const)
+    test(what, async () => {
+      const asked: string[] = [];
+      const { prepare } = createPreparer({
+        ownerOf(of, key) {
+          asked.push(`${of} ${key}`);
+          return found;
+        },
+      });
+
+      assert.equal((await prepare(ofRelease(made))).kind, kind);
+      assert.deepEqual(asked, made === owner ? ["HelmRelease fleet-default/web"] : []);
+    });
 });

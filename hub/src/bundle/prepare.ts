@@ -1,10 +1,17 @@
 /** Decides whether a Bundle may be deployed as it is now, and with which spec. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus, ChartPin, HelmOp, Policy } from "@flotilla/shared/api";
+import type {
+  Bundle,
+  BundleOrigin,
+  BundleStatus,
+  ChartPin,
+  HelmOp,
+  Policy,
+} from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
-import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { clusterNamespaceFor } from "../cache/index.ts";
 import {
@@ -17,9 +24,13 @@ import {
 } from "../frontend/index.ts";
 import {
   forbidsNamespaces,
+  type HubRules,
+  lendersOf,
   limitsRepositories,
   type MergedPolicy,
-  mergePolicies,
+  policiesIn,
+  usedByBundle,
+  usedByHelmOp,
   violationOf,
   withDefaults,
 } from "../policy/index.ts";
@@ -59,7 +70,15 @@ export type Prepared =
   /** For its pins to be stored in the API, which reconciles it again. */
   | { readonly kind: "resolved"; readonly resolution: Resolution }
   /** For the HelmOp's controller to write the Bundle, which reconciles it again. */
-  | { readonly kind: "waiting" };
+  | { readonly kind: "waiting" }
+  /** The object that it was made for is gone or has changed: what is deployed stays, and is only suspended and paused. */
+  | { readonly kind: "held" };
+
+/** An object that a Bundle was made for, other than a HelmOp. */
+export type OwnerOf = (
+  kind: BundleOrigin["kind"],
+  key: ObjectKey,
+) => Pick<ObjectMeta, "uid" | "generation" | "deletionTimestamp"> | undefined;
 
 export type PrepareBundle = (
   bundle: Bundle,
@@ -68,13 +87,14 @@ export type PrepareBundle = (
   context: Pick<ReconcileContext, "signal" | "withoutWorker">,
 ) => Promise<Prepared>;
 
-export interface PrepareDeps {
+export interface PrepareDeps extends HubRules {
   readonly helmOps: Store<HelmOp>;
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly access: ChartAccess;
   readonly charts: ChartResolver;
   readonly signer: PinSigner;
+  readonly ownerOf: OwnerOf;
 }
 
 export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
@@ -82,14 +102,12 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
 
   return async function prepare(bundle, status, context) {
-    const namespaces = new Set([bundle.metadata.namespace ?? "", clusterNamespaceFor(bundle)]);
-    const policy = mergePolicies(
-      [...namespaces].flatMap((namespace) => deps.policies.byIndex(byNamespace, namespace)),
-    );
-    if (isMadeByHub(bundle)) return prepareOfHelmOp(bundle, policy);
+    const judging = policiesIn(deps.policies, judgedNamespaces(bundle), deps);
+    if (isMadeByHub(bundle))
+      return isOfLivingOwner(bundle) ? prepareOfHelmOp(bundle, judging) : { kind: "held" };
     return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
-      ? prepareApplied(bundle, status, policy, context)
-      : prepareOfHelmOp(bundle, policy);
+      ? prepareApplied(bundle, status, judging, context)
+      : prepareOfHelmOp(bundle, judging);
   };
 
   function isMadeByHub(bundle: Bundle): boolean {
@@ -98,29 +116,48 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     );
   }
 
-  function prepareOfHelmOp(bundle: Bundle, policy: MergedPolicy): Prepared {
+  /** Otherwise a Bundle that the hub signed earlier could be applied again, with an account that its HelmRelease lost. */
+  function isOfLivingOwner({ metadata, spec }: Bundle): boolean {
+    const origin = spec.helmOpOptions?.origin;
+    if (origin?.uid === undefined) return false;
+    const { namespace = "" } = metadata;
+    const owner = deps.ownerOf(origin.kind, keyOf({ namespace, name: origin.name }));
+    return (
+      owner?.uid === origin.uid &&
+      owner.generation === origin.generation &&
+      owner.deletionTimestamp === undefined
+    );
+  }
+
+  function prepareOfHelmOp(bundle: Bundle, judging: readonly MergedPolicy[]): Prepared {
     // The HelmOp's controller overwrites pins that others write.
     if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
     const helmOp = asHelmOp(bundle);
     // The rest of the spec has no signature, so somebody may have written what only its origin may have.
     if (reservedFormProblem(helmOp.spec) !== undefined) return { kind: "waiting" };
-    const violation = violationOf(policy, helmOp, deps.patterns);
+    const used = usedByBundle(bundle);
+    const lenders = lendersOf(deps.policies, judgedNamespaces(bundle), used);
+    const violation = violationOf([...judging, ...lenders], used, deps.patterns);
     if (violation === undefined) {
-      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policy) });
+      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(judging) });
       return { kind: "deployable", spec, remarks: [] };
     }
-    // The HelmOp's controller writes the Policy's defaults into it.
-    const isDefaulted =
-      violationOf(policy, withDefaults(policy, helmOp), deps.patterns) === undefined;
-    return isDefaulted
+    return isDefaulted(bundle, helmOp, judging)
       ? { kind: "waiting" }
       : { kind: "notAccepted", accepted: notAccepted(violation), error: violation };
+  }
+
+  /** Whether the defaults of its Policies are all that it lacks, which the HelmOp's controller writes into it. */
+  function isDefaulted(bundle: Bundle, helmOp: HelmOp, judging: readonly MergedPolicy[]): boolean {
+    if (bundle.spec.helmOpOptions?.origin !== undefined) return false;
+    const defaulted = judging.reduce((each, policy) => withDefaults(policy, each), helmOp);
+    return violationOf(judging, usedByHelmOp(defaulted), deps.patterns) === undefined;
   }
 
   async function prepareApplied(
     bundle: Bundle,
     status: BundleStatus | undefined,
-    policy: MergedPolicy,
+    judging: readonly MergedPolicy[],
     context: Pick<ReconcileContext, "signal" | "withoutWorker">,
   ): Promise<Prepared> {
     const helmOp = asHelmOp(bundle);
@@ -128,7 +165,8 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     const before = resolutionStateOf(status);
     const handled = handledOf(status);
     const kept: Resolution = { state: before, handled: handled.reconcile };
-    const error = validateBundle(bundle) ?? violationOf(policy, helmOp, deps.patterns);
+    const error =
+      validateBundle(bundle) ?? violationOf(judging, usedByHelmOp(helmOp), deps.patterns);
     if (error !== undefined)
       return {
         kind: "notAccepted",
@@ -138,7 +176,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       };
     const options = {
       authorities: authoritiesOf(bundle),
-      showsResponses: limitsRepositories(policy),
+      showsResponses: judging.some(limitsRepositories),
     };
     const access = await deps.access.of(helmOp, options).catch(AppError.from);
     if (access instanceof AppError) {
@@ -163,7 +201,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       bundle,
       pins: state.pins,
       caBundle: access.caBundle,
-      noNamespaces: forbidsNamespaces(policy),
+      noNamespaces: forbidsNamespaces(judging),
     });
     return { kind: "deployable", spec, remarks: notes, resolution, nextAtMs };
   }
@@ -181,6 +219,10 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     derived.set(spec, fresh);
     return fresh.spec;
   }
+}
+
+function judgedNamespaces(bundle: Bundle): readonly string[] {
+  return [bundle.metadata.namespace ?? "", clusterNamespaceFor(bundle)];
 }
 
 interface SpecSource {

@@ -10,7 +10,12 @@ import {
   type ClusterGroup,
   clusters,
 } from "@flotilla/shared/api";
-import { bundleFinalizer, clusterManagementLabel } from "@flotilla/shared/api/names";
+import {
+  bundleFinalizer,
+  clusterManagementLabel,
+  createdByNameLabel,
+  createdByUserLabel,
+} from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { maxContentBytes } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
@@ -19,8 +24,10 @@ import { kubeErrors } from "@flotilla/shared/kube/client";
 import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
+import { createDeploymentSigner } from "../content/index.ts";
 import { notAccepted } from "../frontend/index.ts";
 import { planBundle } from "../helmop/plan.ts";
+import { createPinSigner } from "../resolve/index.ts";
 import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/index.ts";
 import { listDeployments } from "./deployment-writer.ts";
 import { createContentPacker } from "./place.ts";
@@ -64,6 +71,7 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     ...stores,
     contents: { ensure: () => Promise.resolve() },
     packer: createContentPacker(),
+    deploymentSigner: createDeploymentSigner(createPinSigner(Buffer.from("key"))),
     prepare,
     access: { forget: () => undefined },
     statuses: {
@@ -104,6 +112,20 @@ test("updates a deployment that another leader created and that the cache does n
 
   assert.notEqual(deployed()?.deploymentID, before);
   assert.equal(rejection(), undefined);
+});
+
+test("removes the label by which Rancher named the author, and no other", async () => {
+  const { rest, stores, reconcile } = setUp();
+  const bundle = stores.bundles.get(key);
+  assert.ok(bundle);
+  const labels = { ...bundle.metadata.labels, [createdByUserLabel]: "u-1" };
+  const metadata = { ...bundle.metadata, labels: { ...labels, [createdByNameLabel]: "admin" } };
+  stores.bundles.set(rest.put(bundles, { ...bundle, metadata }));
+
+  await reconcile();
+
+  assert.deepEqual(rest.peek(bundles, bundle.metadata)?.metadata.labels, labels);
+  assert.deepEqual(rest.peek(bundles, bundle.metadata)?.metadata.finalizers, [bundleFinalizer]);
 });
 
 test("leaves the deployment of a cluster as it is that another system manages", async () => {
@@ -263,4 +285,22 @@ test("a Bundle whose name is too long for a label can be deleted", async () => {
 
   assert.deepEqual(await listDeployments(rest, aBundle({}, { name }), aContext().signal), []);
   assert.deepEqual(rest.reads, []);
+});
+
+test("only suspends what is deployed of a Bundle whose HelmRelease is gone", async () => {
+  const { rest, stores, reconcile, deployed, published } = setUp({
+    prepare: () => Promise.resolve({ kind: "held" }),
+  });
+  stores.deployments.set(rest.put(bundleDeployments, aDeployment("paris")));
+  const before = deployed();
+  const bundle = stores.bundles.get(key);
+  assert.ok(bundle !== undefined);
+
+  await reconcile();
+  assert.deepEqual(deployed(), before);
+
+  stores.bundles.set(rest.put(bundles, { ...bundle, spec: { ...bundle.spec, suspend: true } }));
+  await reconcile();
+  assert.deepEqual(deployed(), { ...before, suspend: true });
+  assert.equal(published(), undefined);
 });

@@ -31,6 +31,7 @@ import {
   targetsMissing,
 } from "./decided-status.ts";
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
+import { withoutDeprecatedLabel } from "./deprecated-label.ts";
 import type { PrepareBundle } from "./prepare.ts";
 
 export interface BundleDeps extends DeploymentWriterDeps {
@@ -60,7 +61,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       return done();
     }
     try {
-      return await update(bundle, context);
+      return await update(await withoutDeprecatedLabel(deps, bundle, context.signal), context);
     } catch (thrown) {
       const error = AppError.from(thrown);
       // After a conflict or the end of this leader nothing is wrong with the Bundle.
@@ -76,6 +77,9 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const prepared = await deps.prepare(bundle, status, context);
     switch (prepared.kind) {
       case "waiting":
+        return done();
+      case "held":
+        await deployments.hold(bundle, context.signal);
         return done();
       case "resolved":
         statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
@@ -93,7 +97,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
             findCondition(status?.conditions, "Accepted"),
             error,
           );
-        publish(bundle, { accepted, resolution });
+        publish(bundle, { accepted, rejectedCode: error?.code, resolution });
         return requeueAt(nextAtMs, deps.clock.now());
       }
       case "deployable": {
@@ -133,6 +137,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
     const kept = { state: resolutionStateOf(status), handled: status?.lastHandledReconcileAt };
     publish(bundle, {
       accepted: { status: "False", reason: "DeployFailed", message: error.message },
+      rejectedCode: error.code,
       ...(isApplied && { resolution: kept }),
     });
   }

@@ -49,6 +49,24 @@ describe("the status of a Bundle", () => {
     assert.equal(findCondition(status.conditions, "Ready")?.observedGeneration, 4);
   });
 
+  test("is Stalled while no retries are left, and without the condition otherwise", () => {
+    const exceeded = aDeployment("paris", {
+      status: {
+        conditions: [
+          { type: "Deployed", status: "False", message: "no" },
+          { type: "Stalled", status: "True", reason: "RetriesExceeded", message: "no" },
+        ],
+      },
+    });
+    const stalled = statusOf({ ...settled, ...aggregated([exceeded]) });
+    const condition = findCondition(stalled.conditions, "Stalled");
+    assert.deepEqual([condition?.status, condition?.reason], ["True", "RetriesExceeded"]);
+
+    const bundle = { ...settled.bundle, status: stalled };
+    const resumed = statusOf({ ...settled, bundle, ...aggregated([waiting]) });
+    assert.equal(findCondition(resumed.conditions, "Stalled"), undefined);
+  });
+
   test("shows the worst state", () => {
     const status = statusOf({ ...settled, ...aggregated([ready, waiting]) });
 

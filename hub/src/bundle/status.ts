@@ -1,6 +1,6 @@
 /** The status of a Bundle: what its reconcile decided, with what is rolled up from its BundleDeployments. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus, BundleSummary } from "@flotilla/shared/api";
+import type { Bundle, BundleStatus, BundleSummary, LastSuccess } from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
 import { isUrgentChange } from "../status/index.ts";
 import {
@@ -21,9 +21,16 @@ export interface BundleInputs {
   readonly offline: OfflineClusters;
   /** Of its releases. */
   readonly conditions: readonly NewCondition[];
+  /** Stalled=True, when none of its releases that failed is tried again by itself. */
+  readonly stalled?: NewCondition | undefined;
+  /** What was last released in all its clusters. */
+  readonly lastSuccess?: LastSuccess | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
+
+/** Conditions that exist only while they apply. */
+const optional: ReadonlySet<string> = new Set(["Stalled", ...releaseConditionTypes]);
 
 /** Undefined until the Bundle was reconciled once. */
 export function bundleStatus({
@@ -32,25 +39,26 @@ export function bundleStatus({
   aggregate,
   offline,
   conditions,
+  stalled,
+  lastSuccess,
   now,
 }: BundleInputs): BundleStatus | undefined {
   if (bundle.status === undefined) return undefined;
-  const { offlineClusterCount: _, offlineClusters: __, ...kept } = bundle.status;
+  const { offlineClusterCount: _, offlineClusters: __, lastSuccess: ___, ...kept } = bundle.status;
   const state = worstState(summary);
   const counts = countsText(summary);
   const ready = bundleReady(bundle, summary, offline);
   const { observedGeneration } = kept;
+  const ofReleases = [...conditions, ...(stalled === undefined ? [] : [stalled])];
   return {
     ...kept,
     conditions: setConditions(
       kept.conditions ?? [],
-      [{ type: "Ready", ...ready }, ...conditions].map((each) => ({ ...each, observedGeneration })),
+      [{ type: "Ready", ...ready }, ...ofReleases].map((each) => ({ ...each, observedGeneration })),
       now,
-    ).filter(
-      ({ type }) =>
-        !releaseConditionTypes.includes(type) || conditions.some((each) => each.type === type),
-    ),
+    ).filter(({ type }) => !optional.has(type) || ofReleases.some((each) => each.type === type)),
     summary,
+    ...(lastSuccess !== undefined && { lastSuccess }),
     ...offlineFields(offline),
     resourceCounts: { ...aggregate.resources },
     display: {

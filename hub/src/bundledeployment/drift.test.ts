@@ -51,6 +51,15 @@ describe("a deployment with drift", () => {
     assert.deepEqual([status.resourceCounts?.ready, status.resourceCounts?.modified], [1, 1]);
   });
 
+  test("is Ready where it is a warning only, and says all the same what was changed", () => {
+    const status = statusOf({ ...drifted, isWarning: true });
+
+    assert.equal(stateOf(aDeployment("paris", { status })), "Ready");
+    assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
+    assert.equal(status.modifiedStatus?.length, 1);
+    assert.equal(status.resourceCounts?.modified, 1);
+  });
+
   test("is ready again without it, and keeps its history", () => {
     const status = statusOf({ objects: [], count: 0, history: [] }, statusOf(drifted));
 

@@ -1,5 +1,6 @@
 export { createTombstoneController } from "./controller.ts";
 export { release } from "./reconcile.ts";
+export { runSigning } from "./sign-existing.ts";
 export {
   deploymentStatus,
   isOutdated,

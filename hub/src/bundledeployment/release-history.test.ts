@@ -44,6 +44,42 @@ describe("the conditions and the history of a release", () => {
     assert.equal(statusOf(deployed(), before).failures, undefined);
   });
 
+  test("have the failed attempts of each action", () => {
+    const failuresBy = { install: 0, upgrade: 1 };
+    const { installFailures, upgradeFailures } = statusOf(
+      deployed({ phase: "failed", ready: false, failures: 1, failuresBy }),
+    );
+    assert.deepEqual([installFailures, upgradeFailures], [0, 1]);
+  });
+
+  test("say nothing of a release that is not there any more", () => {
+    const release = { namespace: "apps", name: "web", revision: 2 };
+    const history = [
+      {
+        ...{ revision: 2, status: "deployed", action: "upgrade" as const, tests: [] },
+        ...{ chartName: "app", chartVersion: "1.0.0", appVersion: "" },
+      },
+    ];
+    const before = statusOf(
+      deployed({
+        ...{ history, release: { ...release, chartVersion: "1.0.0", appVersion: "" } },
+        resources: [{ apiVersion: "v1", kind: "ConfigMap", name: "web", state: "ready" }],
+      }),
+    );
+    const report = deployed({ phase: "failed", ready: false, conditions: [stalled] });
+    const { release: _, ...failed } = report;
+    assert.equal(statusOf(failed, before).release, "apps/web:2", "an older agent does not say it");
+
+    const after = statusOf({ ...failed, notInstalled: true }, before);
+
+    assert.deepEqual(
+      [after.history, after.release, after.version, after.resources, after.appliedDeploymentID],
+      [undefined, undefined, undefined, undefined, ""],
+    );
+    assert.equal(findCondition(after.conditions, "Installed"), undefined);
+    assert.equal(findCondition(after.conditions, "Stalled")?.status, "True");
+  });
+
   test("have as many revisions as fit, the newest in any case, and more while something is wrong", () => {
     const history = [5, 4, 3, 2, 1].map((revision) => ({
       ...{
@@ -74,6 +110,7 @@ describe("the conditions and the history of a release", () => {
             ...{ chartVersion: "1.1.0", appVersion: "1.1.0", deployedAt: "2026-01-01T00:00:00Z" },
             tests: [{ name: "smoke", phase: "Succeeded" }],
             digest: "d",
+            remarks: ["deleted and created again: Job shop/once"],
           },
           {
             ...{ revision: 1, status: "superseded", chartName: "app" },
@@ -89,6 +126,7 @@ describe("the conditions and the history of a release", () => {
         ...{ chartVersion: "1.1.0", lastDeployed: "2026-01-01T00:00:00Z" },
         testHooks: { smoke: { phase: "Succeeded" } },
         digest: "d",
+        remarks: ["deleted and created again: Job shop/once"],
       },
       {
         ...{ version: 1, status: "superseded", chartName: "app" },

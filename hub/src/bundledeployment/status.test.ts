@@ -70,6 +70,29 @@ describe("the status of a deployment", () => {
     });
   });
 
+  test("has what was received of a bucket, since when the same was reported", () => {
+    const [first, later] = ["2026-01-01T00:00:00.000Z", "2026-01-02T00:00:00.000Z"];
+    const source = { pin: digestA, digest: digestB };
+    const reported = (
+      own: typeof source | undefined,
+      at: string,
+      status?: BundleDeploymentStatus,
+    ) =>
+      deploymentStatus(
+        aDeployment("paris", { status }),
+        { ...place, state: deployed({ ...(own && { source: own }) }) },
+        at,
+      );
+    const before = reported(source, first);
+    assert.deepEqual(before.source, { ...source, since: first });
+
+    assert.deepEqual(reported(source, later, before).source, before.source);
+    assert.deepEqual(reported(undefined, later, before).source, before.source);
+    const other = { pin: digestA, digest: digestA };
+    assert.deepEqual(reported(other, later, before).source, { ...other, since: later });
+    assert.equal(reported({ ...source, digest: "no digest" }, first).source, undefined);
+  });
+
   test("distinguishes objects that are not ready from missing ones", () => {
     const status = statusOf(
       deployed({

@@ -2,6 +2,7 @@
 
 import {
   type DeploymentState,
+  type RequestResult,
   type RevisionInfo,
   releaseConditionTypes,
   type UnreadyResource,
@@ -11,13 +12,15 @@ import type {
   BundleDeploymentStatus,
   Condition,
   ReleaseRevision,
+  RequestStatus,
 } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
-import { chartErrors } from "@flotilla/shared/source";
+import { chartErrors, sha256Schema } from "@flotilla/shared/source";
 import { isUrgentChange } from "../status/index.ts";
 import {
   artifactFailed,
   chartNotFetched,
+  cutText,
   modifiedText,
   objectText,
   stateOf,
@@ -69,8 +72,8 @@ export function deploymentStatus(
   report: SequencedReport,
   now: string,
 ): BundleDeploymentStatus {
-  const { attemptedDeploymentID: _, failures: __, ...before } = deployment.status ?? {};
   const { state } = report;
+  const before = lastingStatus(deployment.status ?? {}, state);
   const installed = state.phase === "deployed";
   const isAttempt = state.phase === "pending" || state.phase === "failed";
   const next: BundleDeploymentStatus = {
@@ -95,13 +98,47 @@ export function deploymentStatus(
       version: state.release.chartVersion,
     }),
     ...(state.chartDigest !== undefined && { chartDigest: state.chartDigest }),
+    ...sourceOf(before, state, now),
     ...(state.history !== undefined && { history: toHistory(state.history, state) }),
     ...(state.failures !== undefined && { failures: state.failures }),
+    ...(state.request !== undefined && { lastRequest: toRequest(state.request) }),
+    ...(state.failuresBy !== undefined && {
+      installFailures: state.failuresBy.install,
+      upgradeFailures: state.failuresBy.upgrade,
+    }),
   };
   const shown = { ...next, display: displayOf({ ...deployment, status: next }) };
   // The position of a report is written with the report, not alone.
   return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
 }
+
+/** What a report does not repeat, and what still holds of it. */
+function lastingStatus(
+  before: BundleDeploymentStatus,
+  { notInstalled }: DeploymentState,
+): BundleDeploymentStatus {
+  const {
+    attemptedDeploymentID: _attempted,
+    failures: _failures,
+    installFailures: _installs,
+    upgradeFailures: _upgrades,
+    ...lasting
+  } = before;
+  if (notInstalled !== true) return lasting;
+  const {
+    appliedDeploymentID: _applied,
+    release: _release,
+    version: _version,
+    chartDigest: _digest,
+    history: _history,
+    ...others
+  } = withoutObjects(lasting);
+  const conditions = (others.conditions ?? []).filter(({ type }) => !installedTypes.has(type));
+  return { ...others, conditions };
+}
+
+/** Conditions of what is installed. */
+const installedTypes: ReadonlySet<string> = new Set(["Installed", "Monitored"]);
 
 export function isUrgentDeployment(
   before: BundleDeploymentStatus | undefined,
@@ -166,9 +203,9 @@ function isReady(state: DeploymentState): boolean {
   return state.ready && !isModified(state);
 }
 
-/** As in Fleet, an object with drift is not ready. */
+/** As in Fleet, an object with drift is not ready; with Flux's `warn` drift is a condition of its own. */
 function isModified({ phase, drift }: DeploymentState): boolean {
-  return phase === "deployed" && drift !== undefined && drift.count > 0;
+  return phase === "deployed" && drift !== undefined && drift.count > 0 && drift.isWarning !== true;
 }
 
 function modifiedMessage(state: DeploymentState): string {
@@ -218,6 +255,7 @@ function toHistory(
 function toRevision(revision: RevisionInfo): ReleaseRevision {
   const { status, action, chartName, chartVersion, appVersion, deployedAt, tests, digest } =
     revision;
+  const { remarks = [] } = revision;
   return {
     ...{ version: revision.revision, status, chartName, chartVersion },
     ...(action !== undefined && { action }),
@@ -227,8 +265,29 @@ function toRevision(revision: RevisionInfo): ReleaseRevision {
     ...(tests.length > 0 && {
       testHooks: Object.fromEntries(tests.map(({ name, phase }) => [name, { phase }])),
     }),
+    ...(remarks.length > 0 && { remarks }),
   };
 }
+
+/** With the time of the first report of the same bytes. It is sent to other agents, so it is a digest or nothing. */
+function sourceOf(
+  { source: before }: BundleDeploymentStatus,
+  { source }: DeploymentState,
+  now: string,
+): Pick<BundleDeploymentStatus, "source"> {
+  if (source === undefined) return {};
+  const { pin, digest } = source;
+  if (![pin, digest].every((text) => sha256Schema.safeParse(text).success)) return {};
+  const isSame = before?.pin === pin && before.digest === digest;
+  return { source: { pin, digest, since: isSame ? before.since : now } };
+}
+
+function toRequest({ message, ...request }: RequestResult): RequestStatus {
+  return { ...request, ...(message !== undefined && { message: cutText(message, requestChars) }) };
+}
+
+/** Of the message of a request; a failure is in the conditions as a whole. */
+const requestChars = 256;
 
 /** After its start an agent reports no objects before it has applied the desired content. */
 function saysNothingOfObjects({ phase, counts }: DeploymentState): boolean {

@@ -17,6 +17,7 @@ export {
   byDigest,
   byReferencedObject,
   byReplica,
+  bySourceReport,
   contentsReferredBy,
   referencedObjectsOf,
 } from "./indexes.ts";

@@ -9,6 +9,11 @@ export const byBundle: Index<BundleDeployment> = defineIndex("bundle", (deployme
   bundleKeyOf(deployment),
 ]);
 
+/** BundleDeployments whose agent has reported what it received of a bucket, by the key of their Bundle. */
+export const bySourceReport: Index<BundleDeployment> = defineIndex("source report", (deployment) =>
+  deployment.status?.source == null ? [] : [bundleKeyOf(deployment)],
+);
+
 /** Bundles by the namespace of the Clusters that they may be deployed to. */
 export const byClusterNamespace: Index<Bundle> = defineIndex("cluster namespace", (bundle) => [
   clusterNamespaceFor(bundle),

@@ -2,7 +2,8 @@
 import type { Cluster } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { keyOf, type Namespace } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
 import type { TakenNamespace } from "../clusterstate/index.ts";
 
 interface EventDeps {
@@ -59,4 +60,24 @@ function recordOnBoth(
   events.record(cluster, { type, reason, action, note: ownNote });
   const other = clusters.get(owner);
   if (other !== undefined) events.record(other, { type, reason, action, note: otherNote });
+}
+
+/** The namespace has objects of others, and stays until they are gone. */
+export function recordKeptNamespace(
+  { events }: Pick<EventDeps, "events">,
+  namespace: Namespace,
+  foreign: readonly string[],
+): void {
+  events.record(namespace, {
+    ...{ type: "Warning", reason: "NamespaceNotEmpty", action: "Delete" },
+    note: `the Cluster of this namespace was deleted; the namespace has objects that the hub did not make, ${listNames(foreign)}, so it is not deleted; move or delete them, and the hub deletes it within a minute`,
+  });
+}
+
+/** The namespace existed before its Cluster, so the hub does not delete it. */
+export function recordLeftAlone({ events }: Pick<EventDeps, "events">, namespace: Namespace): void {
+  events.record(namespace, {
+    ...{ type: "Normal", reason: "NamespaceKept", action: "Release" },
+    note: "the Cluster of this namespace was deleted; the hub did not create the namespace, so it stays",
+  });
 }

@@ -15,7 +15,13 @@ import {
   registrationTokenAnnotation,
 } from "@flotilla/shared/api/names";
 import { createStore } from "@flotilla/shared/kube/cache";
-import { keyOf, type Namespace, namespaces, type ObjectKey } from "@flotilla/shared/kube/objects";
+import {
+  configMaps,
+  keyOf,
+  type Namespace,
+  namespaces,
+  type ObjectKey,
+} from "@flotilla/shared/kube/objects";
 import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/kube/testing";
 import { describe, it } from "vitest";
 import { clientDigest, clusterKeyOfNamespace } from "../clusterstate/index.ts";
@@ -55,14 +61,19 @@ function start() {
     tokens: createStore<ClusterRegistrationToken>(),
   };
   const enqueued: ObjectKey[] = [];
+  const notes: string[] = [];
   const reconcileCluster = clusterReconciler({
     rest: kube,
     ...stores,
     refresh: (key) => enqueued.push(key),
-    events: { record: () => undefined, flush: () => Promise.resolve() },
+    events: {
+      record: (_, { note }) => void notes.push(note),
+      flush: () => Promise.resolve(),
+    },
   });
   return {
     kube,
+    notes,
     enqueued,
     addCluster({ isCached = true, as = paris } = {}): void {
       const stored = kube.put(clusters, as);
@@ -108,6 +119,21 @@ describe("a new Cluster", () => {
     assert.equal(made === undefined ? undefined : clusterKeyOfNamespace(made), key);
     assert.deepEqual(enqueued, [key]);
   });
+
+  for (const [what, customization, stored] of [
+    ["an empty agentSchedulingCustomization is removed", {}, undefined],
+    ["one that is set stays", { priorityClass: { value: 5 } }, { priorityClass: { value: 5 } }],
+  ] as const)
+    it(what, async () => {
+      const { addCluster, reconcile, clusterOnServer } = start();
+      const spec = { ...paris.spec, agentSchedulingCustomization: customization };
+      addCluster({ as: { ...paris, spec } });
+
+      await reconcile();
+
+      assert.deepEqual(clusterOnServer()?.spec.agentSchedulingCustomization, stored);
+      assert.equal("agentSchedulingCustomization" in (clusterOnServer()?.spec ?? {}), !!stored);
+    });
 
   it("waits while the namespace of an earlier Cluster of its name is terminating", async () => {
     const { addCluster, addNamespace, reconcile, kube } = start();
@@ -188,6 +214,33 @@ describe("a deleted Cluster", () => {
     await reconcile();
 
     assert.notEqual(namespaceOnServer(), undefined);
+  });
+
+  it("keeps a namespace that the hub has not created, and removes its own label from it", async () => {
+    const { addNamespace, reconcile, namespaceOnServer } = start();
+    const { managedFields: _, ...metadata } = (await madeNamespace()).metadata;
+    const theirs = { ...metadata, labels: { ...metadata.labels, team: "shop" } };
+    addNamespace({ apiVersion: "v1", kind: "Namespace", metadata: theirs });
+
+    await reconcile();
+
+    const left = namespaceOnServer();
+    assert.deepEqual(left?.metadata.labels, { team: "shop" });
+    assert.deepEqual(left.metadata.annotations ?? {}, {});
+  });
+
+  it("keeps a namespace with an object of somebody else, and says which, until that is gone", async () => {
+    const { addNamespace, reconcile, namespaceOnServer, kube, notes } = start();
+    addNamespace(await madeNamespace());
+    kube.put(configMaps, { metadata: { namespace: namespaceName, name: "theirs" } });
+
+    await reconcile();
+
+    assert.notEqual(namespaceOnServer(), undefined);
+    assert.match(notes.join(), /that the hub did not make, ConfigMap theirs, so it is not deleted/);
+    await kube.delete(configMaps, { namespace: namespaceName, name: "theirs" });
+    await reconcile();
+    assert.equal(namespaceOnServer(), undefined);
   });
 
   it("keeps a namespace that has the name but not our label", async () => {

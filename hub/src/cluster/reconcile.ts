@@ -1,6 +1,7 @@
 /**
  * Each Cluster has a namespace of its own on the hub, where its BundleDeployments are. Its name follows from the
- * Cluster's; it is deleted with the Cluster, and never taken over from another one.
+ * Cluster's; it is never taken over from another one. It is deleted with the Cluster, but only one that the hub has created, and only
+ * when nothing of others is in it.
  */
 import { type Cluster, clusters, isManagedElsewhere } from "@flotilla/shared/api";
 import { managedLabel } from "@flotilla/shared/api/names";
@@ -19,15 +20,23 @@ import {
   chooseNamespace,
   clusterKeyOfNamespace,
   clusterNamespaceFor,
+  clusterNamespaceKeys,
   clusterNamespaceNames,
   enrolmentAnnotations,
+  isCreatedByHub,
   isEnrolmentOutdated,
   removedClientOf,
   type TakenNamespace,
 } from "../clusterstate/index.ts";
 import { type RemovedClientsDeps, recordRemovedClient } from "../registrationtoken/index.ts";
 import { type EmptyDeps, emptyCluster, ensureFinalizer } from "./empty.ts";
-import { recordLeftNamespace, recordTakenNamespace } from "./events.ts";
+import {
+  recordKeptNamespace,
+  recordLeftAlone,
+  recordLeftNamespace,
+  recordTakenNamespace,
+} from "./events.ts";
+import { foreignObjectsIn } from "./foreign-objects.ts";
 
 export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   /** The managed namespaces only. */
@@ -37,6 +46,9 @@ export interface ClusterDeps extends EmptyDeps, RemovedClientsDeps {
   readonly events: EventRecorder;
 }
 
+/** Until a namespace that has objects of others is looked at again. */
+const keptRetryMs = 60_000;
+
 /** Until a Cluster whose namespace is another one's is reconciled again: nothing enqueues it when that one is gone. */
 const takenRetryMs = 60_000;
 
@@ -45,9 +57,10 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     const { namespace: workspace = "", name } = refOf(key);
     const cluster = deps.clusters.get(key);
     if (cluster === undefined) {
+      let result: Result = done();
       for (const each of clusterNamespaceNames(workspace, name))
-        await removeNamespace(each, key, signal);
-      return done();
+        result = (await removeNamespace(each, key, signal)) ?? result;
+      return result;
     }
     if (cluster.metadata.deletionTimestamp !== undefined) {
       await emptyCluster(deps, cluster, signal);
@@ -59,8 +72,21 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
       return done();
     }
     await ensureFinalizer(deps, cluster, signal);
+    await removeEmptyCustomization(deps.clusters.get(key) ?? cluster, signal);
     return ensureNamespace(cluster, signal);
   };
+
+  /** As Fleet does: pages that show a Cluster take an empty object for one that somebody has set. */
+  async function removeEmptyCustomization(cluster: Cluster, signal: AbortSignal): Promise<void> {
+    const { agentSchedulingCustomization: customization } = cluster.spec;
+    if (!customization || Object.keys(customization).length > 0) return;
+    const { resourceVersion } = cluster.metadata;
+    // With the version that was read: somebody may be setting it.
+    const body = { metadata: { resourceVersion }, spec: { agentSchedulingCustomization: null } };
+    const patch = { type: "merge", body } as const;
+    const written = await deps.rest.patch(clusters, refOf(keyOf(cluster)), patch, { signal });
+    deps.clusters.wrote(written);
+  }
 
   async function ensureNamespace(cluster: Cluster, signal: AbortSignal): Promise<Result> {
     const key = keyOf(cluster);
@@ -142,17 +168,49 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
 
   /**
    * Reads the API server first: nothing is deleted because of a cache alone. The registration token is written before
-   * the deletion, so that a leader that is killed in between writes it again.
+   * the deletion, so that a leader that is killed in between writes it again. Returns what is left to do, if something is.
    */
-  async function removeNamespace(name: string, key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const namespace = deps.namespaces.get(name);
-    if (namespace === undefined || clusterKeyOfNamespace(namespace) !== key) return;
-    if ((await deps.rest.get(clusters, refOf(key), { signal })) !== undefined) return;
-    const removed = removedClientOf(namespace);
+  async function removeNamespace(
+    name: string,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result | undefined> {
+    const known = deps.namespaces.get(name);
+    if (known === undefined || clusterKeyOfNamespace(known) !== key) return undefined;
+    if ((await deps.rest.get(clusters, refOf(key), { signal })) !== undefined) return undefined;
+    const removed = removedClientOf(known);
     if (removed !== undefined) await recordRemovedClient(deps, removed, signal);
+    // The cache has no managedFields.
+    const namespace = await deps.rest.get(namespaces, { name }, { signal });
+    if (namespace === undefined || namespace.metadata.uid !== known.metadata.uid) return undefined;
+    if (!isCreatedByHub(namespace)) {
+      await leave(namespace, signal);
+      return undefined;
+    }
+    const foreign = await foreignObjectsIn(deps.rest, name, signal);
+    if (foreign.length > 0) {
+      recordKeptNamespace(deps, namespace, foreign);
+      return requeueAfter(keptRetryMs, "objects of others are in the namespace");
+    }
+    const { uid } = namespace.metadata;
     await deps.rest.delete(namespaces, namespace.metadata, {
-      ...(namespace.metadata.uid !== undefined && { uid: namespace.metadata.uid }),
+      ...(uid !== undefined && { uid }),
       signal,
     });
+    return undefined;
+  }
+
+  /** A namespace that existed before the Cluster is as it was. */
+  async function leave(namespace: Namespace, signal: AbortSignal): Promise<void> {
+    const { name, uid, resourceVersion, annotations = {} } = namespace.metadata;
+    const own = clusterNamespaceKeys(annotations);
+    const body = {
+      metadata: {
+        ...{ uid, resourceVersion, labels: { [managedLabel]: null } },
+        annotations: Object.fromEntries(own.map((key) => [key, null])),
+      },
+    };
+    await deps.rest.patch(namespaces, { name }, { type: "merge", body }, { signal });
+    recordLeftAlone(deps, namespace);
   }
 }

@@ -129,7 +129,10 @@ describe("a Cluster with a long name", () => {
 
   it("has that namespace deleted with it", async () => {
     const { addNamespace, reconcile, exists } = start();
-    addNamespace(clusterNamespaceFor(aCluster(one), shared));
+    const { metadata, ...namespace } = clusterNamespaceFor(aCluster(one), shared);
+    const fieldsV1 = { "f:metadata": { "f:labels": { "f:kubernetes.io/metadata.name": {} } } };
+    const managedFields = [{ manager: "fleetcontroller", fieldsV1 }];
+    addNamespace({ ...namespace, metadata: { ...metadata, managedFields } });
 
     await reconcile(one);
 

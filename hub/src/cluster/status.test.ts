@@ -40,6 +40,14 @@ describe("the status of a Cluster", () => {
     assert.equal(findCondition(status.conditions, "Ready")?.status, "True");
   });
 
+  test("says which fields of Fleet have no effect", () => {
+    const cluster = aCluster("paris", { spec: { hostNetwork: true }, status: connected });
+
+    const { conditions } = statusOf(connected, { cluster });
+
+    assert.match(findCondition(conditions, "Processed")?.message ?? "", /^spec.hostNetwork has no/);
+  });
+
   test("keeps the fields that others write: the agent's presence and orphans", () => {
     const agent = { connected: true, epoch: 7, replica: "hub-0" };
 

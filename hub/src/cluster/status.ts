@@ -12,6 +12,7 @@ import type { ConditionState } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
 import { type Aggregate, summaryReady, worstState } from "../summary/index.ts";
 import { takenText } from "./events.ts";
+import { remarkOnCluster } from "./remarks.ts";
 
 export interface ClusterInputs {
   readonly cluster: Cluster;
@@ -51,7 +52,12 @@ export function clusterStatus({
       before.conditions ?? [],
       [
         // Its namespace exists, which is all that the hub does for a Cluster itself.
-        { type: "Processed", status: "True", observedGeneration },
+        {
+          type: "Processed",
+          status: "True",
+          message: remarkOnCluster(cluster),
+          observedGeneration,
+        },
         { type: "Ready", ...readyState(cluster, summary, remaining), observedGeneration },
       ],
       now,

@@ -110,6 +110,19 @@ export function clusterNamespaceFor(
   };
 }
 
+/** The annotations of a namespace that the hub has set, of those that it has. */
+export function clusterNamespaceKeys(
+  annotations: Readonly<Record<string, string>>,
+): readonly string[] {
+  const own = [
+    clusterNamespaceAnnotation,
+    clusterAnnotation,
+    registrationTokenAnnotation,
+    clientAnnotation,
+  ];
+  return own.filter((key) => annotations[key] !== undefined);
+}
+
 /**
  * Whether a Cluster has its namespace. One that is being deleted belongs to an earlier Cluster, or is deleted with this
  * one.

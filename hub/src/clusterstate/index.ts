@@ -3,6 +3,7 @@ export {
   clientDigest,
   clusterKeyOfNamespace,
   clusterNamespaceFor,
+  clusterNamespaceKeys,
   clusterNamespaceNames,
   clusterNamespaceOf,
   enrolmentAnnotations,
@@ -13,6 +14,7 @@ export {
   removedClientOf,
   type TakenNamespace,
 } from "./cluster-namespace.ts";
+export { isCreatedByHub, isForeign } from "./created-namespace.ts";
 export { isBeingEmptied, isToBeEmptied, mayWithdraw } from "./deletion.ts";
 export { managedElsewhereText } from "./management.ts";
 export { offlineCheck, offlineSince, presenceOf } from "./presence.ts";

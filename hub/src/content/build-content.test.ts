@@ -3,7 +3,6 @@ import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { type DeploymentContent, packContent, unpackContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import { rawNumber } from "@flotilla/shared/json";
-import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
 import { httpPin } from "../testing/index.ts";
 import { buildContent, type ContentSource } from "./build-content.ts";
@@ -290,6 +289,22 @@ describe("the content of a deployment", () => {
     });
   }
 
+  test("says which methods a user has chosen, and not which ones are defaults of a HelmRelease", () => {
+    const options = {
+      install: { serverSideApply: true },
+      upgrade: { serverSideApply: "enabled" },
+      rollback: { serverSideApply: "auto" },
+    } as const;
+    const source = { bundleName: "web", options, pin: httpPin("1.2.3") };
+    const origin = { kind: "HelmRelease", name: "web" } as const;
+    const chosenOf = (more: Partial<ContentSource>) =>
+      buildContent({ ...source, ...more }).actions?.chosenMethods;
+
+    assert.deepEqual(chosenOf({}), ["install", "upgrade"]);
+    assert.equal(chosenOf({ origin }), undefined);
+    assert.deepEqual(chosenOf({ origin: { ...origin, chosenMethods: ["install"] } }), ["install"]);
+  });
+
   test("has the Bundle's labels and dependencies, without empty fields", async () => {
     const content = buildContent({
       bundleName: "web",
@@ -333,50 +348,6 @@ describe("the content of a deployment", () => {
 
     assert.equal(releaseName.length, 53);
     assert.match(releaseName, /^a{47}-[0-9a-f]{5}$/);
-  });
-
-  test("has the access settings of the chart's source", () => {
-    const source = { bundleName: "web", options: {}, pin: httpPin("1.2.3") };
-    const access = (own: Partial<ContentSource>) => buildContent({ ...source, ...own }).access;
-
-    assert.deepEqual(access({ insecureSkipVerify: false }), { insecureSkipVerify: false });
-    assert.deepEqual(access({ accessSecret: "source" }), { secret: "source" });
-    assert.deepEqual(access({ accessSecret: "" }), {});
-    assert.deepEqual(access({ accessSecret: null }), {});
-    assert.deepEqual(access({ caBundle: Buffer.from("pem").toString("base64") }), {
-      caBundle: "pem",
-    });
-  });
-
-  test("names the host that the credentials are for, also when the pin has another host", () => {
-    const access = (helm: NonNullable<BundleDeploymentOptions["helm"]>) =>
-      buildContent({
-        bundleName: "web",
-        options: { helm },
-        pin: httpPin("1.2.3"),
-        accessSecret: "source",
-      }).access;
-    const repo = "https://charts.example.org";
-    const chart = "https://files.example.org/web.tgz";
-
-    assert.deepEqual(access({ repo, chart: "web" }), { secret: "source", repository: repo });
-    assert.deepEqual(access({ chart }), { secret: "source", repository: chart });
-  });
-
-  test("references its credentials and downstream resources, each once", () => {
-    const content = buildContent({
-      bundleName: "web",
-      options: {
-        downstreamResources: [
-          { kind: "Secret", name: "source" },
-          { kind: "ConfigMap", name: "defaults" },
-        ],
-      },
-      pin: httpPin("1.2.3"),
-      accessSecret: "source",
-    });
-
-    assert.deepEqual(referencedObjectsOf(content), ["ConfigMap/defaults", "Secret/source"]);
   });
 
   test("keeps every digit of a number in values", async () => {

@@ -6,7 +6,7 @@ import type {
   HelmOptions,
   ObjectRef,
 } from "@flotilla/shared/api";
-import { helmReleaseName } from "@flotilla/shared/api/names";
+import { fluxOwnerLabels, helmReleaseName } from "@flotilla/shared/api/names";
 import {
   contentFormat,
   type Dependency,
@@ -63,7 +63,7 @@ export function buildContent({
   const helm = options.helm ?? {};
   const values = helm.values ?? undefined;
   const preProcessed = helm.disablePreProcess !== true;
-  const actions = releaseActions(options);
+  const actions = releaseActions(options, origin);
   const drift = driftOptions(options);
   const content: Omit<DeploymentContent, "format"> = {
     pin,
@@ -98,6 +98,7 @@ export function buildContent({
     },
     ...(actions !== undefined && { actions }),
     ...postRendering(options),
+    ...(origin?.kind === "HelmRelease" && { originLabels: Object.values(fluxOwnerLabels) }),
     ...listed("healthCheckExprs", (options.healthCheckExprs ?? []).map(healthCheckOf)),
     ...(drift !== undefined && { drift }),
     access: {
@@ -134,7 +135,10 @@ function historyOf({ maxHistory, helm }: BundleDeploymentOptions): number {
 }
 
 /** Other kinds do not occur here: a HelmOp with one is not accepted. */
-function copiesOf({ downstreamResources }: BundleDeploymentOptions): readonly ObjectRef[] {
+/** The objects of the hub that `downstreamResources` names, in whatever case their kind is written. */
+export function copiesOf({
+  downstreamResources,
+}: Pick<BundleDeploymentOptions, "downstreamResources">): readonly ObjectRef[] {
   return (downstreamResources ?? []).flatMap(({ kind = "", name = "" }) => {
     const known = (["Secret", "ConfigMap"] as const).find(
       (candidate) => candidate.toLowerCase() === kind.toLowerCase(),

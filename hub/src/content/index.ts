@@ -1,3 +1,10 @@
-export { buildContent, releaseNamespace } from "./build-content.ts";
+export { buildContent, copiesOf, releaseNamespace } from "./build-content.ts";
 export { type ContentReader, type ContentStore, createContentStore } from "./content-store.ts";
+export {
+  createDeploymentSigner,
+  createDeploymentTrust,
+  type DeploymentSigner,
+  type DeploymentTrust,
+  signatureOf,
+} from "./deployment-signature.ts";
 export { driftOptions } from "./drift.ts";

@@ -109,6 +109,7 @@ export function actionRoutes(api: Api, deps: ActionRoutesDeps): ActionsFor {
 const reasons = {
   poll: "PollRequested",
   reconcile: "ReconcileRequested",
+  "correct-drift": "CorrectDriftRequested",
   retry: "RetryRequested",
   force: "ForceRequested",
   suspend: "Suspended",
@@ -117,6 +118,7 @@ const reasons = {
 const texts = {
   poll: "poll requested",
   reconcile: "reconciliation requested",
+  "correct-drift": "correction of drift requested",
   retry: "retry requested",
   force: "forced upgrade requested",
   suspend: "suspended",

@@ -8,7 +8,7 @@ const now = "2026-01-01T00:00:00Z";
 
 describe("an action", () => {
   test("is offered for the kinds that have it", () => {
-    const forApps = ["reconcile", "retry", "force", "suspend"];
+    const forApps = ["reconcile", "correct-drift", "retry", "force", "suspend"];
     assert.deepEqual(actionsOf(helmOp, active), ["poll", ...forApps]);
     assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRelease" }, active), forApps);
     assert.deepEqual(actionsOf({ ...helmOp, kind: "HelmRepository" }, active), ["poll", "suspend"]);
@@ -25,7 +25,7 @@ describe("an action", () => {
     const state = { ...active, isSuspended: true };
     for (const kind of ["HelmOp", "HelmRelease", "Bundle", "Bucket"] as const)
       assert.deepEqual(actionsOf({ ...helmOp, kind }, state), ["resume"]);
-    for (const action of ["poll", "reconcile", "retry", "force"] as const)
+    for (const action of ["poll", "reconcile", "correct-drift", "retry", "force"] as const)
       assert.equal(whyNotOffered(action, helmOp, state), "it is suspended; resume it first");
     assert.equal(whyNotOffered("suspend", helmOp, state), "it is suspended already");
     assert.equal(whyNotOffered("resume", helmOp, active), "it is not suspended");
@@ -41,6 +41,14 @@ describe("an action", () => {
     const rows = [
       ["poll", { metadata: { annotations: { "flotilla.dev/poll-requested-at": now } } }],
       ["reconcile", { metadata: { annotations: { [`${at}/requestedAt`]: now } } }],
+      [
+        "correct-drift",
+        {
+          metadata: {
+            annotations: { [`${at}/requestedAt`]: now, "flotilla.dev/correct-drift-at": now },
+          },
+        },
+      ],
       [
         "retry",
         { metadata: { annotations: { [`${at}/requestedAt`]: now, [`${at}/resetAt`]: now } } },
@@ -59,29 +67,25 @@ describe("an action", () => {
   });
 
   test("has a command that does the same", () => {
-    const flux = { ...helmOp, kind: "HelmRelease" } as const;
     const rows = [
       [helmOp, "reconcile", "flotilla reconcile helmop web -n shop"],
+      [helmOp, "correct-drift", "flotilla reconcile helmop web -n shop --correct-drift"],
       [helmOp, "retry", "flotilla reconcile helmop web -n shop --reset"],
       [helmOp, "force", "flotilla reconcile helmop web -n shop --force"],
+      [helmOp, "poll", "flotilla reconcile helmop web -n shop --poll"],
+      [helmOp, "suspend", "flotilla suspend helmop web -n shop"],
       [
-        helmOp,
+        { ...helmOp, kind: "HelmRelease" },
+        "force",
+        "flotilla reconcile helmrelease web -n shop --force",
+      ],
+      [{ ...helmOp, kind: "HelmRelease" }, "resume", "flotilla resume helmrelease web -n shop"],
+      [
+        { ...helmOp, kind: "OCIRepository" },
         "poll",
-        'kubectl annotate helmop web -n shop --overwrite flotilla.dev/poll-requested-at="$(date +%s)"',
+        "flotilla reconcile ocirepository web -n shop",
       ],
-      [
-        helmOp,
-        "suspend",
-        `kubectl patch helmop web -n shop --type merge -p '{"spec":{"suspend":true}}'`,
-      ],
-      [flux, "force", "flux reconcile helmrelease web -n shop --force"],
-      [flux, "resume", "flux resume helmrelease web -n shop"],
-      [{ ...helmOp, kind: "OCIRepository" }, "poll", "flux reconcile source oci web -n shop"],
-      [
-        { ...helmOp, kind: "Bundle" },
-        "retry",
-        'kubectl annotate bundle web -n shop --overwrite reconcile.fluxcd.io/requestedAt="$(date +%s)" reconcile.fluxcd.io/resetAt="$(date +%s)"',
-      ],
+      [{ ...helmOp, kind: "Bundle" }, "retry", "flotilla reconcile bundle web -n shop --reset"],
     ] as const;
     for (const [target, action, command] of rows) assert.equal(commandOf(action, target), command);
   });

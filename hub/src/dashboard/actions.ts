@@ -1,5 +1,6 @@
 /** What a user may change from the dashboard: each action is one patch, and has a command that does the same. Pure. */
 import {
+  correctDriftRequestAnnotation,
   forceRequestAnnotation,
   pollRequestAnnotation,
   reconcileRequestAnnotation,
@@ -9,15 +10,7 @@ import type { ActionName, ActionRequest } from "@flotilla/shared/dashboard";
 
 export type ActionTarget = Pick<ActionRequest, "kind" | "namespace" | "name">;
 
-const appActions = ["reconcile", "retry", "force"] as const;
-const flux: Readonly<Record<string, string>> = {
-  HelmRelease: "helmrelease",
-  HelmRepository: "source helm",
-  OCIRepository: "source oci",
-  GitRepository: "source git",
-  Bucket: "source bucket",
-  HelmChart: "source chart",
-};
+const appActions = ["reconcile", "correct-drift", "retry", "force"] as const;
 
 /** What decides which actions have an effect. */
 export interface ActionState {
@@ -68,6 +61,11 @@ export function patchOf(action: ActionName, { kind }: ActionTarget, now: string)
       );
     case "reconcile":
       return annotations({ [reconcileRequestAnnotation]: now });
+    case "correct-drift":
+      return annotations({
+        [reconcileRequestAnnotation]: now,
+        [correctDriftRequestAnnotation]: now,
+      });
     case "retry":
       return annotations({ [reconcileRequestAnnotation]: now, [resetRequestAnnotation]: now });
     case "force":
@@ -83,33 +81,23 @@ function annotations(added: Readonly<Record<string, string>>) {
   return { metadata: { annotations: added } };
 }
 
-/** The command that does the same: of `flotilla`, of `flux` for its kinds, or of kubectl. */
-export function commandOf(action: ActionName, target: ActionTarget): string {
-  const { kind, namespace, name } = target;
-  const resource = `${kind.toLowerCase()} ${name} -n ${namespace}`;
-  if (action === "suspend" || action === "resume") {
-    const command = flux[kind];
-    return command === undefined
-      ? `kubectl patch ${resource} --type merge -p '{"spec":{"suspend":${action === "suspend"}}}'`
-      : `flux ${action} ${command} ${name} -n ${namespace}`;
-  }
-  if (kind === "HelmOp" && action !== "poll")
-    return `flotilla reconcile ${resource}${flagOf(action)}`;
-  const command = flux[kind];
-  if (command !== undefined)
-    return `flux reconcile ${command} ${name} -n ${namespace}${flagOf(action)}`;
-  const keys =
-    action === "poll"
-      ? [pollRequestAnnotation]
-      : [
-          reconcileRequestAnnotation,
-          ...(action === "retry" ? [resetRequestAnnotation] : []),
-          ...(action === "force" ? [forceRequestAnnotation] : []),
-        ];
-  return `kubectl annotate ${resource} --overwrite ${keys.map((key) => `${key}="$(date +%s)"`).join(" ")}`;
+/** The command that does the same. */
+export function commandOf(action: ActionName, { kind, namespace, name }: ActionTarget): string {
+  const verb = action === "suspend" || action === "resume" ? action : "reconcile";
+  return `flotilla ${verb} ${kind.toLowerCase()} ${name} -n ${namespace}${flagOf(action, kind)}`;
 }
 
-/** Both tools have the same flags. */
-function flagOf(action: ActionName): string {
-  return action === "retry" ? " --reset" : action === "force" ? " --force" : "";
+function flagOf(action: ActionName, kind: ActionTarget["kind"]): string {
+  switch (action) {
+    case "correct-drift":
+      return " --correct-drift";
+    case "retry":
+      return " --reset";
+    case "force":
+      return " --force";
+    case "poll":
+      return kind === "HelmOp" ? " --poll" : "";
+    default:
+      return "";
+  }
 }

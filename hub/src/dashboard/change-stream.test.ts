@@ -51,7 +51,7 @@ function setUp() {
     clock,
   });
   let current: Scope | undefined = scope("all");
-  const day = { id: "s1", expiresAtMs: clock.now() + 24 * 3_600_000 };
+  const day = { user: "alice", expiresAtMs: clock.now() + 24 * 3_600_000 };
   function open(after?: string, own = scope("all"), session = day) {
     const viewer = connection();
     const { response } = viewer;
@@ -153,12 +153,12 @@ describe("the stream of changes", () => {
     assert.deepEqual(clock.waiting(), []);
   });
 
-  test("is rejected for a session that has too many, until one of them ends", () => {
+  test("is rejected for a user that has too many, until one of them ends", () => {
     const { open, day } = setUp();
     const viewers = Array.from({ length: maxStreams }, () => open("e1-0"));
 
     assert.throws(() => open("e1-0"), { code: "STREAMS_LIMITED", message: /has 50 open streams/ });
-    open("e1-0", scope("all"), { ...day, id: "s2" });
+    open("e1-0", scope("all"), { ...day, user: "bob" });
     viewers[0]?.response.emit("close");
     open("e1-0");
   });

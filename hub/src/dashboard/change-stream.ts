@@ -22,8 +22,8 @@ export interface Viewer {
 }
 
 export interface StreamSession {
-  /** Of no other session. */
-  readonly id: string;
+  /** Whose it is: a user may have any number of sessions. */
+  readonly user: string;
   readonly expiresAtMs: number;
 }
 
@@ -45,12 +45,12 @@ export interface ChangeStreamsDeps {
 const batchMs = 250;
 /** Between two reviews of the rights of a viewer, whose answers may come from a cache. */
 const reviewMs = 10_000;
-/** Of one session: tabs, and those that its browser has not closed yet. */
+/** Of one user: tabs, and those that browsers have not closed yet. */
 export const maxStreams = 50;
 
 interface Stream {
   readonly response: ServerResponse;
-  readonly sessionId: string;
+  readonly user: string;
   scope: Scope;
   position: number;
 }
@@ -97,7 +97,7 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
       return streams.size;
     },
     open({ response, session, scope: currentScope, after }, scope) {
-      const own = [...streams.keys()].filter(({ sessionId }) => sessionId === session.id);
+      const own = [...streams.keys()].filter(({ user }) => user === session.user);
       if (own.length >= maxStreams) throw limited();
       response.writeHead(200, {
         "content-type": "text/event-stream",
@@ -108,7 +108,7 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
       const from = after === undefined ? undefined : parsePosition(after);
       const isKnown = from?.epoch === epoch;
       const position = isKnown ? from.position : view.position;
-      const stream: Stream = { response, scope, position, sessionId: session.id };
+      const stream: Stream = { response, scope, position, user: session.user };
       response.write(
         isKnown || after === undefined
           ? ": connected\n\n"
@@ -158,7 +158,7 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
 function limited(): AppError {
   return new AppError(
     dashboardErrors.STREAMS_LIMITED,
-    `this session has ${maxStreams} open streams of changes; close other tabs of the dashboard`,
+    `this user has ${maxStreams} open streams of changes; close other tabs of the dashboard`,
   );
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Fleet } from "@flotilla/shared/dashboard";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import type { ScopeOf } from "../access/index.ts";
+import { keyOfUser, type ScopeOf } from "../access/index.ts";
 import type { FleetView } from "../fleetview/index.ts";
 import type { Sessions } from "../session/index.ts";
 import { createChangeStreams } from "./change-stream.ts";
@@ -45,10 +45,10 @@ export function fleetRoutes(
   serve(api, "changes", (context) => {
     const { outgoing: response } = context.env;
     const cookie = context.req.header("cookie");
-    const { csrfToken, expiresAtMs } = context.var.session;
+    const { user, expiresAtMs } = context.var.session;
     const viewer = {
       response,
-      session: { id: csrfToken, expiresAtMs },
+      session: { user: keyOfUser(user), expiresAtMs },
       async scope() {
         const session = await sessions.read(cookie);
         return session && (await scopeOf(session.user));

@@ -14,7 +14,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import type { LiveAuthority } from "../authority/index.ts";
-import type { ContentReader } from "../content/index.ts";
+import type { ContentReader, DeploymentTrust } from "../content/index.ts";
 import type { ClusterRef } from "../identity/index.ts";
 import { onHub, type WorkspaceObjects } from "../referenced/index.ts";
 import type { AgentStream } from "../rpc/index.ts";
@@ -31,6 +31,8 @@ export interface DesiredState {
   deployment(name: string): BundleDeployment | undefined;
   /** All of them, those being deleted included. */
   deployments(): readonly BundleDeployment[];
+  /** Those of the Bundle of one, in all clusters, whose agents reported what they received of a bucket. */
+  sourceReports(name: string): readonly BundleDeployment[];
   cluster(): Cluster | undefined;
 }
 
@@ -40,6 +42,7 @@ export interface AgentSyncDeps {
   /** The API server itself, for what must not be decided from a cache. */
   readonly rest: Pick<KubeRest, "get">;
   readonly contents: ContentReader;
+  readonly trust: DeploymentTrust;
   readonly objects: Pick<WorkspaceObjects, "get">;
   readonly authority: Pick<LiveAuthority, "trusted" | "confirmed">;
   readonly metrics: DispatchMetrics;
@@ -87,6 +90,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     protocolVersion: version,
     inventory: hello.inventory,
     desired: desired.deployment,
+    sourceReports: desired.sourceReports,
     withdrawals: createWithdrawals({ ...deps, cluster, deployments: desired.deployments }),
     enqueue: (name) => enqueue({ kind: "deployment", name }),
     log,
@@ -95,6 +99,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
     inventory: hello.referencedObjects,
     clusterInfoDigest: hello.clusterInfoDigest,
     deployments: desired.deployments,
+    trust: deps.trust,
     cluster: desired.cluster,
     sourceOf: (ref) => deps.objects.get(...onHub(ref, cluster.namespace)),
   });

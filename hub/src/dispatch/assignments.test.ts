@@ -25,6 +25,8 @@ interface Options {
   readonly read?: () => Promise<Uint8Array>;
   readonly suspend?: boolean;
   readonly protocolVersion?: number;
+  readonly desired?: BundleDeployment;
+  readonly isTrusted?: () => boolean;
 }
 
 function setUp(options: Options = {}) {
@@ -35,7 +37,9 @@ function setUp(options: Options = {}) {
   const assignments: Assignments = createAssignments({
     protocolVersion,
     inventory,
-    desired: () => ({ ...deleted, spec: { ...deleted.spec, suspend } }),
+    desired: () => options.desired ?? { ...deleted, spec: { ...deleted.spec, suspend } },
+    trust: { isTrusted: options.isTrusted ?? (() => true) },
+    sourceReports: () => [],
     contents: { read },
     withdrawals: { mayBeSent: () => Promise.resolve(true) },
     enqueue: (name) => void enqueued.push(name),
@@ -44,6 +48,27 @@ function setUp(options: Options = {}) {
   });
   return { assignments, clock, enqueued };
 }
+
+test("a deployment is sent with what other clusters of its Bundle received", async () => {
+  const source = { pin: "sha256:p", digest: "sha256:d" };
+  const { metadata, spec } = deleted;
+  const assigned = { metadata: { name: "web", namespace: "c", uid: "u" }, spec };
+  const reported = { ...source, since: "2026-01-01T00:00:00.000Z" };
+  const sibling = { metadata: { ...metadata, uid: "other" }, spec, status: { source: reported } };
+  const assignments = createAssignments({
+    ...{ protocolVersion: 2, inventory: [], enqueue: () => undefined },
+    desired: () => assigned,
+    sourceReports: () => [assigned, sibling],
+    trust: { isTrusted: () => true },
+    contents: { read: () => Promise.resolve(content) },
+    withdrawals: { mayBeSent: () => Promise.resolve(true) },
+    ...{ clock: createFakeClock(), log: silentLog() },
+  });
+
+  const message = await assignments.next("web");
+
+  assert.deepEqual(message?.kind === "deployment" && message.sources, [source]);
+});
 
 describe("a withdrawal", () => {
   test("is sent with the content to an agent that has lost the deployment, once", async () => {
@@ -98,6 +123,40 @@ describe("a withdrawal", () => {
   test("does not wait for a content that does not exist", async () => {
     const read = () => Promise.reject(new AppError(hubErrors.CONTENT_MISSING, "no Secret"));
     const { assignments } = setUp({ read });
+
+    assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
+  });
+});
+
+describe("a deployment that somebody other than the hub wrote", () => {
+  const forged: BundleDeployment = { metadata: deployment, spec: deleted.spec };
+  const isTrusted = () => false;
+  const mustNotBeRead = () => Promise.reject(new Error("must not be read"));
+
+  test("is not sent with its content, until the hub has signed it", async () => {
+    let isSigned = false;
+    const { assignments } = setUp({ desired: forged, isTrusted: () => isSigned });
+
+    assert.equal(await assignments.next("web"), undefined);
+    isSigned = true;
+    assert.deepEqual(await assignments.next("web"), {
+      kind: "deployment",
+      ...{ deployment, deploymentId: "sha256:1", paused: false, content },
+    });
+  });
+
+  test("is paused and resumed where the agent has its content", async () => {
+    const desired = { ...forged, spec: { ...forged.spec, paused: true } };
+    const read = mustNotBeRead;
+    const { assignments } = setUp({ inventory: [has], desired, isTrusted, read });
+
+    assert.deepEqual(await assignments.next("web"), {
+      ...{ kind: "deployment", deployment, deploymentId: "sha256:1", paused: true },
+    });
+  });
+
+  test("is withdrawn without the content that it names", async () => {
+    const { assignments } = setUp({ isTrusted, read: mustNotBeRead });
 
     assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
   });

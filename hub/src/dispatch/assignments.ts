@@ -6,8 +6,9 @@ import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock, Timer } from "@flotilla/shared/time";
-import type { ContentReader } from "../content/index.ts";
+import type { ContentReader, DeploymentTrust } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
+import { boundSources } from "./bound-sources.ts";
 import { type DispatchStep, inventoryAfter, planDeployment } from "./plan.ts";
 import type { Withdrawals } from "./withdrawals.ts";
 
@@ -18,7 +19,11 @@ export interface AssignmentsDeps {
   readonly inventory: readonly ObservedDeployment[];
   /** The BundleDeployment of a name in the cluster namespace, as it is now. */
   readonly desired: (name: string) => BundleDeployment | undefined;
+  /** Those of its Bundle, in all clusters, whose agents reported what they received of a bucket. */
+  readonly sourceReports: (name: string) => readonly BundleDeployment[];
   readonly contents: ContentReader;
+  /** Only contents that the hub has assigned to a deployment are sent. */
+  readonly trust: DeploymentTrust;
   readonly withdrawals: Withdrawals;
   /** Requests another `next` of a name. */
   readonly enqueue: (name: string) => void;
@@ -42,24 +47,29 @@ const keepReleaseVersion = 2;
 const backoff = { firstMs: 1_000, longestMs: 60_000 };
 
 export function createAssignments(deps: AssignmentsDeps): Assignments {
-  const { desired, contents, withdrawals, enqueue, clock, log } = deps;
+  const { sourceReports, contents, withdrawals, enqueue, clock, log } = deps;
   const inventory = new Map(deps.inventory.map((each) => [each.name, each]));
   const failures = new Map<string, number>();
   const timers = new Map<string, Timer>();
 
   async function next(name: string): Promise<HubMessage | undefined> {
-    const step = planDeployment(inventory.get(name), desired(name));
+    const desired = deps.desired(name);
+    const isTrusted = desired === undefined || deps.trust.isTrusted(desired);
+    const step = planDeployment(inventory.get(name), desired);
     switch (step.kind) {
       case "nothing":
         return undefined;
       case "withdraw":
         if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
-        return await withdrawal(name, step);
+        return await withdrawal(name, step, isTrusted);
       case "deploy": {
+        // Signed, it changes, and is sent. What the agent has stays until then.
+        if (step.withContent && !isTrusted) return unsigned(name, step.deploymentId);
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
         inventory.set(name, inventoryAfter(step));
         const { deployment, deploymentId, paused, request } = step;
+        const sources = boundSources(sourceReports(name));
         return {
           kind: "deployment",
           deployment,
@@ -67,6 +77,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
           paused,
           ...(content !== undefined && { content }),
           ...(request !== undefined && { request }),
+          ...(sources.length > 0 && { sources }),
         };
       }
     }
@@ -75,6 +86,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
   async function withdrawal(
     name: string,
     step: Extract<DispatchStep, { kind: "withdraw" }>,
+    isTrusted: boolean,
   ): Promise<HubMessage | undefined> {
     const { deployment, lostId, keepsRelease } = step;
     if (keepsRelease) {
@@ -88,7 +100,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       inventory.set(name, inventoryAfter(step));
       return { kind: "withdrawal", deployment, keepsRelease };
     }
-    const content = lostId === undefined ? "missing" : await readLost(name, lostId);
+    const content = lostId === undefined || !isTrusted ? "missing" : await readLost(name, lostId);
     if (content === undefined) return undefined;
     inventory.set(name, inventoryAfter(step));
     // Without its content the agent confirms what it cannot look for: otherwise the tombstone would stay for ever.
@@ -130,6 +142,13 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     log.warn(
       { deployment: name, deploymentId, err: messageOf(thrown), retryMs },
       "cannot read the content of a deployment; retrying",
+    );
+  }
+
+  function unsigned(name: string, deploymentId: string): undefined {
+    log.warn(
+      { deployment: name, deploymentId },
+      "the content of a deployment is not sent: somebody other than the hub wrote it; it is sent when the Bundle's controller has written the BundleDeployment again",
     );
   }
 

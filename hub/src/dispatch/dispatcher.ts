@@ -8,8 +8,15 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/index.ts";
-import { byReferencedObject, clusterKeyOf, isForCluster } from "../cache/index.ts";
+import {
+  bundleKeyOf,
+  byReferencedObject,
+  bySourceReport,
+  clusterKeyOf,
+  isForCluster,
+} from "../cache/index.ts";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
+import { signatureOf } from "../content/index.ts";
 import { type AgentCertificate, type ClusterRef, validateAgent } from "../identity/index.ts";
 import type { Presence } from "../presence/index.ts";
 import {
@@ -175,6 +182,14 @@ function desiredState(
   return {
     deployment: (each) =>
       ofCluster(deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each }))),
+    sourceReports(each) {
+      const found = deployments.store.get(keyOf({ namespace: deploymentsNamespace, name: each }));
+      if (found === undefined) return [];
+      // Its label alone makes no deployment one of the Bundle.
+      return deployments.store
+        .byIndex(bySourceReport, bundleKeyOf(found))
+        .filter(({ metadata }) => metadata.name === each);
+    },
     deployments: () =>
       deployments.store
         .byIndex(byNamespace, deploymentsNamespace)
@@ -190,6 +205,8 @@ function deploymentChanged(session: Session, change: Change<BundleDeployment>): 
   const [before, after] = [ofCluster(change.before, uid), ofCluster(change.after, uid)];
   const { added, dropped } = changedReferences(before, after);
   for (const ref of added) objectChanged(session, ref);
+  if (after !== undefined && (before && signatureOf(before)) !== signatureOf(after))
+    for (const ref of changedReferences(undefined, after).added) objectChanged(session, ref);
   if (affectsAgent(before, after)) session.changed({ kind: "deployment", name });
   for (const ref of dropped) objectChanged(session, ref);
   if (before === undefined || after === undefined) session.deploymentsChanged(name);

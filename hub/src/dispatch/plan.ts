@@ -1,6 +1,7 @@
 /** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
 import type { DeploymentKey, ObservedDeployment, ReleaseRequest } from "@flotilla/proto";
 import type { BundleDeployment } from "@flotilla/shared/api";
+import { signatureOf } from "../content/index.ts";
 
 export type DispatchStep =
   | { readonly kind: "nothing" }
@@ -93,12 +94,14 @@ function requestOf({
   requestedAt,
   forceAt,
   resetAt,
+  correctDriftAt,
 }: BundleDeployment["spec"]): ReleaseRequest | undefined {
   if (!requestedAt) return undefined;
   return {
     token: requestedAt,
     force: forceAt === requestedAt,
     reset: resetAt === requestedAt,
+    ...(correctDriftAt === requestedAt && { correctDrift: true as const }),
   };
 }
 
@@ -128,6 +131,8 @@ export function affectsAgent(
     before.spec.deploymentID !== after.spec.deploymentID ||
     isHeld(before.spec) !== isHeld(after.spec) ||
     before.spec.requestedAt !== after.spec.requestedAt ||
+    // With a signature it may be sent that was not sent without.
+    signatureOf(before) !== signatureOf(after) ||
     (before.metadata.deletionTimestamp === undefined) !==
       (after.metadata.deletionTimestamp === undefined)
   );

@@ -6,11 +6,13 @@ import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto";
 import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
 import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced";
 import { referencedObjectsOf } from "../cache/index.ts";
+import type { DeploymentTrust } from "../content/index.ts";
 import {
   clusterInfoOf,
   planReferencedObject,
   planReferencedObjects,
   type ReferencedPlan,
+  type References,
   type WorkspaceObject,
 } from "../referenced/index.ts";
 
@@ -23,6 +25,8 @@ export interface ReferencedObjectsDeps {
   readonly deployments: () => readonly BundleDeployment[];
   readonly cluster: () => Cluster | undefined;
   readonly sourceOf: (ref: ObjectRef) => WorkspaceObject;
+  /** Only references of deployments that the hub has signed are obeyed. */
+  readonly trust: DeploymentTrust;
 }
 
 export interface ReferencedObjects {
@@ -34,25 +38,21 @@ export interface ReferencedObjects {
 }
 
 export function createReferencedObjects(deps: ReferencedObjectsDeps): ReferencedObjects {
-  const { deployments, cluster, sourceOf } = deps;
+  const { cluster, sourceOf } = deps;
   const inventory = new Map(deps.inventory.map((each) => [formatObjectRef(each), each]));
   let { clusterInfoDigest } = deps;
 
   return {
-    plan: () =>
-      planReferencedObjects(
-        deps.inventory,
-        new Set(deployments().flatMap(referencedObjectsOf)),
-        sourceOf,
-      ),
+    plan: () => planReferencedObjects(deps.inventory, referencesOf(deps), sourceOf),
     next(ref) {
       const key = formatObjectRef(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
-      const isReferenced = deployments().some((each) => referencedObjectsOf(each).includes(key));
+      const { referenced, kept } = referencesOf(deps);
       const step = planReferencedObject(ref, {
         observed: inventory.get(key),
-        isReferenced,
+        isReferenced: referenced.has(key),
+        isKept: kept.has(key),
         source,
       });
       switch (step.kind) {
@@ -83,4 +83,18 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
       return { kind: "clusterInfo", digest, content };
     },
   };
+}
+
+function referencesOf({
+  deployments,
+  trust,
+}: Pick<ReferencedObjectsDeps, "deployments" | "trust">): References {
+  const [referenced, kept] = [new Set<string>(), new Set<string>()];
+  for (const deployment of deployments()) {
+    const keys = referencedObjectsOf(deployment);
+    if (keys.length === 0) continue;
+    const into = trust.isTrusted(deployment) ? referenced : kept;
+    for (const key of keys) into.add(key);
+  }
+  return { referenced, kept };
 }

@@ -9,7 +9,7 @@ import type { Clock } from "@flotilla/shared/time";
 import { status } from "@grpc/grpc-js";
 import { agentKeyIndex, anyClientIdIndex, tokenUidIndex } from "../cache/index.ts";
 import type { RequestedKey } from "../identity/index.ts";
-import { claimedUid, tokenIn } from "../registrationtoken/index.ts";
+import { claimedUid, isWrittenByHub, tokenIn } from "../registrationtoken/index.ts";
 import { RpcError } from "../rpc/index.ts";
 import { enrollErrors } from "./errors.ts";
 import { type TokenTerms, type TokenValidation, validateToken } from "./token.ts";
@@ -79,7 +79,8 @@ export function createStoredTokens(
   const known = createLruCache<{ readonly readAt: number; readonly token: Promise<string> }>(
     maxStored,
   );
-  return ({ metadata, status: tokenStatus }) => {
+  return (registration) => {
+    const { metadata, status: tokenStatus } = registration;
     const { name, namespace = "", uid = "" } = metadata;
     const latest = known.get(uid);
     if (latest !== undefined && clock.monotonic() - latest.readAt < storedForMs)
@@ -87,7 +88,8 @@ export function createStoredTokens(
     const ref = { namespace, name: tokenStatus?.secretName ?? name };
     const token = rest
       .get(secrets, ref)
-      .then((secret) => (secret === undefined ? "" : tokenIn(secret)));
+      // Whoever made another one knows its value.
+      .then((secret) => (secret && isWrittenByHub(secret, registration) ? tokenIn(secret) : ""));
     known.set(uid, { readAt: clock.monotonic(), token });
     token.catch(() => known.delete(uid));
     return token;

@@ -24,7 +24,7 @@ export const hubErrors = defineErrors({
   },
   FLUX_RUNNING: {
     retryable: true,
-    help: "Flux's controllers were started in the hub's cluster while the hub reconciled their kinds, so the process ends. The next one leaves HelmReleases, sources, Alerts and Receivers as they are, and reconciles everything else. To have the hub reconcile them, uninstall Flux's controllers, and delete their Leases or set takeOverFromFlux: docs/flux.md.",
+    help: "Flux's controllers were started in the hub's cluster while the hub wrote an object of their kinds, so the write is rejected. The hub leaves HelmReleases, sources, Alerts and Receivers as they are until the Leases of these controllers are deleted, and reconciles everything else. To have the hub reconcile them, uninstall Flux's controllers, and delete their Leases or set takeOverFromFlux: docs/flux.md.",
   },
   PIN_MISSING: {
     retryable: false,

@@ -134,6 +134,24 @@ describe("a hub beside Fleet", () => {
       assert.match(guard.blocked() ?? "", new RegExp(`cattle-fleet-system/${name} is held by`));
     });
 
+  // The built-in role edit allows to create Leases, so every tenant can do this in their namespace.
+  test("runs on, and writes, whatever Leases of Fleet's names are in other namespaces", async (t) => {
+    const { server, guard, opened, rest } = await setUp(t, { isHeld: false });
+    const putLeases = (namespace: string) => {
+      for (const name of fleetLeaseNames)
+        server.put<Lease>(leases, {
+          metadata: { name, namespace },
+          spec: { holderIdentity: "me", renewTime: "2020-01-01T00:00:01.000000Z" },
+        });
+    };
+    putLeases("my-app");
+    await opened;
+    putLeases("my-other-app");
+
+    await rest.create(configMaps, object);
+    assert.equal(guard.closed.aborted, false);
+  });
+
   test("takes over when the Lease has expired, if it is set to", async (t) => {
     const { guard, refused, clock, waits, opened, rest } = await setUp(t, { takeOver: true });
     await refused();

@@ -63,6 +63,12 @@ describe("the state of an app", () => {
       "Progressing",
       undefined,
     ],
+    [
+      "is NoTargets when it is deployed nowhere",
+      helmOp([{ ...condition("Ready", "True", "env has prod"), reason: "NoTargets" }]),
+      "NoTargets",
+      "env has prod",
+    ],
     ["is Offline when only that is known", helmOp([ready], { offline: 1 }), "Offline", undefined],
   ];
   for (const [name, object, state, message] of rows)
@@ -70,6 +76,71 @@ describe("the state of an app", () => {
       const app = appOfHelmOp(object);
       assert.deepEqual([app.state, app.message], [state, message]);
     });
+});
+
+describe("what a page needs beside the state", () => {
+  test("is a few clusters in that state, from fields of the summary", () => {
+    const nonReadyResources = ["a", "b", "c", "d"].map((name) => ({
+      ...{ name: `ns/${name}`, bundleState: "ErrApplied", message: "no" },
+    }));
+    const app = appOfHelmOp(
+      helmOp([condition("Ready", "False", "ErrApplied(4) [Cluster ns/a: no]")], {
+        errApplied: 4,
+        nonReadyResources: [{ name: "ns/x", bundleState: "Modified" }, ...nonReadyResources],
+      }),
+    );
+    assert.deepEqual(app.examples, [
+      { cluster: "ns/a", state: "ErrApplied", message: "no" },
+      { cluster: "ns/b", state: "ErrApplied", message: "no" },
+      { cluster: "ns/c", state: "ErrApplied", message: "no" },
+    ]);
+  });
+
+  test("is drift by object, without its JSON patch", () => {
+    const patch = '[{"op":"replace","path":"/spec/replicas","value":2}]';
+    const object = { kind: "Deployment", namespace: "shop", name: "web", patch };
+    const app = appOfHelmOp(
+      helmOp([condition("Ready", "False")], {
+        modified: 1,
+        nonReadyResources: [
+          { name: "ns/a", bundleState: "Modified", message: patch, modifiedStatus: [object] },
+        ],
+      }),
+    );
+    assert.deepEqual(app.examples, [
+      { cluster: "ns/a", state: "Modified", message: "Deployment shop/web: changed" },
+    ]);
+  });
+
+  test("is the code of the rejection where there is one, not that of an earlier request", () => {
+    const own = helmOp([condition("Accepted", "False", "no")]);
+    const polling = { error: "401", code: "REGISTRY_UNAUTHORIZED" };
+    const status = { ...own.status, polling, rejectedCode: "POLICY_VIOLATION" };
+    assert.equal(appOfHelmOp({ ...own, status }).code, "POLICY_VIOLATION");
+  });
+
+  test("is the code of the failed request, the Secret, and what it waits for", () => {
+    const own = helmOp([condition("Accepted", "False", "401")]);
+    const app = appOfHelmOp({
+      ...own,
+      spec: {
+        ...{ ...own.spec, helmSecretName: "login" },
+        dependsOn: [{ name: "base" }, { name: "helmrelease-db" }, { selector: {} }],
+      },
+      status: { ...own.status, polling: { error: "401", code: "REGISTRY_UNAUTHORIZED" } },
+    });
+    assert.deepEqual(
+      [app.code, app.secret, app.waitsFor],
+      [
+        "REGISTRY_UNAUTHORIZED",
+        "login",
+        [
+          { kind: "HelmOp", namespace: "ns", name: "base" },
+          { kind: "HelmRelease", namespace: "ns", name: "db" },
+        ],
+      ],
+    );
+  });
 });
 
 describe("the app of a deployment without its Bundle", () => {

@@ -13,8 +13,6 @@ import type {
   Target,
   VersionRecord,
 } from "@flotilla/shared/dashboard";
-import { sourceKinds } from "@flotilla/shared/dashboard";
-import type { HelmRelease } from "@flotilla/shared/flux";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import { archiveDigest, pinAddress, pinnedVersion } from "@flotilla/shared/source";
@@ -34,6 +32,7 @@ import {
   appOfHelmRelease,
   appRefOf,
   appRefOfDeployment,
+  sourceOfRelease,
 } from "./app-of.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions.ts";
@@ -75,8 +74,12 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     return bundle !== undefined && appRefOf(bundle).kind === kind ? bundle : undefined;
   }
 
+  /** In clusters that exist. */
   function deploymentsOf(bundle: Bundle | undefined): readonly BundleDeployment[] {
-    return bundle === undefined ? [] : deployments.store.byIndex(byBundle, keyOf(bundle));
+    if (bundle === undefined) return [];
+    return deployments.store
+      .byIndex(byBundle, keyOf(bundle))
+      .filter((deployment) => clusters.store.get(clusterKeyOf(deployment)) !== undefined);
   }
 
   function common(kind: string, object: KubeObject & { readonly status?: unknown }) {
@@ -113,7 +116,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
       case "HelmRelease": {
         const release = helmReleases.store.get(key);
         if (release === undefined) return undefined;
-        const source = sourceRefOf(release);
         const { chart, version } = release.spec?.chart?.spec ?? {};
         const desired =
           chart === undefined ? undefined : { repo: "", chart, constraint: version ?? "" };
@@ -125,7 +127,6 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
             ...found,
             ...(desired !== undefined && { constraint: desired.constraint }),
           })),
-          ...(source !== undefined && { source }),
           polling: shownPolling(undefined, undefined, undefined),
         };
       }
@@ -238,7 +239,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         ...(status?.artifact !== undefined && { digest: status.artifact.digest }),
         polling: shownPolling(spec?.interval, status?.polling, status?.polling?.lastAttemptTime),
         usedBy: helmReleases.store.list().flatMap((release) => {
-          const used = sourceRefOf(release);
+          const { source: used } = sourceOfRelease(release);
           const isUser =
             used?.kind === kind && used.namespace === ref.namespace && used.name === ref.name;
           const { namespace = "", name } = release.metadata;
@@ -268,12 +269,4 @@ function chartOf({ repo, chart, version, pin, note }: ChartPin): Chart {
     ...(digest !== undefined && { digest }),
     ...(note && { note }),
   };
-}
-
-/** The source that a HelmRelease names. */
-function sourceRefOf({ metadata, spec }: HelmRelease): AppDetail["source"] {
-  const ref = spec?.chart?.spec.sourceRef ?? spec?.chartRef;
-  const kind = sourceKinds.find((each) => each === ref?.kind);
-  if (ref === undefined || kind === undefined) return undefined;
-  return { kind, namespace: ref.namespace ?? metadata.namespace ?? "", name: ref.name };
 }

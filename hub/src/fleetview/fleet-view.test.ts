@@ -22,6 +22,11 @@ const deployment = aDeployment("paris", {
   metadata: { labels: { ...aDeployment("paris").metadata.labels, [helmOpLabel]: app.name } },
   status: { appliedDeploymentID: aDeployment("paris").spec.deploymentID, version: "1.0.0" },
 });
+const namespace = deployment.metadata.namespace ?? "";
+const connected = aCluster("paris", {
+  metadata: { resourceVersion: "1" },
+  status: { namespace, agent: { epoch: 1, connected: true } },
+});
 const key = `${deployment.metadata.namespace}/${deployment.metadata.name}`;
 const notReady = { state: "NotReady", version: "1.0.0" } as const;
 const none = { state: null, version: "" } as const;
@@ -77,6 +82,28 @@ describe("viewers of a release", () => {
       none,
     ],
     [
+      "get its removal when its cluster is deleted, however long its deployment is there after it",
+      ({ bundles, deployments }) => {
+        bundles.saw(aBundle());
+        deployments.saw(deployment);
+      },
+      ({ clusters }) => clusters.missed(paris),
+      none,
+    ],
+    [
+      "get it when its cluster gets the namespace in which its deployment is",
+      ({ bundles, clusters, deployments }) => {
+        clusters.missed(paris);
+        bundles.saw(aBundle());
+        deployments.saw(deployment);
+      },
+      ({ clusters }) => {
+        clusters.saw({ ...connected, status: { agent: { epoch: 1, connected: true } } });
+        clusters.saw({ ...connected, metadata: { ...connected.metadata, resourceVersion: "2" } });
+      },
+      notReady,
+    ],
+    [
       "get a change when an uninstall without its Bundle is complete",
       ({ deployments }) => deployments.saw(deployment),
       ({ deployments }) => deployments.missed(key),
@@ -85,6 +112,7 @@ describe("viewers of a release", () => {
   ];
   test.each(rows)("%s", (_, before, change, expected) => {
     const given = setUp();
+    given.clusters.saw(connected);
     before(given);
     const { position } = given.view;
     change(given);
@@ -93,24 +121,33 @@ describe("viewers of a release", () => {
     const releases = changes.filter(({ type }) => type === "release");
     assert.deepEqual(releases, [release(expected)]);
     const seen = given.view.changesSince(position, clustersOnly) ?? [];
-    assert.deepEqual(seen, []);
+    const ofCluster = ["cluster", "removed"];
+    assert.deepEqual(
+      seen.filter(({ type }) => !ofCluster.includes(type)),
+      [],
+    );
   });
 
   test("have it in no row of the fleet without its Bundle", () => {
-    const { bundles, deployments, view } = setUp();
+    const { bundles, clusters, deployments, view } = setUp();
+    clusters.saw(connected);
     deployments.saw(deployment);
     assert.deepEqual(view.fleet(all).rows, []);
     bundles.saw(aBundle());
     assert.equal(view.fleet(all).rows[0]?.states, "n");
   });
+
+  test("have it in no row of the fleet without its cluster", () => {
+    const { bundles, clusters, deployments, view } = setUp();
+    clusters.saw(connected);
+    bundles.saw(aBundle());
+    deployments.saw(deployment);
+    clusters.missed(paris);
+    assert.deepEqual([view.fleet(all).rows, view.fleet(all).columns], [[], []]);
+  });
 });
 
 describe("a release of an offline cluster is Offline", () => {
-  const namespace = deployment.metadata.namespace ?? "";
-  const connected = aCluster("paris", {
-    metadata: { resourceVersion: "1" },
-    status: { namespace, agent: { epoch: 1, connected: true } },
-  });
   const offline = aCluster("paris", {
     metadata: { resourceVersion: "2" },
     status: { namespace, agent: { epoch: 1 } },

@@ -30,7 +30,7 @@ import {
 import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { type Entity, formatEntity, parseEntity } from "./entity.ts";
-import { createMatrix } from "./matrix.ts";
+import { type Cell, createMatrix } from "./matrix.ts";
 import { eventOf, newestOf } from "./recent-events.ts";
 import { type AnySource, sourceOf } from "./source-of.ts";
 
@@ -121,8 +121,9 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const { namespace = "", name } = cluster.metadata;
     changed({ of: "cluster", ref: { namespace, name } });
     const own = cluster.status?.namespace;
-    // A new one may be offline, and its deployments may have been there before it.
-    if (isOnline(before) === isOnline(after) || own === undefined) return;
+    // Its deployments may have been there before it, and are there for minutes after it.
+    const isSame = isOnline(before) === isOnline(after) && before?.status?.namespace === own;
+    if (isSame || own === undefined) return;
     for (const deployment of deployments.store.byIndex(byNamespace, own))
       releaseChanged(place(deployment));
   });
@@ -239,11 +240,12 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
   };
 }
 
-function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined) {
+/** None without its cluster: it is deleted with the namespace of the cluster. */
+function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined): Cell | undefined {
+  if (cluster === undefined) return undefined;
   const state = stateOf(deployment);
-  const isOffline = cluster !== undefined && presenceOf(cluster) !== "Connected";
   return {
-    state: isOffline ? stateWhileOffline(state) : state,
+    state: presenceOf(cluster) === "Connected" ? state : stateWhileOffline(state),
     version: deployment.status?.version ?? "",
   };
 }

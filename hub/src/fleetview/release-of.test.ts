@@ -63,6 +63,44 @@ describe("a release that is being deleted", () => {
     });
 });
 
+describe("whether what is installed is what is desired", () => {
+  const upgradeFailed: Condition = {
+    ...{ type: "Released", status: "False", reason: "UpgradeFailed", message: "conflict" },
+  };
+  const applied = {
+    ...{ appliedDeploymentID: "d", attemptedDeploymentID: "d", release: "web/web" },
+    ready: true,
+  };
+  test.each([
+    ["in sync", { ...applied }, "InSync"],
+    [
+      "failed when a forced upgrade of it failed",
+      { ...applied, conditions: [upgradeFailed] },
+      "Failed",
+    ],
+    [
+      "failed while its workloads become ready",
+      { ...applied, ready: false, conditions: [upgradeFailed] },
+      "Failed",
+    ],
+    [
+      "waiting while the failure is that of an earlier content",
+      {
+        ...applied,
+        ...{ appliedDeploymentID: "c", attemptedDeploymentID: "c", conditions: [upgradeFailed] },
+      },
+      "Waiting",
+    ],
+  ] as const)("%s", (_, status, expected) => {
+    const spec = { deploymentID: "d", stagedDeploymentID: "d" };
+    const deployment = aDeployment("paris", { spec, status });
+
+    const release = releaseOf({ app, bundle: undefined, deployment, cluster: connected });
+
+    assert.equal(release.sync, expected);
+  });
+});
+
 test("a release that is not being deleted has no pending uninstall", () => {
   const bundle = aBundle({}, {}, { version: "2.0.0" });
   const deployment = aDeployment("paris");

@@ -1,12 +1,19 @@
 /** A release in one cluster, as the dashboard shows it. Pure. */
-import type { Bundle, BundleDeployment, BundleState, Cluster } from "@flotilla/shared/api";
+import {
+  type Bundle,
+  type BundleDeployment,
+  type BundleState,
+  type Cluster,
+  describeRequest,
+} from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { AppRef, ClusterRelease, ReleaseDetail } from "@flotilla/shared/dashboard";
 import { refOf } from "@flotilla/shared/kube/objects";
 import { bundleKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
-import { stateOf, stateWhileOffline } from "../summary/index.ts";
+import { isAboutDesired, stateOf, stateWhileOffline } from "../summary/index.ts";
 import { shownConditions } from "./conditions.ts";
+import { driftText } from "./drift-text.ts";
 
 /** The conditions that explain why a release is not ready, the most specific first. */
 const explaining = ["Deployed", "Installed", "Monitored", "Ready"] as const;
@@ -36,11 +43,11 @@ export function releaseOf({ app, bundle, deployment, cluster }: ReleaseInputs): 
     app,
     bundle: { namespace, name },
     state,
-    sync: syncOf(reported),
+    sync: hasFailedAttempt(deployment) ? "Failed" : syncOf(reported),
     health: isOffline ? "Unknown" : healthOf(deployment, reported),
     suspended: spec.suspend === true,
     uninstalling: false,
-    ...(state !== "Ready" && failed?.message && { message: failed.message }),
+    ...messageOf({ state, isOffline }, failed?.message, deployment),
     ...(since && { since }),
     ...(status?.release && { release: status.release }),
     ...(status?.version && { version: status.version }),
@@ -64,6 +71,24 @@ function pendingUninstall({ metadata, spec, status }: BundleDeployment, isOfflin
     message: error && !isOffline ? error : waiting,
     ...(metadata.deletionTimestamp !== undefined && { since: metadata.deletionTimestamp }),
   };
+}
+
+/** Whether the last attempt at a release failed: what is installed is then what an earlier one left. */
+function hasFailedAttempt(deployment: BundleDeployment): boolean {
+  const released = findCondition(deployment.status?.conditions, "Released");
+  return released?.status === "False" && isAboutDesired(deployment);
+}
+
+function messageOf(
+  { state, isOffline }: { readonly state: BundleState; readonly isOffline: boolean },
+  message: string | undefined,
+  { status }: BundleDeployment,
+): Pick<ClusterRelease, "message"> {
+  if (state === "Ready") return {};
+  const drift = driftText(status?.modifiedStatus ?? []);
+  const text = (state === "Modified" ? drift : "") || message;
+  if (isOffline) return { message: `the cluster is offline${text ? `; last known: ${text}` : ""}` };
+  return text ? { message: text } : {};
 }
 
 /** Whether what is installed is what is desired. */
@@ -102,6 +127,7 @@ export function releaseDetailOf(
     ...releaseOf(inputs),
     conditions: shownConditions(status?.conditions),
     ...(status?.chartDigest && { chartDigest: status.chartDigest }),
+    ...(status?.lastRequest && { lastRequest: describeRequest(status.lastRequest) }),
     notReady: (status?.nonReadyStatus ?? []).map(({ summary, ...object }) => ({
       ...nameOf(object),
       state: summary?.state ?? "not ready",

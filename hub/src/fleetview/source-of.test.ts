@@ -51,3 +51,16 @@ describe("the state of a source", () => {
     assert.equal(sourceOf(kind, source).state, state);
   });
 });
+
+test("a source has its Secret, the code of its error, and a HelmChart its source", () => {
+  const chart = aSource("False", {
+    spec: { sourceRef: { kind: "HelmRepository", name: "shop" }, secretRef: { name: "login" } },
+  });
+  const polling = { error: "401", code: "REGISTRY_UNAUTHORIZED" };
+  const { code, secret, source } = sourceOf("HelmChart", {
+    ...chart,
+    status: { ...chart.status, polling },
+  });
+  assert.deepEqual([code, secret], ["REGISTRY_UNAUTHORIZED", "login"]);
+  assert.deepEqual(source, { kind: "HelmRepository", namespace: "ns", name: "shop" });
+});

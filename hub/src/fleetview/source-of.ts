@@ -1,7 +1,12 @@
 /** A source of Flux in short, as the dashboard shows it. Pure. */
 import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import type { FleetSource, SourceKind, SourceState } from "@flotilla/shared/dashboard";
+import {
+  type FleetSource,
+  type SourceKind,
+  type SourceState,
+  sourceKinds,
+} from "@flotilla/shared/dashboard";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { explained } from "./app-of.ts";
 
@@ -16,6 +21,8 @@ export interface AnySource extends KubeObject {
         readonly bucketName?: string | undefined;
         readonly chart?: string | undefined;
         readonly interval?: string | undefined;
+        readonly secretRef?: { readonly name: string } | null | undefined;
+        readonly sourceRef?: { readonly kind: string; readonly name: string } | undefined;
       }
     | undefined;
   readonly status?:
@@ -37,11 +44,23 @@ export function sourceOf(kind: SourceKind, source: AnySource): FleetSource {
     ...{ kind, namespace: metadata.namespace ?? "", name: metadata.name },
     state: isRegistry(kind, source) ? "Ready" : stateOf(source, ready),
     ...explained(ready),
+    ...(status?.polling?.code && { code: status.polling.code }),
+    ...(spec?.secretRef && { secret: spec.secretRef.name }),
+    ...originOf(source),
     suspended: spec?.suspend === true,
     labels: { ...metadata.labels },
     url: addressOf(spec),
     ...(revision !== undefined && { revision }),
   };
+}
+
+/** Of a HelmChart: the source that it is made from, which is of the same namespace. */
+function originOf({ metadata, spec }: AnySource): Pick<FleetSource, "source"> {
+  const kind = sourceKinds.find((each) => each === spec?.sourceRef?.kind);
+  const { namespace = "" } = metadata;
+  return kind === undefined || spec?.sourceRef === undefined
+    ? {}
+    : { source: { kind, namespace, name: spec.sourceRef.name } };
 }
 
 function addressOf({ url, endpoint, bucketName, chart }: AnySource["spec"] = {}): string {

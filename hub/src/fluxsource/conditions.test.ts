@@ -33,8 +33,8 @@ describe("conditions", () => {
   const transitions: readonly (readonly [what: string, Partial<FluxCondition>, string])[] = [
     ["keep their time while nothing changes", {}, before],
     ["have a new time when their status changes", { status: "False" }, now],
-    ["have a new time when only their reason changes", { reason: "Failed" }, now],
-    ["have a new time when only their message changes", { message: "b" }, now],
+    ["keep their time when only their reason changes", { reason: "Failed" }, before],
+    ["keep their time when only their message changes", { message: "b" }, before],
   ];
   test.each(transitions)("%s", (_, change, expected) => {
     const [next] = fluxConditions([stored(ready)], [{ ...ready, ...change }], {

@@ -1,4 +1,4 @@
-/** Conditions as Flux writes them: in its order, and with a new time when reason or message change. Pure. */
+/** Conditions in the order of Flux; a transition is a change of status, as in Kubernetes. Pure. */
 import type { Condition } from "@flotilla/shared/api";
 import {
   maxConditionMessageLength,
@@ -15,7 +15,7 @@ export interface FluxCondition {
 /** They stand first, in this order. */
 const first = ["Stalled", "Reconciling", "Ready"];
 
-/** `desired`, with the times of those that were the same before; all others are gone. */
+/** `desired`, with the times of those that had the same status before, since when it is so; all others are gone. */
 export function fluxConditions(
   before: readonly Condition[] | undefined,
   desired: readonly FluxCondition[],
@@ -24,10 +24,8 @@ export function fluxConditions(
   const next = desired.map((condition): StoredCondition => {
     const message = condition.message.slice(0, maxConditionMessageLength);
     const known = before?.find(({ type }) => type === condition.type);
-    const isSame =
-      known?.status === condition.status &&
-      known.reason === condition.reason &&
-      known.message === message;
+    // A message names the time of the next attempt: it changes at each one, while the failure is as old as before.
+    const isSame = known?.status === condition.status;
     const lastTransitionTime = (isSame ? known.lastTransitionTime : undefined) ?? now;
     return { ...condition, message, observedGeneration: generation, lastTransitionTime };
   });

@@ -14,4 +14,4 @@ export {
   type SourceResult,
 } from "./source-status.ts";
 export { timeoutOf } from "./timeout.ts";
-export { verifySignature } from "./verification.ts";
+export { trustedKeysDigest, verifySignature } from "./verification.ts";

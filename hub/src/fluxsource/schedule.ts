@@ -2,6 +2,7 @@
 import type { ResolutionStatus } from "@flotilla/shared/api";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { AppError } from "@flotilla/shared/errors";
 import { formatTimeMs, parseGoDuration } from "@flotilla/shared/time";
 import { slotAfter, slotOffset } from "../resolve/index.ts";
 import type { SourceError } from "./source-error.ts";
@@ -74,14 +75,20 @@ export function scheduleAfter(
     ...(failures > 0 && { failures }),
   };
   if (error !== undefined) {
-    if (error.stalls) return { ...common, error: error.message };
+    const failure = { error: error.message, ...codeOf(error) };
+    if (error.stalls) return { ...common, ...failure };
     const inMs = Math.max(retryDelayMs(failures), error.retryAfterMs ?? 0);
-    return { ...common, error: error.message, nextAttemptTime: formatTimeMs(nowMs + inMs) };
+    return { ...common, ...failure, nextAttemptTime: formatTimeMs(nowMs + inMs) };
   }
   if (interval === undefined) return common;
   const intervalMs = parseGoDuration(interval) ?? defaultIntervalMs;
   const next = slotAfter(slotOffset(address, hubId), intervalMs, nowMs);
   return { ...common, nextAttemptTime: formatTimeMs(next) };
+}
+
+/** That of the client's error; the hub's own reasons have none. */
+function codeOf({ cause }: SourceError): Pick<ResolutionStatus, "code"> {
+  return cause instanceof AppError ? { code: cause.code } : {};
 }
 
 /** The delay after this many failures in a row. */

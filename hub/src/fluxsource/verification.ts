@@ -1,4 +1,5 @@
 /** Verification of signatures, as `spec.verify` of OCIRepositories and HelmCharts requires: cosign with public keys. */
+import { createHash } from "node:crypto";
 import type { OCIRepositorySpec } from "@flotilla/shared/flux";
 import { type OciArtifacts, type OciQuery, publicKeyOf } from "@flotilla/shared/source/oci";
 import type { FluxCondition } from "./conditions.ts";
@@ -60,6 +61,15 @@ export function unsupported(verify: Verification): string | undefined {
   return verify.secretRef === undefined
     ? `signatures without keys (keyless) are not supported: ${instead}`
     : undefined;
+}
+
+/** Identifies the keys that are trusted: what other ones have signed is verified again. Pure. */
+export function trustedKeysDigest(verify: Verification, secret: ReadSecret): string {
+  const { data = {} } = secret(verify.secretRef?.name ?? "") ?? {};
+  const keys = Object.entries(data)
+    .filter(([key]) => key.endsWith(".pub"))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return createHash("sha256").update(JSON.stringify(keys)).digest("hex");
 }
 
 /** The public keys of a Secret, or what is wrong with it. Pure. */

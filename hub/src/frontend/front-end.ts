@@ -23,8 +23,8 @@ export type ConditionState = Required<Pick<Condition, "status">> & {
   readonly message: string;
 };
 
-/** The reason of Accepted while a chart reference has no pin. */
-export const chartNotResolved = "ChartNotResolved";
+/** The reason of Accepted while a chart reference has no pin: Fleet's. Programs here decide by codes of errors. */
+export const chartNotResolved = "Error";
 
 /** The reason of Accepted while a Policy forbids the object. */
 export const policyViolation = "PolicyViolation";
@@ -33,12 +33,11 @@ const reasons: ReadonlyMap<string, string> = new Map([
   [hubErrors.HELMOP_INVALID.code, "Invalid"],
   [hubErrors.BUNDLE_NOT_DEPLOYABLE.code, "Invalid"],
   [hubErrors.BUNDLE_NAME_TAKEN.code, "NameTaken"],
-  [hubErrors.HELM_SECRET_UNUSABLE.code, "CredentialsUnusable"],
   [hubErrors.POLICY_VIOLATION.code, policyViolation],
   [commonErrors.CANCELLED.code, "Cancelled"],
 ]);
 
-/** Accepted=False for an error, with a reason that programs can decide by. */
+/** Accepted=False for an error. Where the chart cannot be resolved, the reason is Fleet's `Error`: its users wait for that word. */
 export function notAccepted(
   error: AppError,
   remarks: readonly string[] = [],
@@ -46,7 +45,7 @@ export function notAccepted(
   return {
     type: "Accepted",
     status: "False",
-    reason: reasons.get(error.code) ?? "Error",
+    reason: reasons.get(error.code) ?? chartNotResolved,
     message: [error.message, ...remarks].join("; "),
   };
 }

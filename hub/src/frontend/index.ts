@@ -21,5 +21,6 @@ export {
   unknownFieldRemarks,
   unsupportedFieldRemarks,
 } from "./remarks.ts";
+export { requestAnnotations } from "./request-annotations.ts";
 export { reservedFormProblem } from "./reserved-forms.ts";
 export { bundleNameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";

@@ -25,11 +25,18 @@ export function accessSecrets({ spec }: GitRepository): readonly string[] {
   return [...new Set(names)];
 }
 
+/** What an access is made with besides Secrets. */
+export interface GitAccessDeps {
+  readonly mint: MintToken;
+  /** Whether errors in a namespace may quote what servers respond. */
+  readonly showsResponses: (namespace: string) => boolean;
+}
+
 /** Throws a SourceError when a Secret does not exist or cannot be used. */
 export async function gitAccess(
   repository: GitRepository,
-  secret: ReadSecret,
-  { mint, signal }: { readonly mint: MintToken; readonly signal: AbortSignal },
+  { secret, signal }: { readonly secret: ReadSecret; readonly signal: AbortSignal },
+  { mint, showsResponses }: GitAccessDeps,
 ): Promise<RepositoryAccess> {
   const { url, provider, secretRef, proxySecretRef } = specOf(repository);
   const read = (name: string | undefined): ReferencedObjectData | undefined => {
@@ -51,7 +58,8 @@ export async function gitAccess(
     );
     if (settings instanceof AppError)
       throw new SourceError("AuthenticationFailed", settings.message, { cause: settings });
-    return accessToGit(url, settings);
+    const { namespace = "" } = repository.metadata;
+    return accessToGit(url, { ...settings, showsResponses: showsResponses(namespace) });
   } catch (thrown) {
     throw gitFailure(thrown);
   }

@@ -17,8 +17,13 @@ import {
   startGitHttpServer,
 } from "@flotilla/shared/source/git/testing";
 import { type TestContext, test } from "vitest";
-import { namespace, startTestSources } from "../fluxsource/testing/index.ts";
-import { createHelmChartController, pinOfArtifact } from "../helmchart/index.ts";
+import type { SourceArtifact } from "../fluxsource/index.ts";
+import { namespace, reading, startTestSources } from "../fluxsource/testing/index.ts";
+import {
+  createHelmChartController,
+  pinOfArtifact,
+  provenanceOfArtifact,
+} from "../helmchart/index.ts";
 import { chartsOfGitRepositories } from "./charts.ts";
 import { createGitRepositoryController } from "./controller.ts";
 
@@ -36,11 +41,14 @@ async function setUp(t: TestContext) {
   });
   const mint = () => Promise.reject(new Error("no GitHub App is used here"));
   const store = flux.gitRepositories.store;
+  const access = { mint, showsResponses: () => false };
   const made = createHelmChartController({
     ...deps,
-    sources: { GitRepository: chartsOfGitRepositories({ store, git, mint, signer }) },
+    sources: {
+      GitRepository: chartsOfGitRepositories({ store, git, signer, ...access, ...reading(t) }),
+    },
   });
-  test.run(createGitRepositoryController({ ...deps, git, mint }).controller, made.controller);
+  test.run(createGitRepositoryController({ ...deps, git, ...access }).controller, made.controller);
   return { ...test, root, server };
 }
 
@@ -277,4 +285,51 @@ test("a GitRepository with suspend is not read, and one whose branch is gone kee
   const failed = await until(() => condition(gitRepositories, "app", "FetchFailed"));
   assert.match(failed.message ?? "", /has no branch "main"; retrying at /);
   assert.deepEqual(statusOf()?.artifact, before);
+});
+
+/** As an earlier version has written it. */
+function withoutProvenance<T extends Pick<SourceArtifact, "metadata">>(artifact: T): T {
+  const kept = Object.entries(artifact.metadata ?? {}).filter(
+    ([key]) => !key.includes("provenance"),
+  );
+  return { ...artifact, metadata: Object.fromEntries(kept) };
+}
+
+test("a chart has the reference of its own commit, also after the source has another one, and gets that of an earlier version again", async (t) => {
+  const { root, server, rest, signer, change, until } = await setUp(t);
+  const app = await createRepository(root, "app.git");
+  const first = await app.commit({ "charts/app/Chart.yaml": "name: app\nversion: 1.0.0\n" });
+  rest.put(helmCharts, chart);
+  rest.put(gitRepositories, repository(server.url("app.git")));
+  const stored = () => rest.peek(helmCharts, { namespace, name: "app" });
+  const source = () => rest.peek(gitRepositories, { namespace, name: "app" });
+  const provenance = () => {
+    const { metadata, status } = stored() ?? chart;
+    return provenanceOfArtifact("HelmChart", metadata, status?.artifact, signer);
+  };
+  const resolvedOf = (revision: string) =>
+    until(() => (stored()?.status?.observedSourceArtifactRevision === revision ? true : undefined));
+  await resolvedOf(`main@sha1:${first}`);
+  assert.deepEqual(provenance(), [{ ref: "refs/heads/main" }]);
+
+  const fork = await app.commit({ "charts/app/values.yaml": "a: 1\n" }, { branch: "fork" });
+  change(gitRepositories, "app", { spec: { ref: { branch: "fork" } } });
+  await resolvedOf(`fork@sha1:${fork}`);
+  assert.deepEqual(provenance(), [{ ref: "refs/heads/main" }], "its version keeps the commit");
+
+  change(gitRepositories, "app", { spec: { ref: { commit: first } } });
+  await resolvedOf(`sha1:${first}`);
+  assert.deepEqual(provenance(), [{ ref: first }], "the same files, by another reference");
+
+  const { status: ofSource } = source() ?? {};
+  const { status: ofChart } = stored() ?? {};
+  assert.ok(ofSource?.artifact && ofChart?.artifact);
+  change(gitRepositories, "app", {
+    status: { ...ofSource, artifact: withoutProvenance(ofSource.artifact) },
+  });
+  change(helmCharts, "app", {
+    status: { ...ofChart, artifact: withoutProvenance(ofChart.artifact) },
+  });
+  await until(() => (provenance()?.[0]?.ref === first ? true : undefined));
+  assert.ok(source()?.status?.artifact?.metadata?.["flotilla.dev/provenance"]);
 });

@@ -17,24 +17,30 @@ import {
   SourceError,
   type SourceResult,
 } from "../fluxsource/index.ts";
-import { pinMetadata, pinOfArtifact } from "../helmchart/index.ts";
+import {
+  lacksProvenance,
+  pinMetadata,
+  pinOfArtifact,
+  provenanceOfArtifact,
+  provenanceText,
+  withProvenance,
+} from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
-import { accessSecrets, gitAccess, specOf, timeoutMsOf } from "./access.ts";
+import { accessSecrets, type GitAccessDeps, gitAccess, specOf, timeoutMsOf } from "./access.ts";
 import { gitFailure } from "./git-failure.ts";
-import type { MintToken } from "./github-app.ts";
 import { textsOf } from "./token-secret.ts";
 import {
   type IncludedTree,
   includeUnavailable,
   repositoryPin,
+  repositoryProvenance,
   targetOf,
   treeDigest,
 } from "./tree.ts";
 
-export interface GitRepositoryDeps extends SourceControllerDeps {
+export interface GitRepositoryDeps extends SourceControllerDeps, GitAccessDeps {
   readonly flux: Pick<FluxInformers, "gitRepositories">;
   readonly git: Pick<GitClient, "resolve" | "verify">;
-  readonly mint: MintToken;
   readonly signer: PinSigner;
 }
 
@@ -48,7 +54,7 @@ const byIncluded = defineIndex<GitRepository>("included", ({ metadata, spec }) =
 export function createGitRepositoryController(
   deps: GitRepositoryDeps,
 ): SourceController<GitRepository> {
-  const { flux, git, mint, signer } = deps;
+  const { flux, git, signer } = deps;
   const { store } = flux.gitRepositories;
 
   function includedOf({ metadata, spec }: GitRepository): readonly IncludedTree[] {
@@ -62,7 +68,9 @@ export function createGitRepositoryController(
         : undefined;
       if (pin?.kind !== "git") throw includeUnavailable("NoArtifact", name);
       const { fromPath = "" } = include;
-      return { repository, tree: pin, fromPath, toPath: targetOf(include) };
+      const [provenance] =
+        provenanceOfArtifact("GitRepository", repository.metadata, artifact, signer) ?? [];
+      return { repository, tree: pin, provenance, fromPath, toPath: targetOf(include) };
     });
   }
 
@@ -72,21 +80,28 @@ export function createGitRepositoryController(
   ): Promise<SourceResult> {
     const spec = specOf(repository);
     const included = includedOf(repository);
-    const access = await gitAccess(repository, secret, { mint, signal });
+    const access = await gitAccess(repository, { secret, signal }, deps);
     const request = { access, signal, timeoutMs: timeoutMsOf(repository) };
     const found = await git.resolve(spec.url, spec.ref ?? {}, request);
     const conditions = await verified(repository, found, secret, request);
     const pin = repositoryPin(spec, found.commit, included);
     const { namespace, name } = repository.metadata;
     const { ignore, recurseSubmodules, include, sparseCheckout, verify } = spec;
+    const artifact = {
+      revision: found.revision,
+      digest: treeDigest(pin),
+      url: describeUrl(spec.url),
+      path: `gitrepository/${namespace}/${name}/${found.commit}.tar.gz`,
+      metadata: pinMetadata("GitRepository", repository.metadata, pin, signer),
+    };
+    const provenance = repositoryProvenance(spec, found, included);
     return {
-      artifact: {
-        revision: found.revision,
-        digest: treeDigest(pin),
-        url: describeUrl(spec.url),
-        path: `gitrepository/${namespace}/${name}/${found.commit}.tar.gz`,
-        metadata: pinMetadata("GitRepository", repository.metadata, pin, signer),
-      },
+      artifact: withProvenance(
+        "GitRepository",
+        repository.metadata,
+        { artifact, provenance },
+        signer,
+      ),
       message: `stored artifact for revision '${found.revision}'`,
       conditions,
       fields: {
@@ -153,12 +168,17 @@ export function createGitRepositoryController(
         (spec?.include ?? [])
           .map(({ repository: { name } }) => {
             const found = store.get(keyOf({ namespace: metadata.namespace ?? "", name }));
-            return found?.status?.artifact?.digest ?? "none";
+            const { artifact } = found?.status ?? {};
+            return artifact === undefined
+              ? "none"
+              : `${artifact.digest} ${provenanceText(artifact)}`;
           })
           .join(" "),
-      isDamaged: ({ metadata, status }) =>
-        status?.artifact !== undefined &&
-        pinOfArtifact("GitRepository", metadata, status.artifact, signer) === undefined,
+      isDamaged: (repository) =>
+        repository.status?.artifact !== undefined &&
+        (pinOfArtifact("GitRepository", repository.metadata, repository.status.artifact, signer) ===
+          undefined ||
+          lacksProvenance("GitRepository", repository, signer)),
       read: (repository, inputs) =>
         read(repository, inputs).catch((thrown: unknown) => {
           throw inputs.signal.aborted && !(thrown instanceof AppError)

@@ -9,6 +9,11 @@ const secretErrors: ReadonlySet<string> = new Set([
   chartErrors.REPOSITORY_SECRET_INVALID.code,
 ]);
 
+const signatureReasons: ReadonlyMap<string, string> = new Map([
+  [gitErrors.GIT_SIGNATURE_INVALID.code, "InvalidCommitSignature"],
+  [gitErrors.GIT_TAG_SIGNATURE_INVALID.code, "InvalidTagSignature"],
+]);
+
 export function gitFailure(thrown: unknown): SourceError {
   if (thrown instanceof SourceError) return thrown;
   const error = AppError.from(thrown);
@@ -17,11 +22,8 @@ export function gitFailure(thrown: unknown): SourceError {
     return new SourceError("URLInvalid", error.message, { ...options, stalls: true });
   if (secretErrors.has(error.code))
     return new SourceError("AuthenticationFailed", error.message, options);
-  if (error.code === gitErrors.GIT_SIGNATURE_INVALID.code)
-    return new SourceError(
-      error.message.startsWith("tag ") ? "InvalidTagSignature" : "InvalidCommitSignature",
-      error.message,
-      { ...options, condition: "SourceVerified" },
-    );
+  const unverified = signatureReasons.get(error.code);
+  if (unverified !== undefined)
+    return new SourceError(unverified, error.message, { ...options, condition: "SourceVerified" });
   return new SourceError("GitOperationFailed", error.message, options);
 }

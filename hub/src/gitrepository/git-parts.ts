@@ -2,7 +2,7 @@
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "@flotilla/shared/log";
-import { createProcessWatch } from "@flotilla/shared/process";
+import type { ProcessWatch } from "@flotilla/shared/process";
 import { createGitClient, type GitClient } from "@flotilla/shared/source/git";
 import {
   createConnectionPools,
@@ -25,8 +25,6 @@ export interface GitParts {
 }
 
 const MiB = 1024 * 1024;
-/** For all runs of git together: the hub reads references and single files. */
-const totalBytes = 512 * MiB;
 const limits = {
   memoryBytes: 256 * MiB,
   cpuMs: 60_000,
@@ -38,10 +36,12 @@ export function createGitParts(options: {
   readonly userAgent: string;
   readonly egress: EgressPolicy;
   readonly proxy?: ProxySettings | undefined;
+  /** Of all child processes of the hub. */
+  readonly watch: ProcessWatch;
   readonly clock: Clock;
   readonly log: Log;
 }): GitParts {
-  const { userAgent, egress, proxy, clock, log } = options;
+  const { userAgent, egress, proxy, watch, clock, log } = options;
   const pools = createConnectionPools({
     connectTimeoutMs: 10_000,
     idleTimeoutMs: 30_000,
@@ -59,7 +59,7 @@ export function createGitParts(options: {
         userAgent,
         egress,
         proxy,
-        processes: { watch: createProcessWatch({ totalBytes }), limits },
+        processes: { watch, limits },
       }),
     ),
     mint,

@@ -3,12 +3,16 @@ import { createHash } from "node:crypto";
 import type { GitRepository, GitRepositorySpec } from "@flotilla/shared/flux";
 import { canonicalJson } from "@flotilla/shared/json";
 import type { GitInclude, GitPin, GitTree, Pin } from "@flotilla/shared/source";
+import type { ResolvedReference } from "@flotilla/shared/source/git";
 import { SourceError } from "../fluxsource/index.ts";
+import type { Provenance } from "../helmchart/index.ts";
 
 /** An included GitRepository with the pin of its artifact. */
 export interface IncludedTree {
   readonly repository: GitRepository;
   readonly tree: GitTree;
+  /** Absent: an earlier version resolved it. */
+  readonly provenance: Provenance[number] | undefined;
   readonly fromPath: string;
   readonly toPath: string;
 }
@@ -53,6 +57,18 @@ function treeOf({ url, commit, recurseSubmodules, sparseCheckout, ignore }: GitT
     ...(sparseCheckout !== undefined && { sparseCheckout }),
     ...(ignore !== undefined && { ignore }),
   };
+}
+
+/** How the commit was found and verified, and those of the included repositories. */
+export function repositoryProvenance(
+  { verify }: GitRepositorySpec,
+  { ref, commit }: ResolvedReference,
+  included: readonly IncludedTree[],
+): Provenance {
+  return [
+    { ref: ref ?? commit, ...(verify !== undefined && { verifiedBy: verify.secretRef.name }) },
+    ...included.map(({ provenance = {} }) => provenance),
+  ];
 }
 
 /** Of everything that decides which files an artifact has: the hub stores no artifacts. */

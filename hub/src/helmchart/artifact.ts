@@ -5,11 +5,11 @@ import { type Pin, pinnedVersion, pinSchema } from "@flotilla/shared/source";
 import * as z from "zod";
 import type { SourceArtifact } from "../fluxsource/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
+import { dependenciesKey, pinKey } from "./artifact-keys.ts";
 import type { ResolvedChart } from "./chart-source.ts";
+import { withProvenance } from "./provenance.ts";
 
-const pinKey = "flotilla.dev/pin";
 const signatureKey = "flotilla.dev/pin-signature";
-const dependenciesKey = "flotilla.dev/dependencies";
 const dependenciesSignatureKey = "flotilla.dev/dependencies-signature";
 const problemKey = "flotilla.dev/chart-problem";
 const problemReasonKey = "flotilla.dev/chart-problem-reason";
@@ -97,11 +97,11 @@ export function problemOfArtifact(artifact: SourceArtifact | undefined): ChartPr
 
 export function chartArtifact(
   { metadata }: HelmChart,
-  { name, pin, digest, url, dependencies = [] }: ResolvedChart,
+  { name, pin, digest, url, dependencies = [], provenance }: ResolvedChart,
   signer: Pick<PinSigner, "sign">,
 ): Omit<SourceArtifact, "lastUpdateTime"> {
   const version = pinnedVersion(pin);
-  return {
+  const artifact = {
     revision: version,
     digest,
     url,
@@ -111,4 +111,7 @@ export function chartArtifact(
       ...dependenciesMetadata(metadata, pin, dependencies, signer),
     },
   };
+  return provenance === undefined
+    ? artifact
+    : withProvenance("HelmChart", metadata, { artifact, provenance }, signer);
 }

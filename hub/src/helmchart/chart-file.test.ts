@@ -3,12 +3,18 @@ import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { pack } from "tar-stream";
 import { describe, test } from "vitest";
-import { chartFileOfArchive, parseChartFile } from "./chart-file.ts";
+import { chartFactsOf, type ReadChart } from "../reader/index.ts";
+import { chartFileOfArchive, readChartFile } from "./chart-file.ts";
 
-test("a Chart.yaml needs a name and a version", () => {
-  assert.deepEqual(parseChartFile("name: a\nversion: 1.2.3\n", "x"), {
+const readText: ReadChart = (task) => Promise.resolve(chartFactsOf(task));
+
+test("a Chart.yaml needs a name and a version", async () => {
+  const read = (chart: string) => readChartFile(readText, { chart }, "charts/a/Chart.yaml");
+
+  assert.deepEqual(await read("name: a\nversion: 1.2.3\n"), {
     name: "a",
     version: "1.2.3",
+    repositories: [],
   });
   for (const text of [
     "name: a",
@@ -17,10 +23,20 @@ test("a Chart.yaml needs a name and a version", () => {
     "[",
     "- a",
   ])
-    assert.throws(() => parseChartFile(text, "charts/a/Chart.yaml"), {
+    await assert.rejects(read(text), { reason: "InvalidChartReference", stalls: true });
+});
+
+test("a Chart.yaml that cannot be read within the limits stalls the chart, with what was exceeded", async () => {
+  const problem = "the process that reads its Chart.yaml used more than 5 s of processor time";
+
+  await assert.rejects(
+    readChartFile(() => Promise.resolve({ problem }), { chart: "" }, "a of commit 1"),
+    {
       reason: "InvalidChartReference",
+      message: `the chart at a of commit 1 cannot be used: ${problem}`,
       stalls: true,
-    });
+    },
+  );
 });
 
 describe("Chart.yaml of a packaged chart", () => {
@@ -56,8 +72,37 @@ describe("Chart.yaml of a packaged chart", () => {
     await assert.rejects(chartFileOfArchive(Buffer.from("no"), "app.tgz"), /no packaged chart/);
     await assert.rejects(
       chartFileOfArchive(gzipSync(Buffer.alloc(1024, 1)), "app.tgz"),
-      /it cannot be unpacked: /,
+      /no packaged chart \(\.tgz\): /,
     );
+  });
+
+  // Each is a few KiB that a tenant commits.
+  test("is not read when it has more than 256 KiB, however large it says that it is", async () => {
+    const bomb = await packed([["app/Chart.yaml", "a".repeat(60 * 1024 * 1024)]]);
+    const before = process.memoryUsage().arrayBuffers;
+
+    await assert.rejects(chartFileOfArchive(bomb, "bomb.tgz"), {
+      message: "the chart at bomb.tgz cannot be used: its Chart.yaml has more than 256 KiB",
+    });
+    assert.ok(process.memoryUsage().arrayBuffers - before < 16 * 1024 * 1024);
+  });
+
+  test("is not looked for beyond what a chart has", async () => {
+    const late = await packed([
+      ["app/data", "a".repeat(65 * 1024 * 1024)],
+      ["app/Chart.yaml", "right"],
+    ]);
+
+    await assert.rejects(chartFileOfArchive(late, "late.tgz"), /not within the first 64 MiB/);
+  });
+
+  test("is enough: what follows it is not unpacked", async () => {
+    const rest = await packed([
+      ["app/Chart.yaml", "right"],
+      ["app/data", "a".repeat(80 * 1024 * 1024)],
+    ]);
+
+    assert.equal(await chartFileOfArchive(rest, "app.tgz"), "right");
   });
 });
 

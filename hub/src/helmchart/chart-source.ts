@@ -4,6 +4,7 @@ import type { Change } from "@flotilla/shared/kube/cache";
 import { isSpecChange } from "@flotilla/shared/kube/controller";
 import type { Pin } from "@flotilla/shared/source";
 import type { FluxCondition, ReadSecret, SourceObject } from "../fluxsource/index.ts";
+import type { Provenance } from "./provenance.ts";
 
 export interface ChartRequest {
   readonly chart: HelmChart;
@@ -26,6 +27,8 @@ export interface ResolvedChart {
   readonly conditions?: readonly FluxCondition[];
   /** The addresses of the repositories that it has dependencies from, where agents fetch them. */
   readonly dependencies?: readonly string[];
+  /** Of the pin; absent where a source has neither references nor signatures. */
+  readonly provenance?: Provenance;
 }
 
 /** Charts of one kind of source. */

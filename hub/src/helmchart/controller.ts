@@ -16,6 +16,8 @@ import {
 import type { PinSigner } from "../resolve/index.ts";
 import { chartArtifact, pinOfArtifact } from "./artifact.ts";
 import { type ChartFromSource, concernsCharts } from "./chart-source.ts";
+import { lacksProvenance } from "./provenance.ts";
+import { rejectManyValuesFiles } from "./tree-chart.ts";
 
 type ChartSourceKind = HelmChartSpec["sourceRef"]["kind"];
 
@@ -102,9 +104,14 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
           charts?.revisionOf(source) === undefined
         );
       },
-      isDamaged: ({ metadata, status }) =>
-        status?.artifact !== undefined &&
-        pinOfArtifact("HelmChart", metadata, status.artifact, signer) === undefined,
+      isDamaged(chart) {
+        const { metadata, status } = chart;
+        if (status?.artifact === undefined) return false;
+        const pin = pinOfArtifact("HelmChart", metadata, status.artifact, signer);
+        if (pin === undefined) return true;
+        const hasProvenance = pin.kind === "git" || pin.kind === "oci";
+        return hasProvenance && lacksProvenance("HelmChart", chart, signer);
+      },
       async read(chart, { secret, signal }) {
         const { spec } = chart;
         const found = find(chart);
@@ -126,6 +133,7 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
               ? `the ${kind} ${key} has no artifact yet; continuing as soon as it has one`
               : `the ${kind} ${key} was not read since it was changed; continuing as soon as it is Ready`,
           );
+        rejectManyValuesFiles(spec);
         const resolved = await charts.resolve(source, { chart, spec, secret, signal });
         const version = pinnedVersion(resolved.pin);
         const isTree = resolved.pin.kind === "git" || resolved.pin.kind === "bucket";

@@ -1,4 +1,5 @@
 /** Charts of Buckets: a directory of objects, or a packaged chart that is an object. */
+import type { FairSemaphore } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { Bucket } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -20,6 +21,7 @@ import {
   secretsOfBucket,
 } from "../bucket/index.ts";
 import { isUsable, noSourceArtifact, timeoutOf } from "../fluxsource/index.ts";
+import type { ReadChart } from "../reader/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { pinOfArtifact } from "./artifact.ts";
 import {
@@ -27,10 +29,10 @@ import {
   invalidChart,
   maxArchiveBytes,
   maxChartFileBytes,
-  parseChartFile,
+  readChartFile,
 } from "./chart-file.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
-import { keptDependencies, repositoriesOf } from "./dependencies.ts";
+import { keptDependencies } from "./dependencies.ts";
 import { keepMadeChart, presentValuesFiles, treeChartVersion } from "./tree-chart.ts";
 
 export function chartsOfBuckets(deps: {
@@ -38,6 +40,9 @@ export function chartsOfBuckets(deps: {
   readonly client: Pick<BucketClient, "readObject">;
   readonly listings: BucketListings;
   readonly signer: Pick<PinSigner, "isSigned">;
+  /** For the bytes of objects while they are read, in all of the hub. */
+  readonly budget: FairSemaphore;
+  readonly readChart: ReadChart;
 }): ChartFromSource<Bucket> {
   const revisionOf = (bucket: Bucket): string | undefined =>
     isUsable(bucket) ? bucket.status?.artifact?.revision : undefined;
@@ -66,17 +71,21 @@ export function chartsOfBuckets(deps: {
       deps.listings.changed(bucket);
       throw noSourceArtifact(`object ${key} of ${where} is gone`);
     }
-    const bytes = await read(found, found.isArchive ? maxArchiveBytes : maxChartFileBytes);
-    const text = found.isArchive
-      ? await chartFileOfArchive(bytes, where)
-      : Buffer.from(bytes).toString("utf8");
-    const { name, version } = parseChartFile(text, where);
-    const required = found.isArchive ? undefined : requirementsOf(listing, path);
-    const requirements = required && (await read(required, maxChartFileBytes));
+    const readText = async (object: BucketObject) =>
+      Buffer.from(await read(object, maxChartFileBytes)).toString("utf8");
+    /** While an archive arrives, and until only its Chart.yaml is left of it, its bytes count. */
+    const readArchive = () =>
+      deps.budget.run(
+        { caller: bucket.metadata.namespace ?? "", weight: maxArchiveBytes, signal },
+        async () => chartFileOfArchive(await read(found, maxArchiveBytes), where),
+      );
+    const text = found.isArchive ? await readArchive() : await readText(found);
     // A packaged chart has its dependencies in it.
-    const repositories = found.isArchive
-      ? []
-      : repositoriesOf(text, requirements && Buffer.from(requirements).toString("utf8"));
+    const required = found.isArchive ? undefined : requirementsOf(listing, path);
+    const requirements = required && (await readText(required));
+    const file = await readChartFile(deps.readChart, { chart: text, requirements }, where);
+    const { name, version } = file;
+    const repositories = found.isArchive ? [] : file.repositories;
     const keys = new Set(listing.objects.map(({ key }) => key));
     const present = presentValuesFiles(
       spec,

@@ -27,6 +27,7 @@ import {
 } from "../fluxsource/index.ts";
 import { chartLocation, helmRepositoryAccess, isRegistry } from "../helmrepository/index.ts";
 import type { ChartFromSource, ChartRequest } from "./chart-source.ts";
+import type { Provenance } from "./provenance.ts";
 
 /** Only another index or another reference to a chart can help. */
 const invalidReferences: ReadonlySet<string> = new Set([
@@ -80,6 +81,7 @@ export function chartsOfHelmRepositories(deps: {
       const conditions = await verifyChart(deps.artifacts, pin, access, { spec, secret, signal });
       return {
         ...(conditions !== undefined && { conditions }),
+        ...(pin.kind === "oci" && { provenance: [verifiedBy(spec)] }),
         name: spec.chart,
         pin: built,
         digest: archiveDigest(pin) ?? digestOf(pin),
@@ -87,6 +89,11 @@ export function chartsOfHelmRepositories(deps: {
       };
     },
   };
+}
+
+/** Of a chart that was verified if it had to be. */
+function verifiedBy({ verify }: HelmChartSpec): Provenance[number] {
+  return verify?.secretRef === undefined ? {} : { verifiedBy: verify.secretRef.name };
 }
 
 async function verifyChart(

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { HelmChartSpec } from "@flotilla/shared/flux";
 import { describe, test } from "vitest";
-import { presentValuesFiles, treeChartVersion } from "./tree-chart.ts";
+import { presentValuesFiles, rejectManyValuesFiles, treeChartVersion } from "./tree-chart.ts";
 
 const chartSpec: HelmChartSpec = {
   chart: "charts/a",
@@ -61,6 +61,20 @@ describe("values files of a HelmChart", () => {
     assert.throws(() => presentValuesFiles(spec, exists, "commit 1 of https://x"), {
       reason: "ValuesFilesError",
       message: /commit 1 of https:\/\/x has no values file gone\.yaml/,
+    });
+  });
+
+  test("are a hundred at most, also where the definition has no limit", () => {
+    const files = (count: number) => ({
+      ...chartSpec,
+      valuesFiles: Array.from({ length: count }, () => "zeros.yaml"),
+    });
+
+    rejectManyValuesFiles(files(100));
+    assert.throws(() => rejectManyValuesFiles(files(101)), {
+      reason: "ValuesFilesError",
+      stalls: true,
+      message: /^spec\.valuesFiles has 101 files, more than the limit of 100/,
     });
   });
 

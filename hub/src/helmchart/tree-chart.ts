@@ -1,5 +1,5 @@
 /** What a chart of a tree of files gets: its version, its values files, and whether it is made again. Pure. */
-import type { HelmChart, HelmChartSpec } from "@flotilla/shared/flux";
+import { type HelmChart, type HelmChartSpec, maxValuesFiles } from "@flotilla/shared/flux";
 import { pinnedVersion, type TreePin } from "@flotilla/shared/source";
 import { SourceError } from "../fluxsource/index.ts";
 
@@ -34,7 +34,8 @@ export function presentValuesFiles(
   where: string,
 ): readonly string[] {
   const present = valuesFiles.filter(exists);
-  const missing = valuesFiles.find((file) => !present.includes(file));
+  const found = new Set(present);
+  const missing = valuesFiles.find((file) => !found.has(file));
   if (missing !== undefined && ignoreMissingValuesFiles !== true)
     throw new SourceError(
       "ValuesFilesError",
@@ -42,6 +43,16 @@ export function presentValuesFiles(
       { condition: "BuildFailed", stalls: true },
     );
   return present;
+}
+
+/** Throws a SourceError for more files than the definition allows: the definitions of Flux have no limit. */
+export function rejectManyValuesFiles({ valuesFiles = [] }: HelmChartSpec): void {
+  if (valuesFiles.length > maxValuesFiles)
+    throw new SourceError(
+      "ValuesFilesError",
+      `spec.valuesFiles has ${valuesFiles.length} files, more than the limit of ${maxValuesFiles}: merge some of them`,
+      { condition: "BuildFailed", stalls: true },
+    );
 }
 
 /** The pin of before when a chart of an equal version is not made again: until the HelmChart itself changes, as in Flux. */

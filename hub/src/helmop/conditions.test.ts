@@ -1,9 +1,16 @@
 import assert from "node:assert/strict";
-import type { BundleDeploymentStatus, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import {
+  type BundleDeploymentStatus,
+  type BundleState,
+  bundleStates,
+  type HelmOp,
+  type HelmOpStatus,
+} from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import { describe, test } from "vitest";
 import {
   aBundle,
+  aCluster,
   accepted,
   aDeployment,
   aggregated,
@@ -29,6 +36,12 @@ const waiting = paris({});
 const starting = paris({ appliedDeploymentID: digestA, ready: false });
 const ready = paris({ appliedDeploymentID: digestA, ready: true });
 const failed = paris({ conditions: [{ type: "Deployed", status: "False", message: "no" }] });
+const exceeded = paris({
+  conditions: [
+    { type: "Deployed", status: "False", message: "no" },
+    { type: "Stalled", status: "True", reason: "RetriesExceeded", message: "no" },
+  ],
+});
 const upgrading = paris({ appliedDeploymentID: digestA, ready: true }, digestB);
 
 const made = { bundle: decidedBundle(aBundle()) };
@@ -107,7 +120,17 @@ const stories: readonly (readonly [story: string, steps: readonly Step[]])[] = [
     "that cannot be installed",
     [
       ["it is dispatched", { ...made, ...waiting }, "True", "False"],
-      ["the cluster rejects it", { ...made, ...failed }, "False", "False"],
+      ["the cluster rejects it, and it is retried", { ...made, ...failed }, "True", "False"],
+      ["it is ready", { ...made, ...ready }, "False", "False"],
+    ],
+  ],
+  [
+    "whose retries are exceeded",
+    [
+      ["it is dispatched", { ...made, ...waiting }, "True", "False"],
+      ["it is retried", { ...made, ...failed }, "True", "False"],
+      ["no retries are left", { ...made, ...exceeded }, "False", "True"],
+      ["a newer version is dispatched", { ...made, ...upgrading }, "True", "False"],
     ],
   ],
   [
@@ -145,11 +168,54 @@ function statusOf(helmOp: HelmOp, inputs: Omit<HelmOpInputs, "helmOp" | "now">):
   return status;
 }
 
+const paused = aDeployment("oslo", {
+  spec: { deploymentID: digestA, stagedDeploymentID: digestB },
+  status: { appliedDeploymentID: digestA, ready: true },
+});
+
+/** By the state of the only cluster, as the roll-up makes it; the HelmOp was settled before. */
+const inEachState: Readonly<Record<BundleState, readonly [ReturnType<typeof paris>, string]>> = {
+  Ready: [ready, "False"],
+  ErrApplied: [failed, "True"],
+  WaitApplied: [waiting, "True"],
+  OutOfSync: [aggregated([paused]), "True"],
+  Pending: [aggregated([], 1), "True"],
+  NotReady: [starting, "False"],
+  Modified: [paris({ appliedDeploymentID: digestA, ready: true, nonModified: false }), "False"],
+  Offline: [aggregated([aDeployment("paris")], 0, [aCluster("paris")]), "False"],
+};
+
 describe("conditions that programs wait for", () => {
+  test.each(bundleStates)("Reconciling while its only cluster is %s", (state) => {
+    const [found, expected] = inEachState[state];
+    const settled = {
+      ...polled,
+      status: statusOf(decidedHelmOp(polled, accepted), { ...made, ...ready }),
+    };
+    const { conditions, display } = statusOf(decidedHelmOp(settled, accepted), {
+      ...made,
+      ...found,
+    });
+
+    assert.equal(display?.state ?? "Ready", state);
+    assert.equal(findCondition(conditions, "Reconciling")?.status, expected);
+  });
+
   test("Stalled has the reason of Polled", () => {
     const status = statusOf(decidedHelmOp(polled, pollFailed), { ...made, ...ready });
     const { reason, message } = findCondition(status.conditions, "Stalled") ?? {};
     assert.deepEqual([reason, message], ["Stalled", "could not get a chart version: 500"]);
+  });
+
+  test("Stalled has the reason of its releases, unless it has one of its own", () => {
+    const of = (decision: HelmOpDecision) =>
+      findCondition(
+        statusOf(decidedHelmOp(polled, decision), { ...made, ...exceeded }).conditions,
+        "Stalled",
+      );
+    assert.equal(of(accepted)?.reason, "RetriesExceeded");
+    assert.match(of(accepted)?.message ?? "", /^1 of 1 clusters; fleet-default\/paris: no$/);
+    assert.equal(of(pollFailed)?.reason, "Stalled");
   });
 
   test("Reconciling has the reason of Ready", () => {

@@ -1,9 +1,17 @@
 /** The conditions of a HelmOp except Ready, from its status. Pure. */
 
-import type { BundleSummary, Condition, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import {
+  type BundleState,
+  type BundleSummary,
+  bundleStates,
+  type Condition,
+  type HelmOp,
+  type HelmOpStatus,
+} from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
-import { type ConditionState, chartNotResolved, remarksOn } from "../frontend/index.ts";
+import { type ConditionState, remarksOn } from "../frontend/index.ts";
 import { attemptText, notesOn, pollingIntervalMs } from "../resolve/index.ts";
+import { countIn } from "../summary/index.ts";
 import { resolutionStateOf } from "./decided-status.ts";
 
 export interface ConditionInputs {
@@ -12,6 +20,8 @@ export interface ConditionInputs {
   readonly status: HelmOpStatus;
   readonly ready: ConditionState;
   readonly summary: BundleSummary;
+  /** Stalled=True of its releases. */
+  readonly releases?: NewCondition | undefined;
   /** Remarks on the archives that the clusters report. */
   readonly differing: string | undefined;
 }
@@ -20,9 +30,11 @@ export interface ConditionInputs {
 export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition[] {
   const { helmOp, status, ready, summary } = inputs;
   const isObserved = status.observedGeneration === helmOp.metadata.generation;
-  const stalled = isObserved
+  const own = isObserved
     ? stalledCondition(helmOp, status)
     : findCondition(status.conditions, "Stalled");
+  // The reason of the HelmOp itself comes first: nothing reaches its releases before it is gone.
+  const stalled = own?.status === "True" || !isObserved ? own : (inputs.releases ?? own);
   const polled = isObserved
     ? polledCondition(helmOp, status)
     : findCondition(status.conditions, "Polled");
@@ -76,8 +88,7 @@ function problemOf(status: HelmOpStatus): string | undefined {
 
 /** Not accepted for another reason than a failed request to its source: no attempt is made. */
 function isRejected(status: HelmOpStatus): boolean {
-  const accepted = currentAccepted(status);
-  return accepted?.status === "False" && accepted.reason !== chartNotResolved;
+  return status.rejectedCode !== undefined && currentAccepted(status)?.status === "False";
 }
 
 function currentAccepted({ conditions, observedGeneration }: HelmOpStatus): Condition | undefined {
@@ -115,16 +126,29 @@ function reconcilingCondition(
   return { type: "Reconciling", status: "True", reason: ready.reason, message: ready.message };
 }
 
+/** Whether a state ends by itself. `during a rollout`: a workload that fails later starts none. */
+const progress: Readonly<Record<BundleState, boolean | "during a rollout">> = {
+  // It is tried again, or waits for a change in its cluster; Stalled says that it is not.
+  ErrApplied: true,
+  ...{ WaitApplied: true, OutOfSync: true, Pending: true },
+  NotReady: "during a rollout",
+  Modified: false,
+  // It may never reconnect.
+  Offline: false,
+  Ready: false,
+};
+
 function isInProgress(
-  ready: ConditionState,
-  { pending = 0, waitApplied = 0, outOfSync = 0, notReady = 0 }: BundleSummary,
+  { status, reason }: ConditionState,
+  summary: BundleSummary,
   before: HelmOpStatus,
 ): boolean {
-  // An offline cluster may never reconnect: nothing is in progress until then.
-  if (ready.status === "True" || ready.reason === "Offline") return false;
-  // A deployment that failed is retried.
-  if (ready.status === "Unknown" || ready.reason === "Error") return true;
-  if (pending + waitApplied + outOfSync > 0) return true;
-  // A workload that is not ready belongs to a running rollout; it does not start one when it fails later.
-  return notReady > 0 && findCondition(before.conditions, "Reconciling")?.status !== "False";
+  if (status === "True" || reason === "Offline") return false;
+  // It is being resolved, or its Bundle is not accepted yet.
+  if (status === "Unknown" || reason === "Error") return true;
+  const wasInProgress = findCondition(before.conditions, "Reconciling")?.status !== "False";
+  return bundleStates.some((state) => {
+    const ends = progress[state];
+    return (ends === "during a rollout" ? wasInProgress : ends) && countIn(summary, state) > 0;
+  });
 }

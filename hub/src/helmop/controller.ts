@@ -12,6 +12,7 @@ import {
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
+import type { HubRules } from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,
@@ -21,7 +22,7 @@ import {
 import type { Publisher } from "../status/index.ts";
 import { helmOpReconciler } from "./reconcile.ts";
 
-export interface HelmOpControllerDeps extends ControllerDeps {
+export interface HelmOpControllerDeps extends ControllerDeps, HubRules {
   readonly statuses: Publisher<HelmOpStatus, HelmOp>;
   readonly access: ChartAccess;
   /** The Secrets that HelmOps refer to. */

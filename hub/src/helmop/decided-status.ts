@@ -43,6 +43,7 @@ export function rejectedStatus(
   return {
     ...status,
     observedGeneration,
+    rejectedCode: error.code,
     ...handledFields(requested),
     ...(requested.reconcile !== undefined && {
       polling: { ...status?.polling, requestFailed: true },
@@ -71,7 +72,7 @@ export function resolvedStatus(
   { state, remarks, open, now }: Resolved,
 ): HelmOpStatus {
   const { pins, attempt, lastPollTime, pinCheck } = state;
-  const { pins: _, pinCheck: __, ...kept } = status ?? {};
+  const { pins: _, pinCheck: __, rejectedCode: ___, ...kept } = status ?? {};
   const observedGeneration = generationOf(helmOp);
   const own = entryFor(pins, chartReferenceOf(helmOp.spec.helm ?? {}))?.pin;
   const isPinned = isAllPinned(helmOp, state);

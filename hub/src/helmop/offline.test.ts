@@ -100,7 +100,7 @@ describe("a HelmOp that targets offline clusters", () => {
         "ErrApplied",
         /^ErrApplied\(1\) \[Cluster fleet-default\/d: no chart\]; Offline\(2\) \[Cluster fleet-default\/e: no agent/,
       ],
-      "False",
+      "True",
     ],
     [
       "continues its rollout in the other clusters",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ChartPin } from "@flotilla/shared/api";
-import { bundleFinalizer, helmOpLabel } from "@flotilla/shared/api/names";
+import { bundleFinalizer, createdByNameLabel, helmOpLabel } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import { chartReferenceOf, chartReferences, entryFor } from "../frontend/index.ts";
 import { aHelmOp, httpPin } from "../testing/index.ts";
@@ -51,7 +51,10 @@ describe("the chart references of a HelmOp", () => {
 describe("the Bundle of a HelmOp", () => {
   test("has the HelmOp's name, its labels for Bundles, and none of its own labels", () => {
     const bundle = planBundle(
-      aHelmOp({ labels: { team: "a", [helmOpLabel]: "forged" } }, { labels: { mine: "x" } }),
+      aHelmOp(
+        { labels: { team: "a", [helmOpLabel]: "forged", [createdByNameLabel]: "me" } },
+        { labels: { mine: "x" } },
+      ),
       [ownPin],
     );
 

@@ -13,14 +13,17 @@ import {
 } from "@flotilla/shared/api";
 import {
   bundleFinalizer,
-  forceRequestAnnotation,
+  createdByNameLabel,
   helmOpLabel,
-  reconcileRequestAnnotation,
-  resetRequestAnnotation,
   targetName,
 } from "@flotilla/shared/api/names";
 import { pinnedVersion } from "@flotilla/shared/source";
-import { type ChartReference, chartReferenceOf, entryFor } from "../frontend/index.ts";
+import {
+  type ChartReference,
+  chartReferenceOf,
+  entryFor,
+  requestAnnotations,
+} from "../frontend/index.ts";
 
 /** The target of a HelmOp without targets: the ClusterGroup `default` of its namespace, as in Fleet. */
 const defaultTarget: BundleTarget = { name: "default", clusterGroup: "default" };
@@ -47,7 +50,8 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
     metadata: {
       name: helmOp.metadata.name,
       ...(helmOp.metadata.namespace !== undefined && { namespace: helmOp.metadata.namespace }),
-      labels: { ...labels, [helmOpLabel]: helmOp.metadata.name },
+      labels: { ...withoutDeprecated(labels), [helmOpLabel]: helmOp.metadata.name },
+      // They stay open while the HelmOp is suspended.
       ...(helmOp.spec.suspend !== true && requestAnnotations(helmOp)),
       finalizers: [bundleFinalizer],
     },
@@ -77,15 +81,10 @@ export function planBundle(helmOp: HelmOp, pins: readonly ChartPin[], caBundle?:
   };
 }
 
-/** Requests of users, which stay open while the HelmOp is suspended. */
-function requestAnnotations({ metadata }: HelmOp): Pick<Bundle["metadata"], "annotations"> {
-  const annotations = Object.fromEntries(
-    [reconcileRequestAnnotation, forceRequestAnnotation, resetRequestAnnotation].flatMap((name) => {
-      const value = metadata.annotations?.[name] ?? "";
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
-  return Object.keys(annotations).length === 0 ? {} : { annotations };
+/** The Bundle controller removes it, and both would write for ever. */
+function withoutDeprecated(labels: HelmOp["spec"]["labels"]): Record<string, string> {
+  const { [createdByNameLabel]: _, ...kept } = labels ?? {};
+  return kept;
 }
 
 /**

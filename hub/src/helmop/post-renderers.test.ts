@@ -67,8 +67,8 @@ describe("a patch is rejected", () => {
   });
 });
 
-test("patches beyond 64 KiB are left to kustomize", () => {
-  const patches = [{ patch: `${object}data: {a: ${"a".repeat(64 * 1024)}}` }, { patch: "hello" }];
+test("patches beyond 16 KiB are left to kustomize", () => {
+  const patches = [{ patch: `${object}data: {a: ${"a".repeat(16 * 1024)}}` }, { patch: "hello" }];
 
   assert.equal(postRendererProblem({ postRenderers: [{ kustomize: { patches } }] }), undefined);
 });

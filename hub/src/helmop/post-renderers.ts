@@ -4,8 +4,8 @@ import { messageOf } from "@flotilla/shared/errors";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import * as z from "zod";
 
-/** Characters of all patches of an object that are validated here; kustomize validates all of them on the agents. */
-const validatedCharacters = 64 * 1024;
+/** Characters of all patches of an object that are validated here, in each reconcile, which does nothing else then; kustomize validates all of them on the agents. */
+const validatedCharacters = 16 * 1024;
 
 /** The first patch that kustomize would reject in every cluster; undefined: none. */
 export function postRendererProblem({

@@ -50,6 +50,7 @@ export function createHelmOpPublisher({
       const rolledUp = rollUpBundle(sources, isOther ? undefined : key, {
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
+        lastSuccess: helmOp.status?.lastSuccess,
       });
       return helmOpFrontEnd.status({
         helmOp,

@@ -245,7 +245,7 @@ describe("a HelmOp whose chart cannot be resolved", () => {
       [accepted?.status, accepted?.reason, accepted?.message],
       [
         "False",
-        "ChartNotResolved",
+        "Error",
         "could not get a chart version: GET index.yaml: connection refused; retrying at 2026-01-01T00:00:07Z",
       ],
     );

@@ -18,7 +18,14 @@ import {
   type WriteBundleDeps,
   writeBundle,
 } from "../frontend/index.ts";
-import { limitsRepositories, mergePolicies, violationOf, withDefaults } from "../policy/index.ts";
+import {
+  type HubRules,
+  limitsRepositories,
+  mergePolicies,
+  usedByHelmOp,
+  violationOf,
+  withDefaults,
+} from "../policy/index.ts";
 import {
   type ChartAccess,
   type ChartResolver,
@@ -41,7 +48,7 @@ import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./
 import { addHelmOpFinalizer, type FinalizerDeps, finalize } from "./finalizer.ts";
 import { helmOpFrontEnd } from "./front-end.ts";
 
-export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps {
+export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, HubRules {
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly statuses: Pick<Publisher<HelmOpStatus, HelmOp>, "current" | "publish">;
@@ -64,13 +71,14 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     }
     const policy = mergePolicies(
       deps.policies.byIndex(byNamespace, written.metadata.namespace ?? ""),
+      deps,
     );
     const helmOp = withDefaults(policy, written);
     const status = statuses.current(written);
     recordRemarks(events, helmOp, status);
     const invalid =
       helmOpFrontEnd.validate(helmOp) ??
-      violationOf(policy, helmOp, deps.patterns) ??
+      violationOf([policy], usedByHelmOp(helmOp), deps.patterns) ??
       nameTaken(helmOp);
     if (invalid !== undefined) return reject(written, helmOp, invalid);
     const showsResponses = limitsRepositories(policy);

@@ -1,5 +1,11 @@
 /** The status of a HelmOp: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
-import type { Bundle, BundleSummary, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import type {
+  Bundle,
+  BundleSummary,
+  HelmOp,
+  HelmOpStatus,
+  LastSuccess,
+} from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
 import { type ConditionState, chartReferenceOf, entryFor } from "../frontend/index.ts";
 import { isUrgentChange } from "../status/index.ts";
@@ -25,6 +31,10 @@ export interface HelmOpInputs {
   readonly offline: OfflineClusters;
   /** Of its releases. */
   readonly conditions: readonly NewCondition[];
+  /** Stalled=True, when none of its releases that failed is tried again by itself. */
+  readonly stalled?: NewCondition | undefined;
+  /** What was last released in all its clusters. */
+  readonly lastSuccess?: LastSuccess | undefined;
   /** What the clusters have installed. */
   readonly archives: Archives;
   /** The objects of its Bundle over all clusters, and by cluster, within bounds. */
@@ -39,16 +49,17 @@ const optional: ReadonlySet<string> = new Set(["Polled", ...releaseConditionType
 
 /** Undefined until the HelmOp was reconciled once. */
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
-  const { helmOp, bundle, summary, aggregate, offline, archives, now } = inputs;
+  const { helmOp, bundle, summary, aggregate, offline, archives, lastSuccess, now } = inputs;
   const { status } = helmOp;
   if (status?.observedGeneration === undefined) return undefined;
-  const { offlineClusterCount: _, offlineClusters: __, ...kept } = status;
+  const { offlineClusterCount: _, offlineClusters: __, lastSuccess: ___, ...kept } = status;
   const { observedGeneration } = status;
   const own = helmOpConditions({
     helmOp,
     status,
     ready: readyState(inputs, status),
     summary,
+    releases: inputs.stalled,
     differing: differingArchives(archives, bundle?.status?.uncheckedContents ?? {}),
   });
   const desired = [...own, ...inputs.conditions].map((condition) => ({
@@ -59,6 +70,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
   return {
     ...kept,
     ...rollUp(summary, aggregate, offline),
+    ...(lastSuccess !== undefined && { lastSuccess }),
     resources: inputs.resources,
     perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions: setConditions(status.conditions ?? [], desired, now).filter(

@@ -103,6 +103,12 @@ const invalid: readonly (readonly [
     "HELMOP_INVALID",
     /spec\.helm is empty: name a chart/,
   ],
+  [
+    "no repo and no chart, beside other options",
+    { helm: { repo: "", chart: "", version: "1.x", values: { a: 1 } } },
+    "CHART_SOURCE_INVALID",
+    /helm\.repo and helm\.chart are empty/,
+  ],
   ["no chart", { helm: { repo: helm.repo } }, "CHART_SOURCE_INVALID", /helm\.chart is empty/],
   [
     "an archive with a version",

@@ -1,11 +1,14 @@
 /** The chart of a HelmRelease: which source it refers to, and what that source has. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import type { SourceAccess } from "@flotilla/shared/api";
+import type { SourceAccess, SourceProvenance } from "@flotilla/shared/api";
+import { fluxOwnerLabels } from "@flotilla/shared/api/names";
 import type { HelmChart, HelmRelease } from "@flotilla/shared/flux";
 import { helmCharts } from "@flotilla/shared/flux";
 import { apiVersionOf, keyOf, type ObjectKey, type ObjectRef } from "@flotilla/shared/kube/objects";
 import type { Pin } from "@flotilla/shared/source";
 import { pinnedVersion } from "@flotilla/shared/source";
+
+import type { SecretSource } from "./shared-sources.ts";
 
 export interface ChartSourceRef extends Required<ObjectRef> {
   readonly kind: "HelmChart" | "OCIRepository";
@@ -19,23 +22,23 @@ export interface ReleaseChart {
   readonly repo: string;
   readonly chart: string;
   readonly pin: Pin;
+  /** Absent: an earlier version resolved the pin. */
+  readonly provenance?: readonly SourceProvenance[] | undefined;
   readonly access: SourceAccess;
   readonly included?: readonly SourceAccess[] | undefined;
-  /** Of the repositories that the chart has dependencies from. */
+  /** Of the repositories that the chart has dependencies from, where access to them needs anything. */
   readonly dependencies?: readonly SourceAccess[] | undefined;
+  /** The addresses of all of them. */
+  readonly repositories?: readonly string[] | undefined;
+  /** All that it is accessed with Secrets of. */
+  readonly secretSources?: readonly SecretSource[];
 }
-
-/** On a generated HelmChart, as in Flux: the HelmRelease that it was made for. */
-const ownerLabels = {
-  name: "helm.toolkit.fluxcd.io/name",
-  namespace: "helm.toolkit.fluxcd.io/namespace",
-} as const;
 
 /** The labels of Flux for everything that is made for a HelmRelease. */
 export function ownerLabelsOf({ metadata }: HelmRelease): Readonly<Record<string, string>> {
   return {
-    [ownerLabels.name]: metadata.name,
-    [ownerLabels.namespace]: metadata.namespace ?? "",
+    [fluxOwnerLabels.name]: metadata.name,
+    [fluxOwnerLabels.namespace]: metadata.namespace ?? "",
   };
 }
 
@@ -84,8 +87,8 @@ export function generatedChart(release: HelmRelease): HelmChart | undefined {
 export function isGeneratedFor({ metadata }: HelmChart, release: HelmRelease): boolean {
   return isDeepStrictEqual(
     {
-      name: metadata.labels?.[ownerLabels.name],
-      namespace: metadata.labels?.[ownerLabels.namespace],
+      name: metadata.labels?.[fluxOwnerLabels.name],
+      namespace: metadata.labels?.[fluxOwnerLabels.namespace],
     },
     { name: release.metadata.name, namespace: release.metadata.namespace },
   );

@@ -12,6 +12,7 @@ import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
 import type { ReconcileDurations } from "../metrics/index.ts";
+import type { HubRules } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { chartSourceOf } from "./chart.ts";
@@ -21,7 +22,7 @@ import { helmReleaseReconciler } from "./reconcile.ts";
 import { isReadAgain, isSettled } from "./source-change.ts";
 import type { ValidationOptions } from "./validate.ts";
 
-export interface HelmReleaseControllerDeps extends ControllerDeps {
+export interface HelmReleaseControllerDeps extends ControllerDeps, HubRules {
   readonly flux: FluxInformers;
   readonly statuses: Publisher<HelmReleaseStatus, HelmRelease>;
   readonly patterns: Patterns;
@@ -47,7 +48,15 @@ const byDeletion = defineIndex<HelmRelease>("deletion", ({ metadata }) =>
 const deleting = "deleting";
 
 /** HelmReleases by the namespaces whose Policies they obey. */
-const byPolicyNamespace = defineIndex<HelmRelease>("policyNamespace", policyNamespacesOf);
+const byPolicyNamespace = defineIndex<HelmRelease>("policyNamespace", (release) => [
+  ...new Set([...policyNamespacesOf(release), ...sourceNamespaceOf(release)]),
+]);
+
+/** Whose Policies judge the use of its Secrets. */
+function sourceNamespaceOf(release: HelmRelease): readonly string[] {
+  const ref = chartSourceOf(release);
+  return ref === undefined ? [] : [ref.namespace];
+}
 
 /** HelmReleases by the namespace of their HelmChart, whose HelmRepositories its dependencies are accessed with. */
 const byChartNamespace = defineIndex<HelmRelease>("chartNamespace", (release) => {

@@ -142,6 +142,7 @@ describe("the dependencies of a chart from Git are accessed", () => {
     prepare(given);
     const found = findChart({ flux: given.flux, signer }, release);
     assert.ok(!("reason" in found), "reason" in found ? found.message : "");
+    assert.deepEqual(found.repositories, read === artifact ? [address] : []);
     return found.dependencies;
   }
 

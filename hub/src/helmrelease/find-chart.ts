@@ -1,4 +1,5 @@
 /** Finds what the source of a HelmRelease's chart has now. Reads caches, and changes nothing. */
+import type { SourceProvenance } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import { keyOf } from "@flotilla/shared/kube/objects";
@@ -10,10 +11,17 @@ import {
   dependenciesOfArtifact,
   pinOfArtifact,
   problemOfArtifact,
+  provenanceOfArtifact,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { type ChartSourceRef, chartSourceOf, isGeneratedFor, type ReleaseChart } from "./chart.ts";
-import { accessOf, dependenciesOf, type FluxSources, includedOf } from "./source-access.ts";
+import {
+  accessOf,
+  dependenciesOf,
+  type FluxSources,
+  includedOf,
+  secretSourcesOf,
+} from "./source-access.ts";
 
 export interface FindChartDeps {
   readonly flux: FluxSources & { readonly helmCharts: Pick<FluxInformers["helmCharts"], "store"> };
@@ -56,12 +64,19 @@ function chartOf({ flux, signer }: FindChartDeps, ref: ChartSourceRef): ReleaseC
   const key = keyOf({ namespace: ref.namespace, name });
   const access = accessOf(flux, kind, ref.namespace, name);
   if (access === undefined) return notReady(`there is no ${kind} ${key}`);
-  if (pin.kind === "oci") return { pin, access, repo: pin.repository, chart: "" };
+  const source = { kind, namespace: ref.namespace, name };
+  const provenance = provenanceOf("HelmChart", chart, signer);
+  if (pin.kind === "oci") {
+    const secretSources = secretSourcesOf(flux, source);
+    return { pin, provenance, access, repo: pin.repository, chart: "", secretSources };
+  }
   const repositories = dependenciesOfArtifact(chart, chart.status?.artifact, signer) ?? [];
   return {
-    ...{ pin, access, repo: access.url ?? "", chart: chart.spec.chart },
+    secretSources: secretSourcesOf(flux, source, repositories),
+    ...{ pin, provenance, access, repo: access.url ?? "", chart: chart.spec.chart },
     included: kind === "GitRepository" ? includedOf(flux, ref.namespace, name) : [],
     dependencies: dependenciesOf(flux, ref.namespace, repositories),
+    repositories,
   };
 }
 
@@ -75,7 +90,23 @@ function repositoryOf(
   const access = accessOf(flux, "OCIRepository", ref.namespace, ref.name);
   if (access === undefined) return notReady(`OCIRepository '${keyOf(ref)}' has no spec`);
   const repo = pin.kind === "oci" ? pin.repository : (access.url ?? "");
-  return { repo, chart: "", pin, access };
+  const provenance = provenanceOf("OCIRepository", repository, signer);
+  return { repo, chart: "", pin, provenance, access, secretSources: secretSourcesOf(flux, ref) };
+}
+
+/** As Bundles have it. */
+function provenanceOf(
+  kind: ChartSourceRef["kind"],
+  source: SourceObject | undefined,
+  signer: FindChartDeps["signer"],
+): readonly SourceProvenance[] | undefined {
+  if (source === undefined) return undefined;
+  const { namespace } = source.metadata;
+  const found = provenanceOfArtifact(kind, source.metadata, source.status?.artifact, signer);
+  return found?.map(({ ref, verifiedBy }) => ({
+    ...(ref !== undefined && { ref }),
+    ...(verifiedBy !== undefined && { verifiedBy: `${namespace}/${verifiedBy}` }),
+  }));
 }
 
 function pinOf(

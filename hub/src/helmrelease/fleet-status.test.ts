@@ -36,7 +36,7 @@ const names = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, at) => `${prefix}-${String(at).padStart(3, "0")}`);
 
 /** The status of a HelmRelease with these deployments, by the publisher's own steps. */
-function statusOf(deployments: readonly BundleDeployment[]) {
+function statusOf(deployments: readonly BundleDeployment[], differing?: string) {
   const release = aHelmRelease();
   const store = createStore<BundleDeployment>();
   for (const each of deployments) store.set(each);
@@ -44,7 +44,7 @@ function statusOf(deployments: readonly BundleDeployment[]) {
   const status = helmReleaseStatus({
     release: { ...release, status: decidedStatus(release, undefined, { chart: resolvedWeb, now }) },
     bundle: decidedBundle(aBundle(), { targets: deployments.length }),
-    ...{ summary, offline, conditions, now },
+    ...{ summary, offline, conditions, differing, now },
     deployments: worstDeployments(aggregate, store, 20),
     clusterOf: (deployment) =>
       releaseCluster(deployment, refOf(clusterKeyOf(deployment)), { isOffline: false, since: "" }),
@@ -101,6 +101,17 @@ describe("the status of a HelmRelease on a fleet", () => {
     assert.equal(first, "Reconciling=True ProgressingWithRetry");
     assert.match(second ?? "", /^Ready=False /);
     assert.equal(status.observedGeneration, undefined);
+  });
+
+  test("is Ready with a remark when clusters received different bytes", () => {
+    const status = statusOf(
+      [ready("paris"), ready("oslo")],
+      "clusters got different archives of x",
+    );
+    const found = status.conditions?.find(({ type }) => type === "Ready");
+    assert.ok(found !== undefined);
+    assert.equal(found.status, "True");
+    assert.match(found.message, /; clusters got different archives of x$/);
   });
 
   test("is Progressing while clusters have not reported", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 import { test } from "vitest";
-import { releaseOptions } from "./options.ts";
+import { chosenMethods, releaseOptions } from "./options.ts";
 import { aHelmRelease } from "./testing/index.ts";
 
 function optionsOf(spec: Partial<HelmReleaseSpec>) {
@@ -33,6 +33,19 @@ test("without options it has Flux's defaults, and not Fleet's", () => {
     uninstall: { disableWait: false },
     driftDetection: { mode: "disabled" },
   });
+});
+
+test("a method is chosen where the HelmRelease has it, or the action before with auto", () => {
+  const cases: readonly (readonly [Partial<HelmReleaseSpec>, readonly string[]])[] = [
+    [{}, []],
+    [{ install: { serverSideApply: false }, upgrade: { serverSideApply: "auto" } }, []],
+    [{ install: { serverSideApply: true } }, ["install", "upgrade", "rollback"]],
+    [{ upgrade: { serverSideApply: "enabled" } }, ["upgrade", "rollback"]],
+    [{ install: { serverSideApply: true }, upgrade: { serverSideApply: "disabled" } }, ["install"]],
+    [{ rollback: { serverSideApply: "enabled" } }, ["rollback"]],
+  ];
+  for (const [spec, expected] of cases)
+    assert.deepEqual(chosenMethods({ interval: "1m", ...spec }), expected);
 });
 
 const background = { deletionPropagation: "background" } as const;

@@ -1,5 +1,5 @@
 /** The options of a HelmRelease as those of a Bundle, with Flux's defaults where they differ from Fleet's. Pure. */
-import type { BundleSpec } from "@flotilla/shared/api";
+import type { BundleOrigin, BundleSpec } from "@flotilla/shared/api";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 
 type Options = Pick<
@@ -59,12 +59,37 @@ export function releaseOptions(spec: HelmReleaseSpec): Options {
   };
 }
 
+/** The actions for which server-side apply is not the default, but what the HelmRelease says; `auto` is what the action before says. */
+export function chosenMethods({
+  install,
+  upgrade,
+  rollback,
+}: HelmReleaseSpec): NonNullable<BundleOrigin["chosenMethods"]> {
+  const isInstall = install?.serverSideApply === true;
+  const isUpgrade = isChosen(upgrade, isInstall);
+  const isRollback = isChosen(rollback, isUpgrade);
+  return [
+    ...(isInstall ? (["install"] as const) : []),
+    ...(isUpgrade ? (["upgrade"] as const) : []),
+    ...(isRollback ? (["rollback"] as const) : []),
+  ];
+}
+
+function isChosen(action: MethodOption | undefined, before: boolean): boolean {
+  const { serverSideApply = "auto" } = action ?? {};
+  return serverSideApply === "auto" ? before : serverSideApply === "enabled";
+}
+
+interface MethodOption {
+  readonly serverSideApply?: "enabled" | "disabled" | "auto" | undefined;
+}
+
 /**
  * Helm forces no conflicts where it chooses the method itself, and an upgrade would fail by any field that somebody else has changed.
  * `auto` is the method of the revision before.
  */
 function applyMethod(
-  action: { readonly serverSideApply?: "enabled" | "disabled" | "auto" | undefined } | undefined,
+  action: MethodOption | undefined,
   before: "enabled" | "disabled",
 ): "enabled" | "disabled" {
   const { serverSideApply = "auto" } = action ?? {};

@@ -55,6 +55,7 @@ test("the Bundle has the name of its kind, the pin, and the HelmRelease as its o
   assert.deepEqual(spec.helmOpOptions, {
     pins: [{ repo: resolvedWeb.repo, chart: "web", version: "1.2.9", pin: resolvedWeb.pin }],
     origin: {
+      ...{ uid: "uid-web", generation: 1 },
       kind: "HelmRelease",
       name: "web",
       clusterNamespace: "fleet-local",
@@ -165,7 +166,7 @@ test("persistentClient changes nothing, because each run of Helm has a client of
   assert.deepEqual(plan({ persistentClient: false }), plan());
 });
 
-test("metadata for all objects has Flux's labels of the owner besides, which win", () => {
+test("metadata for all objects has Flux's labels of the owner besides, which agents do not set", () => {
   const { spec } = plan({
     commonMetadata: {
       labels: { team: "a", "helm.toolkit.fluxcd.io/name": "forged" },

@@ -9,19 +9,17 @@ import {
   bundleFinalizer,
   deploymentName,
   fluxReleaseName,
-  forceRequestAnnotation,
   frontEndBundleName,
   helmReleaseLabel,
-  reconcileRequestAnnotation,
-  resetRequestAnnotation,
   shortReleaseName,
   targetName,
 } from "@flotilla/shared/api/names";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { isMap } from "@flotilla/shared/values";
+import { requestAnnotations } from "../frontend/index.ts";
 import { chartVersion, ownerLabelsOf, type ReleaseChart } from "./chart.ts";
-import { releaseOptions } from "./options.ts";
+import { chosenMethods, releaseOptions } from "./options.ts";
 import type { Placement } from "./placement.ts";
 
 /** The name of the Bundle of a HelmRelease. */
@@ -50,6 +48,7 @@ export function planBundle(
       namespace,
       name: bundleNameOf(release),
       labels: { [helmReleaseLabel]: labelValue(name) },
+      // They stay open while the HelmRelease is suspended.
       ...(spec.suspend !== true && requestAnnotations(release)),
       finalizers: [bundleFinalizer],
     },
@@ -90,21 +89,27 @@ export function releaseNameOf({ metadata }: HelmRelease, spec: HelmReleaseSpec):
 function originOf(
   { metadata }: HelmRelease,
   spec: HelmReleaseSpec,
-  { access, included = [], dependencies = [] }: ReleaseChart,
+  { access, included = [], dependencies = [], repositories = [], provenance }: ReleaseChart,
   { clusterNamespace }: Placement,
 ): BundleOrigin {
-  const { namespace = "", name } = metadata;
+  const { namespace = "", name, uid, generation } = metadata;
   const { serviceAccountName, targetNamespace, valuesFrom = [] } = spec;
+  const methods = chosenMethods(spec);
   return {
     kind: "HelmRelease",
     name,
+    ...(uid !== undefined && { uid }),
+    ...(generation !== undefined && { generation }),
     ...(clusterNamespace !== undefined && clusterNamespace !== namespace && { clusterNamespace }),
     ...(serviceAccountName !== undefined && {
       serviceAccount: `system:serviceaccount:${namespace}:${serviceAccountName}`,
     }),
     access,
+    ...(methods.length > 0 && { chosenMethods: methods }),
     ...(included.length > 0 && { included }),
     ...(dependencies.length > 0 && { dependencies }),
+    ...(repositories.length > 0 && { repositories }),
+    ...(provenance !== undefined && { provenance }),
     ...(valuesFrom.length > 0 && {
       valuesFrom: valuesFrom.map((each) => ({
         kind: each.kind,
@@ -139,17 +144,6 @@ function dependencies(
       };
     }),
   };
-}
-
-/** Requests of users, which stay open while the HelmRelease is suspended. */
-function requestAnnotations({ metadata }: HelmRelease): Pick<Bundle["metadata"], "annotations"> {
-  const annotations = Object.fromEntries(
-    [reconcileRequestAnnotation, forceRequestAnnotation, resetRequestAnnotation].flatMap((name) => {
-      const value = metadata.annotations?.[name] ?? "";
-      return value === "" ? [] : [[name, value]];
-    }),
-  );
-  return Object.keys(annotations).length === 0 ? {} : { annotations };
 }
 
 function named(target: BundleTarget, index: number): BundleTarget {

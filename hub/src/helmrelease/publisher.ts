@@ -12,7 +12,12 @@ import { type ControllerDeps, clusterKeyOf, type FluxInformers } from "../cache/
 import { offlineCheck, offlineSince } from "../clusterstate/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
-import { type Aggregates, rollUpBundle, worstDeployments } from "../summary/index.ts";
+import {
+  type Aggregates,
+  differingArchives,
+  rollUpBundle,
+  worstDeployments,
+} from "../summary/index.ts";
 import { notifiedStatus } from "./notified-status.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { releaseCluster } from "./release-cluster.ts";
@@ -67,6 +72,7 @@ export function createHelmReleasePublisher({
       const rolledUp = rollUpBundle(sources, isDeployed ? key : undefined, {
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
+        lastSuccess: release.status?.lastSuccess,
       });
       const deployments = worstDeployments(
         rolledUp.aggregate,
@@ -77,6 +83,10 @@ export function createHelmReleasePublisher({
         release,
         bundle,
         ...rolledUp,
+        differing: differingArchives(
+          aggregates.archivesOf(key),
+          bundle?.status?.uncheckedContents ?? {},
+        ),
         deployments,
         clusterOf: (deployment: BundleDeployment) =>
           releaseCluster(deployment, refOf(clusterKeyOf(deployment)), {

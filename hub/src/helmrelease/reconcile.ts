@@ -16,7 +16,7 @@ import {
   helmCharts,
   helmReleases,
 } from "@flotilla/shared/flux";
-import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
@@ -27,27 +27,41 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { keyOf, namespaces, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { asHelmOp, bundleNameTaken, writeBundle } from "../frontend/index.ts";
+import { bundleNameTaken, writeBundle } from "../frontend/index.ts";
 import { releaseMetadata } from "../notification/index.ts";
-import { type MergedPolicy, mergePolicies, recordViolation, violationOf } from "../policy/index.ts";
+import {
+  type HubRules,
+  lendersOf,
+  policiesIn,
+  recordViolation,
+  usedByBundle,
+  violationOf,
+} from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
-import { changedChart, chartSourceOf, generatedChart, isGeneratedFor } from "./chart.ts";
+import {
+  changedChart,
+  chartSourceOf,
+  generatedChart,
+  isGeneratedFor,
+  type ReleaseChart,
+} from "./chart.ts";
 import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
 import { placementOf, policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
+import { isShared, sharingProblem } from "./shared-sources.ts";
 import { isBundleOf, setSuspended } from "./suspend-bundle.ts";
 import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
-export interface HelmReleaseDeps extends FindChartDeps {
+export interface HelmReleaseDeps extends FindChartDeps, HubRules {
   readonly flux: FindChartDeps["flux"] & {
     readonly helmReleases: Pick<FluxInformers["helmReleases"], "store">;
   };
@@ -66,6 +80,9 @@ export interface HelmReleaseDeps extends FindChartDeps {
 
 /** Whether the clusters are still connected that uninstall a release; the last of its deployments reconciles it at once. */
 const uninstallCheckMs = 30_000;
+
+/** The labels of namespaces are not watched. */
+const namespaceCheckMs = 60_000;
 
 /** Flux's reasons of errors of the hub. */
 const reasons: ReadonlyMap<string, string> = new Map([
@@ -105,15 +122,31 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       publish(release, { problem: chart });
       return done();
     }
+    const unshared = await sharingProblemOf(release, chart, signal);
+    if (unshared !== undefined) {
+      reject(release, unshared);
+      return requeueAfter(namespaceCheckMs, "its namespace may get other labels");
+    }
     const bundle = planBundle(release, release.spec, { chart, placement });
-    const policy = mergePolicies(
-      policyNamespacesOf(release).flatMap((each) => deps.policies.byIndex(byNamespace, each)),
-    );
-    const violation = firstViolation(policy, bundle);
+    const judging = policyNamespacesOf(release);
+    const used = usedByBundle(bundle);
+    const lenders = lendersOf(deps.policies, judging, used);
+    const policies = [...policiesIn(deps.policies, judging, deps), ...lenders];
+    const violation = violationOf(policies, used, deps.patterns);
     if (violation !== undefined) return reject(release, violation);
     await writeBundle(deps, deps.signer.signed(bundle), signal);
     publish(release, { chart });
     return done();
+  }
+
+  async function sharingProblemOf(
+    { metadata: { namespace = "" } }: HelmRelease,
+    { secretSources = [] }: ReleaseChart,
+    signal: AbortSignal,
+  ): Promise<AppError | undefined> {
+    if (!isShared(namespace, secretSources)) return undefined;
+    const found = await rest.get(namespaces, { name: namespace }, { signal });
+    return sharingProblem(namespace, found?.metadata.labels ?? {}, secretSources);
   }
 
   function publish(release: HelmRelease, decision: Omit<Decision, "now">): void {
@@ -122,22 +155,6 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       release,
       decidedStatus(release, statuses.current(release), { ...decision, now }),
     );
-  }
-
-  /** Every source that it is made from has a Secret to judge. */
-  function firstViolation(policy: MergedPolicy, bundle: Bundle): AppError | undefined {
-    const { included = [], dependencies = [] } = bundle.spec.helmOpOptions?.origin ?? {};
-    const helmOp = asHelmOp(bundle);
-    const others = [...included, ...dependencies].flatMap(({ secret }) => secret ?? []);
-    return [
-      helmOp,
-      ...others.map((secret) => ({
-        ...helmOp,
-        spec: { ...helmOp.spec, helmSecretName: refOf(secret).name },
-      })),
-    ]
-      .map((each) => violationOf(policy, each, deps.patterns))
-      .find((violation) => violation !== undefined);
   }
 
   function reject(

@@ -108,6 +108,35 @@ describe("a HelmRelease with one cluster has", () => {
     assert.equal(withReleaseFields(before, deployment, undefined).installFailures, 1);
   });
 
+  test("the failures of each action, where the agent counts them", () => {
+    const status = { failures: 2, installFailures: 1, upgradeFailures: 1 };
+    const found = withReleaseFields({}, aDeployment("paris", { status }), undefined);
+
+    assert.deepEqual([found.installFailures, found.upgradeFailures], [1, 1]);
+  });
+
+  test("nothing of a revision that was uninstalled again, and the action that was attempted", () => {
+    const before: HelmReleaseStatus = { ...statusOf({}, [first]), failures: 1 };
+    const found = withReleaseFields(
+      { ...before, inventory: { entries: [{ id: "apps_web__ConfigMap", v: "v1" }] } },
+      aDeployment("paris", {
+        status: {
+          ...{ appliedDeploymentID: "", failures: 1, installFailures: 0, upgradeFailures: 1 },
+          conditions: [
+            { type: "Released", status: "False", reason: "UpgradeFailed", message: "no" },
+          ],
+        },
+      }),
+      undefined,
+    );
+
+    assert.deepEqual(
+      [found.history, found.inventory, found.installFailures, found.upgradeFailures],
+      [undefined, undefined, undefined, 1],
+    );
+    assert.equal(found.lastAttemptedReleaseAction, "upgrade");
+  });
+
   test("no failures any more once it has succeeded", () => {
     const found = statusOf({ failures: 2, installFailures: 2, upgradeFailures: 1 }, [first]);
 

@@ -1,5 +1,6 @@
 /** The fields of Flux's status that describe one release, from its BundleDeployment. Pure. */
 import type { Bundle, BundleDeployment, ReleaseRevision } from "@flotilla/shared/api";
+import { findCondition } from "@flotilla/shared/conditions";
 import type { HelmReleaseStatus, ReleaseSnapshot } from "@flotilla/shared/flux";
 import { inventoryOf } from "./inventory.ts";
 
@@ -28,28 +29,50 @@ export function withReleaseFields(
   const history = (status?.history ?? []).map((revision) =>
     snapshotOf(revision, { namespace, name }, before),
   );
-  const action = history.map((each) => each.action).find(isAttempt);
+  const action = attemptedAction(status) ?? history.map((each) => each.action).find(isAttempt);
   const inventory = inventoryOf(deployment);
   const {
+    history: earlier,
     inventory: _inventory,
     failures: _failures,
     installFailures: _installs,
     upgradeFailures: _upgrades,
     ...kept
   } = before;
+  const isGone = status?.appliedDeploymentID === "";
   return {
     ...kept,
+    ...(earlier !== undefined && !isGone && { history: earlier }),
     ...(history.length > 0 && { history }),
     ...(history.length > 0 && namespace !== "" && { storageNamespace: namespace }),
     ...(action !== undefined && { lastAttemptedReleaseAction: action }),
     ...(inventory !== undefined && { inventory }),
-    ...failuresOf(status?.failures, action ?? before.lastAttemptedReleaseAction),
+    ...failuresOf(status, action ?? before.lastAttemptedReleaseAction),
   };
 }
 
-/** Failed upgrades that were remediated by an uninstall count with the installations that follow them. */
-function failuresOf(failures: number | undefined, action: string | undefined) {
+/** Of an attempt that has failed, perhaps before there was a revision of it. */
+function attemptedAction(status: BundleDeployment["status"]): "install" | "upgrade" | undefined {
+  switch (findCondition(status?.conditions, "Released")?.reason) {
+    case "InstallFailed":
+      return "install";
+    case "UpgradeFailed":
+      return "upgrade";
+    default:
+      return undefined;
+  }
+}
+
+/** Agents before 0.4.0 do not count by action. */
+function failuresOf(status: BundleDeployment["status"], action: string | undefined) {
+  const { failures, installFailures = 0, upgradeFailures = 0 } = status ?? {};
   if (failures === undefined) return {};
+  if (installFailures + upgradeFailures > 0)
+    return {
+      failures,
+      ...(installFailures > 0 && { installFailures }),
+      ...(upgradeFailures > 0 && { upgradeFailures }),
+    };
   return {
     failures,
     ...(action === "install" && { installFailures: failures }),

@@ -1,13 +1,63 @@
 /** How agents access the sources of a chart: addresses, and the Secrets in their namespaces. Reads caches. */
 import type { SourceAccess } from "@flotilla/shared/api";
+import type { AccessFrom, HelmRepository } from "@flotilla/shared/flux";
 import { byNamespace } from "@flotilla/shared/kube/cache";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { type KubeObject, keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
 import { isSameRepository } from "@flotilla/shared/source/chartbuild";
 import type { FluxInformers } from "../cache/index.ts";
+import type { SecretSource } from "./shared-sources.ts";
 
 type SourceKinds = "helmRepositories" | "ociRepositories" | "gitRepositories" | "buckets";
 
 export type FluxSources = { readonly [K in SourceKinds]: Pick<FluxInformers[K], "store"> };
+
+/** The source, the repositories that it includes and those that its chart has dependencies from, as far as they have Secrets. */
+export function secretSourcesOf(
+  flux: FluxSources,
+  { kind, namespace, name }: Required<ObjectRef> & { readonly kind: string },
+  addresses: readonly string[] = [],
+): readonly SecretSource[] {
+  const key = keyOf({ namespace, name });
+  const git = (of: string) => flux.gitRepositories.store.get(keyOf({ namespace, name: of }));
+  const own = {
+    HelmRepository: () => flux.helmRepositories.store.get(key),
+    OCIRepository: () => flux.ociRepositories.store.get(key),
+    GitRepository: () => git(name),
+    Bucket: () => flux.buckets.store.get(key),
+  };
+  const source = isSourceKind(kind) ? own[kind]() : undefined;
+  const included = kind === "GitRepository" ? (git(name)?.spec?.include ?? []) : [];
+  return [
+    ...secretSource(kind, source),
+    ...included.flatMap(({ repository }) => secretSource("GitRepository", git(repository.name))),
+    ...repositoriesAt(flux, namespace, addresses).flatMap((each) =>
+      secretSource("HelmRepository", each),
+    ),
+  ];
+}
+
+function isSourceKind(kind: string): kind is SourceAccess["kind"] {
+  return ["HelmRepository", "OCIRepository", "GitRepository", "Bucket"].includes(kind);
+}
+
+function secretSource(
+  kind: string,
+  source: SourceWithSecrets | undefined,
+): readonly SecretSource[] {
+  const { secretRef, certSecretRef, proxySecretRef, accessFrom } = source?.spec ?? {};
+  if (source === undefined || (secretRef ?? certSecretRef ?? proxySecretRef) === undefined)
+    return [];
+  return [{ kind, metadata: source.metadata, accessFrom }];
+}
+
+interface SourceWithSecrets extends KubeObject {
+  readonly spec?: {
+    readonly secretRef?: { readonly name: string } | undefined;
+    readonly certSecretRef?: { readonly name: string } | undefined;
+    readonly proxySecretRef?: { readonly name: string } | undefined;
+    readonly accessFrom?: AccessFrom | undefined;
+  };
+}
 
 /** Undefined: the source does not exist. */
 export function accessOf(
@@ -76,16 +126,25 @@ export function dependenciesOf(
   namespace: string,
   addresses: readonly string[],
 ): readonly SourceAccess[] {
-  if (addresses.length === 0) return [];
-  const names = flux.helmRepositories.store
-    .byIndex(byNamespace, namespace)
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  return addresses.flatMap((address) => {
-    const found = names.find(({ spec }) => spec && isSameRepository(spec.url, address));
-    const access = found && accessOf(flux, "HelmRepository", namespace, found.metadata.name);
+  return repositoriesAt(flux, namespace, addresses).flatMap(({ metadata }) => {
+    const access = accessOf(flux, "HelmRepository", namespace, metadata.name);
     const isPlain = access?.secret === undefined && access?.certSecret === undefined;
     return access === undefined || (isPlain && access.insecure !== true) ? [] : [access];
   });
+}
+
+function repositoriesAt(
+  flux: FluxSources,
+  namespace: string,
+  addresses: readonly string[],
+): readonly HelmRepository[] {
+  if (addresses.length === 0) return [];
+  const sorted = flux.helmRepositories.store
+    .byIndex(byNamespace, namespace)
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  return addresses.flatMap(
+    (address) => sorted.find(({ spec }) => spec && isSameRepository(spec.url, address)) ?? [],
+  );
 }
 
 function flags(values: Readonly<Record<string, boolean | undefined>>) {

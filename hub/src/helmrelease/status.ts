@@ -1,5 +1,11 @@
 /** The status of a HelmRelease: what its reconcile decided, with what is rolled up from its Bundle. Pure. */
-import type { Bundle, BundleDeployment, BundleSummary, Condition } from "@flotilla/shared/api";
+import type {
+  Bundle,
+  BundleDeployment,
+  BundleSummary,
+  Condition,
+  LastSuccess,
+} from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
 import {
   type HelmRelease,
@@ -29,6 +35,12 @@ export interface HelmReleaseInputs {
   readonly offline: OfflineClusters;
   /** Of its releases in all clusters. */
   readonly conditions: readonly NewCondition[];
+  /** Stalled=True, when none of its releases that failed is tried again by itself. */
+  readonly stalled?: NewCondition | undefined;
+  /** What was last released in all its clusters. */
+  readonly lastSuccess?: LastSuccess | undefined;
+  /** What clusters received of a chart whose source does not say which bytes it means, where it differs. */
+  readonly differing?: string | undefined;
   /** The deployments that need attention most, at most as many as are shown. */
   readonly deployments: readonly BundleDeployment[];
   /** Of a deployment. */
@@ -61,13 +73,20 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const isSingle = bundle?.status?.targets === 1 && only !== undefined && deployments.length === 1;
   const ofRelease = isSingle ? releaseConditionsOf(only) : inputs.conditions.map(toFlux);
   const ready = readyOf(inputs, accepted, isSingle ? only : undefined);
-  const progress = progressOf(ready, accepted, isSingle ? only : undefined);
+  const progress = progressOf(
+    ready,
+    accepted,
+    isSingle ? findCondition(only.status?.conditions, "Stalled") : inputs.stalled,
+    isSingle ? findCondition(only.status?.conditions, "Reconciling") : undefined,
+  );
   const desired: readonly FluxCondition[] = [...progress, ready, ...ofRelease, toFlux(accepted)];
   const isSettled = ready.status === "True" || progress.some(({ type }) => type === "Stalled");
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
-  const fields = isOfMany ? withoutReleaseFields(status) : status;
+  const { lastSuccess: _, ...kept } = status;
+  const fields = isOfMany ? withoutReleaseFields(kept) : kept;
   return {
-    ...(isSingle ? withReleaseFields(status, only, bundle) : fields),
+    ...(isSingle ? withReleaseFields(kept, only, bundle) : fields),
+    ...(inputs.lastSuccess !== undefined && { lastSuccess: inputs.lastSuccess }),
     ...(isSettled && { observedGeneration: generation }),
     conditions: fluxConditions(status.conditions, desired, {
       generation: accepted.observedGeneration ?? generation,
@@ -116,7 +135,7 @@ export function isUrgentHelmRelease(
 }
 
 function readyOf(
-  { release, bundle, summary, offline }: HelmReleaseInputs,
+  { release, bundle, summary, offline, differing }: HelmReleaseInputs,
   accepted: Condition,
   only: BundleDeployment | undefined,
 ): FluxCondition {
@@ -139,12 +158,19 @@ function readyOf(
   const remediated = findCondition(found, "Remediated");
   const tested = findCondition(found, "TestSuccess");
   const released = findCondition(found, "Released");
+  // It has nothing to release: what some cluster had before says nothing about it.
+  if (reason === "NoTargets") return { type: "Ready", status: "True", reason, message };
   if (isReady) {
     const why = tested?.status === "True" ? tested : released;
     return {
       ...{ type: "Ready", status: "True" },
       reason: why?.reason || "ReconciliationSucceeded",
-      message: why?.message || message || "all releases are ready",
+      message: [
+        withRemark(why?.message || message || "all releases are ready", found),
+        differing ?? [],
+      ]
+        .flat()
+        .join("; "),
     };
   }
   const unprepared = unpreparedOf(found);
@@ -176,6 +202,13 @@ function readyOf(
       : unknown(waiting?.message || message);
   }
   return { type: "Ready", status: "False", reason, message };
+}
+
+/** With what the agent of the only cluster remarks on a release that is ready. */
+function withRemark(message: string, conditions: readonly Condition[]): string {
+  const ready = findCondition(conditions, "Ready");
+  const remark = ready?.status === "True" ? (ready.message ?? "") : "";
+  return remark === "" || message.includes(remark) ? message : `${message}; ${remark}`;
 }
 
 /** What failed before Helm ran, so that what Helm did last says nothing about it. */
@@ -213,7 +246,8 @@ const progressing: ReadonlySet<string> = new Set(["Pending", "WaitApplied", "Out
 function progressOf(
   ready: FluxCondition,
   accepted: Condition,
-  only: BundleDeployment | undefined,
+  stalled: NewCondition | undefined,
+  reconciling: Condition | undefined,
 ): readonly FluxCondition[] {
   if (ready.status === "True") return [];
   const { reason, message } = ready;
@@ -222,8 +256,10 @@ function progressOf(
     return stalledReasons.has(accepted.reason ?? "")
       ? [{ type: "Stalled", status: "True", reason, message }]
       : [{ type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message }];
-  const stalled = findCondition(only?.status?.conditions, "Stalled");
   if (stalled?.status === "True") return [toFlux(stalled)];
+  // The next attempt runs already.
+  if (reconciling?.status === "True" && reconciling.reason === "Progressing")
+    return [toFlux(reconciling)];
   return [
     {
       ...{ type: "Reconciling", status: "True" },

@@ -33,6 +33,20 @@ const refused: readonly Row[] = [
     /exactly one of spec\.chart/,
   ],
   [
+    "a release name that Helm takes for an option",
+    { releaseName: "--dry-run=server" },
+    open,
+    "HELMRELEASE_INVALID",
+    /^"--dry-run=server" is no name of a Helm release: .*; change spec\.releaseName$/,
+  ],
+  [
+    "a target namespace from which no release name can be made",
+    { targetNamespace: "--set" },
+    open,
+    "HELMRELEASE_INVALID",
+    /^"--set-web" is no name of a Helm release: .*; change spec\.targetNamespace$/,
+  ],
+  [
     "an ExternalArtifact",
     { chartRef: { kind: "ExternalArtifact", name: "web" } },
     open,

@@ -1,10 +1,12 @@
 /** Validation of HelmReleases beyond what the schema of the CRD can check. Pure. */
+import { releaseNamePattern } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import { isMap } from "@flotilla/shared/values";
 import { hubErrors } from "../errors/index.ts";
 import { reservedFormProblem } from "../frontend/index.ts";
 import { isLocal, placementOf } from "./placement.ts";
+import { releaseNameOf } from "./plan.ts";
 
 export interface ValidationOptions {
   /** Whether sources of other namespaces may be referred to. */
@@ -21,6 +23,7 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
   if (placement instanceof AppError) return placement;
   const problem =
     chartProblem(spec) ??
+    nameProblem(release, spec) ??
     storageProblem(release, spec) ??
     waitProblem(spec) ??
     postRenderProblem(spec) ??
@@ -41,6 +44,14 @@ function chartProblem({ chart, chartRef }: HelmReleaseSpec): string | undefined 
   if (chartRef?.kind === "ExternalArtifact")
     return "spec.chartRef.kind ExternalArtifact is not supported, because agents download charts from their source: refer to an OCIRepository or a HelmChart";
   return undefined;
+}
+
+/** The schema of Flux has no pattern, and the name becomes an argument of Helm. */
+function nameProblem(release: HelmRelease, spec: HelmReleaseSpec): string | undefined {
+  const name = releaseNameOf(release, spec);
+  if (releaseNamePattern.test(name)) return undefined;
+  const field = spec.releaseName === undefined ? "spec.targetNamespace" : "spec.releaseName";
+  return `${JSON.stringify(name)} is no name of a Helm release: it has lower-case letters, digits, "-" and ".", and begins and ends with a letter or a digit; change ${field}`;
 }
 
 /** Helm keeps its records in the namespace of the release. */

@@ -12,6 +12,7 @@ import {
   watch,
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { isBundleOf, type SuspendBundleDeps, setSuspended } from "./suspend-bundle.ts";
@@ -22,9 +23,12 @@ export interface YieldToFluxDeps extends SuspendBundleDeps {
 }
 
 export function createYieldToFluxController(
-  deps: ControllerDeps & Pick<YieldToFluxDeps, "flux"> & { readonly signer: PinSigner },
+  deps: ControllerDeps & {
+    readonly flux: Pick<FluxCaches, "isLeftToFlux" | "onLeft">;
+    readonly signer: PinSigner;
+  },
 ): Controller {
-  const { caches, clock, log, metrics } = deps;
+  const { caches, flux, clock, log, metrics } = deps;
   return createController({
     name: "helmrelease-yield",
     workers: 4,
@@ -34,6 +38,13 @@ export function createYieldToFluxController(
         predicate: ({ after }) => after !== undefined && isBundleOf(after),
         toKeys: ownKey,
       }),
+      {
+        start: (enqueue) =>
+          flux.onLeft(() => {
+            for (const bundle of caches.bundles.store.list())
+              if (isBundleOf(bundle)) enqueue(keyOf(bundle));
+          }),
+      },
     ],
     reconcile: yieldToFlux({ ...deps, bundles: caches.bundles.store }),
   });

@@ -1,4 +1,5 @@
 /** What the controllers of the leader are built from. */
+import type { FairSemaphore } from "@flotilla/shared/concurrency";
 import type { BucketClient } from "@flotilla/shared/source/bucket";
 import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
 import type { OciArtifacts } from "@flotilla/shared/source/oci";
@@ -9,10 +10,12 @@ import type { GitParts } from "../gitrepository/index.ts";
 import type { ValidationOptions } from "../helmrelease/index.ts";
 import type { ReconcileDurations } from "../metrics/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
+import type { HubRules } from "../policy/index.ts";
+import type { ReadChart } from "../reader/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 
-export interface RunDeps extends ControllerDeps {
+export interface RunDeps extends ControllerDeps, HubRules {
   readonly contents: ContentStore;
   /** Identifies the hub. */
   readonly hubId: string;
@@ -35,4 +38,7 @@ export interface FluxDeps {
   readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;
   readonly durations: ReconcileDurations;
+  /** For the bytes of tenants' files while they are read. */
+  readonly budget: FairSemaphore;
+  readonly readChart: ReadChart;
 }

@@ -1,5 +1,6 @@
 /** The controllers of Flux's kinds, put together. */
 import type { Bundle } from "@flotilla/shared/api";
+import { byNamespace } from "@flotilla/shared/kube/cache";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
@@ -18,6 +19,7 @@ import {
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
 import { createOciRepositoryController } from "../ocirepository/index.ts";
+import { limitsRepositories, mergePolicies } from "../policy/index.ts";
 import type { Aggregates } from "../summary/index.ts";
 import type { FluxDeps, RunDeps } from "./deps.ts";
 
@@ -37,10 +39,21 @@ export interface FluxParts {
 
 export function createFluxControllers(
   runDeps: RunDeps,
-  { informers: flux, readIndex, gitParts, bucketClient, artifacts, options, durations }: FluxDeps,
+  fluxDeps: FluxDeps,
   parts: FluxParts,
 ): FluxControllers {
-  const deps = { ...runDeps, durations };
+  const { informers: flux, readIndex, gitParts, bucketClient, artifacts } = fluxDeps;
+  const { options, durations, budget, readChart } = fluxDeps;
+  const deps = {
+    ...runDeps,
+    // A reconcile or a write of a status may be in progress when Flux's controllers start.
+    rest: flux.fence(runDeps.rest),
+    durations,
+    showsResponses: (namespace: string) =>
+      limitsRepositories(
+        mergePolicies(runDeps.caches.policies.store.byIndex(byNamespace, namespace)),
+      ),
+  };
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
   const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });
@@ -59,13 +72,12 @@ export function createFluxControllers(
       GitRepository: chartsOfGitRepositories({
         ...gitParts,
         store: flux.gitRepositories.store,
-        signer: deps.signer,
+        ...{ signer: deps.signer, showsResponses: deps.showsResponses, budget, readChart },
       }),
       Bucket: chartsOfBuckets({
         store: flux.buckets.store,
         client: bucketClient,
-        listings,
-        signer: deps.signer,
+        ...{ listings, signer: deps.signer, budget, readChart },
       }),
     },
   });
@@ -75,7 +87,7 @@ export function createFluxControllers(
     all: [
       ...sources.map(({ controller }) => controller),
       helmReleases,
-      createYieldToFluxController({ ...deps, flux }),
+      createYieldToFluxController({ ...runDeps, flux }),
     ],
     publishers: [...sources.map((source) => source.statuses), statuses],
     refreshBundle(key) {

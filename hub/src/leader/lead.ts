@@ -2,8 +2,10 @@
 import { hubNamespace } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { fenceWrites, runLeaderElection } from "@flotilla/shared/kube/leaderelection";
-import { ensurePinSigningKey } from "../authority/index.ts";
+import { ensureSigningKey, recordDeploymentsSigned, type SigningKey } from "../authority/index.ts";
+import { runSigning } from "../bundledeployment/index.ts";
 import { type Caches, refreshCaches } from "../cache/index.ts";
+import { createDeploymentSigner } from "../content/index.ts";
 import { readHubId } from "../identity/index.ts";
 import type { SeriesRegistry } from "../metrics/index.ts";
 import { type Notifications, storeEventsFirst } from "../notification/index.ts";
@@ -27,6 +29,8 @@ export interface LeadOptions extends Omit<RunDeps, "hubId" | "signer" | "caches"
    * leadership is lost.
    */
   readonly runTokens: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
+  /** Lets the agent of the hub's own cluster enrol, likewise; absent: it is enrolled by hand, or not at all. */
+  readonly runLocalCluster?: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Runs the controller of Receivers, likewise. */
   readonly runReceivers: (rest: KubeRest, signal: AbortSignal) => Promise<void>;
   /** Rotates the hub's authority, likewise. */
@@ -52,18 +56,20 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
       const guarded = storeEventsFirst(fenceWrites(rest, leadership), notifications);
       const [hubId, signingKey] = await Promise.all([
         readHubId(guarded),
-        ensurePinSigningKey(guarded, hubNamespace),
+        ensureSigningKey(guarded, hubNamespace),
         ensureWorkspaces(guarded),
         refreshCaches(caches, leading),
         options.flux.informers.refresh(leading),
       ]);
-      const signer = createPinSigner(signingKey);
+      const signer = createPinSigner(signingKey.bytes);
       onLeading(true);
       try {
         await Promise.all([
           runControllers({ ...options, rest: guarded, observer, hubId, signer }, leading),
           notifications.deliver((kind) => objectsOf(kind, caches, flux.informers), leading),
+          signDeployments({ ...options, rest: guarded, signer }, signingKey, leading),
           runTokens(guarded, leading),
+          options.runLocalCluster?.(guarded, leading),
           runRotation(guarded, leading),
           runReceivers(guarded, leading),
           runSessionKeys(guarded, leading),
@@ -77,4 +83,18 @@ export function lead(options: LeadOptions, signal: AbortSignal): Promise<void> {
       }
     },
   });
+}
+
+async function signDeployments(
+  { rest, caches, signer, ...deps }: LeadOptions & Pick<RunDeps, "signer">,
+  key: SigningKey,
+  leading: AbortSignal,
+): Promise<void> {
+  if (key.signsDeployments) return;
+  const signing = {
+    ...{ ...deps, rest, clusters: caches.clusters.store },
+    signer: createDeploymentSigner(signer),
+    record: (signal: AbortSignal) => recordDeploymentsSigned(rest, hubNamespace, key, signal),
+  };
+  await runSigning(signing, leading);
 }

@@ -1,13 +1,13 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
 
-import type { Bundle } from "@flotilla/shared/api";
+import type { Bundle, BundleOrigin } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
-import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { type ObjectKey, type ObjectMeta, refOf } from "@flotilla/shared/kube/objects";
 import { createPatterns } from "@flotilla/shared/regex";
 import { createBundleController, createBundlePublisher } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
-import { bundleKeyOf } from "../cache/index.ts";
+import { bundleKeyOf, type FluxInformers } from "../cache/index.ts";
 import {
   clusterStatusWatches,
   createClusterController,
@@ -19,7 +19,7 @@ import { createContentController } from "../contentgc/index.ts";
 import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
 import { createChartAccess, createChartResolver, watchSecrets } from "../resolve/index.ts";
-import { createAggregates, isPresenceChange } from "../summary/index.ts";
+import { createAggregates, isCountingChange } from "../summary/index.ts";
 import type { RunDeps } from "./deps.ts";
 import { createFluxControllers } from "./flux-controllers.ts";
 
@@ -106,6 +106,7 @@ export function createControllers(deps: RunDeps): Controllers {
         secrets: watchSecrets(objects, bundleAccess),
         charts,
         patterns,
+        ownerOf: (kind, key) => ownerOf(deps, kind, key),
         onWritten: aggregates.recount,
         refresh: refreshBundle,
       }),
@@ -133,7 +134,7 @@ export function createControllers(deps: RunDeps): Controllers {
         startWatches(
           [
             watch(caches.clusters, {
-              predicate: isPresenceChange,
+              predicate: isCountingChange,
               toKeys: ({ key }) => bundlesIn(caches, key),
               replay: false,
             }),
@@ -168,4 +169,17 @@ function bundlesIn({ deployments }: RunDeps["caches"], cluster: ObjectKey): read
   return clusterNamespaceNames(namespace, name)
     .flatMap((each) => deployments.store.byIndex(byNamespace, each))
     .map(bundleKeyOf);
+}
+
+function ownerOf(
+  { flux }: RunDeps,
+  kind: BundleOrigin["kind"],
+  key: ObjectKey,
+): ObjectMeta | undefined {
+  const informers: Readonly<
+    Record<BundleOrigin["kind"], FluxInformers["helmReleases"] | undefined>
+  > = {
+    HelmRelease: flux?.informers.helmReleases,
+  };
+  return informers[kind]?.store.get(key)?.metadata;
 }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import type { Alert, Provider } from "@flotilla/shared/flux";
+import { secrets } from "@flotilla/shared/kube/objects";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
@@ -22,13 +24,23 @@ function provider(name: string, more: Partial<NonNullable<Provider["spec"]>> = {
 function start(
   answer: (id: string, name: string) => SendResult,
   objects: Readonly<Record<string, Provider>> = { a: provider("a"), b: provider("b") },
+  secretType?: string,
 ) {
+  // `secretType`: of the only Secret that there is, whatever its name.
+  const rest = createMemoryApiServer();
+  if (secretType !== undefined)
+    rest.put(secrets, {
+      metadata: { namespace: "prod", name: "login" },
+      type: secretType,
+      data: { token: Buffer.from("secret-token").toString("base64") },
+    });
   const clock = createFakeClock();
   const registry = new Registry();
   const waiting = new Map<string, OutboxEntry[]>();
   const listeners = new Set<(provider: string) => void>();
   const sent: string[] = [];
   const notes: string[] = [];
+  const tokens: string[] = [];
   const ending = new AbortController();
   const running = runDelivery(
     {
@@ -48,8 +60,9 @@ function start(
       },
       alerts: { get: (key) => (key === "prod/on-call" ? alert : undefined) },
       providers: { get: (key) => objects[key.replace("prod/", "")] },
-      rest: { get: () => Promise.resolve(undefined) },
+      rest,
       send: (event, _, { settings }) => {
+        tokens.push(settings.token);
         const [name = ""] = settings.address.hostname.split(".");
         sent.push(`${event.message} to ${name}`);
         return Promise.resolve(answer(event.message, name));
@@ -66,7 +79,7 @@ function start(
     await running;
   });
   return {
-    ...{ clock, sent, notes, waiting },
+    ...{ clock, sent, notes, waiting, tokens },
     async add(id: string, name: string, alertKey = "prod/on-call") {
       const key = `prod/${name}`;
       const entry: OutboxEntry = {
@@ -98,6 +111,33 @@ function start(
 }
 
 describe("delivery", () => {
+  const withSecret = { a: provider("a", { secretRef: { name: "login" } }) };
+
+  test("with the token of a Secret", async () => {
+    const { add, sent, tokens } = start(() => ({ kind: "delivered" }), withSecret, "Opaque");
+
+    await add("1", "a");
+
+    assert.deepEqual([sent, tokens], [["1 to a"], ["secret-token"]]);
+  });
+
+  test.each([
+    "kubernetes.io/service-account-token",
+    "bootstrap.kubernetes.io/token",
+    "helm.sh/release.v1",
+    "flotilla.dev/webhook-key",
+  ])("never sends what is in a Secret of type %s", async (type) => {
+    const { add, sent, notes } = start(() => ({ kind: "delivered" }), withSecret, type);
+
+    await add("1", "a");
+
+    assert.deepEqual(sent, []);
+    assert.match(
+      notes[0] ?? "",
+      /the Secret login of spec\.secretRef does not exist, or is one that/,
+    );
+  });
+
   test("sends the events of a Provider in order, and removes them", async () => {
     const { add, sent, waiting } = start(() => ({ kind: "delivered" }));
 

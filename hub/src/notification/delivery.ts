@@ -25,11 +25,12 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
+import { isUsableByTenants } from "../referenced/index.ts";
 import type { NotificationMetrics } from "./metrics.ts";
 import { isWrittenProvider, type WrittenProvider } from "./objects.ts";
 import type { Outbox } from "./outbox.ts";
 import type { OutboxEntry } from "./outbox-record.ts";
-import { providerProblem, readyProvider } from "./provider-settings.ts";
+import { type ParseHeaders, providerProblem, readyProvider } from "./provider-settings.ts";
 import { takesCommitUpdates } from "./provider-types.ts";
 import type { SendEvent, SendResult } from "./sender.ts";
 
@@ -39,6 +40,8 @@ export interface DeliveryDeps {
   readonly providers: Pick<Store<Provider>, "get">;
   readonly rest: Pick<KubeRest, "get">;
   readonly send: SendEvent;
+  /** Of the Secrets of Providers. */
+  readonly parseHeaders?: ParseHeaders;
   /** For failures, on the Alerts. */
   readonly events: EventRecorder;
   readonly metrics: Pick<NotificationMetrics, "delivered" | "failed" | "dropped">;
@@ -198,7 +201,11 @@ async function attempt(
   const isUpdate = entry.event.metadata?.["commit_status"] === "update";
   if (isUpdate && !takesCommitUpdates(type)) return { kind: "skipped" };
   try {
-    const ready = readyProvider(provider, await secretsOf(deps.rest, provider, signal));
+    const ready = readyProvider(
+      provider,
+      await secretsOf(deps.rest, provider, signal),
+      deps.parseHeaders,
+    );
     if (typeof ready === "string") return { kind: "failed", text: ready };
     return outcomeOf(await deps.send(entry.event, type, ready, signal));
   } catch (thrown) {
@@ -226,8 +233,11 @@ async function secretsOf(
   const { namespace = "" } = provider.metadata;
   const read = async (
     ref: { readonly name: string } | null | undefined,
-  ): Promise<Secret | undefined> =>
-    ref ? await rest.get(secrets, { namespace, name: ref.name }, { signal }) : undefined;
+  ): Promise<Secret | undefined> => {
+    if (!ref) return undefined;
+    const found = await rest.get(secrets, { namespace, name: ref.name }, { signal });
+    return found !== undefined && isUsableByTenants(found) ? found : undefined;
+  };
   const { secretRef, certSecretRef, proxySecretRef } = provider.spec;
   const [secret, certSecret, proxySecret] = await Promise.all([
     read(secretRef),

@@ -10,25 +10,13 @@ import { post } from "./provider-contract.ts";
 const githubHost: StatusHost = {
   takesProgress: false,
   requests(status, { address, token, password }) {
-    const path = repositoryPath(address);
-    if (path?.length !== 2) return undefined;
     const base =
       address.hostname === "github.com" ? "https://api.github.com/" : apiOf(address, "api/v3/");
     const headers = {
       authorization: `Bearer ${token || password}`,
       accept: "application/vnd.github+json",
     };
-    const repository = `repos/${path.map(encodeURIComponent).join("/")}`;
-    const { sha, id, description, state } = status;
-    return {
-      list: get(new URL(`${repository}/commits/${sha}/statuses`, base), headers),
-      set: post(
-        new URL(`${repository}/statuses/${sha}`, base),
-        { state, context: id, description },
-        headers,
-      ),
-      isSame: latestIs(status, "context", "state", state),
-    };
+    return requestsAsGithub(status, address, { base, headers, stateKey: "state" });
   },
 };
 
@@ -57,27 +45,41 @@ const gitlabHost: StatusHost = {
 const giteaHost: StatusHost = {
   takesProgress: true,
   requests(status, { address, token, password }) {
-    const path = repositoryPath(address);
-    if (path?.length !== 2) return undefined;
     const headers = { authorization: `token ${token || password}` };
     const base = apiOf(address, "api/v1/");
-    const repository = `repos/${path.map(encodeURIComponent).join("/")}`;
-    const { sha, id, description, state } = status;
-    return {
-      list: get(new URL(`${repository}/commits/${sha}/statuses`, base), headers),
-      set: post(
-        new URL(`${repository}/statuses/${sha}`, base),
-        { state, context: id, description },
-        headers,
-      ),
-      isSame: latestIs(status, "context", "status", state),
-    };
+    return requestsAsGithub(status, address, { base, headers, stateKey: "status" });
   },
 };
 
 export const github = commitStatus(githubHost);
 export const gitlab = commitStatus(gitlabHost);
 export const gitea = commitStatus(giteaHost);
+
+/** Of a repository `OWNER/NAME`. `stateKey`: the name of the state in a list of statuses. */
+function requestsAsGithub(
+  status: CommitStatus,
+  address: URL,
+  api: {
+    readonly base: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly stateKey: string;
+  },
+): ReturnType<StatusHost["requests"]> {
+  const path = repositoryPath(address);
+  if (path?.length !== 2) return undefined;
+  const { base, headers, stateKey } = api;
+  const repository = `repos/${path.map(encodeURIComponent).join("/")}`;
+  const { sha, id, description, state } = status;
+  return {
+    list: get(new URL(`${repository}/commits/${sha}/statuses`, base), headers),
+    set: post(
+      new URL(`${repository}/statuses/${sha}`, base),
+      { state, context: id, description },
+      headers,
+    ),
+    isSame: latestIs(status, "context", stateKey, state),
+  };
+}
 
 function apiOf({ origin }: URL, path: string): string {
   return `${origin}/${path}`;

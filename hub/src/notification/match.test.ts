@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import type { AlertSpec, EventSource } from "@flotilla/shared/flux";
-import { createPatterns } from "@flotilla/shared/regex";
+import { createPatternBudget, createPatterns } from "@flotilla/shared/regex";
 import { describe, test } from "vitest";
 import type { FluxEvent, ObservedEvent } from "./event.ts";
 import { matchAlert } from "./match.ts";
 import type { WrittenAlert } from "./objects.ts";
 
+const enough = () => createPatternBudget(1_000);
 const rules = { crossNamespace: false, patterns: createPatterns() };
 
 function alert(spec: Partial<AlertSpec>): WrittenAlert {
@@ -114,7 +115,7 @@ describe("an Alert", () => {
     ],
   ] as const)
     test(what, () => {
-      assert.equal(matchAlert(alert(spec), event, rules).kind === "yes", isMatch);
+      assert.equal(matchAlert(alert(spec), event, rules, enough()).kind === "yes", isMatch);
     });
 
   for (const [namespace, crossNamespace, isMatch] of [
@@ -129,16 +130,55 @@ describe("an Alert", () => {
         alert(source({ namespace })),
         observed({}, { namespace: "staging" }),
         { ...rules, crossNamespace },
+        enough(),
       );
 
       assert.equal(matched.kind === "yes", isMatch);
     });
 
   test("names an expression that is invalid", () => {
-    const { remarks } = matchAlert(alert({ exclusionList: ["("] }), observed(), rules);
+    const { remarks } = matchAlert(alert({ exclusionList: ["("] }), observed(), rules, enough());
 
     assert.equal(remarks[0]?.reason, "InvalidConfig");
     assert.match(remarks[0].note, /^the regular expression \( is ignored: /);
+  });
+});
+
+describe("the expressions of an Alert", () => {
+  test("are ignored beyond the 32nd, also where the definition has no limit", () => {
+    const others = Array.from({ length: 32 }, (_, at) => `other-${at}`);
+
+    const matched = matchAlert(
+      alert({ exclusionList: [...others, "Helm"] }),
+      observed(),
+      rules,
+      enough(),
+    );
+
+    assert.equal(matched.kind, "yes");
+    assert.match(
+      matched.remarks[0]?.note ?? "",
+      /^1 regular expressions are ignored: a list has 32/,
+    );
+  });
+
+  test("match nothing when the budget of their namespace is spent, and say so once", () => {
+    const matched = matchAlert(
+      alert({ inclusionList: ["upgrade", "Helm"] }),
+      observed(),
+      rules,
+      createPatternBudget(0),
+    );
+
+    assert.deepEqual(matched, {
+      kind: "no",
+      remarks: [
+        {
+          reason: "InvalidConfig",
+          note: "regular expressions are ignored: those of all Alerts of this namespace take too long; write fewer or simpler ones",
+        },
+      ],
+    });
   });
 });
 
@@ -148,6 +188,7 @@ describe("the metadata of an event", () => {
       alert({ eventMetadata: { env: "prod", summary: "a", revision: "x" }, summary: "b" }),
       observed({}, { annotated: { env: "dev", owner: "web" } }),
       rules,
+      enough(),
     );
 
     assert.deepEqual(matched.kind === "yes" && matched.event.metadata, {
@@ -169,7 +210,12 @@ describe("the metadata of an event", () => {
   test("has the cluster that the Alert sets, as in Flux, whose controllers set none", () => {
     const failed = observed({ metadata: { revision: "1.2.3", cluster: "fleet-default/oslo" } });
 
-    const matched = matchAlert(alert({ eventMetadata: { cluster: "production" } }), failed, rules);
+    const matched = matchAlert(
+      alert({ eventMetadata: { cluster: "production" } }),
+      failed,
+      rules,
+      enough(),
+    );
 
     assert.deepEqual(matched.kind === "yes" && matched.event.metadata, {
       cluster: "production",

@@ -1,13 +1,13 @@
 /** Which Alerts an event is for, and with which metadata. Pure; the rules are Flux's. */
-import type { EventSource } from "@flotilla/shared/flux";
-import type { Patterns } from "@flotilla/shared/regex";
+import { type EventSource, maxExpressions } from "@flotilla/shared/flux";
+import type { MatchWithin, PatternBudget, Patterns } from "@flotilla/shared/regex";
 import type { FluxEvent, ObservedEvent } from "./event.ts";
 import type { WrittenAlert } from "./objects.ts";
 
 export interface MatchRules {
   /** Whether Alerts may name objects of other namespaces. */
   readonly crossNamespace: boolean;
-  readonly patterns: Pick<Patterns, "find">;
+  readonly patterns: Pick<Patterns, "findWithin">;
 }
 
 /** What is wrong with an Alert, for an Event on it. */
@@ -21,11 +21,15 @@ export type Matched =
   /** The event as it is sent. */
   | { readonly kind: "yes"; readonly event: FluxEvent; readonly remarks: readonly Remark[] };
 
-/** `remarks`: regular expressions that cannot be used, and metadata that is set twice. */
+/**
+ * `remarks`: regular expressions that cannot be used, and metadata that is set twice. `budget`: for the expressions of all Alerts
+ * of a namespace.
+ */
 export function matchAlert(
   alert: WrittenAlert,
   observed: ObservedEvent,
   rules: MatchRules,
+  budget: PatternBudget,
 ): Matched {
   const { spec, metadata } = alert;
   const { event } = observed;
@@ -35,8 +39,9 @@ export function matchAlert(
     selects(source, metadata.namespace ?? "", observed, rules),
   );
   if (!isSelected) return no();
-  const included = anyMatches(spec.inclusionList ?? [], event.message, rules);
-  const excluded = anyMatches(spec.exclusionList ?? [], event.message, rules);
+  const find = (expression: string) => rules.patterns.findWithin(expression, event.message, budget);
+  const included = anyMatches(spec.inclusionList ?? [], find);
+  const excluded = anyMatches(spec.exclusionList ?? [], find);
   const remarks = [...included.remarks, ...excluded.remarks];
   const hasInclusions = (spec.inclusionList ?? []).length > 0;
   if ((hasInclusions && !included.isMatch) || excluded.isMatch) return no(remarks);
@@ -113,24 +118,29 @@ function mergeMetadata(
 
 function anyMatches(
   expressions: readonly string[],
-  text: string,
-  { patterns }: MatchRules,
+  find: (expression: string) => MatchWithin,
 ): { readonly isMatch: boolean; readonly remarks: readonly Remark[] } {
   const remarks: Remark[] = [];
-  for (const expression of expressions) {
-    const match = patterns.find(expression, text, unlimited);
+  const add = (note: string) => remarks.push({ reason: "InvalidConfig", note });
+  // The definitions of Flux have no limit.
+  for (const expression of expressions.slice(0, maxExpressions)) {
+    const match = find(expression);
     if (match.kind === "yes") return { isMatch: true, remarks };
     if (match.kind === "unusable")
-      remarks.push({
-        reason: "InvalidConfig",
-        note: `the regular expression ${expression} is ignored: ${match.why}`,
-      });
+      add(`the regular expression ${expression} is ignored: ${match.why}`);
+    if (match.kind === "spent") {
+      add(
+        "regular expressions are ignored: those of all Alerts of this namespace take too long; write fewer or simpler ones",
+      );
+      return { isMatch: false, remarks };
+    }
   }
+  if (expressions.length > maxExpressions)
+    add(
+      `${expressions.length - maxExpressions} regular expressions are ignored: a list has ${maxExpressions} at most`,
+    );
   return { isMatch: false, remarks };
 }
-
-/** Each expression has its own limits, and an Alert has few. */
-const unlimited = { compiling: () => undefined, matching: () => undefined };
 
 function no(remarks: readonly Remark[] = []): Matched {
   return { kind: "no", remarks };

@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
 
 export interface NotificationMetrics {
-  /** `result`: `selected`, `unselected` or `repeated`. */
+  /** `result`: `selected`, `unselected`, `repeated` or `dropped`. */
   readonly events: Counter<"result">;
   readonly delivered: Counter<"type">;
   readonly failed: Counter<"type">;
@@ -26,7 +26,7 @@ export function createNotificationMetrics(
   return {
     events: new Counter({
       name: "flotilla_hub_notification_events_total",
-      help: "Events of this replica, by whether an Alert selected them, none did, or they were repeated within five minutes.",
+      help: "Events of this replica, by whether an Alert selected them, none did, they were repeated within five minutes, or were dropped because the expressions of Alerts take too long.",
       labelNames: ["result"],
       registers,
     }),

@@ -22,6 +22,7 @@ import { createNotificationMetrics } from "./metrics.ts";
 import { createNotifier, type Notifier, notifyingRecorder } from "./notifier.ts";
 import { createStatusObserver, type StatusObserver } from "./observer.ts";
 import { createOutbox } from "./outbox.ts";
+import { createParseHeaders } from "./provider-settings.ts";
 import { createRecentEvents } from "./recent-events.ts";
 import { createSender } from "./sender.ts";
 
@@ -116,6 +117,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
             ...{ outbox, send, metrics },
             alerts: alerts.store,
             providers: providers.store,
+            parseHeaders: createParseHeaders(),
           },
           signal,
         ),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Alert } from "@flotilla/shared/flux";
 import { createPatterns } from "@flotilla/shared/regex";
-import { createFakeClock } from "@flotilla/shared/time/testing";
+import { createFakeClock, growthOf } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { describe, test } from "vitest";
 import { aHelmOp, aPolicy } from "../testing/index.ts";
@@ -23,9 +23,13 @@ function alert(name: string, provider: string): Alert {
   };
 }
 
-function start(alerts: readonly Alert[] = [alert("one", "a"), alert("two", "b")]) {
+function start(
+  alerts: readonly Alert[] = [alert("one", "a"), alert("two", "b")],
+  { crossNamespace = false } = {},
+) {
   const clock = createFakeClock();
   const added: (readonly [string, OutboxEntry])[] = [];
+  const remarks: string[] = [];
   const stored = Promise.withResolvers<void>();
   const notifier = createNotifier({
     alerts: { list: () => alerts },
@@ -35,14 +39,17 @@ function start(alerts: readonly Alert[] = [alert("one", "a"), alert("two", "b")]
         return stored.promise;
       },
     },
-    rules: { crossNamespace: false, patterns: createPatterns() },
+    rules: { crossNamespace, patterns: createPatterns() },
     recent: createRecentEvents(clock),
     reporter: { controller: "hub", instance: "hub-0" },
-    events: { record: () => undefined, flush: () => Promise.resolve() },
+    events: {
+      record: ({ metadata }, { reason }) => void remarks.push(`${metadata.name} ${reason}`),
+      flush: () => Promise.resolve(),
+    },
     metrics: createNotificationMetrics(new Registry(), () => 0),
     clock,
   });
-  return { notifier, added, clock, stored };
+  return { notifier, added, remarks, clock, stored };
 }
 
 describe("the notifier", () => {
@@ -54,6 +61,37 @@ describe("the notifier", () => {
       added.map(([provider, { alert }]) => `${alert} to ${provider}`),
       ["fleet-default/one to fleet-default/a", "fleet-default/two to fleet-default/b"],
     );
+  });
+
+  // 30 ms to compile and 15 ms to compare each: without a budget a minute for each event.
+  test("spends on the expressions of a tenant what they may take, and sends to all others", async () => {
+    const expressions = (of: number) =>
+      Array.from({ length: 32 }, (_, at) => `(a?b?){450}[ab]{0,450}${of}-${at}$`);
+    const alerts = Array.from({ length: 80 }, (_, at): Alert => {
+      const { spec, metadata } = alert(`slow-${at}`, "a");
+      const eventSources = [{ kind: "HelmOp" as const, name: "*", namespace: "*" }];
+      return {
+        metadata: { ...metadata, namespace: "hostile" },
+        ...(spec && { spec: { ...spec, eventSources, inclusionList: expressions(at) } }),
+      };
+    });
+    const notifyWith = (count: number) => {
+      const started = start([...alerts.slice(-count), alert("one", "b")], { crossNamespace: true });
+      started.notifier.notify(helmOp, { ...note, note: "ab".repeat(100) });
+      return started;
+    };
+
+    const growth = growthOf({ small: 4, large: 80 }, notifyWith);
+    const { notifier, added, remarks, stored } = notifyWith(80);
+    stored.resolve();
+    await notifier.stored();
+
+    assert.deepEqual(
+      added.map(([provider]) => provider),
+      ["fleet-default/b"],
+    );
+    assert.ok(remarks.includes("slow-79 InvalidConfig"));
+    assert.ok(growth < 0.5, `it grows with the power of ${growth}`);
   });
 
   test("ignores kinds that have no notifications", () => {

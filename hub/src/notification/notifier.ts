@@ -9,6 +9,7 @@ import { eventKey, type ObservedEvent, type Reporter, toObservedEvent } from "./
 import { isNotified } from "./kinds.ts";
 import { type MatchRules, matchAlert, type Remark } from "./match.ts";
 import type { NotificationMetrics } from "./metrics.ts";
+import { createNamespaceBudgets } from "./namespace-budgets.ts";
 import { isWrittenAlert } from "./objects.ts";
 import type { Outbox } from "./outbox.ts";
 import type { RecentEvents } from "./recent-events.ts";
@@ -36,15 +37,47 @@ export interface NotifierDeps {
 }
 
 const longestWaitMs = 5_000;
+/** Of expressions, until others have their turn. */
+const sliceMs = 10;
+/** Events whose Alerts are not found yet: more only while expressions take as long as they may. */
+const maxWaiting = 1_000;
 
 export function createNotifier(deps: NotifierDeps): Notifier {
   const { alerts, outbox, rules, recent, metrics, clock } = deps;
+  const budgets = createNamespaceBudgets(clock);
   const storing = new Set<Promise<void>>();
+  /** One event after the other, so that they are stored in their order. */
+  const waiting: ObservedEvent[] = [];
+  let dispatching: Promise<void> | undefined;
 
-  function dispatch(observed: ObservedEvent): boolean {
+  function enqueue(observed: ObservedEvent): void {
+    if (waiting.length >= maxWaiting) {
+      metrics.events.inc({ result: "dropped" });
+      return;
+    }
+    waiting.push(observed);
+    dispatching ??= dispatchWaiting().finally(() => {
+      dispatching = undefined;
+    });
+  }
+
+  async function dispatchWaiting(): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+      await dispatch(next);
+  }
+
+  /** Others have their turn on the event loop when expressions take long. */
+  async function dispatch(observed: ObservedEvent): Promise<void> {
+    let pausedAtMs = 0;
+    const ofEvent = budgets.begin();
     let isSelected = false;
     for (const alert of alerts.list().filter(isWrittenAlert)) {
-      const matched = matchAlert(alert, observed, rules);
+      if (ofEvent.spentMs - pausedAtMs >= sliceMs) {
+        pausedAtMs = ofEvent.spentMs;
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      }
+      const budget = ofEvent.of(alert.metadata.namespace ?? "");
+      const matched = matchAlert(alert, observed, rules, budget);
       for (const remark of matched.remarks) recordRemark(alert, remark);
       if (matched.kind === "no") continue;
       isSelected = true;
@@ -56,7 +89,8 @@ export function createNotifier(deps: NotifierDeps): Notifier {
         .finally(() => storing.delete(stored));
       storing.add(stored);
     }
-    return isSelected;
+    ofEvent.end();
+    metrics.events.inc({ result: isSelected ? "selected" : "unselected" });
   }
 
   function recordRemark(alert: Alert, remark: Remark): void {
@@ -72,15 +106,18 @@ export function createNotifier(deps: NotifierDeps): Notifier {
         metrics.events.inc({ result: "repeated" });
         return;
       }
-      metrics.events.inc({ result: dispatch(observed) ? "selected" : "unselected" });
+      enqueue(observed);
     },
     async stored() {
-      if (storing.size === 0) return;
+      if (storing.size === 0 && dispatching === undefined) return;
       const ending = new AbortController();
-      await Promise.race([
-        Promise.allSettled(storing),
-        delay(clock, longestWaitMs, ending.signal),
-      ]).finally(() => ending.abort());
+      const all = async () => {
+        await dispatching;
+        await Promise.allSettled(storing);
+      };
+      await Promise.race([all(), delay(clock, longestWaitMs, ending.signal)]).finally(() =>
+        ending.abort(),
+      );
     },
   };
 }

@@ -3,7 +3,7 @@ import type { ProviderSpec } from "@flotilla/shared/flux";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import type { WrittenProvider } from "./objects.ts";
-import { readyProvider } from "./provider-settings.ts";
+import { createParseHeaders, readyProvider } from "./provider-settings.ts";
 
 function provider(spec: Partial<ProviderSpec>): WrittenProvider {
   return {
@@ -99,12 +99,17 @@ describe("the settings of a Provider", () => {
       {},
       /commitStatusExpr is not supported/,
     ],
-    ["no Secret", { secretRef: ref }, {}, /^the Secret s of spec\.secretRef does not exist$/],
+    [
+      "no Secret",
+      { secretRef: ref },
+      {},
+      /^the Secret s of spec\.secretRef does not exist, or is one that Providers may not use: /,
+    ],
     [
       "no Secret with certificates",
       { certSecretRef: ref },
       {},
-      /^the Secret s of spec\.certSecretRef does not exist$/,
+      /^the Secret s of spec\.certSecretRef does not exist, or is one that /,
     ],
     ["no address", { address: "" }, {}, /^the Provider has no address/],
     [
@@ -118,6 +123,12 @@ describe("the settings of a Provider", () => {
       { secretRef: ref },
       { secret: secret({ headers: "- a" }) },
       /not a YAML map/,
+    ],
+    [
+      "headers of a megabyte",
+      { secretRef: ref },
+      { secret: secret({ headers: "- a\n".repeat(250_000) }) },
+      /^the key headers of the Secret has more than 16 KiB$/,
     ],
     [
       "headers with a line break",
@@ -169,4 +180,13 @@ describe("Providers of the type", () => {
         new RegExp(`^providers of type ${type} are not supported: use one of generic, .*gitea$`),
       );
     });
+});
+
+test("the headers of a Secret are read once, and again when they change", () => {
+  const parse = createParseHeaders();
+  const long = Array.from({ length: 500 }, (_, at) => `X-Key-${at}: value\n`).join("");
+
+  assert.equal(parse(long), parse(long));
+  assert.deepEqual(parse("X-Key: abc"), { "X-Key": "abc" });
+  assert.equal(parse("- a"), parse("- b"));
 });

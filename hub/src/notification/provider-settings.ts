@@ -1,4 +1,6 @@
-/** A Provider and its Secrets as settings for requests. Pure; texts name keys and have none of their content. */
+/** A Provider and its Secrets as settings for requests. Texts name keys and have none of their content. */
+import { createHash } from "node:crypto";
+import { createLruCache } from "@flotilla/shared/cache";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import type { RepositoryAccess } from "@flotilla/shared/source";
 import { parseGoDuration } from "@flotilla/shared/time";
@@ -43,6 +45,7 @@ export function providerProblem({ spec }: WrittenProvider): string | undefined {
 export function readyProvider(
   provider: WrittenProvider,
   { secret, certSecret, proxySecret }: ProviderSecrets,
+  parseHeaders: ParseHeaders = headersOf,
 ): ReadyProvider | string {
   const { spec, metadata } = provider;
   const problem = providerProblem(provider);
@@ -52,7 +55,8 @@ export function readyProvider(
     ["certSecretRef", spec.certSecretRef, certSecret],
     ["proxySecretRef", spec.proxySecretRef, proxySecret],
   ] as const)
-    if (ref && found === undefined) return `the Secret ${ref.name} of spec.${field} does not exist`;
+    if (ref && found === undefined)
+      return `the Secret ${ref.name} of spec.${field} does not exist, or is one that Providers may not use: the hub's own, a token of a ServiceAccount or of a new node, or a record of Helm`;
   const text = (key: string) => textOf(secret, key)?.trim() ?? "";
   const address = parseAddress(text("address") || (spec.address ?? ""));
   if (typeof address === "string") return address;
@@ -85,8 +89,32 @@ function parseAddress(text: string): URL | string {
   return url;
 }
 
-function parseHeaders(text: string): Readonly<Record<string, string>> | string {
+/** The headers, or a sentence: what is invalid. */
+export type ParseHeaders = (text: string) => Readonly<Record<string, string>> | string;
+
+/** Of a key of Secrets: a server accepts no more in a request. */
+const maxHeadersBytes = 16 * 1024;
+/** Texts whose headers are kept. */
+const headersCacheSize = 64;
+
+/** Reads each text once, however often it is sent: every attempt to deliver an event has the headers. */
+export function createParseHeaders(): ParseHeaders {
+  const known = createLruCache<Readonly<Record<string, string>> | string>(headersCacheSize);
+  return (text) => {
+    if (text.length > maxHeadersBytes) return headersOf(text);
+    const key = createHash("sha256").update(text).digest("base64");
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const headers = headersOf(text);
+    known.set(key, headers);
+    return headers;
+  };
+}
+
+function headersOf(text: string): Readonly<Record<string, string>> | string {
   if (text === "") return {};
+  if (text.length > maxHeadersBytes)
+    return `the key headers of the Secret has more than ${maxHeadersBytes / 1024} KiB`;
   const invalid = "the key headers of the Secret is not a YAML map of strings";
   let parsed: unknown;
   try {

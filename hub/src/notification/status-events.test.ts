@@ -1,34 +1,19 @@
 import assert from "node:assert/strict";
-import type { BundleSummary, Cluster, Condition } from "@flotilla/shared/api";
+import type { Condition } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aCluster, aHelmOp } from "../testing/index.ts";
-import { clusterEvents, type ReleaseStatus, releaseEvents } from "./status-events.ts";
+import { aHelmOp } from "../testing/index.ts";
+import { type ReleaseStatus, releaseEvents } from "./status-events.ts";
+import {
+  condition,
+  failing,
+  installed,
+  status,
+  successIn,
+  upgradeFailed,
+} from "./testing/index.ts";
 
 const helmOp = aHelmOp();
 
-function condition(
-  type: string,
-  status: Condition["status"],
-  reason: string,
-  message = `3 of 3 clusters; fleet-default/oslo: ${reason}`,
-): Condition {
-  return { type, status, reason, message };
-}
-
-function status(
-  conditions: readonly Condition[],
-  summary: Partial<BundleSummary> = { ready: 3, desiredReady: 3 },
-  version = "1.0.0",
-): ReleaseStatus {
-  return { conditions, summary: { ready: 0, desiredReady: 3, ...summary }, version };
-}
-
-const installed = condition(
-  "Released",
-  "True",
-  "InstallSucceeded",
-  "3 of 3 clusters; fleet-default/oslo: Helm install succeeded for release web/web.v1 with chart web@1.0.0",
-);
 const upgraded = condition(
   "Released",
   "True",
@@ -36,7 +21,6 @@ const upgraded = condition(
   "3 of 3 clusters; fleet-default/oslo: Helm upgrade succeeded for release web/web.v2 with chart web@1.1.0",
 );
 const progressing = condition("Released", "Unknown", "Progressing");
-const upgradeFailed = condition("Released", "False", "UpgradeFailed");
 const upgradeFailedWith = (version: string) =>
   condition(
     "Released",
@@ -45,23 +29,6 @@ const upgradeFailedWith = (version: string) =>
     `1 of 3 clusters; fleet-default/oslo: Helm upgrade failed for release web/web with chart web@${version}: timed out`,
   );
 const rejected = condition("Accepted", "False", "Invalid");
-
-function failing(
-  count: number,
-  conditions: readonly Condition[] = [upgradeFailed],
-  version = "1.1.0",
-) {
-  const named = Array.from({ length: Math.min(count, 10) }, (_, index) => ({
-    name: `fleet-default/c${index}`,
-    bundleState: "ErrApplied",
-    message: "helm upgrade failed",
-  }));
-  return status(
-    conditions,
-    { errApplied: count, desiredReady: 1_000, nonReadyResources: named },
-    version,
-  );
-}
 
 /** `TYPE REASON` of each event. */
 function between(before: ReleaseStatus | undefined, after: ReleaseStatus): readonly string[] {
@@ -102,6 +69,76 @@ describe("the events of a release", () => {
       status([upgraded]),
       status([upgraded], { ready: 2, offline: 1 }),
       [],
+    ],
+    [
+      "clusters that leave",
+      status([installed]),
+      status([{ ...installed, message: installed.message?.replace("3 of 3", "2 of 2") ?? "" }]),
+      [],
+    ],
+    [
+      "a cluster that joins",
+      { ...status([installed], { waitApplied: 1 }), lastSuccess: successIn([installed]) },
+      status([installed]),
+      [],
+    ],
+    [
+      "a cluster that joins and is the one that is named now",
+      { ...status([progressing], { waitApplied: 1 }), lastSuccess: successIn([upgraded]) },
+      {
+        ...status([{ ...installed, message: installed.message?.replace("oslo", "bonn") ?? "" }]),
+        lastSuccess: successIn([upgraded]),
+      },
+      [],
+    ],
+    [
+      "a cluster that joins during an upgrade",
+      { ...status([progressing], { waitApplied: 2 }), lastSuccess: successIn([installed]) },
+      status([upgraded], {}, "1.1.0"),
+      ["Normal UpgradeSucceeded"],
+    ],
+    [
+      "a status of a hub that did not store what was released",
+      { ...status([installed]), lastSuccess: undefined },
+      status([installed]),
+      [],
+    ],
+    [
+      "an upgrade after such a status",
+      { ...status([installed]), lastSuccess: undefined },
+      status([upgraded], {}, "1.1.0"),
+      ["Normal UpgradeSucceeded"],
+    ],
+    [
+      "a cluster that leaves and was the one that is named",
+      status([upgraded]),
+      status([
+        {
+          ...upgraded,
+          reason: "InstallSucceeded",
+          message:
+            "2 of 2 clusters; fleet-default/rome: Helm install succeeded for release web/web.v1 with chart web@1.1.0",
+        },
+      ]),
+      [],
+    ],
+    [
+      "an upgrade while the cluster leaves that is named",
+      status([installed]),
+      status([
+        {
+          ...upgraded,
+          message:
+            "2 of 2 clusters; fleet-default/rome: Helm upgrade succeeded for release web/web.v2 with chart web@1.1.0",
+        },
+      ]),
+      ["Normal UpgradeSucceeded"],
+    ],
+    [
+      "other values of the same chart",
+      status([upgraded]),
+      status([{ ...upgraded, message: upgraded.message?.replace("web.v2", "web.v3") ?? "" }]),
+      ["Normal UpgradeSucceeded"],
     ],
     ["a first failure", status([progressing]), failing(1), ["Warning UpgradeFailed"]],
     ["a second failure of many", failing(1), failing(2), []],
@@ -237,7 +274,7 @@ describe("the events of a release", () => {
 
     assert.equal(
       event?.note,
-      "1000 of 1000 clusters failed: fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4, and 995 more; fleet-default/oslo: UpgradeFailed",
+      "fleet-default/oslo: UpgradeFailed; 1000 of 1000 clusters failed: fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4, and 995 more",
     );
     assert.deepEqual(event.metadata, {
       "fleet.cattle.io/revision": "1.1.0",
@@ -257,11 +294,11 @@ describe("the events of a release", () => {
     const released = condition("Released", "False", "InstallFailed", "helm install: no");
 
     assert.deepEqual(attempt("no retries are left: helm install: no", [released]), [
-      "1 of 3 clusters failed: fleet-default/oslo; helm install: no",
+      "helm install: no; 1 of 3 clusters failed: fleet-default/oslo",
     ]);
     for (const time of ["2026-11-24T01:17:33Z", "2026-11-24T01:18:03Z", "2026-11"])
       assert.deepEqual(attempt(`no Secret fleet-default/a; retrying at ${time}`, []), [
-        "1 of 3 clusters failed: fleet-default/oslo; fleet-default/oslo: no Secret fleet-default/a",
+        "fleet-default/oslo: no Secret fleet-default/a; 1 of 3 clusters failed: fleet-default/oslo",
       ]);
   });
 
@@ -271,122 +308,4 @@ describe("the events of a release", () => {
 
     assert.equal(recovery?.note, `recovered from a failure; ${first?.note}`);
   });
-});
-
-describe("the events of a Cluster", () => {
-  const cluster: Cluster = aCluster("oslo");
-  const of = (reason: string) => ({
-    conditions: [{ type: "Ready", status: "Unknown", reason, message: `about ${reason}` } as const],
-    display: { readyBundles: "2/3" },
-  });
-
-  for (const [before, after, expected] of [
-    ["Ready", "Offline", "Warning ClusterOffline about Offline"],
-    ["NotReady", "Offline", "Warning ClusterOffline about Offline"],
-    ["Offline", "Ready", "Normal ClusterOnline the agent is connected; 2/3 deployments are ready"],
-    [
-      "WaitCheckIn",
-      "NotReady",
-      "Normal ClusterOnline the agent is connected; 2/3 deployments are ready",
-    ],
-    ["Offline", "Offline", undefined],
-    ["Ready", "NotReady", undefined],
-    ["Offline", "ManagedElsewhere", undefined],
-  ] as const)
-    test(`from ${before} to ${after}: ${expected ?? "none"}`, () => {
-      const [event] = clusterEvents(cluster, of(before), of(after));
-
-      assert.equal(event && `${event.type} ${event.reason} ${event.note}`, expected);
-      if (event !== undefined)
-        assert.deepEqual(event.metadata, { "fleet.cattle.io/cluster": "fleet-default/oslo" });
-    });
-
-  test("are none for its first status", () => {
-    assert.deepEqual(clusterEvents(cluster, undefined, of("Ready")), []);
-  });
-});
-
-describe("the events of an object that is being deleted", () => {
-  const deleted = { ...helmOp, metadata: { ...helmOp.metadata, deletionTimestamp: "2026" } };
-  const failed = condition("Ready", "False", "UninstallFailed", "oslo: hook failed");
-  const other = condition("Ready", "False", "UninstallFailed", "oslo: timed out");
-  const rows: readonly (readonly [
-    what: string,
-    before: ReleaseStatus,
-    after: ReleaseStatus,
-    expected: readonly string[],
-  ])[] = [
-    ["are none while it is uninstalled", failing(1), status([installed]), []],
-    [
-      "have the first failure",
-      status([installed]),
-      status([installed, failed]),
-      ["Warning UninstallFailed"],
-    ],
-    ["have it once", status([failed]), failing(1, [failed]), []],
-    ["have another failure", status([failed]), status([other]), ["Warning UninstallFailed"]],
-  ];
-  test.each(rows)("%s", (_, before, after, expected) =>
-    assert.deepEqual(
-      releaseEvents(deleted, before, after).map(({ type, reason }) => `${type} ${reason}`),
-      expected,
-    ),
-  );
-});
-
-test("an event has the chart with Flux's keys", () => {
-  const chart = { version: "1.1.0", appVersion: "2.0", ociDigest: "sha256:ab" };
-  const [event] = releaseEvents(helmOp, undefined, { ...status([installed]), ...chart });
-  assert.deepEqual(event?.metadata, {
-    "fleet.cattle.io/revision": "1.1.0",
-    "fleet.cattle.io/app-version": "2.0",
-    "fleet.cattle.io/oci-digest": "sha256:ab",
-    "fleet.cattle.io/clusters": "3 of 3 ready",
-  });
-});
-
-describe("the events of a HelmRelease that Helm is not run for", () => {
-  const release = { ...helmOp, kind: "HelmRelease" };
-  const ready = (reason: string, message = "why") => condition("Ready", "False", reason, message);
-  const denied = (message: string) => [
-    ready("AccessDenied", message),
-    condition("Accepted", "False", "AccessDenied", message),
-  ];
-  const rows: readonly (readonly [
-    what: string,
-    before: ReleaseStatus | undefined,
-    after: ReleaseStatus,
-    expected: readonly string[],
-  ])[] = [
-    ["say why the hub rejects it", undefined, status(denied("a")), ["Warning AccessDenied"]],
-    ["say it once", status(denied("a")), status(denied("a")), []],
-    ["say what else", status(denied("a")), status(denied("b")), ["Warning AccessDenied"]],
-    [
-      "say that its values cannot be made, in place of what Helm did last",
-      status([upgradeFailed]),
-      failing(1, [upgradeFailed, ready("ValuesError")]),
-      ["Warning ValuesError"],
-    ],
-    [
-      "are no more for another attempt of an agent",
-      failing(1, [ready("ValuesError", "retrying at 1")]),
-      failing(1, [ready("ValuesError", "retrying at 2")]),
-      [],
-    ],
-    [
-      "say that it waits for another, which is no failure",
-      undefined,
-      status([ready("DependencyNotReady")], { waitApplied: 1 }),
-      ["Normal DependencyNotReady"],
-    ],
-  ];
-  test.each(rows)("%s", (_, before, after, expected) =>
-    assert.deepEqual(
-      releaseEvents(release, before, after).map(({ type, reason }) => `${type} ${reason}`),
-      expected,
-    ),
-  );
-
-  test("are not those of a HelmOp, which has its own", () =>
-    assert.deepEqual(between(undefined, status([ready("ArtifactFailed")])), []));
 });

@@ -8,16 +8,18 @@ import {
   type ClusterStatus,
   type Condition,
   apiVersion as fleetApiVersion,
+  type LastSuccess,
 } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
-import { cutText, exampleText } from "../summary/index.ts";
+import { cutText, exampleText, isOtherSuccess } from "../summary/index.ts";
 
 /** The part of a status that HelmOps, HelmReleases and Bundles share. */
 export interface ReleaseStatus {
   readonly conditions?: readonly Condition[] | undefined;
   readonly summary?: BundleSummary | undefined;
+  readonly lastSuccess?: LastSuccess | undefined;
   /** Of the chart. */
   readonly version?: string | undefined;
   readonly appVersion?: string | undefined;
@@ -161,7 +163,7 @@ function failureEvent(
  * The chart of a failed attempt, as agents name it: `with chart web@1.1.0`. The version of the status may be that of the next
  * attempt already.
  */
-function chartOf({ message = "" }: Condition): string | undefined {
+function chartOf({ message = "" }: Pick<Condition, "message">): string | undefined {
   return / with chart (\S+@[^\s:]+)/.exec(message)?.[1];
 }
 
@@ -171,9 +173,12 @@ function stalledReason(status: ReleaseStatus): string {
   return (stalled?.status === "True" && stalled.reason) || "ReconciliationFailed";
 }
 
+/** Of a sentence: an event has 1,024 bytes, and the clusters are to be named, too. */
+const mostOfSentence = 700;
+
 /**
- * `2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome; fleet-default/oslo: helm upgrade …`. The same for each attempt
- * that fails in the same way: by this text a repeated event is recognised.
+ * `helm upgrade …; 2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome`: first what failed, as in Flux, so that it is seen where an
+ * event is cut. The same for each attempt that fails in the same way: by this text a repeated event is recognised.
  */
 function failureText(summary: Partial<BundleSummary>, released: Condition | undefined): string {
   const { errApplied = 0, desiredReady = 0 } = summary;
@@ -183,7 +188,10 @@ function failureText(summary: Partial<BundleSummary>, released: Condition | unde
   const [first] = failed;
   const why = first?.message ? `${first.name}: ${withoutRetryTime(first.message)}` : "";
   const example = exampleOf(released) || why;
-  return `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}${example === "" ? "" : `; ${example}`}`;
+  const sentence =
+    example.length > mostOfSentence ? `${example.slice(0, mostOfSentence)} …` : example;
+  const clusters = `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}`;
+  return sentence === "" ? clusters : `${sentence}; ${clusters}`;
 }
 
 /** Without the time of the next attempt, which may be cut. */
@@ -230,26 +238,32 @@ function remediationEvent(
   return { type, reason: remediated.reason ?? "", action, note: remediated.message ?? "" };
 }
 
-/** Once all clusters that are connected have it. */
+/** Once all clusters that are connected have another release, or have recovered. */
 function successEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
-  const success = successOf(after);
-  if (success === undefined || success === successOf(before)) return undefined;
-  const { reason = "" } = conditionOf(after, "Released") ?? {};
+  const released = conditionOf(after, "Released");
+  if (!isSettled(after) || after.lastSuccess === undefined) return undefined;
   const hadFailed = (before?.summary?.errApplied ?? 0) > 0;
+  if (!hadFailed && !isNewSuccess(before, after.lastSuccess)) return undefined;
+  const { reason = "", message = "" } = released ?? {};
   // Otherwise it would be the same event as the first success of the same release.
-  const note = hadFailed ? `recovered from a failure; ${success}` : success;
+  const note = hadFailed ? `recovered from a failure; ${message}` : message;
   return { type: "Normal", reason, action, note };
 }
 
-/** What is released in all clusters; undefined while that is not so. */
-function successOf(status: ReleaseStatus | undefined): string | undefined {
-  const released = conditionOf(status, "Released");
-  const { errApplied = 0, waitApplied = 0, pending = 0, outOfSync = 0 } = status?.summary ?? {};
-  const isSettled = errApplied + waitApplied + pending + outOfSync === 0;
-  return released?.status === "True" && isSettled ? released.message : undefined;
+function isNewSuccess(before: ReleaseStatus | undefined, after: LastSuccess): boolean {
+  if (before?.lastSuccess !== undefined) return isOtherSuccess(before.lastSuccess, after);
+  // From a hub without the field, which has announced what all clusters had.
+  return before === undefined || !isSettled(before) || before.version !== after.version;
+}
+
+/** Whether all connected clusters have what is released. */
+function isSettled(status: ReleaseStatus): boolean {
+  const { errApplied = 0, waitApplied = 0, pending = 0, outOfSync = 0 } = status.summary ?? {};
+  const isUnderWay = errApplied + waitApplied + pending + outOfSync > 0;
+  return conditionOf(status, "Released")?.status === "True" && !isUnderWay;
 }
 
 function driftEvent(

@@ -1,140 +1,15 @@
 import assert from "node:assert/strict";
-import { generateKeyPairSync, sign as signBytes } from "node:crypto";
 import { type OCIRepositorySpec, ociRepositories } from "@flotilla/shared/flux";
-import {
-  createTestClient,
-  describeRequest,
-  digestOf,
-  send,
-  startTestServer,
-} from "@flotilla/shared/source/testing";
-import { describe, type TestContext, test } from "vitest";
-import { namespace, startTestSources } from "../fluxsource/testing/index.ts";
-import { pinOfArtifact } from "../helmchart/index.ts";
-import { createOciRepositoryController } from "./controller.ts";
+import { describeRequest, digestOf } from "@flotilla/shared/source/testing";
+import { describe, test } from "vitest";
+import { generatedKey, helmLayer, signManifest, startTestRegistry } from "./testing/index.ts";
 
-const helmLayer = "application/vnd.cncf.helm.chart.content.v1.tar+gzip";
 const planted = "planted-password";
-
-/** What a registry has: manifests by tag, and blobs. */
-interface Registry {
-  readonly tags: Map<string, string>;
-  readonly blobs: string[];
-  /** The only accepted Authorization header, when it is set. */
-  authorization?: string;
-}
-
-/** The manifest of a chart of this version, whose first layer is its provenance. */
-function chartManifest({ blobs }: Registry, version: string): string {
-  const config = JSON.stringify({ name: "web", version });
-  blobs.push(config);
-  return JSON.stringify({
-    schemaVersion: 2,
-    config: {
-      mediaType: "application/vnd.cncf.helm.config.v1+json",
-      digest: digestOf(config),
-      size: config.length,
-    },
-    layers: [
-      { mediaType: "application/vnd.prov", digest: digestOf("prov"), size: 4 },
-      { mediaType: helmLayer, digest: digestOf(`chart ${version}`), size: 5 },
-    ],
-    annotations: { "org.opencontainers.image.version": version, "flotilla.dev/pin": "forged" },
-  });
-}
-
-/** Adds the cosign signature of a manifest, and returns the public key. */
-function signManifest({ tags, blobs }: Registry, manifest: string): string {
-  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const digest = digestOf(manifest);
-  const payload = JSON.stringify({
-    critical: {
-      identity: { "docker-reference": "" },
-      image: { "docker-manifest-digest": digest },
-      type: "cosign container image signature",
-    },
-  });
-  const signature = signBytes("sha256", Buffer.from(payload), privateKey).toString("base64");
-  blobs.push(payload);
-  tags.set(
-    `${digest.replace(":", "-")}.sig`,
-    JSON.stringify({
-      schemaVersion: 2,
-      layers: [
-        {
-          mediaType: "application/vnd.dev.cosign.simplesigning.v1+json",
-          digest: digestOf(payload),
-          size: payload.length,
-          annotations: { "dev.cosignproject.cosign/signature": signature },
-        },
-      ],
-    }),
-  );
-  return publicKey.export({ type: "spki", format: "pem" }).toString();
-}
-
-/** The controller with the real client, and a registry over HTTP. */
-async function setUp(t: TestContext) {
-  const registry: Registry = { tags: new Map(), blobs: [] };
-  const manifests = new Map<string, string>();
-  const server = await startTestServer((request, response) => {
-    const { authorization } = registry;
-    if (authorization !== undefined && request.headers.authorization !== authorization)
-      return send(response, 401, "", { "www-authenticate": 'Basic realm="registry"' });
-    for (const text of registry.tags.values()) manifests.set(digestOf(text), text);
-    const [, kind, name = ""] = /\/(tags|manifests|blobs)\/(.+)$/.exec(request.path) ?? [];
-    if (kind === "tags")
-      return send(response, 200, JSON.stringify({ tags: [...registry.tags.keys()] }));
-    const blob = registry.blobs.find((text) => digestOf(text) === name);
-    if (kind === "blobs" && blob !== undefined) return send(response, 200, blob);
-    const found = registry.tags.get(name) ?? manifests.get(name);
-    if (kind !== "manifests" || found === undefined) return send(response, 404);
-    const headers = { "docker-content-digest": digestOf(found) };
-    send(response, 200, request.method === "HEAD" ? "" : found, headers);
-  });
-  const client = createTestClient();
-  t.onTestFinished(async () => {
-    await client.close();
-    await server[Symbol.asyncDispose]();
-  });
-  const sources = await startTestSources(t);
-  const { artifacts } = client;
-  sources.run(createOciRepositoryController({ ...sources.deps, artifacts }).controller);
-  const statusOf = () => sources.get(ociRepositories, "web")?.status;
-  return {
-    ...{ ...sources, server, registry, statusOf },
-    push(version: string, tag = version): string {
-      const manifest = chartManifest(registry, version);
-      registry.tags.set(tag, manifest);
-      return manifest;
-    },
-    create: (spec: Partial<OCIRepositorySpec> = {}) =>
-      sources.rest.put(ociRepositories, {
-        metadata: { name: "web", namespace, uid: "u-1", generation: 1 },
-        spec: {
-          url: `oci://${server.host}/team/web`,
-          ...{ interval: "1h", timeout: "20s", provider: "generic", insecure: true },
-          ...spec,
-        },
-      }),
-    condition: (type: string) => sources.condition(ociRepositories, "web", type),
-    pinOf() {
-      const found = sources.get(ociRepositories, "web");
-      if (found === undefined) return undefined;
-      const { artifact } = found.status ?? {};
-      const pin = pinOfArtifact("OCIRepository", found.metadata, artifact, sources.signer);
-      return pin?.kind === "oci" ? pin : undefined;
-    },
-    async reconcile(value: string) {
-      sources.request(ociRepositories, "web", value);
-      await sources.until(() => (statusOf()?.lastHandledReconcileAt === value ? true : undefined));
-    },
-  };
-}
 
 describe("an OCIRepository", () => {
   test("with ref.tag has the tag and its digest as revision, with conditions, artifact and observedGeneration", async (t) => {
-    const { server, push, create, until, statusOf, condition, pinOf, events } = await setUp(t);
+    const { server, push, create, until, statusOf, condition, pinOf, events } =
+      await startTestRegistry(t);
     const digest = digestOf(push("1.0.0"));
     create({ ref: { tag: "1.0.0" }, layerSelector: { mediaType: helmLayer, operation: "copy" } });
 
@@ -163,7 +38,7 @@ describe("an OCIRepository", () => {
   });
 
   test("without ref has the tag latest", async (t) => {
-    const { push, create, until, statusOf } = await setUp(t);
+    const { push, create, until, statusOf } = await startTestRegistry(t);
     const digest = digestOf(push("1.0.0", "latest"));
     create();
 
@@ -171,7 +46,7 @@ describe("an OCIRepository", () => {
   });
 
   test("with ref.digest has the digest alone as revision, and requests no tag", async (t) => {
-    const { server, push, create, until, statusOf, pinOf } = await setUp(t);
+    const { server, push, create, until, statusOf, pinOf } = await startTestRegistry(t);
     const digest = digestOf(push("1.0.0"));
     push("2.0.0", "1.0.0");
     push("1.0.0", "old");
@@ -193,7 +68,7 @@ describe("an OCIRepository", () => {
   ];
   for (const [ref, tag] of constraints)
     test(`with ref ${JSON.stringify(ref)} has the tag ${tag}`, async (t) => {
-      const { push, create, until, statusOf } = await setUp(t);
+      const { push, create, until, statusOf } = await startTestRegistry(t);
       for (const version of ["1.0.0", "1.1.0", "2.0.0-rc.1", "2.0.0"]) push(version);
       create({ ref });
 
@@ -202,7 +77,7 @@ describe("an OCIRepository", () => {
     });
 
   test("whose ref.semver no tag satisfies is not Ready, and says which tags there are", async (t) => {
-    const { push, create, until, condition } = await setUp(t);
+    const { push, create, until, condition } = await startTestRegistry(t);
     push("1.0.0");
     create({ ref: { semver: "2.x" } });
 
@@ -212,7 +87,8 @@ describe("an OCIRepository", () => {
   });
 
   test("has a tag that was pushed again after requestedAt, which costs one HEAD request while nothing changes", async (t) => {
-    const { server, push, create, reconcile, until, statusOf, pinOf, events } = await setUp(t);
+    const { server, push, create, reconcile, until, statusOf, pinOf, events } =
+      await startTestRegistry(t);
     push("1.0.0", "latest");
     create();
     const before = await until(() => statusOf()?.artifact);
@@ -231,7 +107,7 @@ describe("an OCIRepository", () => {
   });
 
   test("that has suspend keeps its artifact, handles requestedAt without a request, and continues after it", async (t) => {
-    const { server, push, create, change, reconcile, until, statusOf } = await setUp(t);
+    const { server, push, create, change, reconcile, until, statusOf } = await startTestRegistry(t);
     push("1.0.0", "latest");
     create();
     const before = await until(() => statusOf()?.artifact);
@@ -250,7 +126,7 @@ describe("an OCIRepository", () => {
 
   test("with wrong credentials is not Ready without showing them, and is read as soon as the Secret is right", async (t) => {
     const { server, registry, push, create, putSecret, until, condition, rest, events } =
-      await setUp(t);
+      await startTestRegistry(t);
     push("1.0.0", "latest");
     registry.authorization = `Basic ${Buffer.from("me:right").toString("base64")}`;
     const login = (password: string) =>
@@ -273,7 +149,7 @@ describe("an OCIRepository", () => {
   });
 
   test("whose registry is unreachable keeps its artifact and is retried again and again", async (t) => {
-    const { push, create, change, until, statusOf, condition } = await setUp(t);
+    const { push, create, change, until, statusOf, condition } = await startTestRegistry(t);
     push("1.0.0", "latest");
     create();
     const before = await until(() => statusOf()?.artifact);
@@ -288,7 +164,7 @@ describe("an OCIRepository", () => {
   });
 
   test("with a layerSelector of an unknown media type says so", async (t) => {
-    const { push, create, until, condition } = await setUp(t);
+    const { push, create, until, condition } = await startTestRegistry(t);
     push("1.0.0", "latest");
     create({ layerSelector: { mediaType: "text/plain", operation: "copy" } });
 
@@ -299,7 +175,7 @@ describe("an OCIRepository", () => {
 
   test("with verify has SourceVerified True for a signed revision, and False for one that is not", async (t) => {
     const { registry, push, create, putSecret, reconcile, until, statusOf, condition, events } =
-      await setUp(t);
+      await startTestRegistry(t);
     const manifest = push("1.0.0", "latest");
     putSecret("keys", { "team.pub": signManifest(registry, manifest) });
     create({ verify: { provider: "cosign", secretRef: { name: "keys" } } });
@@ -317,6 +193,34 @@ describe("an OCIRepository", () => {
     }
     assert.deepEqual(statusOf()?.artifact, before, "the unsigned revision is not used");
     assert.ok(events.includes("Warning VerificationError"));
+  });
+
+  test("with verify is verified again when the trusted keys change, also after the registry was down", async (t) => {
+    const { registry, push, create, putSecret, reconcile, until, statusOf, condition } =
+      await startTestRegistry(t);
+    const manifest = push("1.0.0", "latest");
+    const key = signManifest(registry, manifest);
+    putSecret("keys", { "team.pub": key });
+    create({ verify: { provider: "cosign", secretRef: { name: "keys" } } });
+    await until(() => statusOf()?.artifact);
+    const isVerified = () => condition("SourceVerified")?.status;
+    assert.equal(isVerified(), "True");
+    const { tags } = registry;
+    const kept = new Map(tags);
+
+    // A failure that says nothing of the signature, with the new keys.
+    tags.clear();
+    putSecret("keys", { "team.pub": generatedKey() });
+    await until(() => (condition("FetchFailed") === undefined ? undefined : true));
+    await reconcile("down");
+    assert.equal(isVerified(), "True");
+    for (const [tag, text] of kept) tags.set(tag, text);
+    await reconcile("up");
+    assert.equal(isVerified(), "False");
+    assert.equal(condition("Ready")?.reason, "VerificationError");
+
+    putSecret("keys", { "team.pub": key });
+    await until(() => (isVerified() === "True" ? true : undefined));
   });
 
   const unverifiable: readonly (readonly [
@@ -341,7 +245,7 @@ describe("an OCIRepository", () => {
   ];
   for (const [what, verify, message, stalls] of unverifiable)
     test(`with verify ${what} has SourceVerified False and no artifact`, async (t) => {
-      const { push, create, until, statusOf, condition } = await setUp(t);
+      const { push, create, until, statusOf, condition } = await startTestRegistry(t);
       push("1.0.0", "latest");
       create({ verify });
 
@@ -353,7 +257,7 @@ describe("an OCIRepository", () => {
     });
 
   test("of a url with a tag is Stalled without a request", async (t) => {
-    const { server, create, until, condition } = await setUp(t);
+    const { server, create, until, condition } = await startTestRegistry(t);
     create({ url: `oci://${server.host}/team/web:1.0.0` });
 
     assert.equal((await until(() => condition("Stalled"))).reason, "URLInvalid");

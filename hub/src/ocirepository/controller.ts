@@ -26,13 +26,18 @@ import {
   secretNames,
   sourceAccess,
   timeoutOf,
+  trustedKeysDigest,
   verifySignature,
 } from "../fluxsource/index.ts";
 import {
+  lacksProvenance,
+  type Provenance,
   pinMetadata,
   pinOfArtifact,
   problemMetadata,
   problemOfArtifact,
+  provenanceOfArtifact,
+  withProvenance,
 } from "../helmchart/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import { chartPinOf } from "./chart-pin.ts";
@@ -73,8 +78,18 @@ export function createOciRepositoryController(
         : await failingAs("OCIArtifactPullFailed", artifacts.digestOf(query, tag));
     const revision = { digest, ...(tag !== undefined && { tag }) };
     const known = unchangedArtifact(object, formatRevision(revision));
-    const conditions = await verified(object, query, { revision, secret, isKnown: !!known });
-    const artifact = known ?? artifactOf(object, { repository, revision }, await readArtifact());
+    const keys = spec.verify && trustedKeysDigest(spec.verify, secret);
+    const before = provenanceOfArtifact("OCIRepository", object.metadata, known, signer)?.[0];
+    const isVerified = known !== undefined && before?.keys !== undefined && before.keys === keys;
+    const conditions = await verified(object, query, { revision, secret, isVerified });
+    const found = known ?? artifactOf(object, { repository, revision }, await readArtifact());
+    const provenance = [provenanceOf(spec.verify, keys)];
+    const artifact = withProvenance(
+      "OCIRepository",
+      object.metadata,
+      { artifact: found, provenance },
+      signer,
+    );
     return {
       artifact,
       message: `stored artifact for digest '${artifact.revision}'`,
@@ -127,13 +142,17 @@ export function createOciRepositoryController(
     {
       revision,
       secret,
-      isKnown,
-    }: { readonly revision: OciRevision; readonly secret: ReadSecret; readonly isKnown: boolean },
+      isVerified,
+    }: {
+      readonly revision: OciRevision;
+      readonly secret: ReadSecret;
+      readonly isVerified: boolean;
+    },
   ): Promise<readonly FluxCondition[]> {
     if (spec?.verify === undefined) return [];
     const before = findCondition(status?.conditions, "SourceVerified");
     const { type, status: is, reason = "", message = "", observedGeneration } = before ?? {};
-    if (isKnown && type && is === "True" && observedGeneration === metadata.generation)
+    if (isVerified && type && is === "True" && observedGeneration === metadata.generation)
       return [{ type, status: is, reason, message }];
     const condition = await verifySignature(spec.verify, {
       ...{ artifacts, query, digest: revision.digest, secret },
@@ -155,7 +174,9 @@ export function createOciRepositoryController(
         const names = spec === undefined ? [] : secretNames(spec);
         return [...new Set([...names, ...(verify === undefined ? [] : [verify])])];
       },
-      isDamaged: (object) => object.status?.artifact !== undefined && !hasPin(object),
+      isDamaged: (object) =>
+        object.status?.artifact !== undefined &&
+        (!hasPin(object) || lacksProvenance("OCIRepository", object, signer)),
       read: (object, { secret, signal }) =>
         timeoutOf(object.spec?.timeout, signal, (limited) => read(object, secret, limited)),
     },
@@ -176,6 +197,15 @@ async function failingAs<T>(reason: string, work: Promise<T>): Promise<T> {
       ...(error instanceof RepositoryError && { retryAfterMs: error.retryAfterMs }),
     });
   }
+}
+
+/** Only after it was verified: a reading that fails before is not a verification with these keys. */
+function provenanceOf(
+  verify: NonNullable<OCIRepository["spec"]>["verify"],
+  keys: string | undefined,
+): Provenance[number] {
+  const name = verify?.secretRef?.name;
+  return name === undefined || keys === undefined ? {} : { verifiedBy: name, keys };
 }
 
 /** Those of Flotilla are not the author's to write. */

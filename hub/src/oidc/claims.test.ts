@@ -5,7 +5,7 @@ import type { ClaimRules } from "./config/index.ts";
 
 const rules: ClaimRules = {
   ...{ usernameClaim: "sub", usernamePrefix: "" },
-  ...{ groupsClaim: "groups", groupsPrefix: "" },
+  ...{ groupsClaim: "groups", groupsPrefix: "", allowedGroups: [] },
 };
 const email = { ...rules, usernameClaim: "email" };
 
@@ -29,6 +29,13 @@ describe("the user of an ID token", () => {
       "has a single group that is not a list",
       { sub: "anna", groups: "dev" },
       rules,
+      "anna",
+      ["dev"],
+    ],
+    [
+      "has only the groups that are listed",
+      { sub: "anna", groups: ["dev", "kubeadm:cluster-admins"] },
+      { ...rules, allowedGroups: ["dev", "ops"] },
       "anna",
       ["dev"],
     ],

@@ -17,7 +17,9 @@ const groupsSchema = z.union([
 export function identityFrom(claims: Claims, rules: ClaimRules): Identity {
   return {
     user: `${rules.usernamePrefix}${usernameIn(claims, rules)}`,
-    groups: groupsIn(claims, rules).map((group) => `${rules.groupsPrefix}${group}`),
+    groups: groupsIn(claims, rules)
+      .filter((group) => rules.allowedGroups.length === 0 || rules.allowedGroups.includes(group))
+      .map((group) => `${rules.groupsPrefix}${group}`),
   };
 }
 

@@ -40,6 +40,7 @@ async function setUp(t: TestContext, answersOf: (issuer: string) => Answers) {
     config: {
       ...{ issuer, clientId: "flotilla", clientSecretFile, scopes: ["openid"] },
       ...{ usernameClaim: "sub", usernamePrefix: "", groupsClaim: "groups", groupsPrefix: "" },
+      allowedGroups: [],
       ...{ dashboardUrl: "https://flotilla.example.com", sessionMs: 60_000 },
     },
     ...{ userAgent: "test", egress: { allowLoopback: true }, clock },

@@ -32,7 +32,12 @@ test("a provider is trusted with its authority, and the message says where that 
       config: {
         ...{ issuer: server.origin, clientId: "flotilla", clientSecretFile: join(dir, "none") },
         ...{ scopes: ["openid"], usernameClaim: "sub", usernamePrefix: "", groupsClaim: "" },
-        ...{ groupsPrefix: "", dashboardUrl: "https://flotilla.example.com", sessionMs: 60_000 },
+        ...{
+          groupsPrefix: "",
+          allowedGroups: [],
+          dashboardUrl: "https://flotilla.example.com",
+          sessionMs: 60_000,
+        },
         ...authorities,
       },
       ...{ userAgent: "test", egress: { allowLoopback: true }, clock: createFakeClock() },

@@ -6,6 +6,7 @@ import { withDefaults } from "./defaults.ts";
 import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "./merge-policies.ts";
 
 const nothing: MergedPolicy = {
+  namespace: "",
   names: [],
   requireServiceAccount: false,
   allowedServiceAccounts: [],
@@ -17,6 +18,9 @@ const nothing: MergedPolicy = {
   allowedDownstreamConfigMapNames: [],
   allowedHelmRepoPatterns: [],
   allowedChartPatterns: [],
+  allowedGitRefs: [],
+  requireVerification: false,
+  allowSubmodules: false,
 };
 
 test("without a Policy nothing is restricted or defaulted", () => {
@@ -29,7 +33,11 @@ test("an empty Policy restricts nothing, also with nulls and empty strings", () 
     helmOp: { defaultServiceAccount: "", allowedChartPatterns: null },
   });
 
-  assert.deepEqual(mergePolicies([policy]), { ...nothing, names: ["a"] });
+  assert.deepEqual(mergePolicies([policy]), {
+    ...nothing,
+    namespace: "fleet-default",
+    names: ["a"],
+  });
 });
 
 test("Booleans are ORed, lists are joined, and the first default by name applies", () => {
@@ -51,6 +59,7 @@ test("Booleans are ORed, lists are joined, and the first default by name applies
     },
   });
   const merged: MergedPolicy = {
+    namespace: "fleet-default",
     names: ["a", "b"],
     requireServiceAccount: true,
     allowNamespaceCreation: true,
@@ -62,6 +71,9 @@ test("Booleans are ORed, lists are joined, and the first default by name applies
     allowedDownstreamConfigMapNames: [],
     allowedHelmRepoPatterns: ["a.*", "b.*"],
     allowedChartPatterns: ["c"],
+    allowedGitRefs: [],
+    requireVerification: false,
+    allowSubmodules: false,
   };
 
   for (const order of [
@@ -89,9 +101,17 @@ const namespaces: readonly (readonly [what: string, fields: Partial<Policy>, for
   ];
 for (const [what, fields, forbids] of namespaces) {
   test(`namespaces are ${forbids ? "not " : ""}created when ${what}`, () => {
-    assert.equal(forbidsNamespaces(mergePolicies([aPolicy("a", fields)])), forbids);
+    assert.equal(forbidsNamespaces([mergePolicies([aPolicy("a", fields)])]), forbids);
   });
 }
+
+test("one namespace whose Policies forbid the creation of namespaces suffices", () => {
+  const requiring = aPolicy("a", { requireServiceAccount: true });
+  const allowing = aPolicy("b", { allowNamespaceCreation: true });
+
+  assert.equal(forbidsNamespaces([mergePolicies([requiring]), mergePolicies([allowing])]), true);
+  assert.equal(forbidsNamespaces([mergePolicies([requiring, allowing])]), false);
+});
 
 test("defaults fill empty fields, and the HelmOp is not modified", () => {
   const policy = mergePolicies([

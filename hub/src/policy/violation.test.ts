@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import type { HelmOp, Policy } from "@flotilla/shared/api";
 import { createPatterns } from "@flotilla/shared/regex";
+import { growthOf } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import { asHelmOp } from "../frontend/index.ts";
 import { aBundle, aHelmOp, aPolicy } from "../testing/index.ts";
-import { mergePolicies } from "./merge-policies.ts";
+import { forbidsNamespaces, mergePolicies } from "./merge-policies.ts";
+import { usedByHelmOp } from "./used.ts";
 import { violationOf } from "./violation.ts";
 
 const patterns = createPatterns();
@@ -12,7 +14,8 @@ const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };
 
 function violation(fields: Omit<Policy, "metadata">, helmOp: HelmOp) {
-  return violationOf(mergePolicies([aPolicy("guard", fields)]), helmOp, patterns);
+  const policy = mergePolicies([aPolicy("guard", fields)]);
+  return violationOf([policy], usedByHelmOp(helmOp), patterns);
 }
 
 interface Row {
@@ -182,6 +185,12 @@ const rejected: readonly (Row & { readonly message: RegExp })[] = [
     message: /^disallowed Secret of-others in downstreamResources in target target000: /,
   },
   {
+    what: "a copy of another Secret whose kind is written in lower case, as agents are sent it",
+    policy: { helmOp: { allowedHelmSecretNames: ["login"] } },
+    spec: { downstreamResources: [{ kind: "secret", name: "of-others" }] },
+    message: /^disallowed Secret of-others in downstreamResources: /,
+  },
+  {
     what: "a copy of another ConfigMap",
     policy: { helmOp: { allowedDownstreamConfigMapNames: ["cm-a"] } },
     spec: { downstreamResources: copies("cm-b") },
@@ -285,5 +294,54 @@ describe("a Policy rejects", () => {
     const error = violation({ allowedServiceAccounts: many }, aHelmOp({ serviceAccount: "x" }));
 
     assert.match(error?.message ?? "", /account-7, 42 more\]/);
+  });
+});
+
+// 30 ms to compile and 20 ms to compare each: without a budget a minute for each reconcile.
+test("a thousand patterns take no longer than a few, and the violation says so", () => {
+  const used = usedByHelmOp(aHelmOp({ helm }));
+  const growth = growthOf({ small: 50, large: 1_000 }, (count) => {
+    const allowedHelmRepoPatterns = Array.from(
+      { length: count },
+      (_, at) => `(a?b?){450}[ab]{0,450}${at}`,
+    );
+    const policy = mergePolicies([aPolicy("guard", { helmOp: { allowedHelmRepoPatterns } })]);
+    const found = violationOf([policy], used, createPatterns());
+
+    assert.equal(found?.code, "POLICY_VIOLATION");
+    assert.match(found.message, /the patterns of the policy take too long together/);
+  });
+
+  assert.ok(growth < 0.5, `it grows with the power of ${growth}`);
+});
+
+describe("an account that the hub requires in all namespaces", () => {
+  const judged = (policies: readonly Policy[], spec: HelmOp["spec"] = {}) =>
+    violationOf(
+      [mergePolicies(policies, { requireServiceAccount: true })],
+      usedByHelmOp(aHelmOp(spec)),
+      patterns,
+    )?.message;
+
+  test("is missing where there is no Policy", () => {
+    assert.equal(
+      judged([]),
+      "serviceAccount is required by the hub but is not set: set spec.serviceAccount (value requireServiceAccount of the chart flotilla); what is deployed stays as it is until this is changed",
+    );
+    assert.equal(judged([], { serviceAccount: "deployer" }), undefined);
+    assert.match(
+      judged([], { serviceAccount: "flotilla-agent" }) ?? "",
+      /^disallowed serviceAccount/,
+    );
+  });
+
+  test("is missing where a Policy requires none", () =>
+    assert.match(judged([aPolicy("guard", {})]) ?? "", /^serviceAccount is required by the hub /));
+
+  test("creates no namespaces unless a Policy allows that", () => {
+    const rules = { requireServiceAccount: true };
+    const creating = aPolicy("guard", { allowNamespaceCreation: true });
+    assert.equal(forbidsNamespaces([mergePolicies([], rules)]), true);
+    assert.equal(forbidsNamespaces([mergePolicies([creating], rules)]), false);
   });
 });

@@ -1,12 +1,13 @@
-/** What a Policy has against a HelmOp, or against a Bundle read as one. Pure. */
-import type { HelmOp } from "@flotilla/shared/api";
-import { agentNamespace, agentServiceAccount, targetName } from "@flotilla/shared/api/names";
+/** What Policies have against what a deployment uses. Pure. */
+import { agentNamespace, agentServiceAccount } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
-import type { Patterns } from "@flotilla/shared/regex";
+import { createPatternBudget, type Patterns } from "@flotilla/shared/regex";
 import { describeUrl } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
-import { type ChartReference, chartReferenceOf, mayReferenceChart } from "../frontend/index.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
+import { nameFor } from "./names.ts";
+import { provenanceProblem } from "./provenance-problem.ts";
+import type { Part, Used, UsedAccount, UsedObject } from "./used.ts";
 
 /** More would not be read. */
 const mostShown = 8;
@@ -17,50 +18,51 @@ const agentAccounts: readonly string[] = [
   `${agentNamespace}/${agentServiceAccount}`,
 ];
 
-/** The first violation, in Fleet's order: the ServiceAccount, the Secrets, the repository, the chart. */
+/**
+ * The first violation, in Fleet's order: the ServiceAccount, the Secrets, the repository, the chart. `policies`: one for each
+ * namespace whose Policies apply. Each is judged alone: what one of them allows, another one does not have to.
+ */
 export function violationOf(
-  policy: MergedPolicy,
-  helmOp: HelmOp,
+  policies: readonly MergedPolicy[],
+  used: Used,
   patterns: Patterns,
 ): AppError | undefined {
-  if (policy.names.length === 0) return undefined;
-  return (
-    accountViolation(policy, helmOp) ??
-    secretViolation(policy, helmOp) ??
-    copyViolation(policy, helmOp) ??
-    sourceViolation(policy, helmOp, patterns)
-  );
+  for (const policy of policies) {
+    if (policy.names.length === 0 && !policy.requireServiceAccount) continue;
+    const found =
+      accountViolation(policy, used) ??
+      objectViolation(policy, used) ??
+      sourceViolation(policy, used, patterns);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
-/** What is requested, and by which target; the object itself has no target name. */
-interface Part<T> {
-  readonly requested: T;
-  readonly target?: string;
-}
-
-type Copy = NonNullable<HelmOp["spec"]["downstreamResources"]>[number];
-
-function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | undefined {
+function accountViolation(policy: MergedPolicy, used: Used): AppError | undefined {
   const { requireServiceAccount, allowedServiceAccounts } = policy;
-  const [own, ...ofTargets] = accountsOf(helmOp);
+  const [own, ...ofTargets] = used.accounts.map(({ requested, ...part }) => ({
+    ...part,
+    requested: accountName(requested, policy),
+  }));
+  if (own === undefined) return undefined;
   // A target without an account has that of the whole; the whole needs none when all its targets have theirs.
   const effective = ofTargets.length === 0 ? [own] : ofTargets;
   const without = effective.filter(({ requested }) => requested === "" && own.requested === "");
   const [missing] = without.length === effective.length ? [own] : without;
   if (requireServiceAccount && without.length > 0 && missing !== undefined) {
-    const where = helmOp.kind === "Bundle" ? " on the Bundle" : "";
+    const where = used.kind === "Bundle" ? " on the Bundle" : "";
     return violation(
-      `serviceAccount is required by Policy but is not set${where}${inTarget(missing)}`,
+      `serviceAccount is required by ${requirer(policy)} but is not set${where}${inTarget(missing)}`,
       `set spec.serviceAccount${listed(allowedServiceAccounts, " to one of")}`,
-      policy,
+      { policy, used },
     );
   }
   const agents = [own, ...ofTargets].find(({ requested }) => agentAccounts.includes(requested));
   if (requireServiceAccount && agents !== undefined)
     return violation(
       `disallowed serviceAccount ${agents.requested}${inTarget(agents)}`,
-      `it is the agent's own, and serviceAccount is required by Policy; set spec.serviceAccount to another one`,
-      policy,
+      `it is the agent's own, and serviceAccount is required by ${requirer(policy)}; set spec.serviceAccount to another one`,
+      { policy, used },
     );
   const wrong = [own, ...ofTargets].find(
     ({ requested }) => !isListed(requested, allowedServiceAccounts),
@@ -70,45 +72,56 @@ function accountViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | unde
     violation(
       `disallowed serviceAccount ${wrong.requested}${inTarget(wrong)}`,
       `${wrong.requested} is not in the allowed set${listed(allowedServiceAccounts)}`,
-      policy,
+      { policy, used },
     )
   );
 }
 
-function secretViolation(policy: MergedPolicy, { spec }: HelmOp): AppError | undefined {
-  const secret = spec.helmSecretName ?? "";
-  if (isListed(secret, policy.allowedHelmSecretNames)) return undefined;
-  return violation(
-    `disallowed helmSecretName ${secret}`,
-    `${secret} is not in the allowed set${listed(policy.allowedHelmSecretNames)}`,
-    policy,
-  );
+function requirer({ isRequiredByHub }: MergedPolicy): string {
+  return isRequiredByHub === true ? "the hub" : "Policy";
 }
 
-/** What is copied to a cluster leaves the workspace like the Secret of the chart's source. */
-function copyViolation(policy: MergedPolicy, helmOp: HelmOp): AppError | undefined {
-  for (const part of copiesOf(helmOp)) {
-    const { kind = "", name = "" } = part.requested;
-    const allowed =
-      kind === "Secret"
-        ? policy.allowedDownstreamSecretNames
-        : policy.allowedDownstreamConfigMapNames;
-    if (!isListed(name, allowed))
+/** What is sent to a cluster leaves the workspace, whatever for. */
+function objectViolation(policy: MergedPolicy, used: Used): AppError | undefined {
+  for (const part of used.objects) {
+    const { requested } = part;
+    if (policy.lendsOnly === true && requested.namespace !== policy.namespace) continue;
+    const name = nameFor(requested, policy);
+    const allowed = allowedObjects(requested, policy);
+    if (!isListed(name, allowed)) {
+      const subject =
+        requested.field === "helmSecretName"
+          ? `disallowed helmSecretName ${name}`
+          : `disallowed ${requested.kind} ${name} in ${requested.field}`;
       return violation(
-        `disallowed ${kind} ${name} in downstreamResources${inTarget(part)}`,
+        `${subject}${inTarget(part)}`,
         `${name} is not in the allowed set${listed(allowed)}`,
-        policy,
+        { policy, used },
       );
+    }
   }
   return undefined;
 }
 
+function allowedObjects({ kind, purpose }: UsedObject, policy: MergedPolicy): readonly string[] {
+  if (kind === "ConfigMap") return policy.allowedDownstreamConfigMapNames;
+  return purpose === "source" ? policy.allowedHelmSecretNames : policy.allowedDownstreamSecretNames;
+}
+
+function accountName({ namespace, name }: UsedAccount, policy: MergedPolicy): string {
+  return namespace === undefined ? name : nameFor({ namespace, name }, policy);
+}
+
+/** What all patterns may take for all charts and addresses of a spec; what was answered before takes nothing. */
+const patternsMs = 250;
+
 function sourceViolation(
   policy: MergedPolicy,
-  helmOp: HelmOp,
+  used: Used,
   patterns: Patterns,
 ): AppError | undefined {
-  for (const part of chartsOf(helmOp)) {
+  const budget = createPatternBudget(patternsMs);
+  for (const part of used.charts) {
     const { repo, chart } = part.requested;
     // The address of an archive is its source: without chart patterns it has to match those for repositories.
     const isArchive = repo === "" && chart.includes("://");
@@ -118,32 +131,70 @@ function sourceViolation(
       patternViolation("helm chart", chart, policy.allowedChartPatterns, part);
     if (problem !== undefined) return problem;
   }
-  return undefined;
+  for (const { what, address } of used.addresses) {
+    const problem = patternViolation(what, address, policy.allowedHelmRepoPatterns, {});
+    if (problem !== undefined) return problem;
+  }
+  const problem = provenanceProblem(policy, used.sources, (ref) =>
+    patternProblem(ref, ref, policy.allowedGitRefs),
+  );
+  if (problem !== undefined) return violation(problem.subject, problem.why, { policy, used });
+  const [withSubmodules] = used.withSubmodules;
+  const isLimited = policy.allowedHelmRepoPatterns.length > 0;
+  if (withSubmodules === undefined || !isLimited || policy.allowSubmodules) return undefined;
+  return violation(
+    `disallowed submodules of GitRepository ${describeUrl(withSubmodules)}`,
+    "each commit names the addresses that they are fetched from, which may be any, and Policies limit the repositories; set recurseSubmodules to false, or allowSubmodules in a Policy",
+    { policy, used },
+  );
 
   function patternViolation(
     what: string,
     requested: string,
     allowed: readonly string[],
-    part: Part<ChartReference>,
+    part: Pick<Part<unknown>, "target">,
   ): AppError | undefined {
-    if (isListed(requested, allowed)) return undefined;
     const shown = requested.includes("://") ? describeUrl(requested) : requested;
+    const why = patternProblem(requested, shown, allowed);
     const subject = `disallowed ${what} ${shown}${inTarget(part)}`;
+    return why === undefined ? undefined : violation(subject, why, { policy, used });
+  }
+
+  /** Why it is not allowed; undefined: it is. */
+  function patternProblem(
+    requested: string,
+    shown: string,
+    allowed: readonly string[],
+  ): string | undefined {
+    if (isListed(requested, allowed)) return undefined;
     let unusable: string | undefined;
     for (const pattern of allowed) {
-      const match = patterns.match(pattern, requested);
+      const match = patterns.match(pattern, requested, budget);
       if (match.kind === "yes") return undefined;
+      if (match.kind === "spent")
+        unusable ??=
+          "the patterns of the policy take too long together: write fewer or simpler ones";
       if (match.kind === "unusable")
         unusable ??= `policy failed to compile regex ${JSON.stringify(pattern)}: ${match.why}`;
     }
     // What one pattern allows is allowed, whatever is wrong with another one.
-    const why = unusable ?? `${shown} matches nothing in the allowed set${listed(allowed)}`;
-    return violation(subject, why, policy);
+    return unusable ?? `${shown} matches nothing in the allowed set${listed(allowed)}`;
   }
 }
 
-function violation(subject: string, why: string, { names }: MergedPolicy): AppError {
-  const whose = `${names.length === 1 ? "Policy" : "Policies"} ${shortList(names)}`;
+function violation(
+  subject: string,
+  why: string,
+  { policy, used }: { readonly policy: MergedPolicy; readonly used: Used },
+): AppError {
+  const { names, namespace, isRequiredByHub } = policy;
+  if (names.length === 0 && isRequiredByHub === true)
+    return new AppError(
+      hubErrors.POLICY_VIOLATION,
+      `${subject}: ${why} (value requireServiceAccount of the chart flotilla); what is deployed stays as it is until this is changed`,
+    );
+  const shown = namespace === used.namespace ? names : names.map((name) => `${namespace}/${name}`);
+  const whose = `${names.length === 1 ? "Policy" : "Policies"} ${shortList(shown)}`;
   return new AppError(
     hubErrors.POLICY_VIOLATION,
     `${subject}: ${why} (${whose}); what is deployed stays as it is until this is changed, here or in the Policy`,
@@ -155,43 +206,7 @@ function isListed(text: string, allowed: readonly string[]): boolean {
   return text === "" || allowed.length === 0 || allowed.includes(text);
 }
 
-function copiesOf({ spec }: HelmOp): readonly Part<Copy>[] {
-  const ofTargets = (spec.targets ?? []).flatMap((target, index) =>
-    target.doNotDeploy === true
-      ? []
-      : (target.downstreamResources ?? []).map((requested) => ({
-          requested,
-          target: target.name || targetName(index),
-        })),
-  );
-  return [...(spec.downstreamResources ?? []).map((requested) => ({ requested })), ...ofTargets];
-}
-
-function accountsOf({ spec }: HelmOp): readonly [Part<string>, ...Part<string>[]] {
-  const targets = (spec.targets ?? []).flatMap((target, index) =>
-    target.doNotDeploy === true
-      ? []
-      : [{ requested: target.serviceAccount ?? "", target: target.name || targetName(index) }],
-  );
-  return [{ requested: spec.serviceAccount ?? "" }, ...targets];
-}
-
-function chartsOf({ spec }: HelmOp): readonly Part<ChartReference>[] {
-  const own = chartReferenceOf(spec.helm ?? {});
-  const targets = (spec.targets ?? []).flatMap((target, index) =>
-    mayReferenceChart(target)
-      ? [
-          {
-            requested: chartReferenceOf(target.helm ?? {}, own),
-            target: target.name || targetName(index),
-          },
-        ]
-      : [],
-  );
-  return [{ requested: own }, ...targets];
-}
-
-function inTarget({ target }: Part<unknown>): string {
+function inTarget({ target }: Pick<Part<unknown>, "target">): string {
   return target === undefined ? "" : ` in target ${target}`;
 }
 

@@ -2,7 +2,9 @@
  * Who may call the webhook of a Receiver: the proof that each type of sender gives, and the event that it names. Pure. The one of
  * gcr, which needs the keys of Google, is in google-token.ts.
  */
+
 import { unreachable } from "@flotilla/shared/errors";
+import { parseBounded } from "@flotilla/shared/json";
 import type { ReceiverType } from "./receiver-type.ts";
 import { isEqualInTime, isHmacOf, isSigned } from "./signature.ts";
 
@@ -121,7 +123,7 @@ function isToken(presented: string, token: string): boolean {
 
 function jsonOf(body: Uint8Array): Authentication {
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(body).toString());
+    const parsed = parseBounded(Buffer.from(body).toString());
     return typeof parsed === "object" ? accepted : rejected("the body is no JSON object");
   } catch {
     return rejected("the body is no JSON");

@@ -1,6 +1,11 @@
 /** The filters of Receivers in CEL, compiled once for all calls. */
 import { createLruCache } from "@flotilla/shared/cache";
-import { type Allowance, type Compiled, compileCel } from "@flotilla/shared/cel";
+import {
+  type Allowance,
+  type Compiled,
+  compileCel,
+  stepsPerSourceByte,
+} from "@flotilla/shared/cel";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 
 /** An object as filters see it, as `res`: Flux has only its metadata. */
@@ -17,6 +22,8 @@ export type FilterResult =
 
 /** For all filters and objects of one call: about 50 ms. */
 export const stepsOfCall = 1_000_000;
+
+const tooLong = "the filters of one call take too long; select fewer objects";
 
 const variables = ["req", "res"];
 const keptExpressions = 256;
@@ -35,6 +42,15 @@ export interface Filters {
 export function createFilters(): Filters {
   const cache = createLruCache<Compiled>(keptExpressions);
 
+  /** Undefined: the allowance has no steps left for it. */
+  function compileWithin(source: string, allowance: Allowance): Compiled | undefined {
+    if (cache.get(source) === undefined) {
+      if (allowance.steps <= 0) return undefined;
+      allowance.steps -= source.length * stepsPerSourceByte;
+    }
+    return compile(source);
+  }
+
   function compile(source: string): Compiled {
     const known = cache.get(source);
     if (known !== undefined) return known;
@@ -51,14 +67,15 @@ export function createFilters(): Filters {
     select(sources, values, allowance) {
       for (const source of sources) {
         if (source === undefined || source === "") continue;
-        const compiled = compile(source);
+        const compiled = compileWithin(source, allowance);
+        if (compiled === undefined) return failed(tooLong);
         if (compiled.kind === "invalid") return failed(`the filter is invalid: ${compiled.why}`);
         const evaluated = compiled.expression.evaluate({ ...values }, allowance);
         switch (evaluated.kind) {
           case "failed":
             return failed(`the filter cannot be evaluated: ${evaluated.why}`);
           case "deferred":
-            return failed("the filters of one call take too long; select fewer objects");
+            return failed(tooLong);
           case "value":
             if (!evaluated.value) return { kind: "filtered out" };
         }

@@ -1,4 +1,5 @@
 /** The body of a call as filters see it, as `req`. Pure. */
+import { parseBounded } from "@flotilla/shared/json";
 import * as z from "zod";
 import { mediaType, type WebhookRequest } from "./authenticate.ts";
 import type { ReceiverType } from "./receiver-type.ts";
@@ -36,7 +37,7 @@ function eventOfGoogle(body: Uint8Array): Payload {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch {
     return undefined;
   }

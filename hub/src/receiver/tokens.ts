@@ -3,8 +3,8 @@ import type { ObjectRef as SecretRef } from "@flotilla/shared/api";
 import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
-import { secrets } from "@flotilla/shared/kube/objects";
-import type { WorkspaceObjects } from "../referenced/index.ts";
+import { type Secret, secrets } from "@flotilla/shared/kube/objects";
+import { isUsableByTenants, type WorkspaceObjects } from "../referenced/index.ts";
 import type { Receiver } from "./receiver.ts";
 
 /** What a Secret has for a Receiver. Never log it. */
@@ -23,10 +23,9 @@ export interface ReceiverSecrets {
 }
 
 /** A token without characters is none: anybody would have it. It counts with white space at its ends. */
-export function receiverSecretIn(
-  data: Readonly<Record<string, string>> | undefined,
-): ReceiverSecret | undefined {
-  const text = (key: string): string => Buffer.from(data?.[key] ?? "", "base64").toString();
+export function receiverSecretIn(secret: Secret | undefined): ReceiverSecret | undefined {
+  if (secret === undefined || !isUsableByTenants(secret)) return undefined;
+  const text = (key: string): string => Buffer.from(secret.data?.[key] ?? "", "base64").toString();
   const token = text("token");
   if (token === "") return undefined;
   return { token, email: text("email").trim(), audience: text("audience").trim() };
@@ -41,12 +40,19 @@ export function createReceiverSecrets(deps: {
       const ref = secretOf(receiver);
       if (ref === undefined) return undefined;
       const known = await deps.objects.known(receiver.metadata.namespace ?? "", ref);
-      return known.kind === "present" ? receiverSecretIn(known.object.data) : undefined;
+      if (known.kind !== "present") return undefined;
+      const { namespace = "" } = receiver.metadata;
+      const { type, data } = known.object;
+      return receiverSecretIn({
+        metadata: { namespace, name: ref.name },
+        ...(type !== undefined && { type }),
+        ...(data !== undefined && { data }),
+      });
     },
     async current({ metadata: { namespace = "" }, spec }) {
       const { name } = spec.secretRef ?? {};
       if (name === undefined) return undefined;
-      return receiverSecretIn((await deps.rest.get(secrets, { namespace, name }))?.data);
+      return receiverSecretIn(await deps.rest.get(secrets, { namespace, name }));
     },
   };
 }

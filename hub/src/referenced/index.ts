@@ -1,12 +1,17 @@
 export type { ProjectSecret } from "./object-entries.ts";
-export { planReferencedObject, planReferencedObjects, type ReferencedPlan } from "./plan.ts";
+export {
+  planReferencedObject,
+  planReferencedObjects,
+  type ReferencedPlan,
+  type References,
+} from "./plan.ts";
 export {
   changedReferences,
   clusterInfoOf,
   isClusterInfoChange,
   onHub,
   watchReferences,
-  workspacesOf,
 } from "./references.ts";
-export type { WorkspaceObject } from "./workspace-object.ts";
+export { createWatchedObjects } from "./watch-objects.ts";
+export { isUsableByTenants, type WorkspaceObject } from "./workspace-object.ts";
 export { createWorkspaceObjects, type WorkspaceObjects } from "./workspace-objects.ts";

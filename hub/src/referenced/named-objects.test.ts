@@ -21,10 +21,11 @@ const watched = { "reconcile.fluxcd.io/watch": "Enabled" };
 function setUp(t: TestContext) {
   const rest = createMemoryApiServer();
   const workspaces = new Set(["fleet-default"]);
+  const clock = createFakeClock();
   const objects = createWorkspaceObjects({
     rest,
     isWorkspace: (each) => workspaces.has(each),
-    clock: createFakeClock(),
+    clock,
     log: silentLog(),
   });
   const stop = new AbortController();
@@ -35,6 +36,7 @@ function setUp(t: TestContext) {
   });
   return {
     rest,
+    clock,
     objects,
     workspaces,
     reads: () => rest.reads.filter((read) => read.includes(`secrets ${namespace}`)),
@@ -79,6 +81,29 @@ describe("objects of a namespace that is no workspace", () => {
     await Promise.all(known);
 
     assert.deepEqual(reads(), ["secrets apps/login"]);
+  });
+
+  test("that do not exist are read again with back-off, until they do", async (t) => {
+    const { rest, clock, objects, reads, changed, password } = setUp(t);
+    objects.watch(namespace, login);
+    assert.equal(await password(), "absent");
+    for (const [afterMs, count] of [
+      [4_999, 1],
+      [1, 2],
+      [10_000, 3],
+    ] as const) {
+      await clock.advance(afterMs);
+      assert.equal(reads().length, count);
+    }
+    rest.put(secrets, secret("YQ=="));
+    const change = changed();
+
+    await clock.advance(20_000);
+
+    assert.equal(await change, "apps Secret/login");
+    assert.equal(await password(), "YQ==");
+    await clock.advance(60 * 60_000);
+    assert.equal(reads().length, 4);
   });
 
   test("are read again on request, once for all callers of the same time", async (t) => {

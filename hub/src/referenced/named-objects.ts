@@ -1,10 +1,13 @@
 /**
  * Referenced objects of one kind in one namespace that is no workspace: each is read by its name when it is first referenced,
- * and whenever somebody asks for its current state or says that it has changed. No other object of the namespace is read.
+ * whenever somebody asks for its current state or says that it has changed, and with back-off while it does not exist: what waits
+ * for it may ask again only hours later. No other object of the namespace is read.
  */
 import type { KindWatch, KindWatchOptions } from "./kind-watch.ts";
 import { resourceOf } from "./kind-watch.ts";
 import { createObjectEntries } from "./object-entries.ts";
+
+const absentBackoff = { firstMs: 5_000, longestMs: 5 * 60_000 };
 
 export function createNamedObjects(options: KindWatchOptions): KindWatch {
   const { rest, kind, namespace } = options;
@@ -15,6 +18,7 @@ export function createNamedObjects(options: KindWatchOptions): KindWatch {
     log: options.log.child({ namespace }),
     isReady: () => isRunning,
     failure: () => undefined,
+    absentBackoff,
     read: (name) => rest.get(resource, { namespace, name }),
   });
   return {

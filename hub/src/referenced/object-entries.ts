@@ -1,6 +1,6 @@
 /** The observed state of the referenced objects of one kind in one namespace: read when they have changed, one request at a time. */
 import type { ObjectRefKind } from "@flotilla/proto";
-import { backoffDelayMs } from "@flotilla/shared/concurrency";
+import { type BackoffLimits, backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { dropBulk } from "@flotilla/shared/kube/cache";
 import type { Log } from "@flotilla/shared/log";
@@ -32,6 +32,8 @@ export interface ObjectEntriesDeps {
   readonly isReady: () => boolean;
   /** Why nothing can be read now. */
   readonly failure: () => AppError | undefined;
+  /** When an object that does not exist is read again, where no watch says that it was created. Absent: never. */
+  readonly absentBackoff?: BackoffLimits;
   /** Default: agents get Secrets as they are. */
   readonly project?: ProjectSecret | undefined;
   readonly clock: Clock;
@@ -66,6 +68,8 @@ interface Entry {
   /** While it is read. */
   reading: Promise<void> | undefined;
   failures: number;
+  /** How often in a row it did not exist. */
+  absences: number;
   timer?: Timer;
   readonly waiting: Set<PromiseWithResolvers<WorkspaceObject>>;
 }
@@ -94,8 +98,10 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
         const { known, renewInMs } = await read(name);
         settle(name, entry, known);
         entry.timer?.cancel();
-        if (renewInMs !== undefined && entries.get(name) === entry)
-          entry.timer = clock.setTimeout(() => void refresh(name), renewInMs);
+        entry.absences = known.kind === "absent" ? entry.absences + 1 : 0;
+        const againInMs = renewInMs ?? absentDelayMs(entry);
+        if (againInMs !== undefined && entries.get(name) === entry)
+          entry.timer = clock.setTimeout(() => void refresh(name), againInMs);
       }
     } catch (thrown) {
       entry.failures += 1;
@@ -110,6 +116,11 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     } finally {
       entry.reading = undefined;
     }
+  }
+
+  function absentDelayMs({ absences }: Entry): number | undefined {
+    if (deps.absentBackoff === undefined || absences === 0) return undefined;
+    return backoffDelayMs(deps.absentBackoff, absences);
   }
 
   async function read(
@@ -194,6 +205,7 @@ function newEntry(): Entry {
     isDirty: false,
     reading: undefined,
     failures: 0,
+    absences: 0,
     waiting: new Set(),
   };
 }

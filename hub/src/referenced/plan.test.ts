@@ -64,17 +64,28 @@ describe("one referenced object", () => {
     );
 });
 
+describe("an object that only a deployment without a signature refers to", () => {
+  for (const observed of [neverSent, sentAbsent, current, old])
+    for (const source of [present, absent, unknown])
+      test(`is neither sent nor withdrawn: ${JSON.stringify({ observed, source })}`, () => {
+        const view = { observed, isReferenced: false, isKept: true, source };
+        assert.deepEqual(planReferencedObject(ref, view), nothing);
+      });
+});
+
 describe("the plan for an agent that connects", () => {
   test("has what differs from the inventory, in a stable order", () => {
     const inventory: readonly ObservedObject[] = [
       { kind: "Secret", name: "z-unnamed", digest: "sha256:1" },
       { kind: "Secret", name: "same", digest: "sha256:1" },
       { kind: "Secret", name: "old", digest: "sha256:0" },
+      { kind: "Secret", name: "kept", digest: "sha256:0" },
     ];
+    const kept = new Set(["Secret/kept", "Secret/never-sent"]);
     const named = new Set(["Secret/same", "Secret/old", "ConfigMap/new", "nonsense"]);
 
     assert.deepEqual(
-      planReferencedObjects(inventory, named, () => present),
+      planReferencedObjects(inventory, { referenced: named, kept }, () => present),
       {
         send: [
           { kind: "ConfigMap", name: "new" },
@@ -97,7 +108,8 @@ describe("the plan for an agent that connects", () => {
           const inventory = inventoryKeys.flatMap((key) => parseObjectRef(key) ?? []);
           const named = new Set(names);
 
-          const { withdraw: withdrawn } = planReferencedObjects(inventory, named, () => known);
+          const references = { referenced: named, kept: new Set<string>() };
+          const { withdraw: withdrawn } = planReferencedObjects(inventory, references, () => known);
 
           assert.deepEqual(
             withdrawn.map(formatObjectRef),

@@ -20,7 +20,16 @@ export interface ReferencedView {
   readonly observed: Pick<ObservedObject, "digest"> | undefined;
   /** Whether a BundleDeployment of the cluster refers to it, also one that is being deleted. */
   readonly isReferenced: boolean;
+  /** Whether a deployment that the hub has not signed refers to it: what the agent has stays, and is not sent again. */
+  readonly isKept?: boolean;
   readonly source: ReferencedSource;
+}
+
+/** The references of a cluster's deployments. */
+export interface References {
+  readonly referenced: ReadonlySet<string>;
+  /** By deployments that the hub has not signed. */
+  readonly kept: ReadonlySet<string>;
 }
 
 export interface ReferencedPlan {
@@ -34,16 +43,17 @@ const nothing: ReferencedStep = { kind: "nothing" };
 
 export function planReferencedObjects(
   inventory: readonly ObservedObject[],
-  references: ReadonlySet<string>,
+  { referenced, kept }: References,
   sourceOf: (ref: ObjectRef) => ReferencedSource,
 ): ReferencedPlan {
   const observed = new Map(inventory.map((each) => [formatObjectRef(each), each]));
-  const steps = [...new Set([...references, ...observed.keys()])].toSorted().flatMap((key) => {
+  const steps = [...new Set([...referenced, ...observed.keys()])].toSorted().flatMap((key) => {
     const ref = parseObjectRef(key);
     if (ref === undefined) return [];
     return planReferencedObject(ref, {
       observed: observed.get(key),
-      isReferenced: references.has(key),
+      isReferenced: referenced.has(key),
+      isKept: kept.has(key),
       source: sourceOf(ref),
     });
   });
@@ -56,9 +66,9 @@ export function planReferencedObjects(
 /** Withdraws what no deployment refers to. An object that the workspace does not have, or that is not read yet, is never withdrawn for that. */
 export function planReferencedObject(
   ref: ObjectRef,
-  { observed, isReferenced, source }: ReferencedView,
+  { observed, isReferenced, isKept = false, source }: ReferencedView,
 ): ReferencedStep {
-  if (!isReferenced) return observed === undefined ? nothing : { kind: "withdraw", ref };
+  if (!isReferenced) return observed === undefined || isKept ? nothing : { kind: "withdraw", ref };
   switch (source.kind) {
     case "unknown":
       return nothing;

@@ -38,7 +38,7 @@ export function watchReferences(
   });
 }
 
-/** Namespaces whose objects are watched: those with Clusters or HelmOps. To be called before the informers run. */
+/** Namespaces whose objects are watched: those with objects of given kinds. To be called before the informers run. */
 export interface Workspaces {
   has(namespace: string): boolean;
   /** Calls the listener with each namespace that may have become a workspace. */

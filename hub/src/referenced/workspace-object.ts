@@ -52,6 +52,21 @@ export function isOwnObject({ metadata, type }: StoredObject): boolean {
   );
 }
 
+/** Types of Secrets with which whoever has them is a ServiceAccount or joins a cluster, and records of Helm with all of a release's values. */
+const sensitiveTypes: readonly (string | undefined)[] = [
+  "kubernetes.io/service-account-token",
+  "bootstrap.kubernetes.io/token",
+  ...excludedTypes,
+];
+
+/**
+ * Whether a Provider or a Receiver may use a Secret: what is in it reaches an address that a tenant chooses, or proves to a tenant's
+ * requests that they know it. Tenants that may not read Secrets may write both.
+ */
+export function isUsableByTenants(secret: Secret): boolean {
+  return !isOwnObject(secret) && !sensitiveTypes.includes(secret.type);
+}
+
 /** Keeps only what identifies the object and its version. */
 export function withoutContent({ metadata }: StoredObject): StoredObject {
   const { name, namespace, uid, resourceVersion } = metadata;

@@ -40,7 +40,7 @@ export interface WorkspaceObjects {
 export interface WorkspaceObjectsDeps {
   readonly rest: KubeRest;
   /**
-   * Whether a namespace has Clusters or HelmOps. In others an object is read by its name; absent: all are workspaces. Once its
+   * Whether a namespace has Clusters, HelmOps or Receivers. In others an object is read by its name; absent: all are workspaces. Once its
    * objects are watched, a namespace stays watched while they are referenced.
    */
   readonly isWorkspace?: (namespace: string) => boolean;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { ClusterRegistrationToken } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
 import { planToken } from "./plan.ts";
-import { claimedUid, isSameToken, makeTokenValue, tokenSecret } from "./secret.ts";
+import { claimedUid, isSameToken, isWrittenByHub, makeTokenValue, tokenSecret } from "./secret.ts";
 
 const hub = { address: "hub.example:8443", authoritiesPem: "PEM" };
 const created = Date.UTC(2026, 0, 1);
@@ -86,7 +86,11 @@ describe("a registration token", () => {
       now: created,
     });
 
-    assert.deepEqual(plan, { kind: "keep", secret: { kind: "none" } });
+    assert.deepEqual(plan, {
+      kind: "keep",
+      secret: { kind: "none" },
+      status: { secretName: "first" },
+    });
   });
 
   test("gets its Secret updated when the hub's address changes", () => {
@@ -95,7 +99,11 @@ describe("a registration token", () => {
 
     const plan = planToken({ token: known, secret, hub, now: created });
 
-    assert.deepEqual(plan, { kind: "keep", secret: { kind: "update", secret } });
+    assert.deepEqual(plan, {
+      kind: "keep",
+      secret: { kind: "update", secret },
+      status: { secretName: "first" },
+    });
   });
 
   test("replaces the Secret of an earlier token of its name", () => {
@@ -113,7 +121,41 @@ describe("a registration token", () => {
     assert.deepEqual(planToken({ token: token(), secret, hub, now: created }), {
       kind: "keep",
       secret: { kind: "conflict" },
+      status: {},
     });
+  });
+});
+
+describe("the Secret of a registration token", () => {
+  const planned = (status: ClusterRegistrationToken["status"], uid: string) => {
+    const of = token(undefined, status);
+    const { metadata, ...others } = tokenSecret(of, hub, "planted");
+    const secret = { ...others, metadata: { ...metadata, uid } };
+    const plan = planToken({ token: of, secret, hub, now: created });
+    assert.ok(plan.kind === "keep");
+    return { step: plan.secret.kind, status: plan.status, counts: isWrittenByHub(secret, of) };
+  };
+
+  test("is made again when somebody made it before the hub did, and enrols nobody", () =>
+    assert.deepEqual(planned(undefined, "s-1"), {
+      ...{ step: "recreate", status: { secretName: "first" }, counts: false },
+    }));
+
+  test("is made again when it is not the one that the hub made, and enrols nobody", () =>
+    assert.deepEqual(planned({ secretName: "first", secretUID: "s-1" }, "s-2"), {
+      ...{ step: "recreate", status: { secretName: "first" }, counts: false },
+    }));
+
+  test("of an older hub stays, and is known from then on", () =>
+    assert.deepEqual(planned({ secretName: "first" }, "s-1"), {
+      step: "none",
+      status: { secretName: "first", secretUID: "s-1" },
+      counts: true,
+    }));
+
+  test("that the hub made stays", () => {
+    const status = { secretName: "first", secretUID: "s-1" };
+    assert.deepEqual(planned(status, "s-1"), { step: "none", status, counts: true });
   });
 });
 

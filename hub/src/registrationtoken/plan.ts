@@ -6,14 +6,21 @@ import type {
 } from "@flotilla/shared/api";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { formatTime, parseGoDuration } from "@flotilla/shared/time";
-import { type HubAddress, isCurrentFor, isFromEarlierToken, isOwnedBy, tokenIn } from "./secret.ts";
+import {
+  type HubAddress,
+  isCurrentFor,
+  isFromEarlierToken,
+  isOwnedBy,
+  isWrittenByHub,
+  tokenIn,
+} from "./secret.ts";
 
 export type SecretStep =
   | { readonly kind: "none" }
   | { readonly kind: "create" }
   /** The address or the authorities of the hub have changed; the token stays. */
   | { readonly kind: "update"; readonly secret: Secret }
-  /** The Secret of an earlier token of the same name. */
+  /** The Secret of an earlier token of the same name, or one that somebody else has made for this token: it gets a new value. */
   | { readonly kind: "recreate"; readonly secret: Secret }
   | { readonly kind: "conflict" };
 
@@ -22,8 +29,8 @@ export type TokenPlan =
   | {
       readonly kind: "keep";
       readonly secret: SecretStep;
-      /** Present when it has to be written. */
-      readonly status?: ClusterRegistrationTokenStatus;
+      /** With the UID of the Secret, which a write may change. */
+      readonly status: ClusterRegistrationTokenStatus;
       /** Absent: it does not expire. */
       readonly expiresInMs?: number;
     };
@@ -41,20 +48,20 @@ export function planToken({ token, secret, hub, now }: TokenInputs): TokenPlan {
   const expiry = expiryOf(token);
   if (expiry !== undefined && expiry <= now) return { kind: "delete", expires: formatTime(expiry) };
   const step = secretStep(token, secret, hub);
-  const { expires: _, ...others } = token.status ?? {};
+  const { expires: _, secretName, secretUID, ...others } = token.status ?? {};
+  const uid = step.kind === "none" || step.kind === "update" ? secret?.metadata.uid : undefined;
   const status: ClusterRegistrationTokenStatus = {
     ...others,
     // Set only once the Secret exists.
-    ...(step.kind !== "conflict" && { secretName: token.metadata.name }),
+    ...(step.kind === "conflict"
+      ? { ...(secretName !== undefined && { secretName }), ...(secretUID && { secretUID }) }
+      : { secretName: token.metadata.name, ...(uid !== undefined && { secretUID: uid }) }),
     ...(expiry !== undefined && { expires: formatTime(expiry) }),
   };
-  const isChanged =
-    status.secretName !== token.status?.secretName ||
-    (status.expires ?? "") !== (token.status?.expires ?? "");
   return {
     kind: "keep",
     secret: step,
-    ...(isChanged && { status }),
+    status,
     ...(expiry !== undefined && { expiresInMs: expiry - now }),
   };
 }
@@ -76,6 +83,7 @@ function secretStep(
   if (secret === undefined) return { kind: "create" };
   if (isFromEarlierToken(secret, token)) return { kind: "recreate", secret };
   if (!isOwnedBy(secret, token)) return { kind: "conflict" };
+  if (!isWrittenByHub(secret, token)) return { kind: "recreate", secret };
   return isCurrentFor(secret, hub) && tokenIn(secret) !== ""
     ? { kind: "none" }
     : { kind: "update", secret };

@@ -1,11 +1,12 @@
 /** Reconciles ClusterRegistrationTokens: their Secret, their status, and their deletion when they expire. */
+import { isDeepStrictEqual } from "node:util";
 import { type ClusterRegistrationToken, clusterRegistrationTokens } from "@flotilla/shared/api";
 import { AppError, defineErrors } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile, requeueAfter } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { refOf, secrets } from "@flotilla/shared/kube/objects";
+import { refOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 import { planToken, type SecretStep } from "./plan.ts";
 import { type HubAddress, makeTokenValue, tokenIn, tokenSecret } from "./secret.ts";
@@ -54,11 +55,13 @@ export function tokenReconciler({
       events.record(token, { type: "Warning", reason: "SecretConflict", action: "Prepare", note });
       throw new AppError(registrationTokenErrors.TOKEN_SECRET_CONFLICT, note);
     }
-    await writeSecret(token, plan.secret, signal);
-    if (plan.status !== undefined) {
+    const created = await writeSecret(token, plan.secret, signal);
+    const secretUID = created?.metadata.uid;
+    const status = { ...plan.status, ...(secretUID !== undefined && { secretUID }) };
+    if (!isDeepStrictEqual(status, token.status ?? {})) {
       const written = await rest.replace(
         clusterRegistrationTokens,
-        { ...token, status: plan.status },
+        { ...token, status },
         { subresource: "status", signal },
       );
       tokens.wrote(written);
@@ -68,15 +71,16 @@ export function tokenReconciler({
       : requeueAfter(plan.expiresInMs, "the registration token expires");
   };
 
+  /** The Secret, if it was created. */
   async function writeSecret(
     token: ClusterRegistrationToken,
     step: Exclude<SecretStep, { kind: "conflict" }>,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<Secret | undefined> {
     const { uid = "" } = token.metadata;
     switch (step.kind) {
       case "none":
-        return;
+        return undefined;
       case "update": {
         const desired = tokenSecret(token, hub, tokenIn(step.secret) || makeTokenValue(uid));
         await rest.replace(
@@ -84,7 +88,7 @@ export function tokenReconciler({
           { ...desired, metadata: { ...step.secret.metadata } },
           { signal },
         );
-        return;
+        return undefined;
       }
       case "recreate": {
         const { name, namespace = "", uid: earlierUid } = step.secret.metadata;
@@ -93,12 +97,10 @@ export function tokenReconciler({
           { namespace, name },
           { signal, ...(earlierUid !== undefined && { uid: earlierUid }) },
         );
-        await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
-        return;
+        return await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
       }
       case "create":
-        await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
-        return;
+        return await rest.create(secrets, tokenSecret(token, hub, makeTokenValue(uid)), { signal });
     }
   }
 }

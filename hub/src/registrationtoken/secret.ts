@@ -66,6 +66,15 @@ export function isOwnedBy(secret: Secret, token: ClusterRegistrationToken): bool
   );
 }
 
+/**
+ * Whether the hub has created a token's Secret, and not somebody who may create Secrets and read the token's UID, and who then knows
+ * the value. The status names it only once it exists. A hub that did not record the UID has recorded the name.
+ */
+export function isWrittenByHub(secret: Secret, { status }: ClusterRegistrationToken): boolean {
+  if (status?.secretName === undefined) return false;
+  return status.secretUID === undefined || status.secretUID === secret.metadata.uid;
+}
+
 /** Whether it belongs to an earlier token of this name, so that the garbage collector is about to delete it. */
 export function isFromEarlierToken(secret: Secret, token: ClusterRegistrationToken): boolean {
   return (

@@ -1,9 +1,11 @@
 /** The deployment that a request is about. Pure, of the caches. */
+
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { frontEndBundleName, helmOpLabel, helmReleaseLabel } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
 import { byBundle, clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { requestErrors } from "../dispatch/index.ts";
 import type { TargetKind, UserRequest } from "./parse-request.ts";
@@ -20,9 +22,6 @@ export interface FoundDeployment {
   readonly cluster: Cluster;
   readonly clusterKey: ObjectKey;
 }
-
-/** In a message. */
-const maxListed = 20;
 
 /** Throws REQUEST_TARGET_NOT_FOUND and REQUEST_NEEDS_CLUSTER. */
 export function findDeployment(
@@ -70,9 +69,7 @@ function isMadeFor({ metadata }: Bundle, kind: TargetKind, name: string): boolea
 
 function listed(found: readonly FoundDeployment[]): string {
   if (found.length === 0) return "";
-  const keys = found.map(({ clusterKey }) => clusterKey).toSorted();
-  const more = keys.length > maxListed ? ` and ${keys.length - maxListed} more` : "";
-  return `: ${keys.slice(0, maxListed).join(", ")}${more}`;
+  return `: ${listNames(found.map(({ clusterKey }) => clusterKey).toSorted())}`;
 }
 
 function notFound(message: string): AppError {

@@ -259,6 +259,7 @@ describe("the state after an attempt", () => {
     assert.deepEqual(attempt, {
       observedGeneration: 1,
       failures: 5,
+      code: "INDEX_FETCH",
       error: "connection refused",
       nextAttemptTime: timeOf(slotMs + 16_000),
       credentialsVersion: "7",

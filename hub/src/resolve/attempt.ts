@@ -179,7 +179,11 @@ export function stateAfter(
     attempt: {
       observedGeneration: helmOp.metadata.generation ?? 0,
       ...(nextMs !== undefined && { nextAttemptTime: formatTimeMs(moment.nowMs + nextMs) }),
-      ...(failure !== undefined && { failures, error: failure.error.message }),
+      ...(failure !== undefined && {
+        failures,
+        error: failure.error.message,
+        code: failure.error.code,
+      }),
       ...(isFailedRequest && { requestFailed: true }),
       ...(credentialsVersion !== "" && { credentialsVersion }),
     },
@@ -199,7 +203,7 @@ export function withoutAttempt({
   const pins = state.pins.filter((pin) => entryFor(chartReferences(helmOp), pin) !== undefined);
   if (!isNew) return { ...state, pins, pinCheck };
   const plan = planPoll(helmOp, { lastAt: state.lastPollTime, failures: 0 }, moment);
-  const { error, requestFailed, credentialsVersion } = state.attempt;
+  const { error, code, requestFailed, credentialsVersion } = state.attempt;
   // The last poll failed whatever the spec says now; another failure was one of the old spec.
   const isKept = error !== undefined && (requestFailed || pollingIntervalMs(helmOp) !== undefined);
   return {
@@ -208,7 +212,7 @@ export function withoutAttempt({
     pinCheck,
     attempt: {
       observedGeneration: generation,
-      ...(isKept && { error }),
+      ...(isKept && { error, ...(code !== undefined && { code }) }),
       ...(requestFailed === true && { requestFailed }),
       ...(credentialsVersion !== undefined && { credentialsVersion }),
       ...(plan.kind === "later" && { nextAttemptTime: formatTimeMs(moment.nowMs + plan.inMs) }),

@@ -10,10 +10,14 @@ import {
   type ClusterGroup,
 } from "@flotilla/shared/api";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
-import { isSpecChange, type WatchSource } from "@flotilla/shared/kube/controller";
+import {
+  isExistenceChange,
+  isSpecChange,
+  type WatchSource,
+} from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { clusterKeyOf } from "../cache/index.ts";
-import { clusterNamespaceOf, offlineCheck, presenceOf } from "../clusterstate/index.ts";
+import { clusterNamespaceNames, clusterNamespaceOf, presenceOf } from "../clusterstate/index.ts";
 import {
   createDeploymentAggregates,
   type DeploymentAggregates,
@@ -24,7 +28,7 @@ import { countStore } from "./count-store.ts";
 import { stateWhileOffline } from "./deployment-state.ts";
 import { createGroupAggregates, type GroupAggregate, type Member } from "./group-aggregate.ts";
 
-export interface Aggregates extends Omit<DeploymentAggregates, "change"> {
+export interface Aggregates extends Omit<DeploymentAggregates, "change" | "orphaned"> {
   ofGroup(key: ObjectKey): GroupAggregate;
   /** Counts a BundleDeployment as the store has it now: after a write of ours, before the watch delivers it. */
   recount(deployment: ObjectKey): void;
@@ -45,7 +49,11 @@ export interface AggregateSources {
 export function createAggregates({ deployments, clusters, groups }: AggregateSources): Aggregates {
   const counts = createDeploymentAggregates();
   const members = createGroupAggregates((cluster) => toMember(cluster, counts));
-  const recount = countStore(deployments.store, counts, offlineCheck(clusters.store));
+  const recount = countStore(deployments.store, counts, (deployment) => {
+    const cluster = clusters.store.get(clusterKeyOf(deployment));
+    if (cluster === undefined) return "deleted";
+    return presenceOf(cluster) === "Connected" ? "connected" : "offline";
+  });
   const listeners = new Set<GroupListener>();
 
   function notify(changed: readonly ObjectKey[], isBurst = false): void {
@@ -64,15 +72,13 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
   }
 
   function onCluster(change: Change<Cluster>): void {
-    const { key, before, after } = change;
-    const { namespace = "" } = refOf(key);
+    const { key, after } = change;
+    const { namespace = "", name } = refOf(key);
     if (isSpecChange(change))
       notify(members.clusterChanged(key, after, groups.store.byIndex(byNamespace, namespace)));
-    if (!isPresenceChange(change)) return;
-    const cluster = after ?? before;
-    if (cluster !== undefined)
-      for (const each of deployments.store.byIndex(byNamespace, clusterNamespaceOf(cluster)))
-        recount(keyOf(each));
+    if (!isCountingChange(change)) return;
+    for (const own of clusterNamespaceNames(namespace, name))
+      for (const each of deployments.store.byIndex(byNamespace, own)) recount(keyOf(each));
     recountCluster(key, true);
   }
 
@@ -87,6 +93,7 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
   return {
     ofBundle: counts.ofBundle,
     archivesOf: counts.archivesOf,
+    orphanedOf: counts.orphanedOf,
     ofCluster: counts.ofCluster,
     ofGroup: members.of,
     recount,
@@ -112,6 +119,11 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
 /** Predicate: the agent of a cluster has connected, disconnected, or is another one. */
 export function isPresenceChange({ before, after }: Change<Cluster>): boolean {
   return !isDeepStrictEqual(before?.status?.agent, after?.status?.agent);
+}
+
+/** Predicate: the deployments of a cluster count otherwise than before, in all that they count in. */
+export function isCountingChange(change: Change<Cluster>): boolean {
+  return isPresenceChange(change) || isExistenceChange(change);
 }
 
 /** What a cluster counts for in its groups. */

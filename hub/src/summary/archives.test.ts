@@ -29,7 +29,7 @@ describe("an index without digests", () => {
 
     assert.equal(
       differingArchives(counts.of(bundle), { "s-1": address }),
-      `clusters got different archives of ${address}, ${digestA} in 2 clusters and ${digestB} in 1 cluster; its repository gives no digest to check them against: publish it under a version of its own, in an index with digests`,
+      `clusters got different archives of ${address}, ${digestA} in 2 clusters and ${digestB} in 1 cluster; its source gives no digest to check them against: publish it under a version of its own, an archive in an index with digests`,
     );
   });
 

@@ -23,7 +23,9 @@ export function createArchiveCounts(): ArchiveCounts {
   const bundles = new Map<ObjectKey, Map<string, Map<string, number>>>();
   return {
     count(bundle, { status }, by) {
-      const { appliedDeploymentID: content = "", chartDigest: digest = "" } = status ?? {};
+      const content = status?.appliedDeploymentID ?? "";
+      // What agents build of a bucket may differ between their versions; what they received does not.
+      const digest = status?.source?.digest ?? status?.chartDigest ?? "";
       if (content === "" || digest === "") return;
       const contents = entryOf(bundles, bundle);
       const digests = entryOf(contents, content);
@@ -59,7 +61,7 @@ export function differingArchives(
     );
   return sentences.length === 0
     ? undefined
-    : `${sentences.join("; ")}; its repository gives no digest to check them against: publish it under a version of its own, in an index with digests`;
+    : `${sentences.join("; ")}; its source gives no digest to check them against: publish it under a version of its own, an archive in an index with digests`;
 }
 
 /** The most frequent first. */

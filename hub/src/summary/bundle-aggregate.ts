@@ -22,6 +22,7 @@ import {
 import { objectCounts, objectStates } from "./object-states.ts";
 import { releaseConditionKeys } from "./release-conditions.ts";
 import { createSortedKeys, type MutableSortedKeys, type SortedKeys } from "./sorted-keys.ts";
+import { type Effort, effortOf } from "./stalled.ts";
 
 /** The totals of one Bundle or one cluster. */
 export interface Aggregate {
@@ -43,11 +44,17 @@ export interface BundleAggregate extends Aggregate {
   readonly offline: SortedKeys;
   /** Keys of those with a condition of a release, as `Released=False`. */
   readonly conditions: ReadonlyMap<string, SortedKeys>;
+  /** Keys of those that have failed for good, and of those that are worked on. */
+  readonly efforts: ReadonlyMap<Effort, SortedKeys>;
 }
 
 export interface DeploymentAggregates {
   /** The counted fields of one BundleDeployment changed; absent before its creation and after its deletion. */
   change(before: Counted | undefined, after: Counted | undefined): void;
+  /** A BundleDeployment of a deleted cluster was found (1), or is gone (-1). */
+  orphaned(bundle: ObjectKey, by: 1 | -1): void;
+  /** How many of a Bundle's are of deleted clusters. They count in nothing else. */
+  orphanedOf(bundle: ObjectKey): number;
   /** By the key of the Bundle. */
   ofBundle(key: ObjectKey): BundleAggregate;
   /** What the clusters of a Bundle have installed. */
@@ -69,6 +76,7 @@ interface MutableBundleAggregate extends MutableAggregate {
   readonly objects: MutableObjectAggregate;
   readonly offline: MutableSortedKeys;
   readonly conditions: Map<string, MutableSortedKeys>;
+  readonly efforts: Map<Effort, MutableSortedKeys>;
 }
 
 /** What counts of one BundleDeployment. */
@@ -88,6 +96,7 @@ export interface Counted {
   readonly objects: ObjectStates;
   /** Of its release, as `Released=False`. */
   readonly conditions: readonly string[];
+  readonly effort: Effort | undefined;
 }
 
 const resourceFields = [
@@ -120,6 +129,7 @@ export function createDeploymentAggregates(): DeploymentAggregates {
   const bundles = new Map<ObjectKey, MutableBundleAggregate>();
   const clusters = new Map<string, MutableAggregate>();
   const archives = createArchiveCounts();
+  const orphans = new Map<ObjectKey, number>();
 
   function change(before: Counted | undefined, after: Counted | undefined): void {
     const key = (after ?? before)?.key;
@@ -139,7 +149,8 @@ export function createDeploymentAggregates(): DeploymentAggregates {
     }
     ofBundle.offline.delete(key);
     if (after?.isOffline === true) ofBundle.offline.add(key);
-    countConditions(ofBundle.conditions, key, before?.conditions ?? [], after?.conditions ?? []);
+    countUnder(ofBundle.conditions, key, before?.conditions ?? [], after?.conditions ?? []);
+    countUnder(ofBundle.efforts, key, [before?.effort ?? []].flat(), [after?.effort ?? []].flat());
     ofBundle.objects.change(key, before?.objects ?? noObjects, after?.objects ?? noObjects);
     keep(bundles, bundle, ofBundle);
     keep(clusters, cluster, ofCluster);
@@ -154,6 +165,12 @@ export function createDeploymentAggregates(): DeploymentAggregates {
         change(undefined, after);
       } else change(before, after);
     },
+    orphaned(bundle, by) {
+      const count = (orphans.get(bundle) ?? 0) + by;
+      if (count === 0) orphans.delete(bundle);
+      else orphans.set(bundle, count);
+    },
+    orphanedOf: (bundle) => orphans.get(bundle) ?? 0,
     ofBundle: (key) => bundles.get(key) ?? emptyAggregate,
     archivesOf: archives.of,
     ofCluster: (namespace) => clusters.get(namespace) ?? emptyAggregate,
@@ -202,33 +219,40 @@ export function worstOf(states: Readonly<Record<BundleState, number>>): BundleSt
 
 /** `isOffline`: whether its cluster is offline. */
 export function toCounted(deployment: BundleDeployment, isOffline = false): Counted {
+  const state = stateOf(deployment);
   return {
     deployment,
     isOffline,
     key: keyOf(deployment),
     bundle: bundleKeyOf(deployment),
     cluster: deployment.metadata.namespace ?? "",
-    state: stateOf(deployment),
+    state,
     resources: objectCounts(deployment),
     isHelmOps: deployment.metadata.labels?.[helmOpLabel] !== undefined,
     version: deployment.status?.version ?? "",
     objects: objectStates(deployment),
     conditions: releaseConditionKeys(deployment),
+    effort: effortOf(deployment, { state, isOffline }),
   };
 }
 
-function countConditions(
-  conditions: Map<string, MutableSortedKeys>,
+/** Keeps the key under those that apply after a change. */
+function countUnder<T>(
+  counts: Map<T, MutableSortedKeys>,
   key: ObjectKey,
-  before: readonly string[],
-  after: readonly string[],
+  before: readonly T[],
+  after: readonly T[],
 ): void {
-  for (const condition of before)
-    if (!after.includes(condition)) conditions.get(condition)?.delete(key);
-  for (const condition of after) {
-    const keys = conditions.get(condition) ?? createSortedKeys();
+  for (const each of before)
+    if (!after.includes(each)) {
+      const keys = counts.get(each);
+      keys?.delete(key);
+      if (keys?.size === 0) counts.delete(each);
+    }
+  for (const each of after) {
+    const keys = counts.get(each) ?? createSortedKeys();
     keys.add(key);
-    conditions.set(condition, keys);
+    counts.set(each, keys);
   }
 }
 
@@ -287,5 +311,6 @@ function newBundleAggregate(): MutableBundleAggregate {
     objects: createObjectAggregate(),
     offline: createSortedKeys(),
     conditions: new Map(),
+    efforts: new Map(),
   };
 }

@@ -22,7 +22,7 @@ function setUp() {
   const aggregates = createDeploymentAggregates();
   const offlineClusters = new Set<ObjectKey>();
   const count = countStore(store, aggregates, (deployment) =>
-    offlineClusters.has(clusterKeyOf(deployment)),
+    offlineClusters.has(clusterKeyOf(deployment)) ? "offline" : "connected",
   );
   const watched = (deployment: BundleDeployment): void => {
     store.set(deployment);

@@ -147,6 +147,18 @@ describe("what an agent reported of an earlier content", () => {
       "",
     ],
     [
+      "an error of the earlier content in Installed is not shown",
+      { appliedDeploymentID: digestA, conditions: [condition("Installed", "")] },
+      "WaitApplied",
+      "",
+    ],
+    [
+      "an error of the desired content in Installed is shown",
+      { appliedDeploymentID: digestB, conditions: [condition("Installed", "")] },
+      "NotReady",
+      "it failed",
+    ],
+    [
       "a failed uninstallation is shown, whatever was applied",
       { appliedDeploymentID: digestA, conditions: [condition("Ready", "ErrUninstall")] },
       "WaitApplied",

@@ -34,14 +34,14 @@ export function stateWhileOffline(state: BundleState): BundleState {
  * Whether the conditions are about the desired content, or about an uninstallation. An agent that has not seen the desired
  * one has reported an earlier one.
  */
-function isAboutDesired({ spec, status }: BundleDeployment): boolean {
+export function isAboutDesired({ spec, status }: BundleDeployment): boolean {
   const { appliedDeploymentID, attemptedDeploymentID, conditions } = status ?? {};
-  const reported =
-    attemptedDeploymentID ??
-    // Statuses of hubs before 0.2 do not name the content that failed.
-    (["NotReady", "Modified"].includes(findCondition(conditions, "Ready")?.reason ?? "")
-      ? appliedDeploymentID
-      : undefined);
+  // Without the content of an attempt they are about what is applied. Hubs before 0.2 do not name the content that could not
+  // be deployed, and an uninstallation is of any content.
+  const isOfAttempt =
+    findCondition(conditions, "Deployed")?.status === "False" ||
+    findCondition(conditions, "Ready")?.reason === "ErrUninstall";
+  const reported = attemptedDeploymentID ?? (isOfAttempt ? undefined : appliedDeploymentID);
   return reported === undefined || reported === spec.deploymentID;
 }
 

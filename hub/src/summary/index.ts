@@ -1,4 +1,9 @@
-export { type Aggregates, createAggregates, isPresenceChange } from "./aggregates.ts";
+export {
+  type Aggregates,
+  createAggregates,
+  isCountingChange,
+  isPresenceChange,
+} from "./aggregates.ts";
 export { type Archives, differingArchives } from "./archives.ts";
 export {
   type Aggregate,
@@ -9,11 +14,13 @@ export {
 export {
   artifactFailed,
   chartNotFetched,
+  isAboutDesired,
   stateOf,
   stateWhileOffline,
   valuesError,
 } from "./deployment-state.ts";
 export type { GroupAggregate } from "./group-aggregate.ts";
+export { isOtherSuccess } from "./last-success.ts";
 export { idOf } from "./object-states.ts";
 export { cutText, modifiedText, objectText } from "./object-text.ts";
 export { type OfflineClusters, offlineFields } from "./offline-clusters.ts";

@@ -34,5 +34,6 @@ describe("an object in one line", () => {
 
 test("a long text is truncated between characters", () => {
   assert.equal(cutText("abc", 5), "abc");
-  assert.equal(cutText("ab\u{1F6A2}c", 3), "ab");
+  assert.equal(cutText("abcdef", 4), "abc…");
+  assert.equal(cutText("ab\u{1F6A2}c", 4), "ab…");
 });

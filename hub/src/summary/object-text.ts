@@ -36,7 +36,8 @@ export function modifiedText(status: ModifiedStatus): string {
   return `${objectText(status)} ${what}`;
 }
 
-/** As much of a text as fits; half of a pair of surrogates is not valid UTF-8. */
+/** As much of a text as fits, with a mark where it is cut; half of a pair of surrogates is not valid UTF-8. */
 export function cutText(text: string, chars: number): string {
-  return text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, "");
+  if (text.length <= chars) return text;
+  return `${text.slice(0, chars - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

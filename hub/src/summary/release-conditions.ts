@@ -20,7 +20,7 @@ const messageChars = 512;
 /** As an aggregate counts them. */
 export function releaseConditionKeys({ status }: BundleDeployment): readonly string[] {
   return (status?.conditions ?? []).flatMap(({ type, status }) =>
-    releaseConditionTypes.includes(type) ? [keyOf(type, status)] : [],
+    releaseConditionTypes.includes(type) ? [releaseConditionKey(type, status)] : [],
   );
 }
 
@@ -50,7 +50,7 @@ function sumOf(
   status: Condition["status"],
   { aggregate, lookUp, nameOf }: ReleaseConditionInput,
 ): NewCondition | undefined {
-  const keys = aggregate.conditions.get(keyOf(type, status));
+  const keys = aggregate.conditions.get(releaseConditionKey(type, status));
   const [key] = keys?.first(1) ?? [];
   const deployment = key === undefined ? undefined : lookUp(key);
   const example = deployment?.status?.conditions?.find((each) => each.type === type);
@@ -71,6 +71,7 @@ export function exampleText(message: string): string {
   return at < 0 ? message : message.slice(at + exampleSeparator.length);
 }
 
-function keyOf(type: string, status: string): string {
+/** Under which an aggregate has the deployments with a condition. */
+export function releaseConditionKey(type: string, status: string): string {
   return `${type}=${status}`;
 }

@@ -6,23 +6,26 @@ import {
   bundleStates,
   type Cluster,
   type HelmOpStatus,
+  type LastSuccess,
 } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { clusterKeyOf } from "../cache/index.ts";
-import { offlineSince } from "../clusterstate/index.ts";
+import { offlineCheck, offlineSince } from "../clusterstate/index.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Archives } from "./archives.ts";
 import { type BundleAggregate, emptyAggregate } from "./bundle-aggregate.ts";
+import { lastSuccess } from "./last-success.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 import { listOffline, type OfflineClusters } from "./offline-clusters.ts";
 import { pendingDeployments } from "./ready-condition.ts";
 import { releaseConditions } from "./release-conditions.ts";
+import { stalledReleases } from "./stalled.ts";
 import { summarize } from "./summarize.ts";
 
 export interface RollUpSources {
-  readonly aggregates: Pick<Aggregates, "ofBundle" | "archivesOf">;
+  readonly aggregates: Pick<Aggregates, "ofBundle" | "archivesOf" | "orphanedOf">;
   readonly deployments: Store<BundleDeployment>;
   readonly clusters: Store<Cluster>;
 }
@@ -33,30 +36,48 @@ export interface BundleRollUp {
   readonly offline: OfflineClusters;
   /** Of its releases. */
   readonly conditions: readonly NewCondition[];
+  /** Stalled=True, when none of its releases that failed is tried again by itself. */
+  readonly stalled: NewCondition | undefined;
+  /** What was last released in all its clusters. */
+  readonly lastSuccess: LastSuccess | undefined;
 }
 
-/** The number of desired deployments in a status. */
-export type DesiredCounts = Pick<BundleStatus, "targets" | "summary">;
+/** What a status has of the last roll-up: the number of desired deployments, and what was released. */
+export type RolledUpBefore = Pick<BundleStatus, "targets" | "summary" | "lastSuccess">;
 
 /** `key`: undefined where nothing is deployed. */
 export function rollUpBundle(
   { aggregates, deployments, clusters }: RollUpSources,
   key: ObjectKey | undefined,
-  desired: DesiredCounts,
+  before: RolledUpBefore,
 ): BundleRollUp {
   const clusterOf = (deployment: BundleDeployment) => clusters.get(clusterKeyOf(deployment));
   const aggregate = key === undefined ? emptyAggregate : aggregates.ofBundle(key);
+  const named = { aggregate, lookUp: deployments.get, nameOf: clusterKeyOf };
+  const summary = summarize({
+    aggregate,
+    // As long as the next reconcile has not counted its targets, those of deleted clusters are among them.
+    pending:
+      key === undefined
+        ? 0
+        : pendingDeployments(before, aggregate.total + aggregates.orphanedOf(key)),
+    lookUp: deployments.get,
+    nameOf: clusterKeyOf,
+    unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
+  });
   return {
     aggregate,
-    summary: summarize({
-      aggregate,
-      pending: key === undefined ? 0 : pendingDeployments(desired, aggregate.total),
-      lookUp: deployments.get,
-      nameOf: clusterKeyOf,
-      unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
-    }),
+    summary,
     offline: listOffline(aggregate, deployments.get, clusterOf),
-    conditions: releaseConditions({ aggregate, lookUp: deployments.get, nameOf: clusterKeyOf }),
+    conditions: releaseConditions(named),
+    stalled: stalledReleases(named),
+    lastSuccess:
+      key === undefined
+        ? before.lastSuccess
+        : lastSuccess({
+            ...{ aggregate, summary, known: before.lastSuccess, lookUp: deployments.get },
+            isOffline: offlineCheck(clusters),
+          }),
   };
 }
 

@@ -95,10 +95,10 @@ describe("a summary", () => {
 
   test("truncates a long message between characters", () => {
     const [named] =
-      summaryOf({ a: failed(`${"x".repeat(511)}\u{1F6A2}${"y".repeat(50)}`) }).nonReadyResources ??
+      summaryOf({ a: failed(`${"x".repeat(510)}\u{1F6A2}${"y".repeat(50)}`) }).nonReadyResources ??
       [];
 
-    assert.equal(named?.message, "x".repeat(511));
+    assert.equal(named?.message, `${"x".repeat(510)}…`);
   });
 
   test("lists four objects of a deployment at most, in short form and without patches", () => {
@@ -122,7 +122,7 @@ describe("a summary", () => {
       named.nonReadyStatus,
       first.map((each) => ({
         ...each,
-        summary: { state: "failed", message: ["m".repeat(128)] },
+        summary: { state: "failed", message: [`${"m".repeat(127)}…`] },
       })),
     );
   });

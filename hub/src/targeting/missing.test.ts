@@ -23,7 +23,11 @@ const cases: readonly (readonly [
   targets: readonly TargetCriteria[],
   hints: readonly string[],
 ])[] = [
-  ["a selector that matches nothing", [{ clusterSelector: { matchLabels: { env: "x" } } }], []],
+  [
+    "a selector that matches nothing",
+    [{ clusterSelector: { matchLabels: { env: "x" } } }],
+    ["no Cluster has env=x; env is prod"],
+  ],
   ["a group that has members", [{ clusterGroup: "prod" }], []],
   ["no targets", [], ["it has no targets"]],
   [
@@ -79,8 +83,12 @@ test("a namespace without clusters has that hint before those about missing ones
   );
 });
 
-test("an empty group has no hint when other targets match", () => {
-  const targets = [{ clusterGroup: "trial" }, { clusterGroup: "europe" }];
+test("an empty group or selector has no hint when other targets match", () => {
+  const targets = [
+    { clusterSelector: { matchLabels: { env: "x" } } },
+    { clusterGroup: "trial" },
+    { clusterGroup: "europe" },
+  ];
 
   assert.deepEqual(hintsFor(targets, { matchesAny: true }), [
     "there is no ClusterGroup europe in the namespace shop",
@@ -100,7 +108,9 @@ test("restrictions that allow no cluster of the targets have a hint, unless the 
   assert.deepEqual(hintsWith({ clusterSelector: {} }), [
     "spec.targetRestrictions allows none of the clusters that the targets match",
   ]);
-  assert.deepEqual(hintsWith({ clusterSelector: { matchLabels: { env: "x" } } }), []);
+  assert.deepEqual(hintsWith({ clusterSelector: { matchLabels: { env: "x" } } }), [
+    "no Cluster has env=x; env is prod",
+  ]);
 });
 
 test("a long list is truncated", () => {

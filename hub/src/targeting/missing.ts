@@ -12,6 +12,7 @@ import {
   type Targeting,
   targetFor,
 } from "./match.ts";
+import { selectorHints } from "./selector-hints.ts";
 import { selectorProblem } from "./selector-problem.ts";
 
 export interface MissingQuery {
@@ -19,7 +20,7 @@ export interface MissingQuery {
   readonly targeting: Targeting;
   readonly clusters: readonly TargetCluster[];
   readonly groups: readonly TargetGroup[];
-  /** Whether any cluster matches: then a group without members is not reported. */
+  /** Whether any cluster matches: then groups and selectors without members are not reported. */
   readonly matchesAny: boolean;
 }
 
@@ -60,6 +61,8 @@ function missingOf(target: TargetCriteria, query: MissingQuery): readonly string
     return ["a target without criteria matches nothing: {clusterSelector: {}} means every cluster"];
   }
   const hints: string[] = [];
+  if (isGiven(clusterSelector) && !matchesAny)
+    hints.push(...selectorHints(clusterSelector, clusters));
   if (
     isGiven(clusterName) &&
     clusters.length > 0 &&

@@ -6,14 +6,23 @@ import { offlineSince } from "../clusterstate/index.ts";
 import type { HelmOpInputs } from "../helmop/status.ts";
 import { type BundleAggregate, toCounted } from "../summary/bundle-aggregate.ts";
 import { createDeploymentAggregates, summarize } from "../summary/index.ts";
+import { lastSuccess } from "../summary/last-success.ts";
 import { listOffline } from "../summary/offline-clusters.ts";
 import { releaseConditions } from "../summary/release-conditions.ts";
+import { stalledReleases } from "../summary/stalled.ts";
 import { workspace } from "./objects.ts";
 
 /** The inputs for the status of a HelmOp, without archives and objects. */
 export type Aggregated = Pick<
   HelmOpInputs,
-  "summary" | "offline" | "conditions" | "archives" | "resources" | "perClusterResourceCounts"
+  | "summary"
+  | "offline"
+  | "conditions"
+  | "stalled"
+  | "lastSuccess"
+  | "archives"
+  | "resources"
+  | "perClusterResourceCounts"
 > & { readonly aggregate: BundleAggregate };
 
 /** All of them must be of the Bundle `web`; the clusters in `offlineClusters` are offline. */
@@ -29,17 +38,21 @@ export function aggregated(
     aggregates.change(undefined, toCounted(deployment, clusterOf(deployment) !== undefined));
   const aggregate = aggregates.ofBundle(`${workspace}/web`);
   const lookUp = (key: string) => deployments.find((deployment) => keyOf(deployment) === key);
+  const summary = summarize({
+    aggregate,
+    pending,
+    lookUp,
+    nameOf: clusterKeyOf,
+    unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
+  });
+  const isOffline = (deployment: BundleDeployment) => clusterOf(deployment) !== undefined;
   return {
     aggregate,
-    summary: summarize({
-      aggregate,
-      pending,
-      lookUp,
-      nameOf: clusterKeyOf,
-      unheardSince: (deployment) => offlineSince(clusterOf(deployment)),
-    }),
+    summary,
+    lastSuccess: lastSuccess({ aggregate, summary, known: undefined, lookUp, isOffline }),
     offline: listOffline(aggregate, lookUp, clusterOf),
     conditions: releaseConditions({ aggregate, lookUp, nameOf: clusterKeyOf }),
+    stalled: stalledReleases({ aggregate, lookUp, nameOf: clusterKeyOf }),
     archives: new Map(),
     resources: [],
     perClusterResourceCounts: {},

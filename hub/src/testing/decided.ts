@@ -32,7 +32,11 @@ export function decidedHelmOp(helmOp: HelmOp, decision: HelmOpDecision): HelmOp 
               },
           now,
         );
-  return { ...helmOp, status: { ...before, ...fields, observedGeneration, conditions } };
+  const rejected = typeof isAccepted === "string" ? { rejectedCode: "HELMOP_INVALID" } : {};
+  return {
+    ...helmOp,
+    status: { ...before, ...rejected, ...fields, observedGeneration, conditions },
+  };
 }
 
 export interface BundleDecision {

@@ -109,6 +109,7 @@ export function openTestSession(): TestSession {
       hubVersion: "1.0.0",
       rest,
       contents: { read: (id) => Promise.resolve(Buffer.from(id)) },
+      trust: { isTrusted: () => true },
       objects: { get: () => ({ kind: "absent" }) },
       reports: {
         report: (_, place, { name, uid }) =>
@@ -150,6 +151,7 @@ export function openTestSession(): TestSession {
       desired: {
         deployment: (name) => desired.get(name),
         deployments: () => [...desired.values()],
+        sourceReports: () => [],
         cluster: () => undefined,
       },
       previous: Promise.resolve(),

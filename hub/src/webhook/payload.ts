@@ -1,5 +1,7 @@
 /** Parses the body of a webhook: distribution's notifications, Harbor's webhooks, and plain `{"repository": …}`. Pure. */
+
 import { createHash } from "node:crypto";
+import { parseBounded } from "@flotilla/shared/json";
 import * as z from "zod";
 
 /** A repository as the sender names it: registries often omit the host, or use another one. */
@@ -64,7 +66,7 @@ export function readPush(body: string): Push {
   if (body.trim() === "") return { kind: "all" };
   let parsed: unknown;
   try {
-    parsed = JSON.parse(body);
+    parsed = parseBounded(body);
   } catch {
     return { kind: "invalid" };
   }

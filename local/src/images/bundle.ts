@@ -18,6 +18,13 @@ const requireOfNode =
 
 /** Writes `bin/flotilla-hub.js` and `dashboard`, or `bin/flotilla-agent.js` to `dir`. Returns the paths of the files that it consists of. */
 export async function bundleProgram(program: ProgramName, dir: string): Promise<readonly string[]> {
+  const inputs = await bundleScripts(program, dir);
+  const page = program === "hub" ? await buildPage(root, join(dir, "dashboard")) : [];
+  return [...inputs, ...page];
+}
+
+/** As {@link bundleProgram}, without the page of the dashboard. */
+export async function bundleScripts(program: ProgramName, dir: string): Promise<readonly string[]> {
   // Loaded here: every command of `flotilla` loads this module, and few of them bundle.
   const { build } = await import("esbuild");
   const { metafile } = await build({
@@ -30,7 +37,10 @@ export async function bundleProgram(program: ProgramName, dir: string): Promise<
             { in: "agent/src/reader/reader-main.ts", out: "bin/reader-main" },
             { in: "agent/src/postrender/post-renderer-main.ts", out: "bin/post-renderer-main" },
           ]
-        : [{ in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" }]),
+        : [
+            { in: "hub/src/reader/reader-main.ts", out: "bin/reader-main" },
+            { in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" },
+          ]),
     ],
     bundle: true,
     platform: "node",
@@ -51,8 +61,7 @@ export async function bundleProgram(program: ProgramName, dir: string): Promise<
   });
   await mkdir(dir, { recursive: true });
   await copyFile(join(root, "proto", "fleet.proto"), join(dir, "fleet.proto"));
-  const page = program === "hub" ? await buildPage(root, join(dir, "dashboard")) : [];
-  return [...Object.keys(metafile.inputs), ...page];
+  return Object.keys(metafile.inputs);
 }
 
 /** The packages of npm in a bundle, as `name@version`, sorted. */

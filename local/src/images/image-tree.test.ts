@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
-import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises";
+import {
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -18,14 +27,14 @@ const config = readLocalConfig();
 const tools = await ensureBinaries(["helm", "kustomize"]);
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
-async function treeOf(program: ProgramName, dir: string): Promise<string> {
+async function treeOf(program: ProgramName, dir: string, programs = tools): Promise<string> {
   const client = downloadClient(config.proxy);
   await writeImageTree({
     program,
     architecture,
     dir,
     node: { path: process.execPath, version: process.versions.node },
-    ...(program === "agent" && { tools }),
+    ...(program === "agent" && { tools: programs }),
     debian: {
       mirror: config.mirrors.debian ?? publisherBases.debian,
       cacheDir: join(config.cacheDir, "debian"),
@@ -139,8 +148,12 @@ describe("the file tree of the agent's image", async () => {
     assert.ok(bundle.split("-----BEGIN CERTIFICATE-----").length > 100);
   });
 
-  test("has the same bytes when it is written again", async () => {
-    const again = await treeOf("agent", join(await testDir({ onTestFinished: afterAll }), "again"));
+  test("has the same bytes when it is written again, from programs behind symbolic links", async () => {
+    const dir = await testDir({ onTestFinished: afterAll });
+    const linked = { helm: join(dir, "helm"), kustomize: join(dir, "kustomize") };
+    await symlink(tools.helm, linked.helm);
+    await symlink(tools.kustomize, linked.kustomize);
+    const again = await treeOf("agent", join(dir, "again"), linked);
 
     assert.equal(await digestOf(again), await digestOf(tree));
   });

@@ -4,7 +4,17 @@
  * inputs give the same bytes: names are sorted, times and owners are fixed when the image is built.
  */
 import { execFile } from "node:child_process";
-import { chmod, copyFile, link, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  copyFile,
+  link,
+  mkdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { buildVersion } from "@flotilla/shared/buildinfo";
@@ -142,10 +152,11 @@ async function write(dir: string, path: string, text: string): Promise<void> {
   await writeFile(to, text, { mode: 0o644 });
 }
 
-/** Linked where that is possible: programs are most of a tree. */
+/** Linked where that is possible: programs are most of a tree. `from` may be a symbolic link, which would lead out of the tree. */
 async function copyProgram(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
-  await link(from, to).catch(() => copyFile(from, to));
+  const program = await realpath(from);
+  await link(program, to).catch(() => copyFile(program, to));
   await chmod(to, 0o755);
 }
 

@@ -1,6 +1,6 @@
 /** The images of the local fleet: file trees in the cache, which are written again when a source has changed. */
 import { createHash } from "node:crypto";
-import { glob, mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { glob, mkdir, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { downloadClient, publisherBases } from "../binaries/index.ts";
@@ -69,9 +69,9 @@ export async function ensureImageTrees(
 }
 
 async function digestOf({ tools, withDebian }: LocalImagesOptions): Promise<string> {
-  const hash = createHash("sha256").update(
-    JSON.stringify([process.version, tools.helm, tools.kustomize, withDebian]),
-  );
+  // A symbolic link may lead to another version tomorrow.
+  const programs = await Promise.all([tools.helm, tools.kustomize].map((path) => realpath(path)));
+  const hash = createHash("sha256").update(JSON.stringify([process.version, programs, withDebian]));
   const paths: string[] = [];
   for await (const path of glob(sources, {
     cwd: root,

@@ -1,8 +1,10 @@
-/** The node of the runner: only pods that select it and tolerate its taint are scheduled to it. */
+/**
+ * The node of the runner: pods that select it and tolerate its taint run here. Others, such as those of a DaemonSet that tolerates
+ * everything, are kwok's, which also keeps the Lease of the node.
+ */
 import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
-import { type Lease, leases } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
-import { type Node, nodes } from "./resources.ts";
+import { type Node, nodes, type Pod } from "./resources.ts";
 
 export const nodeName = "this-machine";
 const label = "flotilla.dev/pods";
@@ -13,8 +15,10 @@ export const scheduling = {
   tolerations: [{ key: label, operator: "Exists", effect: "NoSchedule" }],
 } as const;
 
-const leaseNamespace = "kube-node-lease";
-const leaseSeconds = 40;
+/** Whether the pod is meant for this machine, so that kwok leaves it alone (local/kwok/config.yaml). Pure. */
+export function isForThisMachine({ spec }: Pod): boolean {
+  return spec?.nodeSelector?.[label] !== undefined;
+}
 
 function nodeAt(nowMs: number, kubeletPort: number): Node {
   const now = formatTimeMs(nowMs);
@@ -24,6 +28,7 @@ function nodeAt(nowMs: number, kubeletPort: number): Node {
     kind: "Node",
     metadata: {
       name: nodeName,
+      annotations: { "kwok.x-k8s.io/node": "fake" },
       labels: {
         [label]: "run",
         "kubernetes.io/arch": architecture,
@@ -80,25 +85,5 @@ export async function registerNode(
     node.metadata,
     { type: "merge", body: { status: node.status } },
     { subresource: "status" },
-  );
-}
-
-/** Renews the Lease of the node, without which the controllers evict its pods; call it every 10 s. */
-export async function renewNodeLease(rest: KubeRest, nowMs: number): Promise<void> {
-  const lease: Lease = {
-    apiVersion: "coordination.k8s.io/v1",
-    kind: "Lease",
-    metadata: { namespace: leaseNamespace, name: nodeName },
-    spec: {
-      holderIdentity: nodeName,
-      leaseDurationSeconds: leaseSeconds,
-      renewTime: new Date(nowMs).toISOString().replace("Z", "000Z"),
-    },
-  };
-  await rest.patch(
-    leases,
-    lease.metadata,
-    { type: "apply", body: lease, force: true },
-    { fieldManager: "flotilla-pods" },
   );
 }

@@ -13,7 +13,7 @@ import { apiClient, parseKubeconfig } from "../control-plane/index.ts";
 import { serviceHosts } from "./hosts.ts";
 import { createLoadBalancer, isServed, loopback } from "./load-balancer.ts";
 import { startLogsServer } from "./logs-server.ts";
-import { nodeName, registerNode, renewNodeLease } from "./node.ts";
+import { isForThisMachine, nodeName, registerNode } from "./node.ts";
 import { createNodePods, type NodePodsOptions } from "./node-pods.ts";
 import { pods, type Service, services } from "./resources.ts";
 
@@ -27,7 +27,6 @@ export interface PodRunner {
   stop(graceMs?: number): Promise<void>;
 }
 
-const leaseMs = 10_000;
 /** Contents of Secrets and ConfigMaps become visible as in a kubelet. */
 const refreshMs = 30_000;
 
@@ -59,7 +58,7 @@ export async function startPodRunner(options: PodRunnerOptions): Promise<PodRunn
   });
   podInformer.onChange(({ before, after }) => {
     if (after === undefined) nodePods.removed(before?.metadata.uid ?? "");
-    else nodePods.sync(after);
+    else if (isForThisMachine(after)) nodePods.sync(after);
   });
   serviceInformer.onChange(({ after }) => {
     balancer.serve(serviceInformer.store.list());
@@ -67,23 +66,13 @@ export async function startPodRunner(options: PodRunnerOptions): Promise<PodRunn
   });
 
   await registerNode(rest, Date.now(), logs.port);
-  const renew = (): void => {
-    renewNodeLease(rest, Date.now()).catch((thrown: unknown) => {
-      if (!stopped.signal.aborted)
-        log.warn({ err: messageOf(thrown) }, "cannot renew the Lease of the node");
-    });
-  };
-  renew();
-  const timers = [
-    setInterval(renew, leaseMs),
-    setInterval(() => void nodePods.refresh(), refreshMs),
-  ];
+  const timer = setInterval(() => void nodePods.refresh(), refreshMs);
   const running = [podInformer.run(stopped.signal), serviceInformer.run(stopped.signal)];
   await Promise.all([podInformer.synced, serviceInformer.synced]);
 
   return {
     async stop(graceMs = 5_000) {
-      for (const timer of timers) clearInterval(timer);
+      clearInterval(timer);
       stopped.abort();
       await nodePods.stop(graceMs);
       balancer.close();

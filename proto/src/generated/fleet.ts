@@ -33,10 +33,12 @@ import type { ReleaseTest as _flotilla_v1_ReleaseTest, ReleaseTest__Output as _f
 import type { RenewRequest as _flotilla_v1_RenewRequest, RenewRequest__Output as _flotilla_v1_RenewRequest__Output } from './flotilla/v1/RenewRequest.ts';
 import type { RenewResponse as _flotilla_v1_RenewResponse, RenewResponse__Output as _flotilla_v1_RenewResponse__Output } from './flotilla/v1/RenewResponse.ts';
 import type { RequestCancellation as _flotilla_v1_RequestCancellation, RequestCancellation__Output as _flotilla_v1_RequestCancellation__Output } from './flotilla/v1/RequestCancellation.ts';
+import type { RequestResult as _flotilla_v1_RequestResult, RequestResult__Output as _flotilla_v1_RequestResult__Output } from './flotilla/v1/RequestResult.ts';
 import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Output as _flotilla_v1_ResourceCounts__Output } from './flotilla/v1/ResourceCounts.ts';
 import type { ResourceState as _flotilla_v1_ResourceState, ResourceState__Output as _flotilla_v1_ResourceState__Output } from './flotilla/v1/ResourceState.ts';
 import type { ResourcesRequest as _flotilla_v1_ResourcesRequest, ResourcesRequest__Output as _flotilla_v1_ResourcesRequest__Output } from './flotilla/v1/ResourcesRequest.ts';
 import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from './flotilla/v1/Revision.ts';
+import type { SourceDigest as _flotilla_v1_SourceDigest, SourceDigest__Output as _flotilla_v1_SourceDigest__Output } from './flotilla/v1/SourceDigest.ts';
 import type { StateAck as _flotilla_v1_StateAck, StateAck__Output as _flotilla_v1_StateAck__Output } from './flotilla/v1/StateAck.ts';
 import type { Synced as _flotilla_v1_Synced, Synced__Output as _flotilla_v1_Synced__Output } from './flotilla/v1/Synced.ts';
 import type { ValuesRequest as _flotilla_v1_ValuesRequest, ValuesRequest__Output as _flotilla_v1_ValuesRequest__Output } from './flotilla/v1/ValuesRequest.ts';
@@ -83,10 +85,12 @@ export interface ProtoGrpcType {
       RenewRequest: MessageTypeDefinition<_flotilla_v1_RenewRequest, _flotilla_v1_RenewRequest__Output>
       RenewResponse: MessageTypeDefinition<_flotilla_v1_RenewResponse, _flotilla_v1_RenewResponse__Output>
       RequestCancellation: MessageTypeDefinition<_flotilla_v1_RequestCancellation, _flotilla_v1_RequestCancellation__Output>
+      RequestResult: MessageTypeDefinition<_flotilla_v1_RequestResult, _flotilla_v1_RequestResult__Output>
       ResourceCounts: MessageTypeDefinition<_flotilla_v1_ResourceCounts, _flotilla_v1_ResourceCounts__Output>
       ResourceState: MessageTypeDefinition<_flotilla_v1_ResourceState, _flotilla_v1_ResourceState__Output>
       ResourcesRequest: MessageTypeDefinition<_flotilla_v1_ResourcesRequest, _flotilla_v1_ResourcesRequest__Output>
       Revision: MessageTypeDefinition<_flotilla_v1_Revision, _flotilla_v1_Revision__Output>
+      SourceDigest: MessageTypeDefinition<_flotilla_v1_SourceDigest, _flotilla_v1_SourceDigest__Output>
       StateAck: MessageTypeDefinition<_flotilla_v1_StateAck, _flotilla_v1_StateAck__Output>
       Synced: MessageTypeDefinition<_flotilla_v1_Synced, _flotilla_v1_Synced__Output>
       ValuesRequest: MessageTypeDefinition<_flotilla_v1_ValuesRequest, _flotilla_v1_ValuesRequest__Output>

@@ -70,8 +70,11 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
       unknown: count,
     }),
     chartDigest: named,
+    source: fc.record({ pin: named, digest: named }),
     code: named,
     failures: fc.integer({ min: 1, max: 1_000 }),
+    failuresBy: fc.record({ install: fc.nat(1_000), upgrade: fc.integer({ min: 1, max: 1_000 }) }),
+    notInstalled: fc.constant(true as const),
     drift: fc.record({
       objects: fc.array(
         fc.record(
@@ -84,6 +87,7 @@ const state: fc.Arbitrary<DeploymentState> = fc.record(
         { maxLength: wireLimits.drifted },
       ),
       count,
+      isWarning: fc.constant(true as const),
       history: fc.array(
         fc.record(
           {
@@ -208,6 +212,10 @@ export const hubMessage: fc.Arbitrary<HubMessage> = fc.oneof(
       deploymentId: text,
       paused: fc.boolean(),
       content: bytes,
+      sources: fc.array(fc.record({ pin: named, digest: named }), {
+        minLength: 1,
+        maxLength: wireLimits.sources,
+      }),
     },
     { requiredKeys: ["kind", "deployment", "deploymentId", "paused"] },
   ),

@@ -44,8 +44,12 @@ const bundleDeploymentSpecSchema = fields({
     z.string().max(maxIdLength).optional(),
     "Equal to `requestedAt`: failed attempts before the request do not count.",
   ),
+  correctDriftAt: described(
+    z.string().max(maxIdLength).optional(),
+    "Equal to `requestedAt`: what others have changed in the objects of the release is changed back once, also where drift is only reported.",
+  ),
   referencedObjects: list(
-    "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`; the hub sends them to the agent.",
+    "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`; the hub sends them to the agent if it wrote them itself: the annotation `flotilla.dev/signature` is its signature.",
   ),
 });
 
@@ -76,13 +80,51 @@ const releaseRevisionSchema = fields({
       .optional(),
     "The results of its tests, by name.",
   ),
+  remarks: described(
+    z.array(z.string()).optional(),
+    "How it was applied, if not as usual, and which objects were deleted and created again.",
+  ),
 });
 
 /** A revision of a release, with the names of Flux's history. */
 export type ReleaseRevision = Typed<typeof releaseRevisionSchema>;
 
+/** Results of requests. Others are of a newer agent. */
+export const requestResults = [
+  "InSync",
+  "DriftLeft",
+  "DriftCorrected",
+  "CorrectionFailed",
+  "NotCompared",
+  "Installed",
+  "Upgraded",
+  "Blocked",
+  "Failed",
+] as const;
+
+const requestResultSchema = fields({
+  token: described(z.string(), "The value of the annotation `reconcile.fluxcd.io/requestedAt`."),
+  result: described(
+    z.string(),
+    "`InSync`: nothing was to be done. `DriftLeft`: the drift of `objects` is only reported, or was corrected too often. `DriftCorrected`: that of `objects` was changed back. `CorrectionFailed`: that of `objects` could not be. `NotCompared`: drift is not detected. `Installed` and `Upgraded`: to `revision`. `Blocked`: it waits for others. `Failed`: with `code`.",
+  ),
+  objects: described(z.int().optional(), "The objects that the result is about."),
+  revision: described(z.int().optional(), "The revision of the release."),
+  code: plainText("The error code of the failure."),
+  message: plainText("For people: why it has failed, or waits."),
+});
+
+/** What a request of a user has come to. */
+export type RequestStatus = Typed<typeof requestResultSchema>;
+
 /** Atomic: managedFields for each field would be larger than the status itself. */
 const atomicMap = { "x-kubernetes-map-type": "atomic" } as const;
+
+const sourceDigestSchema = fields({
+  pin: described(z.string(), "The digest of the pin."),
+  digest: described(z.string(), "The digest of the bytes that the source sent."),
+  since: described(z.string(), "When the hub first saw this report."),
+});
 
 const bundleDeploymentStatusFields = fields({
   conditions: conditionsSchema,
@@ -93,8 +135,14 @@ const bundleDeploymentStatusFields = fields({
   release: plainText("The Helm release, `namespace/name:revision`."),
   version: plainText("The version of the installed chart."),
   chartDigest: plainText("The digest of the installed chart archive."),
+  source: described(
+    sourceDigestSchema.nullish(),
+    "What the cluster received for a chart whose pin does not say which bytes it means, that of a bucket. The earliest report for a pin binds all clusters of the Bundle.",
+  ),
   ready: plainFlag("Whether the installed objects are ready."),
-  nonModified: plainFlag("Whether the installed objects have no drift."),
+  nonModified: plainFlag(
+    "Whether the installed objects have no drift. With `driftDetection.mode: warn` drift is in the condition Drifted and in modifiedStatus only.",
+  ),
   nonReadyStatus: described(
     z.array(nonReadyStatusSchema).max(maxListed).nullish(),
     "The first objects that are not ready, at most ten, in a stable order.",
@@ -116,6 +164,12 @@ const bundleDeploymentStatusFields = fields({
   failures: described(
     z.int().optional(),
     "Attempts at the desired content that have failed in a row, and that changed the release.",
+  ),
+  installFailures: described(z.int().optional(), "Of these, the installations."),
+  upgradeFailures: described(z.int().optional(), "Of these, the upgrades."),
+  lastRequest: described(
+    requestResultSchema.optional(),
+    "The result of the last request of a user; absent: it is not finished, or the agent is older than 0.4.0.",
   ),
   driftHistory: described(
     z.array(driftEventSchema).max(5).optional(),

@@ -33,9 +33,26 @@ const hubValuesSchema = fields({
   literal: plainFlag("Whether the value is put there as it is, without parsing."),
 });
 
+const provenanceSchema = fields({
+  ref: plainText(
+    "Of Git: the full name of the reference by which the commit was found, or the commit when only that was named. Absent: not known.",
+  ),
+  verifiedBy: plainText(
+    "The Secret, as `NAMESPACE/NAME` on the hub, with a key of which its signature was verified; absent: none was verified.",
+  ),
+});
+
+/** How one source of a chart was resolved. */
+export type SourceProvenance = Typed<typeof provenanceSchema>;
+
 export const bundleOriginSchema = fields({
   kind: described(z.enum(["HelmRelease"]), "The kind of the object that the Bundle was made for."),
   name: described(z.string(), "The object's name, in the Bundle's namespace."),
+  uid: plainText("Its UID; the Bundle counts only while it lives."),
+  generation: described(
+    z.int().optional(),
+    "Its generation that the Bundle was made of; the Bundle counts only for that one.",
+  ),
   clusterNamespace: plainText(
     "The namespace of the Clusters that it is deployed to; absent: that of the Bundle.",
   ),
@@ -51,9 +68,21 @@ export const bundleOriginSchema = fields({
     z.array(sourceAccessSchema).optional(),
     "How the repositories are accessed that the chart has dependencies from; those that are not listed are accessed without credentials.",
   ),
+  repositories: described(
+    z.array(z.string()).optional(),
+    "The addresses of all repositories that the chart has dependencies from, by which Policies decide.",
+  ),
+  provenance: described(
+    z.array(provenanceSchema).optional(),
+    "How the chart was resolved, and then the repositories that a Git repository includes, in their order, by which Policies decide. Absent: an earlier version resolved it.",
+  ),
   valuesFrom: described(
     z.array(hubValuesSchema).optional(),
     "Objects of the hub with values, which agents merge with the Bundle's.",
+  ),
+  chosenMethods: described(
+    z.array(z.enum(["install", "upgrade", "rollback"])).optional(),
+    "The actions whose `serverSideApply` is not a default.",
   ),
   recordsNamespace: plainText(
     "The namespace in which Flux stored Helm's records of the release; they are copied when the release is adopted.",

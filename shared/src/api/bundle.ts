@@ -19,9 +19,20 @@ import {
 } from "./field.ts";
 import { maxExpressionLength } from "./health-checks.ts";
 import { selector } from "./label-selector.ts";
-import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
+import {
+  pinCheckDescription,
+  pinCheckSchema,
+  rejectedCodeDescription,
+  resolutionSchema,
+} from "./resolution.ts";
 import { rolloutStrategySchema } from "./rollout-strategy.ts";
-import { bundleSummarySchema, offlineClustersFields, resourceCountsSchema } from "./summary.ts";
+import {
+  bundleSummarySchema,
+  lastSuccessSchema,
+  lastSuccessText,
+  offlineClustersFields,
+  resourceCountsSchema,
+} from "./summary.ts";
 
 const dependency = fields({
   name: text("The Bundle's name."),
@@ -134,6 +145,7 @@ const bundleConditionsText = [
 const bundleStatusSchema = fields({
   conditions: described(conditionsSchema, bundleConditionsText),
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
+  lastSuccess: described(lastSuccessSchema.optional(), lastSuccessText),
   ...offlineClustersFields,
   newlyCreated: integer(
     "The number of clusters that got the Bundle for the first time in the last step.",
@@ -161,6 +173,7 @@ const bundleStatusSchema = fields({
   lastHandledReconcileAt: plainText(
     "Of a Bundle that was not made for a HelmOp: the value of the annotation `reconcile.fluxcd.io/requestedAt` that was handled last, with or without success.",
   ),
+  rejectedCode: plainText(rejectedCodeDescription),
   pins: described(
     z.array(chartPinSchema).optional(),
     "Of a Bundle that was not made for a HelmOp: the archive that each chart reference was resolved to.",

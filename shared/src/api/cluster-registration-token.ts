@@ -56,6 +56,9 @@ const clusterRegistrationTokenStatusSchema = fields({
   secretName: plainText(
     "The Secret with the token and the hub's address and authorities, which an agent needs to enrol.",
   ),
+  secretUID: plainText(
+    "The UID of that Secret, as the hub created it. One that somebody else has put there is replaced, and enrols nobody.",
+  ),
   uses: integer("The number of Clusters whose agent enrolled last with this token."),
   removedClients: described(
     z.array(z.string()).max(maxRemovedClients).nullish(),

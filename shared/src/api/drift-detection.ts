@@ -60,8 +60,11 @@ export const driftFields = {
     fields({
       mode: described(
         z.enum(["disabled", "warn", "enabled"]).nullish(),
-        "`warn`: drift is reported; `enabled`: it is corrected, too; `disabled`: neither.",
-        { "x-default-text": "`enabled` with `correctDrift.enabled`, else `warn`" },
+        "`warn`: drift is reported in the condition Drifted and leaves Ready as it is; `enabled`: it is corrected, too; `disabled`: neither.",
+        {
+          "x-default-text":
+            "`enabled` with `correctDrift.enabled`; else it is reported, and the deployment is Modified, as in Fleet",
+        },
       ),
       ignore: described(
         z.array(ignoreRuleSchema).max(maxRules).nullish(),

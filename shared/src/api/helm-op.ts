@@ -19,9 +19,16 @@ import {
 } from "./field.ts";
 import { helmDescription, helmOptionsSchema, releaseNameDescription } from "./helm-options.ts";
 import { maxReleaseNameLength } from "./names/index.ts";
-import { pinCheckDescription, pinCheckSchema, resolutionSchema } from "./resolution.ts";
+import {
+  pinCheckDescription,
+  pinCheckSchema,
+  rejectedCodeDescription,
+  resolutionSchema,
+} from "./resolution.ts";
 import {
   bundleSummarySchema,
+  lastSuccessSchema,
+  lastSuccessText,
   maxListed,
   offlineClustersFields,
   resourceCountsSchema,
@@ -107,6 +114,7 @@ const helmOpStatusSchema = fields({
     resolutionSchema.optional(),
     "The schedule of polls and retries, and the result of the last attempt.",
   ),
+  rejectedCode: plainText(rejectedCodeDescription),
   pins: described(
     z.array(chartPinSchema).optional(),
     "The archive that each chart reference of the HelmOp was resolved to, except where its address has a password or a query.",
@@ -120,6 +128,7 @@ const helmOpStatusSchema = fields({
   ),
   readyClusters: integer("The number of clusters in which all of it is ready."),
   desiredReadyClusters: integer("The number of target clusters."),
+  lastSuccess: described(lastSuccessSchema.optional(), lastSuccessText),
   ...offlineClustersFields,
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   display: described(

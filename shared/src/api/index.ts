@@ -15,6 +15,7 @@ export {
   parseObjectRef,
   placeOnHub,
   type ReleaseRevision,
+  type RequestStatus,
 } from "./bundle-deployment.ts";
 export {
   type BundleDeploymentOptions,
@@ -23,6 +24,7 @@ export {
 export {
   type BundleOrigin,
   type SourceAccess,
+  type SourceProvenance,
   sourceAccessSchema,
 } from "./bundle-origin.ts";
 export { type BundleTarget, targetsSchema } from "./bundle-target.ts";
@@ -46,6 +48,7 @@ export {
   maxRemovedClients,
 } from "./cluster-registration-token.ts";
 export type { Condition } from "./condition.ts";
+export { describeRequest } from "./describe-request.ts";
 export type { DriftOptions } from "./drift-detection.ts";
 export {
   described,
@@ -85,6 +88,9 @@ export {
   bundleStates,
   bundleSummarySchema,
   type DriftEvent,
+  type LastSuccess,
+  lastSuccessSchema,
+  lastSuccessText,
   type ModifiedStatus,
   maxListed,
   maxListedOfOne,

@@ -21,18 +21,27 @@ const helmOpPolicy = fields({
     "The Secret with the credentials for the chart's source, of a HelmOp without one.",
   ),
   allowedHelmSecretNames: list(
-    "The Secrets that may be used for the chart's source, and copied by `downstreamResources`. Absent or empty: all.",
+    "The Secrets that may be used for the chart's source (of a HelmRelease all that its sources name), and sent to clusters as copies or values. A Secret of another namespace than the Policy's is `NAMESPACE/NAME`. Absent or empty: all.",
   ),
   allowedDownstreamSecretNames: list(
-    "The Secrets that `downstreamResources` may copy to clusters, beside those of `allowedHelmSecretNames`. Absent or empty: only those of `allowedHelmSecretNames`, or all where that is empty, too.",
+    "The Secrets that `downstreamResources` may copy to clusters, and that `valuesFrom` of HelmReleases may read, beside those of `allowedHelmSecretNames`. Absent or empty: only those of `allowedHelmSecretNames`, or all where that is empty, too.",
   ),
   allowedDownstreamConfigMapNames: list(
-    "The ConfigMaps that `downstreamResources` may copy to clusters. Absent or empty: all.",
+    "The ConfigMaps that `downstreamResources` may copy to clusters, and that `valuesFrom` of HelmReleases may read. Absent or empty: all.",
   ),
   allowedHelmRepoPatterns: list(
-    `The repositories that charts may come from; when \`allowedChartPatterns\` is empty, also the addresses of archives in \`chart\`. ${patterns}`,
+    `The repositories that charts may come from, with all that a HelmRelease's source includes and its chart has dependencies from; when \`allowedChartPatterns\` is empty, also the addresses of archives in \`chart\`. ${patterns}`,
   ),
   allowedChartPatterns: list(`The allowed values of \`helm.chart\`. ${patterns}`),
+  allowedGitRefs: list(
+    `The references of Git repositories that charts of HelmReleases may come from, with all that their sources include, by their full names, as in \`refs/heads/main\`; a commit that a source names by itself is judged by its 40 digits. ${patterns}`,
+  ),
+  requireVerification: flag(
+    "Reject charts whose source has no signature that was verified with `verify` of the GitRepository, the OCIRepository or the HelmChart: charts of HelmOps, Bundles, Buckets and HelmRepositories over HTTP, which have none, and those with dependencies that are fetched from repositories. Where `allowedHelmSecretNames` are given, the Secret with the keys has to be one of them.",
+  ),
+  allowSubmodules: flag(
+    "Allow submodules of Git repositories where `allowedHelmRepoPatterns` are given: each commit names the addresses that they are fetched from.",
+  ),
 });
 
 export const policySchema = fields({
@@ -40,7 +49,7 @@ export const policySchema = fields({
     "Reject deployments without a ServiceAccount of their own or by default; the agent's own does not count. Namespaces are then not created either, unless `allowNamespaceCreation` is set.",
   ),
   allowedServiceAccounts: list(
-    "The ServiceAccounts that may be used. Absent or empty: all in the agent's namespace except its own, whatever rights they have.",
+    "The ServiceAccounts that may be used. That of a HelmRelease in another namespace than the Policy's is `NAMESPACE/NAME`. Absent or empty: all in the agent's namespace except its own, whatever rights they have.",
   ),
   allowNamespaceCreation: flag(
     "Create the namespace of the release even if `requireServiceAccount` is set.",

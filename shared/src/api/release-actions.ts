@@ -119,7 +119,7 @@ const installSchema = fields(
     ),
     serverSideApply: flag(
       "Create objects by server-side apply, and take fields over that others manage; with `false` by a plain create.",
-      "server-side apply that fails for such fields",
+      "server-side apply that fails for such fields; a plain create where it refuses the chart",
     ),
     replace: flag(
       "Use the name of a release again that was uninstalled with its history kept. It always is.",
@@ -138,7 +138,7 @@ const upgradeSchema = fields(
   {
     ...commonFields,
     force: flag(
-      "Replace objects that cannot be updated: they are deleted and recreated. Without effect with `serverSideApply: enabled`.",
+      "Replace objects that cannot be changed: they are deleted and created again, except claims, volumes, namespaces and CustomResourceDefinitions.",
       "`helm.force`",
     ),
     cleanupOnFail: flag("Delete the objects that a failed upgrade has created."),
@@ -195,7 +195,7 @@ const rollbackSchema = fields(
     disableHooks: flag("Do not run the chart's hooks."),
     recreate: flag("Of older versions of Helm. It has no effect, as in Flux."),
     force: flag(
-      "Replace objects that cannot be updated: they are deleted and recreated. Without effect with `serverSideApply: enabled`.",
+      "Replace objects that cannot be changed back: they are deleted and created again, except claims, volumes, namespaces and CustomResourceDefinitions.",
     ),
     cleanupOnFail: flag("Delete the objects that a failed rollback has created."),
     serverSideApply,

@@ -12,6 +12,7 @@ export const resolutionSchema = fields(
     ),
     failures: integer("The number of failed attempts since the last success."),
     error: plainText("Why the last attempt failed; absent when it succeeded."),
+    code: plainText("The code of that error, as in docs/errors.md."),
     requestFailed: plainFlag(
       "Whether a requested attempt failed; it is retried until one succeeds.",
     ),
@@ -38,3 +39,6 @@ export type PinCheck = Typed<typeof pinCheckSchema>;
 
 export const pinCheckDescription =
   "Present while an agent cannot download a pinned chart: the source is requested again, with backoff, in case its index was corrected.";
+
+export const rejectedCodeDescription =
+  "The code of the error for which it is not accepted, as in docs/errors.md; absent while it is accepted, and where only a chart has not been resolved yet.";

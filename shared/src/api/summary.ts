@@ -112,6 +112,24 @@ export const bundleSummarySchema = fields(
   "BundleSummary",
 );
 
+export const lastSuccessText =
+  "What was last released in all connected clusters, for events and alerts: one is due when another release is, and none for a cluster that joins or leaves.";
+
+export const lastSuccessSchema = fields(
+  {
+    deployment: described(
+      z.string(),
+      "The BundleDeployment that stands for all, as `namespace/name`.",
+    ),
+    uid: described(z.string(), "Its UID."),
+    release: described(z.string(), "Its Helm release, `namespace/name:revision`."),
+    version: described(z.string(), "The version of its chart."),
+  },
+  "LastSuccess",
+);
+
+export type LastSuccess = Typed<typeof lastSuccessSchema>;
+
 export type BundleSummary = Typed<typeof bundleSummarySchema>;
 
 export const resourceCountsSchema = fields(

@@ -52,7 +52,10 @@ const version = "(has(self.version) ? self.version : '')";
 const isTarball = `${chart}.lowerAscii().endsWith('.tgz')`;
 const isOci = `${repo}.lowerAscii().startsWith('oci://')`;
 
-/** A HelmOp names its chart in one of three ways. Each wrong combination breaks exactly one of these rules. */
+/**
+ * A HelmOp names its chart in one of three ways. Each wrong combination breaks exactly one of these rules. One without repo and
+ * chart breaks none: Fleet's API server takes it, too, and the hub says in Accepted what is missing.
+ */
 export const chartSourceRules: readonly ValidationRule[] = [
   {
     rule: `!(${isTarball}) || ${repo} == ''`,
@@ -78,11 +81,5 @@ export const chartSourceRules: readonly ValidationRule[] = [
     rule: `${isTarball} || ${chart} == '' || ${repo} != ''`,
     message:
       "non-tarball chart with an empty repo field: name the repository in repo, or give chart the address of an archive that ends in .tgz",
-  },
-  {
-    // The hub reports an entirely empty object, as one that is absent.
-    rule: `${chart} != '' || ${repo} != '' || (${version} == '' && !has(self.values))`,
-    message:
-      "neither repo nor chart is set: name a repository in repo and its chart in chart, an oci:// repository in repo, or an archive that ends in .tgz in chart",
   },
 ];

@@ -5,3 +5,4 @@ export {
   type Evaluated,
   readyVariables,
 } from "./expression.ts";
+export { stepsPerSourceByte } from "./limits.ts";

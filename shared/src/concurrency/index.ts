@@ -6,9 +6,11 @@ export {
   withJitter,
 } from "./backoff.ts";
 export { createFairPool } from "./fair-pool.ts";
+export { createFairSemaphore, type FairSemaphore } from "./fair-semaphore.ts";
 export { createKeyedMutex } from "./keyed-mutex.ts";
 export { createSemaphore, type Semaphore } from "./semaphore.ts";
 export { createSingleFlight } from "./single-flight.ts";
+export { createTimeSlices } from "./time-slices.ts";
 export {
   createKeyedRateLimiter,
   createTokenBucket,

@@ -89,6 +89,7 @@ describe("a change of the content is sent to agents, and", () => {
         { ...content, format: 2, commonMetadata: { labels: { team: "a" } } },
         true,
       ],
+      ["labels that no user has asked for", { ...content, originLabels: ["team"] }, false],
       [
         "what is done about drift",
         { ...content, drift: { mode: "enabled", ignore: [{ paths: ["/spec/replicas"] }] } },
@@ -196,6 +197,7 @@ describe("a packed content", () => {
   });
 
   const foreign = Buffer.from(JSON.stringify({ format: 3 }));
+  const option = Buffer.from(JSON.stringify({ ...content, releaseName: "--dry-run=server" }));
   const broken = Buffer.from("{");
   const named = (bytes: Buffer) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
   const rejected: readonly (readonly [string, string, Uint8Array, RegExp])[] = [
@@ -216,6 +218,12 @@ describe("a packed content", () => {
       named(foreign),
       gzipSync(foreign),
       /this agent does not know all of its options: upgrade the agent .* → at format/s,
+    ],
+    [
+      "whose release name Helm takes for an option",
+      named(option),
+      gzipSync(option),
+      /→ at releaseName/,
     ],
     ["that is not JSON", named(broken), gzipSync(broken), /it is not JSON/],
     [

@@ -14,6 +14,7 @@ import {
   sourceAccessSchema,
   type Typed,
 } from "../api/index.ts";
+import { releaseNamePattern } from "../api/names/index.ts";
 import { AppError, defineErrors, messageOf } from "../errors/index.ts";
 import { canonicalJson } from "../json/index.ts";
 import { archiveDigest, isBuilt, type Pin, pinnedVersion, pinSchema } from "../source/index.ts";
@@ -124,7 +125,8 @@ export const deploymentContentSchema = z.object({
     error: "this agent does not know all of its options: upgrade the agent to the hub's version",
   }),
   pin: pinSchema,
-  releaseName: z.string(),
+  /** An argument of Helm, which takes one that begins with "-" for an option. */
+  releaseName: z.string().regex(releaseNamePattern),
   namespace: z.string(),
   createNamespace: z.boolean(),
   /** The values as written; absent: none. */
@@ -162,6 +164,12 @@ export const deploymentContentSchema = z.object({
   postRenderers: postRenderersSchema.optional(),
   /** Of all rendered objects, hooks included; applied last. */
   commonMetadata: commonMetadataSchema.optional(),
+  /**
+   * Labels of `commonMetadata` that no user has asked for: they name the HelmRelease, and are set on no object, because that would change
+   * how Helm reads the chart. They stay in `commonMetadata` for the release digest of what earlier versions have installed, and
+   * for agents that do not know this field, which set them.
+   */
+  originLabels: z.array(z.string()).optional(),
   /** They decide whether objects are ready, in place of the rules for their kinds. */
   healthCheckExprs: z.array(healthCheckSchema).optional(),
   /** Absent: drift is reported. Agents that do not know the field do not detect drift at all, so they may ignore it. */

@@ -33,6 +33,8 @@ const serverSideApply = z.enum(["enabled", "disabled", "auto"]).optional();
 export const releaseActionsSchema = z.object({
   /** Of all actions without their own. */
   timeoutSeconds: seconds,
+  /** The actions whose `serverSideApply` a user has set; the others have defaults, which may be departed from. */
+  chosenMethods: z.array(z.enum(["install", "upgrade", "rollback"])).optional(),
   install: z
     .object({
       ...common,

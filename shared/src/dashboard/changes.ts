@@ -6,7 +6,7 @@ import {
   clusterRefSchema,
   clusterSchema,
   eventSchema,
-  sourceKinds,
+  sourceRefSchema,
   sourceSchema,
 } from "./fleet.ts";
 import { releaseStates } from "./states/index.ts";
@@ -14,12 +14,7 @@ import { releaseStates } from "./states/index.ts";
 const removedSchema = z.discriminatedUnion("of", [
   appRefSchema.extend({ of: z.literal("app") }),
   clusterRefSchema.extend({ of: z.literal("cluster") }),
-  z.object({
-    of: z.literal("source"),
-    kind: z.enum(sourceKinds),
-    namespace: z.string(),
-    name: z.string(),
-  }),
+  sourceRefSchema.extend({ of: z.literal("source") }),
 ]);
 
 const changeSchema = z

@@ -14,7 +14,15 @@ import { releaseStates } from "./states/index.ts";
 
 const optional = (description: string) => z.string().meta({ description }).optional();
 
-export const actionNames = ["poll", "reconcile", "retry", "force", "suspend", "resume"] as const;
+export const actionNames = [
+  "poll",
+  "reconcile",
+  "correct-drift",
+  "retry",
+  "force",
+  "suspend",
+  "resume",
+] as const;
 
 export const actionSchema = z
   .object({
@@ -77,12 +85,6 @@ export const actionRequestSchema = z
   })
   .meta({ title: "ActionRequest" });
 
-const sourceRefSchema = z.object({
-  kind: z.enum(sourceKinds),
-  namespace: z.string(),
-  name: z.string(),
-});
-
 const pollingSchema = z.object({
   interval: optional("As in `5m`; absent: it is not polled."),
   last: optional("When the source was read last, RFC 3339."),
@@ -117,7 +119,6 @@ export const appDetailSchema = appSchema
       description:
         "The chart and, where targets name others, those; each with what it resolved to.",
     }),
-    source: sourceRefSchema.optional(),
     polling: pollingSchema,
     events: z.array(eventSchema),
   })
@@ -198,6 +199,7 @@ export const releaseDetailSchema = z
     connected: z.boolean(),
     conditions: z.array(conditionSchema),
     chartDigest: optional("Of the installed chart."),
+    lastRequest: optional("What the last request to reconcile the release has come to."),
     notReady: z.array(objectSchema),
     modified: z.array(driftSchema),
     history: z.array(revisionSchema),

@@ -1,6 +1,6 @@
 /** The summary of the fleet, as the overview shows it: what a client keeps, and updates by the changes that follow. */
 import * as z from "zod";
-import { appStates, clusterStates, sourceStates } from "./states/index.ts";
+import { appStates, clusterStates, releaseStates, sourceStates } from "./states/index.ts";
 
 const text = (description: string) => z.string().meta({ description });
 const optionalText = (description: string) => z.string().meta({ description }).optional();
@@ -25,6 +25,12 @@ export const appRefSchema = z.object({
 
 export const clusterRefSchema = z.object({ namespace: z.string(), name: z.string() });
 
+export const sourceRefSchema = z.object({
+  kind: z.enum(sourceKinds),
+  namespace: z.string(),
+  name: z.string(),
+});
+
 /** Why something is as it is, in the words of its conditions. */
 const reasonFields = {
   reason: optionalText("One word for programs."),
@@ -32,13 +38,39 @@ const reasonFields = {
   since: optionalText("When that state began, RFC 3339."),
 };
 
+/** What the source of an app, or a source itself, is read with. */
+const accessFields = {
+  code: optionalText("The code of the error of its source, as in docs/errors.md."),
+  secret: optionalText("The Secret of its namespace with the credentials of its source."),
+  source: sourceRefSchema
+    .optional()
+    .meta({ description: "The source that its chart is from, where that is an object." }),
+};
+
+/** One cluster of an app that is not as it should be. */
+const exampleSchema = z.object({
+  cluster: text("As `NAMESPACE/NAME`."),
+  state: z.enum(releaseStates),
+  message: optionalText("Why, its beginning."),
+});
+
 export const appSchema = appRefSchema
   .extend({
     state: z.enum(appStates),
     ...reasonFields,
+    ...accessFields,
+    waitsFor: z
+      .array(appRefSchema)
+      .optional()
+      .meta({ description: "The apps that its `dependsOn` names." }),
+    examples: z
+      .array(exampleSchema)
+      .optional()
+      .meta({ description: "Where `state` is that of releases: the first clusters in it." }),
     suspended: z.boolean(),
     labels,
     chart: text("The chart, as its source names it."),
+    host: optionalText("The host of its repository, where it names one itself."),
     version: optionalText("The version that is deployed to all of its clusters."),
     ready: count("In how many clusters it is ready."),
     desired: count("How many clusters it is deployed to."),
@@ -68,6 +100,7 @@ export const sourceSchema = z
     name: z.string(),
     state: z.enum(sourceStates),
     ...reasonFields,
+    ...accessFields,
     suspended: z.boolean(),
     labels,
     url: text("Its address."),

@@ -5,6 +5,9 @@ import type { KubeObject } from "../kube/objects/index.ts";
 import { eventSourceSchema } from "./event-source.ts";
 import { string, stringMap, strings, suspend } from "./field.ts";
 
+/** Of a list; Flux's definitions have no limit. */
+export const maxExpressions = 32;
+
 const alertSpecSchema = fields({
   providerRef: described(
     fields({ name: described(z.string(), "Its name.") }),
@@ -17,10 +20,11 @@ const alertSpecSchema = fields({
   ),
   inclusionList: strings(
     "Regular expressions: only events whose message matches one of them are sent.",
-    "all",
+    { absent: "all", maxItems: maxExpressions },
   ),
   exclusionList: strings(
     "Regular expressions: events whose message matches one of them are not sent, whatever `inclusionList` says.",
+    { maxItems: maxExpressions },
   ),
   eventMetadata: stringMap("Metadata that is added to each event."),
   summary: described(

@@ -37,9 +37,13 @@ export function timestamp(description: string, meta: FieldMeta = {}) {
 }
 
 /** A list of texts. */
-export function strings(description: string, absent?: string) {
+export function strings(
+  description: string,
+  { absent, maxItems }: { readonly absent?: string; readonly maxItems?: number } = {},
+) {
+  const list = z.array(z.string());
   return described(
-    z.array(z.string()).optional(),
+    (maxItems === undefined ? list : list.max(maxItems)).optional(),
     description,
     absent === undefined ? {} : { "x-default-text": absent },
   );

@@ -85,7 +85,7 @@ const gitRepositorySpecSchema = fields({
     z.array(includeSchema).optional(),
     "Other GitRepositories, whose files are copied into this one.",
   ),
-  sparseCheckout: strings("The folders to fetch.", "all"),
+  sparseCheckout: strings("The folders to fetch.", { absent: "all" }),
   suspend,
 }).meta({
   "x-kubernetes-validations": [

@@ -9,6 +9,9 @@ import { chartVerification } from "./verify.ts";
 /** The kinds of sources that have charts. */
 export const chartSourceKinds = ["HelmRepository", "GitRepository", "Bucket"] as const;
 
+/** Of a chart; Flux's definitions have no limit. */
+export const maxValuesFiles = 100;
+
 /** The fields that a HelmChart shares with its template in a HelmRelease. */
 export const chartFields = {
   version: described(
@@ -21,7 +24,7 @@ export const chartFields = {
   ),
   valuesFiles: strings(
     "Files that are merged to the default values, the last one wins: paths in the GitRepository or Bucket, or in the chart of a HelmRepository.",
-    "`values.yaml` of the chart",
+    { absent: "`values.yaml` of the chart", maxItems: maxValuesFiles },
   ),
   ignoreMissingValuesFiles: flag("Values files that are missing are no error."),
 } as const;

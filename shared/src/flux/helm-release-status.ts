@@ -5,6 +5,8 @@ import {
   described,
   fields,
   integer,
+  lastSuccessSchema,
+  lastSuccessText,
   plainText,
   type Typed,
 } from "../api/index.ts";
@@ -129,6 +131,10 @@ export const helmReleaseStatusSchema = fields({
   summary: described(
     bundleSummarySchema.optional(),
     "The releases in all clusters by state. Flux has no such field.",
+  ),
+  lastSuccess: described(
+    lastSuccessSchema.optional(),
+    `${lastSuccessText} Flux has no such field.`,
   ),
 });
 

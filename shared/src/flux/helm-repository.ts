@@ -13,6 +13,20 @@ import {
 } from "./field.ts";
 import { sourceStatusFields } from "./source-status.ts";
 
+/** Flux's type for access of other namespaces: one of the selectors has to match. */
+export const accessFromSchema = fields({
+  namespaceSelectors: described(
+    z.array(
+      fields({
+        matchLabels: stringMap("Labels that the namespace has. Empty or absent: every namespace."),
+      }),
+    ),
+    "Namespaces.",
+  ),
+});
+
+export type AccessFrom = Typed<typeof accessFromSchema>;
+
 const helmRepositorySpecSchema = fields({
   url: described(
     string({ pattern: /^(http|https|oci):\/\/.*$/ }),
@@ -47,17 +61,8 @@ const helmRepositorySpecSchema = fields({
   insecure: flag("Use HTTP without TLS for a registry."),
   suspend,
   accessFrom: described(
-    fields({
-      namespaceSelectors: described(
-        z.array(
-          fields({
-            matchLabels: stringMap("Labels of a namespace."),
-          }),
-        ),
-        "Namespaces.",
-      ),
-    }).optional(),
-    "No effect, as in Flux.",
+    accessFromSchema.optional(),
+    "The namespaces whose HelmReleases may use the Secrets of this source, which are sent to their clusters, where references across namespaces are allowed. Absent: only its own. Flux ignores it.",
   ),
 });
 

@@ -1,4 +1,4 @@
-export { type Alert, type AlertSpec, alertSchemas } from "./alert.ts";
+export { type Alert, type AlertSpec, alertSchemas, maxExpressions } from "./alert.ts";
 export { type Bucket, type BucketSpec, bucketSchemas } from "./bucket.ts";
 export { type FluxCondition, maxConditionMessageLength } from "./condition.ts";
 export type { EventSource, ReceiverResource } from "./event-source.ts";
@@ -11,6 +11,7 @@ export {
   type HelmChart,
   type HelmChartSpec,
   helmChartSchemas,
+  maxValuesFiles,
 } from "./helm-chart.ts";
 export { type HelmRelease, type HelmReleaseSpec, helmReleaseSchemas } from "./helm-release.ts";
 export {
@@ -20,6 +21,8 @@ export {
   type ReleaseSnapshot,
 } from "./helm-release-status.ts";
 export {
+  type AccessFrom,
+  accessFromSchema,
   type HelmRepository,
   type HelmRepositorySpec,
   helmRepositorySchemas,

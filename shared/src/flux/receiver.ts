@@ -67,7 +67,9 @@ const receiverSpecSchema = fields({
     "Who sends the requests: it decides how they are authenticated and read. Some types are not supported.",
   ),
   interval: described(duration.default("10m"), "How often the Secret is read again."),
-  events: strings("The events that are handled, such as `push`; others are rejected.", "all"),
+  events: strings("The events that are handled, such as `push`; others are rejected.", {
+    absent: "all",
+  }),
   resources: described(
     z.array(receiverResourceSchema),
     "The objects for which a reconciliation is requested.",

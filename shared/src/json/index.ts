@@ -1,1 +1,2 @@
+export { parseBounded } from "./bounded.ts";
 export { canonicalJson, isRawNumber, parseExact, rawNumber } from "./exact.ts";

@@ -1,4 +1,4 @@
 export { killGroup } from "./kill-group.ts";
 export { exceededLimit, largestOverTotal, type ProcessLimits } from "./limits.ts";
-export { lowerPriority } from "./process-usage.ts";
+export { renice } from "./process-usage.ts";
 export { createProcessWatch, type ProcessWatch, type WatchedProcess } from "./process-watch.ts";

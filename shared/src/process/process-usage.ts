@@ -61,14 +61,25 @@ export function killFirst(pid: number): void {
 }
 
 /**
- * `nice`: 0 for a normal process; each step is a tenth less processor time where others of the container need it, down to 19.
- * Outside of containers Linux shares between sessions first (sched(7), autogroup), and this changes nothing.
+ * `nice`: 0 for a normal process; each step is a tenth less processor time where others need it, up to 19, and below 0 a tenth more,
+ * which needs a privilege; without it nothing changes. In a container that is within the container. Elsewhere Linux shares between
+ * sessions first (sched(7), autogroup), so that of a process that leads one is changed, too, but to no less than a third: it competes
+ * with all programs of a machine there.
  */
-export function lowerPriority(pid: number, nice: number): void {
+export function renice(pid: number, nice: number): void {
   // The priority belongs to each thread; new ones inherit it.
   ignoreEnded(() => {
     for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), nice);
   });
+  ignoreEnded(() => {
+    if (leadsSession(pid)) writeFileSync(`/proc/${pid}/autogroup`, String(Math.min(nice, 5)));
+  });
+}
+
+function leadsSession(pid: number): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // As in `usageOf`: state, parent, process group, session.
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3] === String(pid);
 }
 
 /** Without these the limits still hold. */

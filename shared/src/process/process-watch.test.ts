@@ -1,15 +1,17 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { getPriority } from "node:os";
-import { describe, test } from "vitest";
+import { describe, onTestFinished, test } from "vitest";
+import { killGroup } from "./kill-group.ts";
 import { createProcessWatch } from "./process-watch.ts";
 
 const MiB = 1024 * 1024;
 const roomy = { memoryBytes: 4096 * MiB, cpuMs: 60_000, fullPriorityCpuMs: 200 };
 
-/** Runs a script that leads a process group, and resolves once it prints something. */
+/** Runs a script that leads a process group until the test ends, and resolves once it prints something. */
 async function start(
   script: string,
 ): Promise<{ readonly child: ChildProcess; readonly pid: number }> {
@@ -17,9 +19,18 @@ async function start(
     detached: true,
     stdio: ["ignore", "pipe", "ignore"],
   });
+  onTestFinished(() => killGroup(child.pid, "SIGKILL"));
   await once(child.stdout, "data");
   assert.ok(child.pid !== undefined);
   return { child, pid: child.pid };
+}
+
+const hasAutogroups = existsSync(`/proc/${process.pid}/autogroup`);
+
+/** What its session gets beside others; undefined if the kernel has no groups of sessions. */
+async function niceOfSession({ pid }: { readonly pid: number }): Promise<number | undefined> {
+  if (!hasAutogroups) return undefined;
+  return Number((await readFile(`/proc/${pid}/autogroup`, "utf8")).split(" nice ")[1]);
 }
 
 const allocate = "const all = []; setInterval(() => all.push(Buffer.alloc(4e6, 1)), 1);";
@@ -102,7 +113,6 @@ describe.runIf(process.platform === "linux")("a watched process", () => {
     assert.match(seen.join(), /^used \d+ MiB of memory, the most of all processes, which together/);
     assert.equal(small.child.exitCode, null);
     watched.end();
-    small.child.kill("SIGKILL");
   });
 
   test("is slow once it has used some processor time, gets what others leave, and counts until it ends", async () => {
@@ -122,9 +132,12 @@ describe.runIf(process.platform === "linux")("a watched process", () => {
 
     assert.deepEqual([watched.isSlow, other.isSlow], [true, false]);
     assert.deepEqual([getPriority(loop.pid), getPriority(waiting.pid)], [15, getPriority()]);
+    assert.deepEqual(
+      await Promise.all([loop, waiting].map(niceOfSession)),
+      hasAutogroups ? [5, 0] : [undefined, undefined],
+    );
     for (const one of [watched, other]) one.end();
     assert.deepEqual(counts, [1, 0]);
-    for (const { child } of [loop, waiting]) child.kill("SIGKILL");
   });
 
   test("is the first to be killed when the container has no more memory", async () => {
@@ -135,6 +148,5 @@ describe.runIf(process.platform === "linux")("a watched process", () => {
 
     assert.equal((await readFile(`/proc/${small.pid}/oom_score_adj`, "utf8")).trim(), "1000");
     watched.end();
-    small.child.kill("SIGKILL");
   });
 });

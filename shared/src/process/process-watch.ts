@@ -5,7 +5,7 @@
  */
 import { killGroup } from "./kill-group.ts";
 import { exceededLimit, largestOverTotal, type ProcessLimits } from "./limits.ts";
-import { killFirst, lowerPriority, usageOf, usageOfAll, withDescendants } from "./process-usage.ts";
+import { killFirst, renice, usageOf, usageOfAll, withDescendants } from "./process-usage.ts";
 
 export interface ProcessWatch {
   /**
@@ -60,7 +60,7 @@ export function createProcessWatch({ totalBytes }: { readonly totalBytes: number
   }
 
   function slowDown(one: Watched): void {
-    for (const pid of pidsOf(one)) lowerPriority(pid, slowNice);
+    for (const pid of pidsOf(one)) renice(pid, slowNice);
     one.isSlow = true;
     slow.add(one);
     notify();

@@ -1,1 +1,2 @@
-export { createPatterns, type Patterns } from "./patterns.ts";
+export { createPatternBudget, type PatternBudget } from "./budget.ts";
+export { createPatterns, type MatchWithin, type Patterns } from "./patterns.ts";

@@ -60,7 +60,7 @@ export const chartErrors = defineErrors({
   },
   CHART_DIGEST_MISMATCH: {
     retryable: true,
-    help: "The downloaded archive is not the one that the version was resolved to. The chart was published again under the same version, or a proxy changes it. Fix the index, or publish the chart again.",
+    help: "The downloaded archive is not the one that the version was resolved to, or, for a chart from a bucket, not the bytes that the first cluster received. The chart was published again under the same version, or a proxy changes it. Fix the index, or publish the chart again.",
   },
   CHART_NOT_IN_SOURCE: {
     retryable: false,

@@ -1,6 +1,8 @@
 /** A pin: the one archive that a reference resolved to, by its address and the digest that it must have. Pure. */
+import { createHash } from "node:crypto";
 import * as z from "zod";
 import { unreachable } from "../errors/index.ts";
+import { canonicalJson } from "../json/index.ts";
 import { describeUrl } from "./address.ts";
 import { parseOciName } from "./location.ts";
 
@@ -213,6 +215,27 @@ export function archiveDigest(pin: Pin): string | undefined {
     default:
       return unreachable(pin);
   }
+}
+
+/** What was received for a pin that does not say which bytes it means. */
+export interface SourceDigest {
+  /** `pinDigest` of the pin. */
+  readonly pin: string;
+  /** Of the bytes, `sha256:` and hex. */
+  readonly digest: string;
+}
+
+/**
+ * Whether the digest of a pin says nothing of the bytes: that of a bucket covers the ETags of its objects, which its server chooses. An archive
+ * without a digest is no such pin: nobody says that its address always sends the same.
+ */
+export function isUnbound(pin: Pin): pin is BucketPin {
+  return pin.kind === "bucket";
+}
+
+/** Identifies a pin. */
+export function pinDigest(pin: Pin): string {
+  return `sha256:${createHash("sha256").update(canonicalJson(pin)).digest("hex")}`;
 }
 
 /** A pin in a message: its version and address. */

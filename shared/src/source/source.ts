@@ -72,6 +72,8 @@ export interface FetchedArchive {
   /** `sha256:` and hex. */
   readonly digest: string;
   readonly sizeBytes: number;
+  /** Of the bytes that the source sent, where they are not the archive itself and the pin says nothing of them: of a bucket. */
+  readonly sourceDigest?: string;
 }
 
 /** Accepts the next bytes; resolves when more can be accepted. */

@@ -1,1 +1,2 @@
+export { listNames } from "./list-names.ts";
 export { nearest } from "./nearest.ts";

@@ -1,2 +1,3 @@
 export { createPodReasons } from "./pod-reasons.ts";
 export { toWorkload, type Workload } from "./workload.ts";
+export type { WorkloadReason } from "./workload-reason.ts";

@@ -49,7 +49,7 @@ function start(t: TestContext) {
   const reasons = createPodReasons({
     clock,
     log: silentLog(),
-    onChange: (release) => changes.push(reasons.reasonOf(release, web)),
+    onChange: (release) => changes.push(reasons.reasonOf(release, web)?.message),
   });
   t.onTestFinished(() => reasons.end());
   return { clock, requests, changes, server, client, reasons };
@@ -63,11 +63,11 @@ describe("the pods of a workload that is not ready", () => {
 
     reasons.follow("web", [web], client);
     await clock.advance(2_999);
-    assert.deepEqual([requests, reasons.reasonOf("web", web)], [[], undefined]);
+    assert.deepEqual([requests, reasons.reasonOf("web", web)?.message], [[], undefined]);
 
     await clock.advance(1);
     await settle();
-    assert.equal(reasons.reasonOf("web", web), crash);
+    assert.equal(reasons.reasonOf("web", web)?.message, crash);
     assert.deepEqual(changes, [crash]);
     const [{ namespace, labelSelector, limit } = {}] = requests;
     assert.deepEqual([namespace, labelSelector, limit], ["shop", "app=web", 100]);
@@ -138,7 +138,7 @@ describe("the pods of a workload that is not ready", () => {
     await clock.advance(3_000);
     await settle();
 
-    assert.equal(reasons.reasonOf("web", web), crash);
+    assert.equal(reasons.reasonOf("web", web)?.message, crash);
     assert.equal(requests.length, 5);
   });
 
@@ -152,7 +152,7 @@ describe("the pods of a workload that is not ready", () => {
     await clock.advance(3_000);
 
     assert.equal(
-      reasons.reasonOf("web", web),
+      reasons.reasonOf("web", web)?.message,
       "service account shop/deployer may not list its pods",
     );
   });
@@ -167,7 +167,7 @@ describe("the pods of a workload that is not ready", () => {
 
     await clock.advance(60_000);
 
-    assert.deepEqual([reasons.reasonOf("web", web), changes], [crash, [crash]]);
+    assert.deepEqual([reasons.reasonOf("web", web)?.message, changes], [crash, [crash]]);
   });
 });
 

@@ -10,13 +10,13 @@ import { type Clock, delay, type Timer } from "@flotilla/shared/time";
 import type { WatchClient } from "../../impersonation/index.ts";
 import { readPods } from "./read-pods.ts";
 import type { Workload } from "./workload.ts";
-import { workloadReason } from "./workload-reason.ts";
+import { type WorkloadReason, workloadReason } from "./workload-reason.ts";
 
 export interface PodReasons {
   /** Replaces the workloads of a release that are not ready. Their pods are read with this client. */
   follow(release: string, workloads: readonly Workload[], client: WatchClient): void;
   /** Undefined before the first read, and if its pods have none. */
-  reasonOf(release: string, workload: Workload): string | undefined;
+  reasonOf(release: string, workload: Workload): WorkloadReason | undefined;
   /** Ends all reads; resolves when they have ended. */
   end(): Promise<void>;
 }
@@ -39,7 +39,7 @@ const maxReads = 4;
 interface Followed {
   workload: Workload;
   client: WatchClient;
-  reason: string | undefined;
+  reason: WorkloadReason | undefined;
   /** Reads in a row without a change. */
   unchanged: number;
   timer: Timer | undefined;
@@ -70,13 +70,14 @@ export function createPodReasons({ clock, log, onChange }: PodReasonsDeps): PodR
     const reason = await currentReason(followed);
     if (signal.aborted) return;
     followed.reason = reason;
-    followed.unchanged = reason === before ? followed.unchanged + 1 : 0;
+    const isSame = reason?.message === before?.message;
+    followed.unchanged = isSame ? followed.unchanged + 1 : 0;
     schedule(release, followed, backoffDelayMs(readBackoff, followed.unchanged + 1));
-    if (reason !== before) onChange(release);
+    if (!isSame) onChange(release);
   }
 
   /** A failed read keeps the last one. */
-  async function currentReason(followed: Followed): Promise<string | undefined> {
+  async function currentReason(followed: Followed): Promise<WorkloadReason | undefined> {
     const { workload, client, dropped } = followed;
     const { signal } = dropped;
     async function beforeRequest(): Promise<void> {
@@ -87,7 +88,8 @@ export function createPodReasons({ clock, log, onChange }: PodReasonsDeps): PodR
       const pods = await readPods(client.rest, workload, { signal, beforeRequest });
       return workloadReason(workload, pods);
     } catch (thrown) {
-      if (isForbidden(thrown)) return `${client.subject} may not list its pods`;
+      if (isForbidden(thrown))
+        return { message: `${client.subject} may not list its pods`, isFailed: false };
       if (!signal.aborted)
         log.debug({ workload: workload.name, err: messageOf(thrown) }, "could not read the pods");
       return followed.reason;

@@ -112,7 +112,17 @@ describe("the reason of a workload", () => {
     ],
   ];
   for (const [what, pods, expected] of cases)
-    test(what, () => assert.equal(workloadReason(workload, pods), expected));
+    test(what, () => assert.equal(workloadReason(workload, pods)?.message, expected));
+
+  const kinds = [
+    ["CrashLoopBackOff", true],
+    ["unscheduled", false],
+    ["unready", false],
+    ["evicted", false],
+  ] as const;
+  for (const [is, isFailed] of kinds)
+    test(`is ${isFailed ? "a failure" : "no failure"} where its pod is ${is}`, () =>
+      assert.equal(workloadReason(workload, [pod("web-a-1", { is })])?.isFailed, isFailed));
 
   test("is that of pods that a controller other than a Deployment's owns itself", () => {
     const owner = { kind: "StatefulSet", name: "web", uid: "1" };
@@ -121,6 +131,7 @@ describe("the reason of a workload", () => {
       pod("web-1", { is: "CrashLoopBackOff", owner }),
     ];
 
-    assert.equal(workloadReason({ ...workload, kind: "StatefulSet" }, pods), `pod web-1: ${crash}`);
+    const reason = workloadReason({ ...workload, kind: "StatefulSet" }, pods);
+    assert.equal(reason?.message, `pod web-1: ${crash}`);
   });
 });

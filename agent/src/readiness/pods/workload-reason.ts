@@ -9,11 +9,17 @@ const order: readonly PodReason["kind"][] = ["failed", "unscheduled", "unready",
 /** Set by the controllers of Deployments, and of StatefulSets and DaemonSets. */
 const revisionLabels = ["pod-template-hash", "controller-revision-hash"];
 
+export interface WorkloadReason {
+  readonly message: string;
+  /** Its containers cannot be started, or end again and again: waiting does not help. */
+  readonly isFailed: boolean;
+}
+
 /** As "pod web-1: container app is in CrashLoopBackOff". Undefined if no pod has a reason, as while all are being started. */
 export function workloadReason(
   workload: Workload,
   pods: readonly KubeObject[],
-): string | undefined {
+): WorkloadReason | undefined {
   const own = pods.filter((pod) => isOwnedBy(workload, pod) && !isTerminating(pod));
   const [first] = ofNewestRevision(own)
     .flatMap((pod) => {
@@ -22,7 +28,12 @@ export function workloadReason(
     })
     // By name where they are equally important, so that the reason does not change with every read.
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || (a.name < b.name ? -1 : 1));
-  return first === undefined ? undefined : `pod ${first.name}: ${first.message}`;
+  return (
+    first && {
+      message: `pod ${first.name}: ${first.message}`,
+      isFailed: first.kind === "failed",
+    }
+  );
 }
 
 /** The selectors of several workloads may match the same pods, as of a Deployment and a Job of one chart. */

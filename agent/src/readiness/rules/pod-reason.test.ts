@@ -43,6 +43,11 @@ describe("a pod is not ready", () => {
         "unscheduled: is not scheduled: 0/3 nodes are available: 3 Insufficient cpu.",
       ],
       [
+        "because its scheduler does nothing, or does not exist",
+        { phase: "Pending" },
+        "unscheduled: is not scheduled: no scheduler has taken it yet",
+      ],
+      [
         "because of scheduling gates",
         { phase: "Pending", ...condition("PodScheduled", "False", { reason: "SchedulingGated" }) },
         "unscheduled: is not scheduled: SchedulingGated",

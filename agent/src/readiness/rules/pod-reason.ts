@@ -29,12 +29,26 @@ export function podReason(pod: RuleInput): PodReason | undefined {
     const sentence = shortText(sayingOf(scheduled, "the scheduler does not say why"));
     return { kind: "unscheduled", message: `is not scheduled: ${sentence}` };
   }
+  if (scheduled === undefined && isUntouched(pod))
+    return { kind: "unscheduled", message: "is not scheduled: no scheduler has taken it yet" };
   const worst = reasons.find(({ kind }) => kind === "failed") ?? reasons[0];
   if (worst !== undefined) return worst;
   // All containers are ready, but not what the pod's readiness gates wait for.
   return ready?.reason === "ReadinessGatesNotReady"
     ? { kind: "unready", message: shortText(sayingOf(ready, "")) }
     : undefined;
+}
+
+/** Neither a scheduler nor a kubelet has written its status: its scheduler may not run, or may not exist. */
+function isUntouched({ spec, status, conditions }: RuleInput): boolean {
+  return (
+    textOf(status, "phase") === "Pending" &&
+    conditions.length === 0 &&
+    textOf(spec, "nodeName") === "" &&
+    ["initContainerStatuses", "containerStatuses"].every(
+      (each) => listOf(status[each]).length === 0,
+    )
+  );
 }
 
 /** As of an evicted pod, or one whose container ended with an error. */

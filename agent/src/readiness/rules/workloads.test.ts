@@ -81,8 +81,20 @@ describeKind("apps/Deployment", [
   [
     "with one old pod",
     deadline,
-    { ...up, replicas: 4 },
+    { ...up, replicas: 4, availableReplicas: 4 },
     "inProgress: 1 old replica is being terminated",
+  ],
+  [
+    "whose new pod is not available, so that the old one is kept",
+    { replicas: 1, progressDeadlineSeconds: 600 },
+    { ...observed, replicas: 2, updatedReplicas: 1, availableReplicas: 1, readyReplicas: 1 },
+    "inProgress: its rollout waits for 1 replica that is not available",
+  ],
+  [
+    "of which more than the new pods are not available",
+    deadline,
+    { ...up, replicas: 5 },
+    "inProgress: its rollout waits for 2 replicas that are not available",
   ],
   [
     "that is scaled down",

@@ -32,6 +32,12 @@ export function deploymentStatus(object: RuleInput): ObjectStatus {
   if (!isObserved(object) || (available < desired && old <= 0))
     return inProgress(ofReplicas(available, desired, "available"));
   if (updated < desired) return inProgress(ofReplicas(updated, desired, "up to date"));
+  // The controller keeps old replicas until the new ones are available.
+  const missing = count("replicas") - available;
+  if (old > 0 && missing > 0)
+    return inProgress(
+      `its rollout waits for ${missing} ${missing === 1 ? "replica that is" : "replicas that are"} not available`,
+    );
   if (old > 0)
     return inProgress(`${old} old ${old === 1 ? "replica is" : "replicas are"} being terminated`);
   if (count("replicas") > desired) return surplus(count("replicas") - desired);

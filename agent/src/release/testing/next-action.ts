@@ -36,7 +36,7 @@ export function nextAction({ tests, ...given }: Given): Action {
   );
   return actionFor(state, {
     ...{ retryAtMs: undefined, nowMs, unchangedMs: 1_000, lockTimeoutMs },
-    ...{ isForced: false, mustUpgrade: false },
+    ...{ isForced: false, mustUpgrade: false, mustCorrect: false },
     policies: { install: { kind: "retry" }, upgrade: { kind: "retry" } },
     rollbackTarget: { kind: "missing" },
     takesOwnership: false,

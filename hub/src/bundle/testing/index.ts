@@ -1,1 +1,2 @@
+export { placed } from "./placed.ts";
 export { createPreparer, direct, helm, pins, signer, targets } from "./preparer.ts";

@@ -8,7 +8,7 @@ import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
 import { createChartResolver, createPinSigner } from "../../resolve/index.ts";
 import { chartNotFetched } from "../../summary/index.ts";
 import { aBundle, aDeployment, httpPin } from "../../testing/index.ts";
-import { bundlePreparer, type Prepared } from "../prepare.ts";
+import { bundlePreparer, type OwnerOf, type Prepared } from "../prepare.ts";
 
 const repo = "https://charts.example.com";
 export const helm = { repo, chart: "web", version: "~1.2" };
@@ -38,10 +38,12 @@ export function createPreparer({
   policies = [],
   helmOps = [],
   answers = [],
+  ownerOf = () => undefined,
 }: {
   readonly policies?: readonly Policy[];
   readonly helmOps?: readonly HelmOp[];
   readonly answers?: readonly (string | Error)[];
+  readonly ownerOf?: OwnerOf;
 }): TestPreparer {
   const requestedVersions: string[] = [];
   const resolver: Resolver = {
@@ -74,6 +76,7 @@ export function createPreparer({
     },
     charts: createChartResolver({ resolver, deployments, clock, hubId: "hub" }),
     signer,
+    ownerOf,
   });
   return {
     requestedVersions,

@@ -1,1 +1,1 @@
-export { namespace, startTestSources } from "./test-sources.ts";
+export { namespace, reading, startTestSources } from "./test-sources.ts";

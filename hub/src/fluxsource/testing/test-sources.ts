@@ -1,6 +1,7 @@
 /** What the controllers of Flux's sources run on, over an API server in memory. The test starts the controllers itself. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Condition } from "@flotilla/shared/api";
+import { createFairSemaphore } from "@flotilla/shared/concurrency";
 import { findCondition } from "@flotilla/shared/conditions";
 import {
   buckets,
@@ -14,11 +15,13 @@ import type { Controller } from "@flotilla/shared/kube/controller";
 import { type KubeObject, keyOf, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
+import { createProcessWatch } from "@flotilla/shared/process";
 import { type Clock, systemClock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
 import type { TestContext } from "vitest";
 import type { FluxInformers } from "../../cache/index.ts";
 import { createReconcileDurations } from "../../metrics/index.ts";
+import { createChartReader } from "../../reader/index.ts";
 import { createWorkspaceObjects } from "../../referenced/index.ts";
 import { createPinSigner, type PinSigner } from "../../resolve/index.ts";
 import type { SourceControllerDeps } from "../source-controller.ts";
@@ -66,6 +69,15 @@ export interface ObjectChange<T extends SourceObject> {
 const requestAnnotation = "reconcile.fluxcd.io/requestedAt";
 const pollMs = 5;
 const longestMs = 20_000;
+
+/** What charts of trees are read with. */
+export function reading(t: TestContext) {
+  const watch = createProcessWatch({ totalBytes: 512 * 1024 * 1024 });
+  const { readChart, close } = createChartReader({ watch });
+  t.onTestFinished(close);
+  const budget = createFairSemaphore({ capacity: 1024 * 1024, share: 1024 * 1024 });
+  return { readChart, budget };
+}
 
 export async function startTestSources(
   t: TestContext,

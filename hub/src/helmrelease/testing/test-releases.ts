@@ -28,6 +28,7 @@ import {
   type KubeObject,
   keyOf,
   type ObjectKey,
+  type ObjectMeta,
   type Resource,
 } from "@flotilla/shared/kube/objects";
 import {
@@ -67,7 +68,11 @@ export interface TestReleases {
   /** The HelmChart is resolved to this pin, as by its controller. */
   resolveChart(pin?: Pin, name?: string): void;
   /** The OCIRepository `apps/web`, with this pin. */
-  putOciRepository(pin: Pin): void;
+  putOciRepository(
+    pin: Pin,
+    /** Of another namespace, with a Secret. */
+    shared?: Pick<ObjectMeta, "annotations"> & { readonly namespace: string },
+  ): void;
 }
 
 const namespace = "apps";
@@ -169,8 +174,8 @@ export function createTestReleases(options: ValidationOptions = everything): Tes
         },
       });
     },
-    putOciRepository(pin) {
-      const metadata = { namespace, name: "web", uid: "uid-oci", generation: 1 };
+    putOciRepository(pin, shared) {
+      const metadata = { namespace, name: "web", uid: "uid-oci", generation: 1, ...shared };
       const artifact = {
         revision: "1.0.0",
         digest: digestA,
@@ -185,6 +190,7 @@ export function createTestReleases(options: ValidationOptions = everything): Tes
           interval: "1h",
           timeout: "60s",
           provider: "generic",
+          ...(shared !== undefined && { secretRef: { name: "login" } }),
         },
         status: {
           observedGeneration: 1,

@@ -1,1 +1,9 @@
+export {
+  condition,
+  failing,
+  installed,
+  status,
+  successIn,
+  upgradeFailed,
+} from "./release-status.ts";
 export { build, failure, only, settings, success } from "./sent-requests.ts";

@@ -7,6 +7,7 @@ const least = [
   "--oidc-client-id=flotilla",
   "--oidc-client-secret-file=/etc/flotilla/oidc/client-secret",
   "--dashboard-url=https://flotilla.example.com/",
+  "--oidc-groups-prefix=oidc:",
 ];
 
 const parse = (...flags: readonly string[]) => parseHubConfig(flags, {}).oidc;
@@ -25,7 +26,7 @@ describe("login with OpenID Connect", () => {
       dashboardUrl: "https://flotilla.example.com",
       scopes: ["openid", "profile", "email", "groups"],
       ...{ usernameClaim: "sub", usernamePrefix: "https://id.example.com/realms/a#" },
-      ...{ groupsClaim: "groups", groupsPrefix: "" },
+      ...{ groupsClaim: "groups", groupsPrefix: "oidc:", allowedGroups: [] },
       sessionMs: 8 * 3_600_000,
     });
   });
@@ -55,6 +56,12 @@ describe("login with OpenID Connect", () => {
     for (const host of ["localhost:5556", "127.0.0.1:5556", "[::1]:5556"])
       assert.equal(parse(...least, `--oidc-issuer-url=http://${host}`)?.issuer, `http://${host}`);
   });
+
+  for (const flags of [["--oidc-allowed-group=dev"], ["--oidc-groups-claim="]])
+    test(`needs no prefix of groups with ${flags.join(" ")}`, () => {
+      const oidc = parse(...least, "--oidc-groups-prefix=", ...flags);
+      assert.equal(oidc?.groupsPrefix, "");
+    });
 
   const rows: readonly (readonly [what: string, flags: readonly string[], RegExp])[] = [
     [
@@ -95,6 +102,11 @@ describe("login with OpenID Connect", () => {
       "a prefix of Kubernetes' own names",
       [...least, "--oidc-groups-prefix=system:"],
       /^--oidc-groups-prefix is "system:", but names under "system:" are Kubernetes' own$/,
+    ],
+    [
+      "no prefix of groups, which could be those of the cluster",
+      [...least, "--oidc-groups-prefix="],
+      /^--oidc-groups-prefix is empty, so that a group of the provider has the rights/,
     ],
     ["a day and more", [...least, "--oidc-session-duration=25h"], /not a duration from 1m to 24h/],
     ["a client without an issuer", ["--oidc-client-id=a"], /^--oidc-client-id needs --oidc-issuer/],

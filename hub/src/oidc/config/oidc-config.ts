@@ -12,6 +12,8 @@ export interface ClaimRules {
   readonly groupsClaim: string;
   /** "": none. */
   readonly groupsPrefix: string;
+  /** The only groups of the claim that users get, without the prefix; empty: all. */
+  readonly allowedGroups: readonly string[];
 }
 
 export interface OidcConfig extends ClaimRules {
@@ -43,6 +45,7 @@ export const oidcFlags = {
   "oidc-username-prefix": { type: "string", default: "" },
   "oidc-groups-claim": { type: "string", default: "groups" },
   "oidc-groups-prefix": { type: "string", default: "" },
+  "oidc-allowed-group": { type: "string", multiple: true, default: [] },
   "oidc-session-duration": { type: "string", default: "8h" },
 } satisfies ParseArgsOptionsConfig;
 
@@ -62,7 +65,8 @@ export const oidcUsage = `  --dashboard-url URL          by which browsers reach
   --oidc-username-claim NAME   the claim with the user's name; default sub
   --oidc-username-prefix TEXT  before it; -: none; default: the issuer and #, none for the claim email
   --oidc-groups-claim NAME     the claim with the user's groups; default groups
-  --oidc-groups-prefix TEXT    before each of them; default: none
+  --oidc-groups-prefix TEXT    before each of them; needed unless groups are listed
+  --oidc-allowed-group NAME    that users get, no others; without the prefix; may be repeated; default all
   --oidc-session-duration D    after which users log in again, at most 24h; default 8h
 `;
 
@@ -103,7 +107,8 @@ export function parseOidcConfig(flags: OidcFlags): OidcConfig | undefined {
     usernameClaim: required(flags, "oidc-username-claim"),
     usernamePrefix: usernamePrefixOf(flags, issuer),
     groupsClaim: flags["oidc-groups-claim"],
-    groupsPrefix: allowedPrefix(flags, "oidc-groups-prefix"),
+    groupsPrefix: groupsPrefixOf(flags),
+    allowedGroups: flags["oidc-allowed-group"],
     ...(caFile !== "" && { caFile }),
   };
 }
@@ -114,6 +119,17 @@ function usernamePrefixOf(flags: OidcFlags, issuer: string): string {
   if (prefix === "-") return "";
   if (prefix !== "") return prefix;
   return flags["oidc-username-claim"] === "email" ? "" : `${issuer}#`;
+}
+
+/** Without one, whoever administers the provider could put a user into any group of the cluster. */
+function groupsPrefixOf(flags: OidcFlags): string {
+  const prefix = allowedPrefix(flags, "oidc-groups-prefix");
+  const hasGroups = flags["oidc-groups-claim"] !== "";
+  if (prefix === "" && hasGroups && flags["oidc-allowed-group"].length === 0)
+    throw invalid(
+      "--oidc-groups-prefix is empty, so that a group of the provider has the rights of the group of the same name in this cluster; set a prefix, such as oidc:, list the groups with --oidc-allowed-group, or set --oidc-groups-claim to an empty text",
+    );
+  return prefix;
 }
 
 function allowedPrefix(
@@ -128,7 +144,7 @@ function allowedPrefix(
 
 function required(
   flags: OidcFlags,
-  flag: Exclude<FlagName, "oidc-scope" | "oidc-issuer-url">,
+  flag: Exclude<FlagName, "oidc-scope" | "oidc-allowed-group" | "oidc-issuer-url">,
 ): string {
   const value = flags[flag];
   if (value === "") throw invalid(`--oidc-issuer-url needs --${flag}`);

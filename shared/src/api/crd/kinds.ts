@@ -57,6 +57,8 @@ export type KindDefinition = SpecKind | FlatKind;
 const categories = ["fleet"];
 
 const statusColumn = column("Status", '.status.conditions[?(@.type=="Ready")].message');
+/** `Ready`, `NotReady`, `ErrApplied`, `NoTargets` and so on. */
+const stateColumn = column("State", '.status.conditions[?(@.type=="Ready")].reason');
 
 export const kinds: readonly KindDefinition[] = [
   {
@@ -71,6 +73,7 @@ export const kinds: readonly KindDefinition[] = [
       column("Chart", ".spec.helm.chart"),
       column("Version", ".status.version"),
       column("BundleDeployments-Ready", ".status.display.readyBundleDeployments"),
+      stateColumn,
       statusColumn,
     ],
   },
@@ -84,6 +87,7 @@ export const kinds: readonly KindDefinition[] = [
     columns: [
       column("Version", ".status.version"),
       column("BundleDeployments-Ready", ".status.display.readyClusters"),
+      stateColumn,
       statusColumn,
     ],
   },

@@ -8,6 +8,12 @@ export const maxReleaseNameLength = 53;
 export const releaseNamePattern =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+/** Labels that say for which HelmRelease something was made, as in Flux: its name and its namespace. */
+export const fluxOwnerLabels = {
+  name: "helm.toolkit.fluxcd.io/name",
+  namespace: "helm.toolkit.fluxcd.io/namespace",
+} as const;
+
 /** On a Bundle and its BundleDeployments: the HelmOp. */
 export const helmOpLabel = "fleet.cattle.io/fleet-helm-name";
 /** On a Bundle and its BundleDeployments: the HelmRelease. */
@@ -24,6 +30,8 @@ export const clusterNamespaceAnnotation = "fleet.cattle.io/cluster-namespace";
 export const clusterUidLabel = "flotilla.dev/cluster-uid";
 /** On a HelmOp or a Bundle: the Rancher user who created it; logged as `userID`. */
 export const createdByUserLabel = "fleet.cattle.io/created-by-user-id";
+/** On objects that Rancher 2.12.0 created: the name of that user, which `createdByUserLabel` has replaced. Removed from Bundles, as in Fleet. */
+export const createdByNameLabel = "fleet.cattle.io/created-by-display-name";
 /** On a Cluster, with any value: another system manages it, and the hub leaves it as it is. As in Fleet. */
 export const clusterManagementLabel = "fleet.cattle.io/cluster-management";
 /** On every object that the hub creates. */
@@ -50,11 +58,18 @@ export const reconcileRequestAnnotation = "reconcile.fluxcd.io/requestedAt";
 export const forceRequestAnnotation = "reconcile.fluxcd.io/forceAt";
 /** With the value of that request: failed attempts before it do not count. As in Flux. */
 export const resetRequestAnnotation = "reconcile.fluxcd.io/resetAt";
+/** With the value of that request: what others have changed in the objects of the releases is changed back, once. */
+export const correctDriftRequestAnnotation = "flotilla.dev/correct-drift-at";
 /** On a HelmOp: a request to poll now, set for a webhook of a registry. Any new value is one request. */
 export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 
 /** On objects of `flotilla simulate`: the name of the simulation. */
 export const simulatedLabel = "flotilla.dev/simulation";
+
+/** On a BundleDeployment: the hub's HMAC over its namespace, its name, its contents and its references. */
+export const deploymentSignatureAnnotation = "flotilla.dev/signature";
+/** On the Secret of the hub's signing key: every BundleDeployment has been signed with it, so one without a signature is not the hub's. */
+export const deploymentsSignedAnnotation = "flotilla.dev/deployments-signed";
 
 /** The Secret in the hub's namespace with its certificate authority. */
 export const authoritySecretName = "flotilla-ca";

@@ -13,6 +13,8 @@ export const appStates = [
   "Modified",
   /** What is deployed is kept, but its source or chart cannot be read. */
   "Stalled",
+  /** Its targets match no cluster, so it is deployed nowhere. */
+  "NoTargets",
   "WaitApplied",
   "OutOfSync",
   "Pending",

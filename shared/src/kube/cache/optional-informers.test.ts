@@ -136,20 +136,29 @@ describe("an informer of a kind", () => {
     assert.equal(lists(), 1);
   });
 
-  test("that runs goes on when it is not allowed any more: its process has to end", async (t) => {
+  test("that runs stops and is empty when it is not allowed any more, and lists again when it is", async (t) => {
     let isAllowed = true;
-    const { informer, optional, put, delivered } = setUp(t, {
+    const { informer, optional, put, changes, delivered, names, lists } = setUp(t, {
       isDefined: true,
       isAllowed: () => isAllowed,
     });
+    put("ferry");
     await informer.synced;
 
     isAllowed = false;
     optional.update();
-    put("ferry");
+    await delivered("-ferry");
+    assert.deepEqual(
+      [names(), informer.hasSynced, optional.isRunning(), lists()],
+      [[], true, false, 1],
+    );
 
-    await delivered("+ferry");
-    assert.equal(optional.isRunning(), true);
+    put("tug");
+    isAllowed = true;
+    optional.update();
+    await delivered("+tug");
+    assert.deepEqual([optional.isRunning(), lists()], [true, 2]);
+    assert.deepEqual(changes, ["+ferry", "-ferry", "+ferry", "+tug"]);
   });
 
   test("does not start before the definitions are listed, nor after the end", async (t) => {

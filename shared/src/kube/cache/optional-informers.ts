@@ -1,6 +1,6 @@
 /**
- * Informers of kinds whose CustomResourceDefinitions may be absent. Each runs while its definition exists; without it its store is
- * empty, and has synced.
+ * Informers of kinds whose CustomResourceDefinitions may be absent. Each runs while its definition exists and it is allowed;
+ * otherwise its store is empty, and has synced.
  */
 import type { Log } from "../../log/index.ts";
 import type { KubeRest } from "../client/index.ts";
@@ -26,7 +26,7 @@ export interface OptionalInformers {
 interface Optional {
   readonly name: string;
   readonly inner: Informer<KubeObject>;
-  /** The definition does not exist. */
+  /** The definition does not exist, or the kind is not allowed. */
   readonly settle: () => void;
   running?: AbortController | undefined;
   /** Of the last run. */
@@ -36,7 +36,7 @@ interface Optional {
 export interface OptionalInformersDeps {
   readonly rest: KubeRest;
   readonly log: Log;
-  /** While it is false no informer is started, as if there were no definitions. */
+  /** While it is false no informer runs, as if there were no definitions. */
   readonly isAllowed?: () => boolean;
 }
 
@@ -61,21 +61,18 @@ export function createOptionalInformers({
 
   function update(each: Optional, signal: AbortSignal): void {
     const exists = definitions.store.get(each.name) !== undefined;
-    if (!exists) {
+    if (!exists || !isAllowed()) {
       each.running?.abort();
       each.running = undefined;
       each.settle();
       return;
     }
     if (each.running !== undefined) return;
-    if (!isAllowed()) {
-      each.settle();
-      return;
-    }
     const running = new AbortController();
     each.running = running;
     each.ended = runAfter(each, AbortSignal.any([signal, running.signal])).then(() => {
-      // The objects were deleted with their definition, which may be delivered before the last of them.
+      // Objects are deleted with their definition, which may be delivered before the last of them; and those of a kind that
+      // is not allowed are nobody's business here.
       if (!signal.aborted) each.inner.clear();
     });
   }

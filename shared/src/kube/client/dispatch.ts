@@ -84,7 +84,7 @@ export function dispatch(
 
   function expire(limitMs: number): void {
     if (ended) return;
-    const message = `${what} on ${server}: no response within ${limitMs / 1000} s`;
+    const message = `${what} on ${server}: no response within ${Math.round(limitMs / 100) / 10} s`;
     abort(new AppError(kubeErrors.KUBE_UNREACHABLE, message));
   }
 

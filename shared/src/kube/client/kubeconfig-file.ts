@@ -1,4 +1,7 @@
-/** Reads one context of a kubeconfig file (`apiVersion: v1, kind: Config`), with the files that it refers to. */
+/**
+ * Reads one context of a kubeconfig (`apiVersion: v1, kind: Config`), with the files that it refers to. Of several files, such as
+ * `KUBECONFIG` names, the first one with an entry counts, as in kubectl.
+ */
 import { readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 import { JSON_SCHEMA, load, YAMLException } from "js-yaml";
@@ -14,7 +17,8 @@ import type {
 } from "./kubeconfig.ts";
 
 export interface KubeconfigFile {
-  readonly path: string;
+  /** One file, or several, of which those that do not exist are ignored. */
+  readonly path: string | readonly string[];
   readonly context?: string;
   readonly env: Environment;
 }
@@ -29,14 +33,14 @@ interface Section {
 }
 
 export async function readKubeconfig(file: KubeconfigFile): Promise<KubeConfig> {
-  const root = await readRoot(file.path);
-  const contextName = file.context ?? text(root, "current-context");
+  const roots = await readRoots(file.path);
+  const contextName = file.context ?? firstOf(roots, (root) => text(root, "current-context"));
   if (contextName === undefined)
-    throw invalid(root, "current-context", "it is not set, and no context is requested");
-  const context = named(root, "contexts", contextName, "context");
-  const cluster = named(root, "clusters", required(context, "cluster"), "cluster");
+    throw invalid(roots[0], "current-context", "it is not set, and no context is requested");
+  const context = named(roots, "contexts", contextName, "context");
+  const cluster = named(roots, "clusters", required(context, "cluster"), "cluster");
   const userName = text(context, "user");
-  const user = userName === undefined ? undefined : named(root, "users", userName, "user");
+  const user = userName === undefined ? undefined : named(roots, "users", userName, "user");
 
   const caData = await fileOrData(cluster, "certificate-authority");
   const insecure = flag(cluster, "insecure-skip-tls-verify");
@@ -60,6 +64,39 @@ export async function readKubeconfig(file: KubeconfigFile): Promise<KubeConfig> 
     ...(clientCertificate === undefined ? {} : { clientCertificate }),
     ...(impersonate === undefined ? {} : { impersonate }),
   };
+}
+
+/** At least one. */
+type Roots = readonly [Section, ...Section[]];
+
+async function readRoots(path: KubeconfigFile["path"]): Promise<Roots> {
+  if (typeof path === "string") return [await readRoot(path)];
+  const found: Section[] = [];
+  let missing: AppError | undefined;
+  for (const each of path)
+    try {
+      found.push(await readRoot(each));
+    } catch (thrown) {
+      if (!isMissing(thrown)) throw thrown;
+      missing ??= thrown;
+    }
+  const [first, ...others] = found;
+  if (first !== undefined) return [first, ...others];
+  throw missing ?? new AppError(kubeErrors.KUBECONFIG_INVALID, "load kubeconfig: no file is given");
+}
+
+function isMissing(thrown: unknown): thrown is AppError {
+  if (!(thrown instanceof AppError)) return false;
+  const { cause } = thrown;
+  return cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+}
+
+function firstOf<T>(roots: Roots, read: (root: Section) => T | undefined): T | undefined {
+  for (const root of roots) {
+    const value = read(root);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 async function readRoot(path: string): Promise<Section> {
@@ -95,15 +132,24 @@ async function readRoot(path: string): Promise<Section> {
   return { values, where: `kubeconfig ${path}`, directory: dirname(path) };
 }
 
-/** The entry of a list such as `clusters: [{name, cluster: {…}}]`. */
-function named(root: Section, list: string, name: string, field: string): Section {
+/** The entry of a list such as `clusters: [{name, cluster: {…}}]`, in the first file that has it. */
+function named(roots: Roots, list: string, name: string, field: string): Section {
+  const found = firstOf(roots, (root) => entryOf(root, list, name, field));
+  if (found !== undefined) return found;
+  const isList = roots.some((root) => Array.isArray(root.values[list]));
+  const expected = isList
+    ? `there is no ${field} "${name}"`
+    : `it is not a list; expected one with ${field} "${name}"`;
+  throw invalid(roots[0], list, expected);
+}
+
+function entryOf(root: Section, list: string, name: string, field: string): Section | undefined {
   const entries = root.values[list];
-  if (!Array.isArray(entries))
-    throw invalid(root, list, `it is not a list; expected one with ${field} "${name}"`);
+  if (!Array.isArray(entries)) return undefined;
   const entry = entries.find(
     (candidate: unknown) => isMapping(candidate) && candidate["name"] === name,
   ) as unknown;
-  if (!isMapping(entry)) throw invalid(root, list, `there is no ${field} "${name}"`);
+  if (!isMapping(entry)) return undefined;
   const values = entry[field] ?? {};
   if (!isMapping(values)) throw invalid(root, `${list}[${name}].${field}`, "it is not a mapping");
   return { values, where: `${root.where}: ${list}[${name}].${field}`, directory: root.directory };

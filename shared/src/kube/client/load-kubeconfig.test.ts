@@ -64,6 +64,23 @@ describe("a kubeconfig", () => {
     assert.deepEqual(config.credentials, { kind: "none" });
   });
 
+  it("may be several files: the first one that has an entry counts, and missing files are ignored", async (t) => {
+    const path = await directory(t);
+    const [first, second] = [join(path, "first"), join(path, "second")];
+    await writeFile(first, "current-context: anonymous\nusers: []\n");
+    await writeFile(second, kubeconfig({ user: "token: secret" }));
+    const paths = [join(path, "missing"), first, second];
+
+    const config = await loadKubeconfig({ path: paths });
+    const requested = await loadKubeconfig({ path: paths, context: "one" });
+
+    assert.equal(config.context, "anonymous");
+    assert.deepEqual(requested.credentials, { kind: "token", token: "secret" });
+    await assert.rejects(loadKubeconfig({ path: [join(path, "missing")] }), {
+      message: /^read kubeconfig \S+missing: /,
+    });
+  });
+
   it("has files relative to itself, and inline data", async (t) => {
     const path = await directory(t);
     await mkdir(join(path, "pki"));

@@ -7,8 +7,8 @@ import type { Environment, KubeConfig } from "./kubeconfig.ts";
 import { readKubeconfig } from "./kubeconfig-file.ts";
 
 export interface LoadKubeconfigOptions {
-  /** A kubeconfig file; without it the service account of the pod is used. */
-  readonly path?: string;
+  /** A kubeconfig file, or several as `KUBECONFIG` has them; without it the service account of the pod is used. */
+  readonly path?: string | readonly string[];
   /** Instead of the file's `current-context`. */
   readonly context?: string;
   /** The environment of the process: for credential plugins, and for the address of the API server in a pod. */

@@ -4,10 +4,12 @@ import type {
   V1ConfigMap,
   V1CustomResourceDefinition,
   V1Deployment,
+  V1EndpointSlice,
   V1Lease,
   V1Namespace,
   V1Secret,
   V1SelfSubjectReview,
+  V1Service,
   V1ServiceAccount,
 } from "@kubernetes/client-node";
 import type { KubeObject, Resource } from "./object.ts";
@@ -46,6 +48,8 @@ export type Event = Kubernetes<EventsV1Event>;
 export type Lease = Kubernetes<V1Lease>;
 export type CustomResourceDefinition = Kubernetes<V1CustomResourceDefinition>;
 export type Deployment = Kubernetes<V1Deployment>;
+export type Service = Kubernetes<V1Service>;
+export type EndpointSlice = Kubernetes<V1EndpointSlice>;
 /** Who makes the request; it is not stored. */
 export type SelfSubjectReview = Kubernetes<V1SelfSubjectReview>;
 
@@ -66,6 +70,13 @@ export const selfSubjectReviews = clusterScoped<SelfSubjectReview>(
   "selfsubjectreviews",
 );
 export const leases = namespaced<Lease>("coordination.k8s.io", "v1", "Lease", "leases");
+export const services = namespaced<Service>("", "v1", "Service", "services");
+export const endpointSlices = namespaced<EndpointSlice>(
+  "discovery.k8s.io",
+  "v1",
+  "EndpointSlice",
+  "endpointslices",
+);
 export const deployments = namespaced<Deployment>("apps", "v1", "Deployment", "deployments");
 export const customResourceDefinitions = clusterScoped<CustomResourceDefinition>(
   "apiextensions.k8s.io",

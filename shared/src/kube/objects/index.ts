@@ -4,7 +4,9 @@ export {
   configMaps,
   customResourceDefinitions,
   deployments,
+  type EndpointSlice,
   type Event,
+  endpointSlices,
   events,
   type Kubernetes,
   type Lease,
@@ -13,10 +15,12 @@ export {
   namespaces,
   type Secret,
   type SelfSubjectReview,
+  type Service,
   type ServiceAccount,
   secrets,
   selfSubjectReviews,
   serviceAccounts,
+  services,
 } from "./core-resources.ts";
 export {
   apiVersionOf,

@@ -108,7 +108,9 @@ export function createMemoryApiServer(): MemoryApiServer {
     },
     watch: (resource, options) => watchEvents(storage, resource, options),
     create: <T extends KubeObject>(resource: Resource<T>, object: T) =>
-      write("create", resource, object.metadata, (path) => typed<T>(storage.create(path, object))),
+      write("create", resource, object.metadata, (path) =>
+        typed<T>(storage.create(path, withCreator(resource.plural, object))),
+      ),
     replace: <T extends KubeObject>(
       resource: Resource<T>,
       object: T,
@@ -178,4 +180,12 @@ function pathOf({ group, plural }: Resource<KubeObject>, ref: ObjectRef): Object
 
 function textOf({ plural, namespace, name }: ObjectPath): string {
   return `${plural} ${keyOf(namespace === undefined ? { name } : { namespace, name })}`;
+}
+
+/** As the API server records who creates a namespace: the client of this server is the hub or an agent. */
+function withCreator<T extends KubeObject>(plural: string, object: T): T {
+  if (plural !== "namespaces") return object;
+  const fieldsV1 = { "f:metadata": { "f:labels": { "f:kubernetes.io/metadata.name": {} } } };
+  const managedFields = [{ manager: "flotilla-hub", operation: "Update", fieldsV1 }];
+  return { ...object, metadata: { ...object.metadata, managedFields } };
 }

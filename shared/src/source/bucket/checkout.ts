@@ -1,4 +1,5 @@
 /** Writes the objects of a bucket to a directory. */
+import { createHash } from "node:crypto";
 import { type FileHandle, mkdir, open as openFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../errors/index.ts";
@@ -13,22 +14,26 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Writes each object to its path below `dir`, several at a time. The first failure ends the others. */
+/**
+ * Writes each object to its path below `dir`, several at a time. The first failure ends the others. Resolves with the digest over all
+ * paths and the bytes that were received, which no server can choose.
+ */
 export async function writeObjects(
   paths: ReadonlyMap<string, BucketObject>,
   dir: string,
   { concurrency, open, signal }: WriteOptions,
-): Promise<void> {
+): Promise<string> {
   const ending = new AbortController();
   const either = signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]);
   const left = paths.entries();
+  const digests = new Map<string, string>();
   let first: { readonly thrown: unknown } | undefined;
 
   async function work(): Promise<void> {
     for (const [path, object] of left) {
       if (first !== undefined) return;
       try {
-        await write(join(dir, path), object, await open(object, either));
+        digests.set(path, await write(join(dir, path), object, await open(object, either)));
       } catch (thrown) {
         first ??= { thrown };
         ending.abort(new Error("another object could not be read"));
@@ -39,9 +44,14 @@ export async function writeObjects(
 
   await Promise.all(Array.from({ length: concurrency }, work));
   if (first !== undefined) throw first.thrown;
+  const hash = createHash("sha256");
+  for (const path of [...digests.keys()].sort())
+    hash.update(`${JSON.stringify(path)} ${digests.get(path)}\n`);
+  return `sha256:${hash.digest("hex")}`;
 }
 
-async function write(file: string, object: BucketObject, response: Exchange): Promise<void> {
+/** Resolves with the digest of its bytes. */
+async function write(file: string, object: BucketObject, response: Exchange): Promise<string> {
   let handle: FileHandle | undefined;
   try {
     await mkdir(dirname(file), { recursive: true });
@@ -53,9 +63,11 @@ async function write(file: string, object: BucketObject, response: Exchange): Pr
   }
   try {
     let size = 0;
+    const hash = createHash("sha256");
     const limit = { maxBytes: object.sizeBytes, tooLarge: bucketErrors.BUCKET_CHANGED };
     await passRaw(response, limit, async (chunk) => {
       size += chunk.length;
+      hash.update(chunk);
       await handle.writeFile(chunk);
     });
     if (size !== object.sizeBytes)
@@ -63,6 +75,7 @@ async function write(file: string, object: BucketObject, response: Exchange): Pr
         bucketErrors.BUCKET_CHANGED,
         `${response.request}: the object has ${size} bytes, the list of the bucket says ${object.sizeBytes}`,
       );
+    return hash.digest("hex");
   } finally {
     await handle.close();
   }

@@ -194,6 +194,37 @@ describe("a bucket", () => {
   });
 });
 
+describe("a bucket that sends each cluster other bytes", () => {
+  /** With the same keys, sizes and ETags. */
+  const liar =
+    (text: string): Respond =>
+    (one, to) =>
+      one.path.includes("list-type")
+        ? send(to, 200, page({ "a/Chart.yaml": "one", b: "two" }))
+        : send(to, 200, one.path.endsWith("b") ? text : "one", {
+            etag: one.path.endsWith("b") ? '"two"' : '"one"',
+          });
+
+  it("has one digest of its list, and another one of the bytes for each", async () => {
+    await using client = createTestClient();
+    const received = async (text: string) => {
+      const location = await bucketOf(liar(text));
+      const pin = pinOf(location, { "a/Chart.yaml": "one", b: "two" });
+      return await client.buckets.checkout(pin, await testDir(), access, request);
+    };
+
+    const [first, same, other] = [
+      await received("uno"),
+      await received("uno"),
+      await received("due"),
+    ];
+
+    assert.match(first, /^sha256:[0-9a-f]{64}$/);
+    assert.equal(same, first);
+    assert.notEqual(other, first);
+  });
+});
+
 describe("the address of a request", () => {
   const cases: readonly (readonly [
     endpoint: string,

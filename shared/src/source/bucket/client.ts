@@ -3,6 +3,7 @@
  * part of S3 that every server of it has: signed GETs (version 4), anonymous without credentials.
  */
 import { createLruCache } from "../../cache/index.ts";
+import { createTimeSlices } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { createIgnore, ignoreFileName } from "../ignore/index.ts";
@@ -10,7 +11,7 @@ import type { BucketPin, RepositoryAccess } from "../index.ts";
 import { abandon, describeBytes, type Exchange, type Exchanger } from "../transport/index.ts";
 import { writeObjects } from "./checkout.ts";
 import { bucketErrors } from "./errors.ts";
-import { type BucketObject, byKey, objectsDigest, parsePage } from "./listing.ts";
+import { type BucketObject, objectsDigest, parsePage, sortedByKey } from "./listing.ts";
 import { type BucketLocation, bucketAddress, regionOf, requestUrl } from "./location.ts";
 import { objectPaths } from "./object-path.ts";
 import { readRaw } from "./read-raw.ts";
@@ -51,13 +52,16 @@ export interface BucketClient {
     access: RepositoryAccess,
     request: BucketRequest,
   ): Promise<Uint8Array | undefined>;
-  /** Writes the objects of a pin below an existing, empty directory. Rejects with BUCKET_CHANGED when they are no longer its own. */
+  /**
+   * Writes the objects of a pin below an existing, empty directory, and resolves with the digest of their bytes. Rejects with
+   * BUCKET_CHANGED when they are no longer its own.
+   */
   checkout(
     pin: BucketPin,
     dir: string,
     access: RepositoryAccess,
     request: BucketRequest,
-  ): Promise<void>;
+  ): Promise<string>;
 }
 
 export const defaultBucketLimits: BucketLimits = {
@@ -197,11 +201,16 @@ export function createBucketClient(deps: {
       ignore: location.ignore,
       files: await ignoreFiles(location, all, access, limit),
     });
-    const objects = all
-      .filter(
-        ({ key }) => !key.endsWith("/") && key !== ignoreFileName && !rules.ignores(key, false),
-      )
-      .sort(byKey);
+    const kept: BucketObject[] = [];
+    // A thousand patterns on all keys of a large bucket take seconds.
+    const slices = createTimeSlices();
+    for (const object of all) {
+      if (slices.isOver) await slices.pause();
+      const { key } = object;
+      if (!key.endsWith("/") && key !== ignoreFileName && !rules.ignores(key, false))
+        kept.push(object);
+    }
+    const objects = sortedByKey(kept);
     objectPaths(objects);
     const sizeBytes = objects.reduce((sum, object) => sum + object.sizeBytes, 0);
     if (sizeBytes > limits.maxBytes)
@@ -249,7 +258,7 @@ export function createBucketClient(deps: {
           bucketErrors.BUCKET_CHANGED,
           `bucket ${bucketAddress(pin)} now has ${digest}, not ${pin.digest} that the chart was resolved from: the hub resolves it again when the version in Chart.yaml is raised, or with reconcileStrategy Revision`,
         );
-      await writeObjects(objectPaths(objects), dir, {
+      return await writeObjects(objectPaths(objects), dir, {
         concurrency: concurrentReads,
         async open(object, signal) {
           const response = await read(object, {

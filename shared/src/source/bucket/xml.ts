@@ -17,6 +17,8 @@ interface OpenElement {
 }
 
 const maxDepth = 16;
+/** A page of a thousand objects has some ten thousand. */
+const maxElements = 50_000;
 const entities: Readonly<Record<string, string>> = {
   amp: "&",
   apos: "'",
@@ -30,6 +32,7 @@ export function parseXml(text: string): XmlElement {
   const root: OpenElement = { name: "", text: "", children: [] };
   const open: OpenElement[] = [root];
   let at = text.startsWith("\ufeff") ? 1 : 0;
+  let elements = 0;
 
   function upTo(end: string, from: number): string {
     const found = text.indexOf(end, from);
@@ -56,6 +59,8 @@ export function parseXml(text: string): XmlElement {
       const tag = upTo(">", at + 1);
       const name = /^[^\s<>/!?"'=&]+/.exec(tag)?.[0];
       if (name === undefined || tag.includes("<")) throw invalid(`at ${at}`);
+      elements += 1;
+      if (elements > maxElements) throw invalid("it has too many elements");
       const element: OpenElement = { name, text: "", children: [] };
       current.children.push(element);
       if (!tag.endsWith("/") && open.push(element) > maxDepth) throw invalid("it is too deep");

@@ -9,18 +9,23 @@ import { readdir, rm, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { createLruCache } from "../../cache/index.ts";
 import { createSingleFlight } from "../../concurrency/index.ts";
-import { messageOf } from "../../errors/index.ts";
+import { AppError, messageOf } from "../../errors/index.ts";
 import { canonicalJson } from "../../json/index.ts";
 import { type Log, silentLog } from "../../log/index.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
 import {
   accessKey,
   archiveDigest,
+  chartErrors,
+  describePin,
   type FetchArchive,
   isBuilt,
+  isUnbound,
   type Pin,
   pinAddress,
+  pinDigest,
   type RepositoryAccess,
+  type SourceDigest,
 } from "../index.ts";
 import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
 import { createOriginNames } from "./origin-names.ts";
@@ -30,7 +35,11 @@ export interface ChartCache<P extends Pin = Pin> {
   fetch(
     pin: P,
     access: RepositoryAccess,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: {
+      readonly signal?: AbortSignal | undefined;
+      /** What others received; another one for the same pin is CHART_DIGEST_MISMATCH. */
+      readonly sources?: readonly SourceDigest[] | undefined;
+    },
   ): Promise<UsedChart>;
 }
 
@@ -38,6 +47,8 @@ export interface ChartCache<P extends Pin = Pin> {
 export interface UsedChart extends ChartFile {
   /** Must be called once the file is not opened any more. */
   readonly release: () => void;
+  /** Of a pin that does not say which bytes it means, as far as it is known: not of what an earlier process made. */
+  readonly source?: SourceDigest;
 }
 
 export interface ChartCacheDeps<P extends Pin = Pin> {
@@ -82,6 +93,8 @@ export function createChartCache<P extends Pin>(
   const verified = new Map<string, number>();
   /** The digests that were downloaded from addresses without a digest. */
   const digests = createLruCache<string>(1000);
+  /** The digests of what charts were made from, by origin. */
+  const sourceDigests = createLruCache<string>(1000);
   /** How many use a chart, or are fetching it, by its origin. */
   const users = new Map<string, number>();
 
@@ -149,6 +162,13 @@ export function createChartCache<P extends Pin>(
     return file;
   }
 
+  function sourceOf(pin: P, origin: string, file: ChartFile): SourceDigest | undefined {
+    if (!isUnbound(pin)) return undefined;
+    if (file.sourceDigest !== undefined) sourceDigests.set(origin, file.sourceDigest);
+    const digest = sourceDigests.get(origin);
+    return digest === undefined ? undefined : { pin: pinDigest(pin), digest };
+  }
+
   function use(origin: string): () => void {
     users.set(origin, (users.get(origin) ?? 0) + 1);
     let isReleased = false;
@@ -189,7 +209,7 @@ export function createChartCache<P extends Pin>(
   }
 
   return {
-    async fetch(pin, access, { signal } = {}) {
+    async fetch(pin, access, { signal, sources = [] } = {}) {
       // A chart that is made here has the address of its files and how it is made from them.
       const address = isBuilt(pin)
         ? `build ${buildVersion} ${canonicalJson(pin)}`
@@ -198,7 +218,12 @@ export function createChartCache<P extends Pin>(
         throw diskError(thrown, pin);
       });
       const pinned = isBuilt(pin) ? undefined : archiveDigest(pin);
-      const digest = pinned ?? digests.get(origin);
+      const expected = isUnbound(pin)
+        ? sources.find((each) => each.pin === pinDigest(pin))
+        : undefined;
+      // Of what an earlier process made nobody knows what it was made from.
+      const mayUseBuilt = expected === undefined || sourceDigests.get(origin) !== undefined;
+      const digest = mayUseBuilt ? (pinned ?? digests.get(origin)) : pinned;
       // Before its file is looked for: otherwise another download might be about to evict it.
       const release = use(origin);
       try {
@@ -206,18 +231,32 @@ export function createChartCache<P extends Pin>(
           `${digest ?? ""} ${origin}`,
           async (shared) =>
             (digest === undefined
-              ? isBuilt(pin)
+              ? isBuilt(pin) && mayUseBuilt
                 ? await findBuilt(origin)
                 : undefined
               : await find(digest, origin)) ?? (await download(pin, access, origin, shared)),
           signal,
         );
+        const source = sourceOf(pin, origin, file);
+        if (expected !== undefined && source?.digest !== expected.digest) {
+          // The next attempt asks the source again.
+          digests.delete(origin);
+          sourceDigests.delete(origin);
+          throw otherBytes(pin, source, expected);
+        }
         if (pinned === undefined) digests.set(origin, file.digest);
-        return { ...file, release };
+        return { ...file, release, ...(source !== undefined && { source }) };
       } catch (thrown) {
         release();
         throw thrown;
       }
     },
   };
+}
+
+function otherBytes(pin: Pin, source: SourceDigest | undefined, expected: SourceDigest): AppError {
+  return new AppError(
+    chartErrors.CHART_DIGEST_MISMATCH,
+    `the source of ${describePin(pin)} sent ${source?.digest ?? "something unknown"}, and the first cluster of this Bundle got ${expected.digest} for the same revision; nothing was installed: compare what the source sends to both, or publish the chart again`,
+  );
 }

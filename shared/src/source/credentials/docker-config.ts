@@ -1,6 +1,8 @@
 /** Docker's configuration (`kubernetes.io/dockerconfigjson`): selects the credentials for the host of a source. Pure. */
+
 import * as z from "zod";
 import type { AppError } from "../../errors/index.ts";
+import { parseBounded } from "../../json/index.ts";
 import { type AccessSettings, parseOciName, registryHost, type SourceLocation } from "../index.ts";
 import { invalidSecret as invalid } from "./secret-texts.ts";
 
@@ -114,7 +116,7 @@ function stars({ host }: Scope): number {
 /** Undefined for invalid JSON; the error is dropped, because it quotes the text. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch {
     return undefined;
   }

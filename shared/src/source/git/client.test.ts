@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, test } from "vitest";
 import { issueTestCertificate } from "../testing/index.ts";
 import { accessToGit } from "./index.ts";
-import { createRepository, serveApp, startGitHttpServer } from "./testing/index.ts";
+import { createRepository, readText, serveApp, startGitHttpServer } from "./testing/index.ts";
 
 const timeoutMs = 20_000;
 const served = await serveApp();
@@ -29,7 +29,10 @@ describe("a Git repository over HTTP", () => {
     const requests = server.seen.slice(before);
     const tag = await client().resolve(url, { semver: "1.x" }, { access, timeoutMs });
 
-    assert.deepEqual(branch, { revision: `main@sha1:${first}`, commit: first });
+    assert.deepEqual(branch, {
+      ...{ revision: `main@sha1:${first}`, commit: first },
+      ref: "refs/heads/main",
+    });
     assert.deepEqual(requests, [
       "GET /app.git/info/refs?service=git-upload-pack",
       "POST /app.git/git-upload-pack",
@@ -52,20 +55,63 @@ describe("a Git repository over HTTP", () => {
 
   test("gives one file of a commit without the others", async () => {
     const url = server.url("app.git");
-    const request = { access: accessToGit(url), timeoutMs, maxBytes: 1000 };
+    const request = { ...readText, access: accessToGit(url), timeoutMs };
     const small = client({ limits: { maxMetadataBytes: 20_000 } });
+    const files = ["charts/app/Chart.yaml", "charts/app"].map((path) => ({ path, maxBytes: 1000 }));
 
-    const files = await small.readFiles(
-      { url, commit: first, paths: ["charts/app/Chart.yaml", "charts/app"] },
+    const { contents, present } = await small.readFiles({ url, commit: first, files }, request);
+
+    assert.deepEqual([...present], ["charts/app/Chart.yaml"]);
+    assert.deepEqual([...contents], [["charts/app/Chart.yaml", "name: app\nversion: 1.0.0\n"]]);
+    const large = [{ path: "docs/big.bin", maxBytes: 1_000_000 }];
+    await assert.rejects(small.readFiles({ url, commit: first, files: large }, request), {
+      code: "GIT_TOO_LARGE",
+      message: /the server sent more than the limit/,
+    });
+  });
+
+  test("says which files a commit has without fetching any of them", async () => {
+    const url = server.url("app.git");
+    const request = { ...readText, access: accessToGit(url), timeoutMs };
+    const small = client({ limits: { maxMetadataBytes: 20_000 } });
+    const paths = ["docs/big.bin", "docs", "docs/none", "./charts//app/Chart.yaml"];
+
+    const { contents, present } = await small.readFiles(
+      { url, commit: first, files: paths.map((path) => ({ path })) },
       request,
     );
 
-    assert.equal(files.get("charts/app/Chart.yaml")?.toString(), "name: app\nversion: 1.0.0\n");
-    assert.equal(files.get("charts/app"), undefined);
-    await assert.rejects(
-      small.readFiles({ url, commit: first, paths: ["docs/big.bin"] }, request),
-      { code: "GIT_TOO_LARGE" },
-    );
+    assert.deepEqual([...present], ["docs/big.bin", "./charts//app/Chart.yaml"]);
+    assert.equal(contents.size, 0);
+  });
+
+  test("reads no file that is larger than its limit, nor files that are together", async () => {
+    const url = server.url("app.git");
+    const reserved: number[] = [];
+    const request = {
+      ...readText,
+      access: accessToGit(url),
+      timeoutMs,
+      maxTotalBytes: 40,
+      reserve: <R>(bytes: number, work: () => Promise<R>): Promise<R> => {
+        reserved.push(bytes);
+        return work();
+      },
+    };
+    const read = (...files: readonly { readonly path: string; readonly maxBytes: number }[]) =>
+      client().readFiles({ url, commit: first, files }, request);
+    const app = { path: "charts/app/Chart.yaml", maxBytes: 1000 };
+
+    await assert.rejects(read({ ...app, maxBytes: 10 }), {
+      code: "GIT_TOO_LARGE",
+      message: /charts\/app\/Chart\.yaml of .* has 25 bytes, more than the limit of 10$/,
+    });
+    assert.deepEqual(reserved, []);
+    await assert.rejects(read(app, { ...app, path: "charts/other/Chart.yaml" }), {
+      code: "GIT_TOO_LARGE",
+      message: /exceed the limit of/,
+    });
+    assert.deepEqual(reserved, [25]);
   });
 
   test("is checked out without what Flux leaves out, and leaves no temporary files", async () => {
@@ -138,9 +184,11 @@ describe("a Git repository over HTTP", () => {
     ]);
     const paths = ["Chart.yaml", "vendor/l", "vendor/l/lib/values.yaml", "vendor/l/none"];
     const read = async (recurseSubmodules: boolean) => {
-      const request = { access, timeoutMs, maxBytes: 1_000 };
-      const files = await client().readFiles({ url, commit, paths, recurseSubmodules }, request);
-      return paths.map((path) => files.get(path)?.toString());
+      const request = { ...readText, access, timeoutMs };
+      const files = paths.map((path) => ({ path, maxBytes: 1_000 }));
+      const at = { url, commit, recurseSubmodules };
+      const { contents } = await client().readFiles({ ...at, files }, request);
+      return paths.map((path) => contents.get(path));
     };
     assert.deepEqual(await read(true), ["name: parent\n", undefined, "a: 1\n", undefined]);
     assert.deepEqual(await read(false), ["name: parent\n", undefined, undefined, undefined]);

@@ -7,7 +7,7 @@ import { createDial } from "./dial.ts";
 import { environmentProxy } from "./environment-proxy.ts";
 import { gitErrors } from "./errors.ts";
 import { fetchCommit } from "./fetch.ts";
-import { type FilesAt, readFiles } from "./read-files.ts";
+import { type FilesAt, type FoundFiles, type ReadContents, readFiles } from "./read-files.ts";
 import {
   commitReference,
   type GitReference,
@@ -68,14 +68,11 @@ export interface GitRequest {
 export interface GitClient {
   /** The commit that a reference means now. Throws GIT_REFERENCE_NOT_FOUND. */
   resolve(url: string, ref: GitReference, request: GitRequest): Promise<ResolvedReference>;
-  /** Files of a commit, without all others; undefined where it has no such file. */
-  readFiles<P extends string>(
-    at: FilesAt<P>,
-    request: GitRequest & { readonly maxBytes: number },
-  ): Promise<ReadonlyMap<P, Buffer | undefined>>;
+  /** Files of a commit, without all others. */
+  readFiles<T>(at: FilesAt, request: GitRequest & ReadContents<T>): Promise<FoundFiles<T>>;
   /** Writes the files of a commit into `dir`, which is created. */
   checkout(tree: CheckoutTree, dir: string, request: GitRequest): Promise<void>;
-  /** Resolves to who signed; throws GIT_SIGNATURE_INVALID. */
+  /** Resolves to who signed; throws GIT_SIGNATURE_INVALID or GIT_TAG_SIGNATURE_INVALID. */
   verify(
     at: Pick<GitTree, "url"> & ResolvedReference,
     signatures: { readonly mode: SignatureMode; readonly keys: SignatureKeys },
@@ -84,6 +81,8 @@ export interface GitClient {
 }
 
 const MiB = 1024 * 1024;
+/** Of the list of references: some 200,000. */
+const maxReferencesBytes = 16 * MiB;
 /** Submodules of submodules. */
 const maxDepth = 5;
 
@@ -164,18 +163,17 @@ export function createGitClient(options: GitClientOptions): GitClient {
         const listed = listedRefs(ref);
         const only = listed === "heads" || listed === "tags" ? [`--${listed}`] : [];
         const args = ["ls-remote", "--quiet", ...only, "--", "origin"];
-        const { stdout } = await session.git("list the references", args);
+        const { stdout } = await session.git("list the references", args, {
+          maxOutputBytes: maxReferencesBytes,
+        });
         return selectReference(parseRemoteRefs(stdout.toString()), ref, session.remote.description);
       }),
-    readFiles: <P extends string>(
-      at: FilesAt<P>,
-      request: GitRequest & { readonly maxBytes: number },
-    ) =>
+    readFiles: (at, request) =>
       within(at.url, request, (signal) =>
         readFiles(
           {
+            ...request,
             open: (url, access) => metadataSession(url, { ...request, access }, signal),
-            maxBytes: request.maxBytes,
             maxDepth,
           },
           at,

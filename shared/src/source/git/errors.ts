@@ -4,7 +4,7 @@ import { defineErrors } from "../../errors/index.ts";
 export const gitErrors = defineErrors({
   GIT_URL_INVALID: {
     retryable: false,
-    help: "The address of the Git repository is not one with https, http or ssh, or it has a password, which belongs into a Secret.",
+    help: "The address of the Git repository is not one with https, http or ssh, it has a password, which belongs into a Secret, or it has a query or a fragment.",
   },
   GIT_SECRET_INVALID: {
     retryable: false,
@@ -52,7 +52,11 @@ export const gitErrors = defineErrors({
   },
   GIT_SIGNATURE_INVALID: {
     retryable: true,
-    help: "The commit or the tag has no signature of a key in the Secret of spec.verify. Sign it, or add the public key to the Secret.",
+    help: "The commit has no signature of a key in the Secret of spec.verify. Sign it, or add the public key to the Secret.",
+  },
+  GIT_TAG_SIGNATURE_INVALID: {
+    retryable: true,
+    help: "The tag has no signature of a key in the Secret of spec.verify, or its signature is of another tag or of another commit than the server says. Sign the tag, or add the public key to the Secret; if it is signed, something on the server was changed by somebody who cannot sign.",
   },
   GIT_FAILED: {
     retryable: true,

@@ -107,7 +107,51 @@ describe("each failure of a Git repository has one clear error:", () => {
     assert.equal(server.seen.length, before);
   });
 
-  for (const url of ["file:///etc", "ext::sh", "https://a:hunter2@x/y", "git://x/y"])
+  describe("what the server says", () => {
+    /** A service that is no Git server. */
+    const service = () =>
+      startGitHttpServer(root, {
+        intercept: (_, response) => {
+          response.writeHead(403, { "content-type": "text/plain" }).end("token: hunter2");
+          return true;
+        },
+      });
+    const failure = async (url: string, showsResponses: boolean) => {
+      const access = { ...accessToGit(url), showsResponses };
+      const found = client().resolve(url, {}, { access, timeoutMs });
+      return await found.then(
+        () => "",
+        (error: Error) => error.message,
+      );
+    };
+
+    test("is left out", async () => {
+      await using internal = await service();
+      const url = internal.url("admin/secrets");
+
+      assert.equal(
+        await failure(url, false),
+        `cannot list the references of ${url}: the server denies access (git: fatal: unable to access '${url}/': The requested URL returned error: 403)`,
+      );
+    });
+
+    test("is quoted where Policies say which repositories there are", async () => {
+      await using internal = await service();
+
+      assert.match(await failure(internal.url("admin"), true), /remote: token: hunter2/);
+    });
+  });
+
+  for (const url of [
+    "file:///etc",
+    "ext::sh",
+    "https://a:hunter2@x/y",
+    "git://x/y",
+    "http://x/admin?y=",
+    "http://x/admin?",
+    "http://x/admin#y",
+    "ssh://git@x/y?z",
+  ])
     test(`the address ${url}`, async () => {
       const access = { origin: "https://x" };
       await assert.rejects(client().resolve(url, {}, { access, timeoutMs }), (error: Error) => {

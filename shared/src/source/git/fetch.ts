@@ -1,7 +1,7 @@
 /** Fetching objects of a repository: as few as are needed. */
 import { AppError } from "../../errors/index.ts";
 import { gitErrors } from "./errors.ts";
-import { gitError, refusesObjects } from "./git-error.ts";
+import { refusesObjects } from "./git-error.ts";
 import type { Session } from "./session.ts";
 
 /** What comes with a commit: everything, its directories without the content of files, or nothing. */
@@ -30,8 +30,7 @@ async function fetchWith(
   const args = ["fetch", ...always, "--depth=1", ...options, "--", "origin", commit];
   const result = await session.git(what, args, { mayFail: true });
   if (result.code === 0) return;
-  if (!refusesObjects(result.stderr))
-    throw gitError(`${what} of ${session.remote.description}`, result.stderr);
+  if (!refusesObjects(result.stderr)) throw session.errorOf(what, result.stderr);
   await fetchEverything(session, what, options);
 }
 
@@ -64,8 +63,7 @@ export async function fetchObjects(
   const input = `${[...new Set(ids)].join("\n")}\n`;
   const result = await session.git(what, args, { input, mayFail: true });
   if (result.code === 0) return;
-  if (!refusesObjects(result.stderr))
-    throw gitError(`${what} of ${session.remote.description}`, result.stderr);
+  if (!refusesObjects(result.stderr)) throw session.errorOf(what, result.stderr);
   // In version 0 of the protocol, which an SSH server uses that does not accept GIT_PROTOCOL, only commits are given.
   const again = ["--refetch", "--no-filter"];
   const tip = ["fetch", ...always, "--depth=1", ...again, "--", "origin", commit];

@@ -5,7 +5,6 @@ import { dirname, join } from "node:path";
 import { finished } from "node:stream/promises";
 import { AppError } from "../../errors/index.ts";
 import { gitErrors } from "./errors.ts";
-import { fetchObjects } from "./fetch.ts";
 import { describeLimit } from "./git-error.ts";
 import { createObjectReader, type ObjectReader } from "./object-stream.ts";
 import type { Session } from "./session.ts";
@@ -79,41 +78,6 @@ export async function writeFiles(
       }
     },
   });
-}
-
-/** Reads one file of a commit whose directories were fetched; undefined when it has no such file. */
-export async function readBlob(
-  session: Session,
-  commit: string,
-  path: string,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
-  const what = `read ${path} of commit ${commit}`;
-  const list = ["ls-tree", "-z", "--full-tree", commit, "--", path];
-  const { stdout } = await session.git(what, ["--literal-pathspecs", ...list]);
-  const [entry] = parseTree(stdout);
-  if (entry?.kind !== "file" || entry.path !== path) return undefined;
-  await fetchObjects(session, what, { commit, ids: [entry.id] });
-  const chunks: Buffer[] = [];
-  await session.git(what, ["cat-file", "--batch"], {
-    input: `${entry.id}\n`,
-    async read(output) {
-      const objects = createObjectReader(output);
-      const object = await objects.next();
-      if (object === undefined)
-        throw new AppError(
-          gitErrors.GIT_FAILED,
-          `cannot ${what}: ${session.remote.description} did not send its content`,
-        );
-      if (object.sizeBytes > maxBytes)
-        throw new AppError(
-          gitErrors.GIT_TOO_LARGE,
-          `${path} of ${session.remote.description} has ${object.sizeBytes} bytes, more than the limit of ${maxBytes}`,
-        );
-      for await (const chunk of objects.content()) chunks.push(chunk);
-    },
-  });
-  return Buffer.concat(chunks);
 }
 
 async function writeObject(objects: ObjectReader, path: string, mode: number): Promise<void> {

@@ -37,14 +37,21 @@ const rules: readonly (readonly [RegExp, ErrorKind, string])[] = [
   ],
 ];
 
-/** `what` was done, and with which repository: `list the branches of https://…`. */
-export function gitError(what: string, stderr: string): AppError {
+/**
+ * `what` was done, and with which repository: `list the branches of https://…`. Without `showsResponses` what the server said is
+ * left out: of an address that is an internal service git prints the body of its response.
+ */
+export function gitError(
+  what: string,
+  stderr: string,
+  { showsResponses }: { readonly showsResponses: boolean },
+): AppError {
   const [, kind, sentence] = rules.find(([pattern]) => pattern.test(stderr)) ?? [
     undefined,
     gitErrors.GIT_FAILED,
     undefined,
   ];
-  const printed = lastLines(stderr);
+  const printed = lastLines(stderr, showsResponses);
   const said = sentence === undefined ? "" : `: ${sentence}`;
   return new AppError(kind, `cannot ${what}${said}${printed === "" ? "" : ` (git: ${printed})`}`);
 }
@@ -57,8 +64,8 @@ export function refusesObjects(stderr: string): boolean {
 const maxPrinted = 400;
 
 /** The lines that say what failed, in one; without those of progress and advice. */
-function lastLines(stderr: string): string {
-  const lines = stderr
+function lastLines(stderr: string, showsResponses: boolean): string {
+  const lines = (showsResponses ? stderr : withoutResponses(stderr))
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter(
@@ -71,6 +78,15 @@ function lastLines(stderr: string): string {
   );
   const text = (important.length > 0 ? important : lines.slice(-2)).join("; ");
   return text.length > maxPrinted ? `${text.slice(0, maxPrinted)}…` : text;
+}
+
+/** Without what the server said: lines of its side band and of bodies, and the text of its error packet. */
+function withoutResponses(stderr: string): string {
+  return stderr
+    .split(/[\r\n]+/)
+    .filter((line) => !/^\s*remote:/.test(line))
+    .map((line) => line.replace(/\b(remote error):.*$/, "$1"))
+    .join("\n");
 }
 
 /** A limit of size, for a message. */

@@ -39,6 +39,20 @@ describe("a reference of a Git repository is resolved to", () => {
       assert.equal(selectReference(refs, ref, "https://git.example.com/x").revision, revision);
     });
 
+  test.each<readonly [GitReference, string | undefined]>([
+    [{}, "refs/heads/master"],
+    [{ branch: "feature/x" }, "refs/heads/feature/x"],
+    [{ tag: "v1.2.0" }, "refs/tags/v1.2.0"],
+    [{ semver: ">=1.0.0" }, "refs/tags/v1.2.0"],
+    [{ name: "refs/pull/1/head" }, "refs/pull/1/head"],
+    [{ name: "HEAD" }, "HEAD"],
+    [{ commit: id("f"), branch: "main" }, undefined],
+    [{ name: id("9") }, undefined],
+  ])("%j under the full name %s", (ref, name) => {
+    const listed = [...refs, { name: id("9"), commit: id("a") }];
+    assert.equal(selectReference(listed, ref, "x").ref, name);
+  });
+
   test("keeps the object of an annotated tag for its signature", () => {
     assert.deepEqual(selectReference(refs, { tag: "v1.2.0" }, "x").tag, {
       name: "v1.2.0",

@@ -25,6 +25,8 @@ export interface ResolvedReference {
   /** As in Flux's artifact: `main@sha1:…`. */
   readonly revision: string;
   readonly commit: string;
+  /** The full name under which the server lists the commit, as in `refs/heads/main`; absent: only the commit was named. */
+  readonly ref?: string;
   /** The tag that was selected. */
   readonly tag?: { readonly name: string; readonly object: string | undefined };
 }
@@ -106,6 +108,8 @@ function byName(
   return {
     revision: `${shown}@sha1:${found.commit}`,
     commit: found.commit,
+    // A name of another form could be that of a commit.
+    ...(/^(?:HEAD$|refs\/)/.test(name) && { ref: name }),
     ...(tag !== undefined && { tag: { name: tag, object: found.tagObject } }),
   };
 }

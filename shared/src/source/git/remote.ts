@@ -23,6 +23,12 @@ export function parseRemote(text: string): Remote {
       gitErrors.GIT_URL_INVALID,
       `${url === null ? "the address" : describeUrl(url)} is not an address of a Git repository: it starts with https://, http:// or ssh://`,
     );
+  // With a query the name of a repository could be any path of an HTTP service.
+  if (/[?#]/.test(text))
+    throw new AppError(
+      gitErrors.GIT_URL_INVALID,
+      `${describeUrl(url)} has a query or a fragment, which addresses of Git repositories do not have`,
+    );
   const isSsh = url.protocol === "ssh:";
   if (url.password !== "" || (!isSsh && url.username !== ""))
     throw new AppError(

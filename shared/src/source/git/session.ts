@@ -42,6 +42,8 @@ export interface Session extends AsyncDisposable {
   readonly receivedBytes: number;
   /** Runs git. Throws the error of a failure; `what` says what is done, for its message. */
   git(what: string, args: readonly string[], options?: GitOptions): Promise<RunResult>;
+  /** The error of a run that failed, from what git printed. */
+  errorOf(what: string, stderr: string): AppError;
 }
 
 export interface GitOptions extends Pick<Run, "input" | "maxOutputBytes" | "read"> {
@@ -96,13 +98,15 @@ export async function openSession(
       cwd: dir,
       signal,
     });
-    if (init.code !== 0) throw gitError("create a repository", init.stderr);
+    const showsResponses = access.showsResponses === true;
+    const errorOf = (what: string, stderr: string): AppError =>
+      gitError(`${what} of ${remote.description}`, stderr, { showsResponses });
+    if (init.code !== 0) throw errorOf("create a repository", init.stderr);
     const address = addressForGit(remote, access);
     await writeFile(join(repo, "config"), repositoryConfig(address), { mode: 0o600 });
 
     return {
-      remote,
-      dir,
+      ...{ remote, dir, errorOf },
       get receivedBytes() {
         return opened.receivedBytes;
       },
@@ -117,7 +121,7 @@ export async function openSession(
         const problem = tunnelError(what, remote, maxBytes, opened.problem);
         if (problem !== undefined) throw problem;
         if (mayFail) return result;
-        throw gitError(`${what} of ${remote.description}`, result.stderr);
+        throw errorOf(what, result.stderr);
       },
       [Symbol.asyncDispose]: dispose,
     };

@@ -41,3 +41,20 @@ export function dearmor(text: string): Buffer | undefined {
   });
   return bytes.length === 0 ? undefined : Buffer.concat(bytes);
 }
+
+export interface TagHeader {
+  /** The id of the object that it names. */
+  readonly object: string;
+  readonly type: string;
+  /** The name that it was made with. */
+  readonly name: string;
+}
+
+/** What a tag says of itself, which its signature covers; undefined when it is not a tag as git writes one. */
+export function parseTag(tag: Buffer): TagHeader | undefined {
+  const [, object, type, name] =
+    /^object ([0-9a-f]{40})\ntype ([a-z]+)\ntag ([^\n]+)\n/.exec(tag.toString("utf8")) ?? [];
+  return object === undefined || type === undefined || name === undefined
+    ? undefined
+    : { object, type, name };
+}

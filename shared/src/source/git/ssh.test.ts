@@ -8,6 +8,7 @@ import { accessToGit, createGitClient } from "./index.ts";
 import {
   createRepository,
   type GitHttpServer,
+  readText,
   type SshServer,
   startGitHttpServer,
   startSshServer,
@@ -68,10 +69,11 @@ describe("a Git repository over SSH", () => {
       [commit, "b"],
       [old, "a"],
     ] as const) {
-      const request = { access, timeoutMs, maxBytes: 1_000 };
-      const files = await client().readFiles({ url, commit: at, paths }, request);
+      const request = { ...readText, access, timeoutMs };
+      const files = paths.map((path) => ({ path, maxBytes: 1_000 }));
+      const { contents } = await client().readFiles({ url, commit: at, files }, request);
       assert.deepEqual(
-        paths.map((path) => files.get(path)?.toString()),
+        paths.map((path) => contents.get(path)),
         ["name: app\n", expected, undefined],
       );
       const dir = join(root, `.sparse-${expected}`);

@@ -23,7 +23,14 @@ describe("the address of a submodule", () => {
       assert.equal(submoduleUrl(parent, url, "vendor/lib"), expected);
     });
 
-  for (const url of ["file:///etc", "/etc", "ext::sh -c id", "git://x/y", "https://a:b@x/y"])
+  for (const url of [
+    "file:///etc",
+    "/etc",
+    "ext::sh -c id",
+    "git://x/y",
+    "https://a:b@x/y",
+    "https://x/y?z",
+  ])
     test(`${url} is refused`, () => {
       assert.throws(() => submoduleUrl(parent, url, "vendor/lib"), { code: "GIT_CONTENT_INVALID" });
     });

@@ -64,6 +64,8 @@ beforeAll(async () => {
   await repository.commit({ a: "plain" }, { branch: "plain" });
   await tag("annotated", []);
   await repository.git("tag", "light");
+  await tag("nested", sshSign("-u"), "annotated-ssh");
+  await repository.git("tag", "v9.0.0", "annotated-ssh");
   await repository.git("push", "-q", "origin", "--tags");
 });
 
@@ -78,16 +80,17 @@ function sshSign(option = "-S"): readonly string[] {
   return option === "-S" ? [`--gpg-sign=${key}`] : ["-u", key];
 }
 
-async function tag(name: string, args: readonly string[]): Promise<void> {
-  await repository.git("tag", "-a", "-m", name, ...args, name);
+async function tag(name: string, args: readonly string[], of = "HEAD"): Promise<void> {
+  await repository.git("tag", "-a", "-m", name, ...args, name, of);
 }
 
 async function verify(
   ref: { readonly branch?: string; readonly tag?: string },
   mode: SignatureMode,
   keys: SignatureKeys,
+  at = server,
 ): Promise<string> {
-  const url = server.url("app.git");
+  const url = at.url("app.git");
   const client = createGitClient({
     dir: join(root, ".tmp"),
     userAgent: "test",
@@ -119,6 +122,36 @@ describe("a signature is accepted", () => {
       /^tag "annotated-ssh" and commit/,
     );
   });
+});
+
+test("of a tag that has a signed tag as its object", async () => {
+  const keys = { "signer.sshpub": sshKey };
+
+  assert.equal(await verify({ tag: "nested" }, "Tag", keys), 'tag "nested"');
+});
+
+test("a server that lists another commit for a signed tag is found out", async () => {
+  const signed = await repository.git("rev-parse", "annotated-ssh^{commit}");
+  const other = await repository.git("rev-parse", "plain");
+  const peeled = new Map([[signed, other]]);
+  await using liar = await startGitHttpServer(root, { peeled });
+  const keys = { "signer.sshpub": sshKey };
+
+  for (const name of ["annotated-ssh", "nested"])
+    await assert.rejects(verify({ tag: name }, "Tag", keys, liar), {
+      code: "GIT_TAG_SIGNATURE_INVALID",
+      message: `tag "${name}" of ${liar.url("app.git")} is of commit ${signed}, and the server lists commit ${other} for it`,
+    });
+});
+
+test("a signed tag under another name is refused", async () => {
+  const keys = { "signer.sshpub": sshKey };
+
+  for (const mode of ["Tag", "TagAndHEAD"] as const)
+    await assert.rejects(verify({ tag: "v9.0.0" }, mode, keys), {
+      code: "GIT_TAG_SIGNATURE_INVALID",
+      message: `the signature of tag "v9.0.0" of ${server.url("app.git")} is of another tag, "annotated-ssh"`,
+    });
 });
 
 describe("a signature is refused", () => {
@@ -164,6 +197,9 @@ describe("a signature is refused", () => {
   ];
   for (const [name, ref, mode, keys, message] of cases)
     test(name, async () => {
-      await assert.rejects(verify(ref, mode, keys()), { code: "GIT_SIGNATURE_INVALID", message });
+      await assert.rejects(verify(ref, mode, keys()), {
+        code: mode === "Tag" ? "GIT_TAG_SIGNATURE_INVALID" : "GIT_SIGNATURE_INVALID",
+        message,
+      });
     });
 });

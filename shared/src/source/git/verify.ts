@@ -7,7 +7,7 @@ import { fetchCommit } from "./fetch.ts";
 import type { ResolvedReference } from "./reference.ts";
 import type { RunProgram } from "./run-git.ts";
 import type { Session } from "./session.ts";
-import { dearmor, type GitObjectKind, splitSignature } from "./signature.ts";
+import { dearmor, type GitObjectKind, parseTag, splitSignature } from "./signature.ts";
 
 /** `head` is Flux's older name of HEAD. */
 export type SignatureMode = "head" | "HEAD" | "Tag" | "TagAndHEAD";
@@ -21,7 +21,7 @@ interface VerifyDeps {
   readonly signal: AbortSignal;
 }
 
-/** What was verified, for people. Throws GIT_SIGNATURE_INVALID. */
+/** What was verified, for people. Throws GIT_SIGNATURE_INVALID or GIT_TAG_SIGNATURE_INVALID. */
 export async function verifySignatures(
   session: Session,
   { commit, tag }: ResolvedReference,
@@ -31,9 +31,10 @@ export async function verifySignatures(
   const verified: string[] = [];
   if (mode === "Tag" || mode === "TagAndHEAD") {
     if (tag === undefined)
-      throw invalid(`spec.verify.mode ${mode} needs a tag, and spec.ref names none`);
+      throw invalid("tag", `spec.verify.mode ${mode} needs a tag, and spec.ref names none`);
     if (tag.object === undefined)
       throw invalid(
+        "tag",
         `tag "${tag.name}" of ${session.remote.description} is not annotated, so it has no signature`,
       );
     const args = ["fetch", "--quiet", "--no-tags", "--depth=1", "--filter=tree:0", "--", "origin"];
@@ -42,7 +43,12 @@ export async function verifySignatures(
       `refs/tags/${tag.name}:refs/tags/${tag.name}`,
     ]);
     const subject = `tag "${tag.name}"`;
-    await verifyObject(session, { kind: "tag", id: tag.object, subject, keys }, deps);
+    const payload = await verifyObject(
+      session,
+      { kind: "tag", id: tag.object, subject, keys },
+      deps,
+    );
+    await verifyTag(session, payload, { name: tag.name, commit });
     verified.push(subject);
   }
   if (mode !== "Tag") {
@@ -54,6 +60,36 @@ export async function verifySignatures(
   return verified.join(" and ");
 }
 
+/** Tags of tags. */
+const maxTags = 8;
+
+/**
+ * That a signed tag is the one that was asked for, and is of the commit that is deployed. What the server lists is not signed:
+ * it may name another commit beside a tag, or an old tag by a new name. The object of a tag is known by its hash, so one that is
+ * a tag itself needs no signature.
+ */
+async function verifyTag(
+  session: Session,
+  payload: Buffer,
+  { name, commit }: { readonly name: string; readonly commit: string },
+): Promise<void> {
+  const of = `tag "${name}" of ${session.remote.description}`;
+  let tag = parseTag(payload);
+  if (tag !== undefined && tag.name !== name)
+    throw invalid("tag", `the signature of ${of} is of another tag, "${tag.name}"`);
+  for (let count = 1; tag?.type === "tag" && count < maxTags; count++) {
+    const { stdout } = await session.git(`read ${tag.object}`, ["cat-file", "tag", tag.object]);
+    tag = parseTag(stdout);
+  }
+  if (tag?.type !== "commit") throw invalid("tag", `${of} is not of a commit`);
+  if (tag.object !== commit)
+    throw invalid(
+      "tag",
+      `${of} is of commit ${tag.object}, and the server lists commit ${commit} for it`,
+    );
+}
+
+/** Resolves to what is signed. */
 async function verifyObject(
   session: Session,
   what: {
@@ -63,16 +99,17 @@ async function verifyObject(
     readonly keys: SignatureKeys;
   },
   deps: VerifyDeps,
-): Promise<void> {
+): Promise<Buffer> {
   const { kind, id, subject, keys } = what;
   const of = `${subject} of ${session.remote.description}`;
   const { stdout } = await session.git(`read ${subject}`, ["cat-file", kind, id]);
   const signed = splitSignature(stdout, kind);
-  if (signed === undefined) throw invalid(`${of} has no signature`);
+  if (signed === undefined) throw invalid(kind, `${of} has no signature`);
   const isSsh = signed.signature.includes("BEGIN SSH SIGNATURE");
   const ours = Object.entries(keys).filter(([name]) => name.endsWith(".sshpub") === isSsh);
   if (ours.length === 0)
     throw invalid(
+      kind,
       `${of} is signed by ${isSsh ? "an SSH" : "a PGP"} key, and the Secret has no key of that kind`,
     );
   const dir = await mkdtemp(join(session.dir, "verify-"));
@@ -83,11 +120,13 @@ async function verifyObject(
     await writeFile(signature, signed.signature);
     const isGood = isSsh
       ? await isSignedBySsh(dir, ours, signed, deps)
-      : await isSignedByPgp(dir, ours, deps);
+      : await isSignedByPgp(dir, { kind, keys: ours }, deps);
     if (!isGood)
       throw invalid(
+        kind,
         `${of} is not signed by any of the keys ${ours.map(([name]) => name).join(", ")} of the Secret, or the key has expired`,
       );
+    return signed.payload;
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
@@ -95,13 +134,19 @@ async function verifyObject(
 
 async function isSignedByPgp(
   dir: string,
-  keys: readonly (readonly [name: string, text: string])[],
+  {
+    kind,
+    keys,
+  }: {
+    readonly kind: GitObjectKind;
+    readonly keys: readonly (readonly [name: string, text: string])[];
+  },
   { run, programs, signal }: VerifyDeps,
 ): Promise<boolean> {
   for (const [name, text] of keys) {
     const ring = dearmor(text);
     if (ring === undefined)
-      throw invalid(`the key ${name} of the Secret is not an armored PGP public key`);
+      throw invalid(kind, `the key ${name} of the Secret is not an armored PGP public key`);
     const file = join(dir, "keys.gpg");
     await writeFile(file, ring);
     const { code, stdout } = await run({
@@ -155,6 +200,7 @@ async function isSignedBySsh(
   return code === 0;
 }
 
-function invalid(message: string): AppError {
-  return new AppError(gitErrors.GIT_SIGNATURE_INVALID, message);
+function invalid(kind: GitObjectKind, message: string): AppError {
+  const { GIT_SIGNATURE_INVALID, GIT_TAG_SIGNATURE_INVALID } = gitErrors;
+  return new AppError(kind === "tag" ? GIT_TAG_SIGNATURE_INVALID : GIT_SIGNATURE_INVALID, message);
 }

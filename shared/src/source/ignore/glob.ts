@@ -1,4 +1,5 @@
 /** A pattern for one name of a path: `*`, `?`, `[a-z]`, `[!a]`, `[[:digit:]]` and `\` before any of them. Pure. */
+import { partsThatMatch } from "./wildcards.ts";
 
 /** `*`, one character, or a set of characters; `?` is the negation of the empty set. */
 export type GlobPart =
@@ -35,25 +36,11 @@ export function parseGlob(text: string): readonly GlobPart[] | undefined {
 
 /** Whether a name of a path matches as a whole. */
 export function matchesName(parts: readonly GlobPart[], name: string): boolean {
-  const characters = [...name];
-  let at = 0;
-  let next = 0;
-  let retry: { at: number; next: number } | undefined;
-  // Only the last `*` has to be tried again with one character more.
-  while (at < characters.length) {
-    const part = parts[next];
-    if (part?.kind === "any") {
-      next++;
-      retry = { at, next };
-    } else if (part !== undefined && matchesCharacter(part, characters[at] ?? "")) {
-      at++;
-      next++;
-    } else if (retry !== undefined) {
-      retry = { at: retry.at + 1, next: retry.next };
-      ({ at, next } = retry);
-    } else return false;
-  }
-  return parts.slice(next).every(({ kind }) => kind === "any");
+  const next = partsThatMatch(parts, [...name], {
+    isWildcard: ({ kind }) => kind === "any",
+    matches: matchesCharacter,
+  });
+  return next !== undefined && parts.slice(next).every(({ kind }) => kind === "any");
 }
 
 function matchesCharacter(part: GlobPart, character: string): boolean {

@@ -3,6 +3,7 @@
  * are: tenants write both, so no pattern becomes a regular expression.
  */
 import { type GlobPart, matchesName, parseGlob } from "./glob.ts";
+import { partsThatMatch } from "./wildcards.ts";
 
 export interface IgnorePattern {
   /** `!`: the path is not ignored after all. */
@@ -57,23 +58,10 @@ export function matchesPath(
   const { domain, names } = pattern;
   if (path.length <= domain.length || domain.some((name, at) => path[at] !== name)) return false;
 
-  let at = domain.length;
-  let next = 0;
-  let retry: { at: number; next: number } | undefined;
-  // As with `*` in one name: only the last `**` has to be tried again with one directory more.
-  while (at < path.length) {
-    const part = names[next];
-    if (part === "**") {
-      next++;
-      retry = { at, next };
-    } else if (part !== undefined && matchesName(part, path[at] ?? "")) {
-      at++;
-      next++;
-    } else if (retry !== undefined) {
-      retry = { at: retry.at + 1, next: retry.next };
-      ({ at, next } = retry);
-    } else return false;
-  }
+  const next = partsThatMatch(names, path.slice(domain.length), {
+    isWildcard: (part) => part === "**",
+    matches: (part, name) => part !== "**" && matchesName(part, name),
+  });
   return next === names.length;
 }
 

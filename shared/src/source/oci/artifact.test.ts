@@ -83,6 +83,22 @@ describe("an artifact of a registry", () => {
     });
   });
 
+  it("has the chart of an index beside an image of linux/amd64", async () => {
+    const image = JSON.stringify({ config: { ...layer, mediaType: "image" }, layers: [prov] });
+    const manifests = [
+      { digest: digestOf(image), platform: { os: "linux", architecture: "amd64" } },
+      { digest: digestOf(chart), platform: { os: "unknown", architecture: "unknown" } },
+    ];
+    const both = JSON.stringify({ schemaVersion: 2, manifests });
+    await using server = await startRegistry({ latest: both, image });
+    await using client = createTestClient();
+    const query = queryTo(server);
+
+    const artifact = await client.artifacts.read(query, digestOf(both), helmLayer);
+
+    assert.deepEqual(artifact.chart, { name: "web", version: "1.2.3" });
+  });
+
   it("has its first layer by default, and no other for an unknown media type", async () => {
     await using server = await startRegistry({ latest: chart });
     await using client = createTestClient();

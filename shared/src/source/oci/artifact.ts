@@ -2,14 +2,22 @@
  * Artifacts of registries, as Flux's OCIRepository reads them: the revision that a reference has now (one HEAD request for a
  * tag), and the layer, annotations and chart of a revision.
  */
+
 import * as z from "zod";
 import { AppError } from "../../errors/index.ts";
 import type { Patterns } from "../../regex/index.ts";
 import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";
 import { discard, readBody, responseError } from "../transport/index.ts";
+import { findChart, helmConfig, indexSchema, type ReadManifest } from "./chart-in-index.ts";
 import { chooseTag, type OciReference } from "./oci-reference.ts";
 import type { OciRegistry } from "./registry.ts";
-import { readBlob, requestManifest } from "./registry-reads.ts";
+import {
+  jsonOf,
+  maxManifestBytes,
+  readBlob,
+  readManifestOf,
+  requestManifest,
+} from "./registry-reads.ts";
 import { hasSignature } from "./signature.ts";
 import { readSignatures } from "./signatures.ts";
 import { listTags } from "./tags.ts";
@@ -51,14 +59,6 @@ export interface OciArtifacts {
   isSigned(query: OciQuery, digest: string, publicKeys: readonly string[]): Promise<boolean>;
 }
 
-const indexSchema = z.object({
-  manifests: z.array(
-    z.object({
-      digest: sha256Schema,
-      platform: z.object({ os: z.string(), architecture: z.string() }).nullish(),
-    }),
-  ),
-});
 const texts = z.record(z.string(), z.string());
 const descriptor = z.object({
   mediaType: z.string(),
@@ -72,7 +72,6 @@ const manifestSchema = z.object({
 });
 const chartSchema = z.object({ name: z.string().min(1), version: z.string().min(1) });
 
-const helmConfig = "application/vnd.cncf.helm.config.v1+json";
 const maxConfigBytes = 1024 * 1024;
 
 export function createOciArtifacts(deps: {
@@ -85,7 +84,8 @@ export function createOciArtifacts(deps: {
     query: OciQuery,
     digest: string,
   ): Promise<z.infer<typeof manifestSchema>> {
-    const found = await manifestAt(query, digest);
+    const read = (of: string): Promise<ReadManifest> => readManifestOf(registry, query, of);
+    const found = await read(digest);
     const index = indexSchema.safeParse(found.json);
     if (!index.success) return parse(manifestSchema, found);
     // As Flux, which pulls for this platform wherever it runs.
@@ -93,34 +93,27 @@ export function createOciArtifacts(deps: {
       ({ platform }) =>
         platform == null || (platform.os === "linux" && platform.architecture === "amd64"),
     );
-    if (child !== undefined) return parse(manifestSchema, await manifestAt(query, child.digest));
+    const own = child && (await read(child.digest));
+    if (
+      own !== undefined &&
+      manifestSchema.safeParse(own.json).data?.config?.mediaType === helmConfig
+    )
+      return parse(manifestSchema, own);
+    const name = `${query.repository}@${digest}`;
+    const chart = await findChart(index.data, { repository: query.repository, name }, read);
+    const manifest = chart ?? own;
+    if (manifest !== undefined) return parse(manifestSchema, manifest);
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${found.request}: no child with platform linux/amd64 in the index`,
+      `${found.request}: no chart and no child with platform linux/amd64 in the index`,
     );
-  }
-
-  async function manifestAt(query: OciQuery, digest: string) {
-    const response = await requestManifest(registry, "GET", query, digest);
-    if (response.status !== 200)
-      throw await responseError(response, query.access, chartErrors.REGISTRY_ANSWER);
-    const body = await readBody(response, {
-      maxBytes: 4 * 1024 * 1024,
-      tooLarge: chartErrors.REGISTRY_ANSWER,
-    });
-    if (body.digest !== digest)
-      throw new AppError(
-        chartErrors.CHART_DIGEST_MISMATCH,
-        `${response.request}: manifest digest mismatch: downloaded ${body.digest}`,
-      );
-    return { request: response.request, json: jsonOf(body.bytes) };
   }
 
   return {
     async tagOf(query, { digest, semver = "", semverFilter, tag = "" }, mediaType) {
       if (digest !== undefined && digest !== "") return undefined;
       if (semver === "") return checkedTag(tag === "" ? "latest" : tag);
-      return chooseTag(
+      return await chooseTag(
         await listTags(registry, query),
         { semver, semverFilter, mediaType },
         patterns,
@@ -136,7 +129,7 @@ export function createOciArtifacts(deps: {
       if (response.status !== 200)
         throw await responseError(response, query.access, chartErrors.CHART_NOT_FOUND);
       const body = await readBody(response, {
-        maxBytes: 4 * 1024 * 1024,
+        maxBytes: maxManifestBytes,
         tooLarge: chartErrors.REGISTRY_ANSWER,
       });
       return body.digest;
@@ -184,12 +177,4 @@ function parse<T>(
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   throw new AppError(chartErrors.REGISTRY_ANSWER, `${request}: the response is not a manifest`);
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,15 +1,12 @@
 /** The manifest of a tag: its digest, computed over its bytes, and the layer with the archive of the chart. */
+
 import * as z from "zod";
 import { AppError } from "../../errors/index.ts";
 import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";
-import {
-  discard,
-  type Exchange,
-  type ReadBody,
-  readBody,
-  responseError,
-} from "../transport/index.ts";
+import { discard, readBody, responseError } from "../transport/index.ts";
+import { chartLayers, findChart, indexSchema, type ReadManifest } from "./chart-in-index.ts";
 import type { OciRegistry } from "./registry.ts";
+import { jsonOf, maxManifestBytes, readManifestOf, requestManifest } from "./registry-reads.ts";
 
 export interface ChartManifest {
   readonly manifestDigest: string;
@@ -24,20 +21,7 @@ export interface ManifestQuery {
   readonly signal?: AbortSignal | undefined;
 }
 
-const chartLayers = ["application/vnd.cncf.helm.chart.content.v1.tar+gzip", "application/tar+gzip"];
-const imageManifests = [
-  "application/vnd.oci.image.manifest.v1+json",
-  "application/vnd.docker.distribution.manifest.v2+json",
-];
-const lists = [
-  "application/vnd.oci.image.index.v1+json",
-  "application/vnd.docker.distribution.manifest.list.v2+json",
-];
-const maxManifestBytes = 4 * 1024 * 1024;
-const manifestTimeoutMs = 60_000;
-
 const manifestSchema = z.object({
-  mediaType: z.string().optional(),
   layers: z
     .array(z.object({ mediaType: z.string(), digest: z.string(), size: z.int().nonnegative() }))
     .optional(),
@@ -48,7 +32,7 @@ export async function tagDigest(
   registry: OciRegistry,
   query: ManifestQuery,
 ): Promise<string | undefined> {
-  const response = await requestManifest(registry, "HEAD", query);
+  const response = await requestManifest(registry, "HEAD", query, query.tag);
   await discard(response.body);
   return response.status === 200 ? response.header("docker-content-digest") : undefined;
 }
@@ -58,7 +42,7 @@ export async function readManifest(
   registry: OciRegistry,
   query: ManifestQuery,
 ): Promise<ChartManifest | undefined> {
-  const response = await requestManifest(registry, "GET", query);
+  const response = await requestManifest(registry, "GET", query, query.tag);
   if (response.status === 404) {
     await discard(response.body);
     return undefined;
@@ -77,63 +61,47 @@ export async function readManifest(
       `${response.request}: manifest digest mismatch: downloaded ${body.digest}, the header says ${claimed}`,
     );
   }
-  return { manifestDigest: body.digest, ...chartLayer(response, body, query) };
-}
-
-function requestManifest(
-  registry: OciRegistry,
-  method: "GET" | "HEAD",
-  query: ManifestQuery,
-): Promise<Exchange> {
-  return registry.send({
-    method,
-    repository: query.repository,
-    access: query.access,
-    signal: query.signal,
-    target: `manifests/${query.tag}`,
-    accept: [...imageManifests, ...lists].join(", "),
-    timeoutMs: manifestTimeoutMs,
-    errorKind: chartErrors.REGISTRY_UNREACHABLE,
-  });
+  const name = `${query.repository}:${query.tag}`;
+  const found = { request: response.request, json: jsonOf(body.bytes) };
+  const index = indexSchema.safeParse(found.json);
+  // The digest is that of the tag, which its index binds to the manifest of the chart.
+  const manifestDigest = body.digest;
+  if (!index.success) return { manifestDigest, ...chartLayer(found, name) };
+  const { repository } = query;
+  const chart = await findChart(index.data, { repository, name }, (digest) =>
+    readManifestOf(registry, query, digest),
+  );
+  if (chart === undefined)
+    throw new AppError(
+      chartErrors.CHART_NOT_FOUND,
+      `${response.request}: ${name} is a list of images, and no Helm chart is in it`,
+    );
+  return { manifestDigest, ...chartLayer(chart, name) };
 }
 
 function chartLayer(
-  response: Exchange,
-  body: ReadBody,
-  query: ManifestQuery,
+  found: ReadManifest,
+  name: string,
 ): { readonly layerDigest: string; readonly layerSizeBytes: number } {
-  const name = `${query.repository}:${query.tag}`;
-  const manifest = parseManifest(response, body);
-  const type = manifest.mediaType ?? response.header("content-type") ?? "";
+  const manifest = manifestSchema.safeParse(found.json);
+  if (!manifest.success)
+    throw new AppError(
+      chartErrors.REGISTRY_ANSWER,
+      `${found.request}: the response is not a manifest`,
+    );
+  const { layers } = manifest.data;
   const layer = chartLayers
-    .map((layerType) => manifest.layers?.find(({ mediaType }) => mediaType === layerType))
-    .find((found) => found !== undefined);
-  if (layer === undefined) {
-    const what = lists.some((list) => type.startsWith(list))
-      ? "a list of images"
-      : "an artifact without a chart";
+    .map((layerType) => layers?.find(({ mediaType }) => mediaType === layerType))
+    .find((each) => each !== undefined);
+  if (layer === undefined)
     throw new AppError(
       chartErrors.CHART_NOT_FOUND,
-      `${response.request}: ${name} is ${what}, not a Helm chart`,
+      `${found.request}: ${name} is an artifact without a chart, not a Helm chart`,
     );
-  }
-  if (!sha256Schema.safeParse(layer.digest).success) {
+  if (!sha256Schema.safeParse(layer.digest).success)
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
-      `${response.request}: the chart of ${name} has a digest that is not a sha256`,
+      `${found.request}: the chart of ${name} has a digest that is not a sha256`,
     );
-  }
   return { layerDigest: layer.digest, layerSizeBytes: layer.size };
-}
-
-function parseManifest(response: Exchange, body: ReadBody): z.infer<typeof manifestSchema> {
-  try {
-    return manifestSchema.parse(JSON.parse(new TextDecoder().decode(body.bytes)));
-  } catch (cause) {
-    throw new AppError(
-      chartErrors.REGISTRY_ANSWER,
-      `${response.request}: the response is not a manifest`,
-      { cause },
-    );
-  }
 }

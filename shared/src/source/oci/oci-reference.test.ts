@@ -39,7 +39,7 @@ describe("the tag of a constraint", () => {
     ],
   ];
   for (const [what, query, tag] of cases)
-    test(what, () => assert.equal(chooseTag(tags, query, createPatterns()), tag));
+    test(what, async () => assert.equal(await chooseTag(tags, query, createPatterns()), tag));
 
   const rejected: readonly (readonly [string, TagQuery, RegExp])[] = [
     [
@@ -55,8 +55,51 @@ describe("the tag of a constraint", () => {
     ["that is invalid is an error", { semver: "newest" }, /newest/],
   ];
   for (const [what, query, message] of rejected)
-    test(what, () => assert.throws(() => chooseTag(tags, query, createPatterns()), message));
+    test(what, () => assert.rejects(chooseTag(tags, query, createPatterns()), message));
 });
+
+describe("the tag of a constraint in a large repository", () => {
+  const tags = Array.from({ length: 20_000 }, (_, at) => `1.0.${at}-${"ab".repeat(55)}`);
+
+  test("is found with few comparisons of the filter, and lets others have their turn", async () => {
+    const turns = countTurns();
+
+    const tag = await chooseTag(tags, { semver: ">=0-0", semverFilter: "^1" }, createPatterns());
+
+    assert.equal(tag, tags.at(-1));
+    assert.ok(turns.stop() > 1);
+  });
+
+  // Each comparison takes up to 15 ms, so those of 100,000 tags up to half an hour.
+  test("is not looked for any longer than a filter may take, and lets others have their turn", async () => {
+    const turns = countTurns();
+    const semverFilter = "(a?b?){450}[ab]{0,450}c$";
+
+    await assert.rejects(chooseTag(tags, { semver: ">=0-0", semverFilter }, createPatterns()), {
+      code: "CHART_SOURCE_INVALID",
+      message: /^spec\.ref\.semverFilter takes too long for all tags of the repository: /,
+    });
+    // However fast the machine is: without a pause there is no turn at all.
+    assert.ok(turns.stop() > 0);
+  });
+});
+
+/** Counts the iterations of the event loop. */
+function countTurns() {
+  let turns = 0;
+  let isRunning = true;
+  const next = (): void => {
+    turns += 1;
+    if (isRunning) setImmediate(next);
+  };
+  setImmediate(next);
+  return {
+    stop() {
+      isRunning = false;
+      return turns;
+    },
+  };
+}
 
 describe("the version of a chart from an artifact", () => {
   const cases: readonly (readonly [version: string, tag: string | undefined, result: string])[] = [

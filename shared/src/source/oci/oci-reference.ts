@@ -1,6 +1,8 @@
-/** What an OCIRepository of Flux refers to: its tag, its revision, its layer. Pure. */
+/** What an OCIRepository of Flux refers to: its tag, its revision, its layer. */
+
+import { createTimeSlices } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
-import type { Patterns } from "../../regex/index.ts";
+import { createPatternBudget, type Patterns } from "../../regex/index.ts";
 import { compareVersions, parseConstraint, parseVersion, satisfies } from "../../version/index.ts";
 import { chartErrors } from "../index.ts";
 
@@ -42,37 +44,98 @@ interface Candidate {
   readonly version: NonNullable<ReturnType<typeof parseVersion>>;
 }
 
-/** The tag of the highest version that satisfies the constraint. Throws AppErrors that name the field. */
-export function chooseTag(tags: readonly string[], query: TagQuery, patterns: Patterns): string {
+/** What the filter may take for all tags of a repository; those of the highest versions are compared first. */
+const filterMs = 2_000;
+
+/** Tags whose versions are compared at once. */
+const tagsOfChunk = 1_000;
+/** Named where none satisfies the constraint. */
+const shownTags = 5;
+
+/**
+ * The tag of the highest version that satisfies the constraint. Throws AppErrors that name the field. Others have their turn on
+ * the event loop meanwhile: a repository may have 100,000 tags.
+ */
+export async function chooseTag(
+  tags: readonly string[],
+  query: TagQuery,
+  patterns: Patterns,
+): Promise<string> {
   const { semver, semverFilter = "", mediaType } = query;
   const constraint = parseConstraint(semver);
-  const candidates = tags
-    .filter((tag) => semverFilter === "" || isMatch(semverFilter, tag, patterns))
-    .flatMap((tag): readonly Candidate[] => {
-      const version = strictVersion(mediaType === helmChartLayer ? tag.replaceAll("_", "+") : tag);
-      return version === undefined ? [] : [{ tag, version }];
-    })
-    .toSorted((a, b) => compareVersions(b.version, a.version));
-  const chosen = candidates.find(({ version }) => satisfies(constraint, version));
-  if (chosen !== undefined) return chosen.tag;
-  const highest = candidates.slice(0, 5).map(({ tag }) => tag);
+  const isSelected = createFilter(semverFilter, patterns);
+  const slices = createTimeSlices();
+  const chunks: Candidate[][] = [];
+  for (let at = 0; at < tags.length; at += tagsOfChunk) {
+    chunks.push(candidatesOf(tags.slice(at, at + tagsOfChunk), mediaType));
+    if (slices.isOver) await slices.pause();
+  }
+  const highest: string[] = [];
+  for (const { tag, version } of highestFirst(chunks)) {
+    if (slices.isOver) await slices.pause();
+    const isSatisfying = satisfies(constraint, version);
+    if (!isSatisfying && highest.length === shownTags) continue;
+    if (!isSelected(tag)) continue;
+    if (isSatisfying) return tag;
+    highest.push(tag);
+  }
   throw new AppError(
     chartErrors.CHART_VERSION_NOT_FOUND,
     `no match found for semver: ${semver}: the registry lists ${tags.length} tags, ${highest.length === 0 ? "none of which is a version that spec.ref.semverFilter selects" : `the highest versions are ${highest.join(", ")}`}`,
   );
 }
 
-function isMatch(pattern: string, tag: string, patterns: Patterns): boolean {
-  const match = patterns.find(pattern, tag, {
-    compiling: () => undefined,
-    matching: () => undefined,
-  });
-  if (match.kind === "unusable")
-    throw new AppError(
-      chartErrors.CHART_SOURCE_INVALID,
-      `spec.ref.semverFilter is not a usable regular expression: ${match.why}`,
-    );
-  return match.kind === "yes";
+/** The tags that are versions, the highest first; of equal ones that which the registry lists first. */
+function candidatesOf(tags: readonly string[], mediaType: string | undefined): Candidate[] {
+  return tags
+    .flatMap((tag): readonly Candidate[] => {
+      const version = strictVersion(mediaType === helmChartLayer ? tag.replaceAll("_", "+") : tag);
+      return version === undefined ? [] : [{ tag, version }];
+    })
+    .sort((a, b) => compareVersions(b.version, a.version));
+}
+
+/** Of sorted lists. */
+function* highestFirst(chunks: readonly (readonly Candidate[])[]): Generator<Candidate> {
+  const next = chunks.map(() => 0);
+  for (;;) {
+    let highest: Candidate | undefined;
+    let from = 0;
+    for (const [chunk, candidates] of chunks.entries()) {
+      const candidate = candidates[next[chunk] ?? 0];
+      if (candidate === undefined) continue;
+      if (highest !== undefined && compareVersions(candidate.version, highest.version) <= 0)
+        continue;
+      highest = candidate;
+      from = chunk;
+    }
+    if (highest === undefined) return;
+    next[from] = (next[from] ?? 0) + 1;
+    yield highest;
+  }
+}
+
+/** Throws for an expression that cannot be used, and when all tags together take too long. */
+function createFilter(pattern: string, patterns: Patterns): (tag: string) => boolean {
+  if (pattern === "") return () => true;
+  const budget = createPatternBudget(filterMs);
+  const select = (tag: string): boolean => {
+    const match = patterns.findWithin(pattern, tag, budget);
+    if (match.kind === "unusable")
+      throw new AppError(
+        chartErrors.CHART_SOURCE_INVALID,
+        `spec.ref.semverFilter is not a usable regular expression: ${match.why}`,
+      );
+    if (match.kind === "spent")
+      throw new AppError(
+        chartErrors.CHART_SOURCE_INVALID,
+        `spec.ref.semverFilter takes too long for all tags of the repository: write a simpler expression, or a spec.ref.semver that fewer versions satisfy`,
+      );
+    return match.kind === "yes";
+  };
+  // Also where no tag is a version.
+  select("");
+  return select;
 }
 
 /** Three numbers, as Flux reads tags, with or without a leading `v`. */

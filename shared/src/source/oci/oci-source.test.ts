@@ -141,6 +141,76 @@ describe("an OCI repository", () => {
   });
 });
 
+describe("a tag with an index of an image and a chart", () => {
+  const image = JSON.stringify({
+    schemaVersion: 2,
+    config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: digestOf("c") },
+    layers: [
+      { mediaType: "application/vnd.oci.image.layer.v1.tar+gzip", digest: digestOf("l"), size: 1 },
+    ],
+  });
+  const chart = charts["1.0.0"];
+  const mediaType = "application/vnd.oci.image.manifest.v1+json";
+  const linux = { os: "linux", architecture: "amd64" };
+  const index = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: "application/vnd.oci.image.index.v1+json",
+    manifests: [
+      { mediaType, digest: digestOf(image), size: image.length, platform: linux },
+      { mediaType, digest: chart.manifestDigest, size: chart.manifest.length },
+    ],
+  });
+  const served = {
+    ...charts,
+    "1.0.0": { ...chart, manifest: index, manifestDigest: digestOf(index) },
+  };
+  const respond =
+    (manifests: readonly string[]): Respond =>
+    (request, response) => {
+      const manifest = manifests.find((text) => request.path.endsWith(digestOf(text)));
+      if (manifest !== undefined) return send(response, 200, manifest);
+      return registryOf(served)(request, response);
+    };
+
+  it("has the chart, whose digest is that of the tag", async () => {
+    await using server = await startTestServer(respond([image, chart.manifest]));
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+    const resolve = () => client.resolve(source, "1.0.0", access);
+
+    const { pin } = await resolve();
+    assert.deepEqual(pin, {
+      ...{ kind: "oci", version: "1.0.0", repository: source.repository, tag: "1.0.0" },
+      manifestDigest: digestOf(index),
+      layerDigest: chart.layerDigest,
+      layerSizeBytes: chart.archive.length,
+    });
+    await resolve();
+
+    assert.deepEqual(server.seen.map(describeRequest), [
+      "GET manifests/1.0.0",
+      `GET manifests/${digestOf(image)}`,
+      `GET manifests/${chart.manifestDigest}`,
+      "HEAD manifests/1.0.0",
+    ]);
+  });
+
+  it("has no chart that is not the one of the index", async () => {
+    const other = charts["v2.0.0"];
+    await using server = await startTestServer((request, response) =>
+      request.path.endsWith(chart.manifestDigest)
+        ? send(response, 200, other.manifest)
+        : respond([image])(request, response),
+    );
+    await using client = createTestClient();
+    const [source, access] = at(server.host);
+
+    await assert.rejects(client.resolve(source, "1.0.0", access), {
+      code: "CHART_DIGEST_MISMATCH",
+    });
+  });
+});
+
 describe("a registry on this machine", () => {
   it("is used without TLS when it does not support it, and from then on at once", async () => {
     await using server = await startTestServer(registryOf(charts));
@@ -201,7 +271,7 @@ describe("the response of a registry", () => {
       "a list of images",
       registryOf({ "9.9.9": { ...image, manifest: index, manifestDigest: digestOf(index) } }),
       "CHART_NOT_FOUND",
-      /is a list of images, not a Helm chart/,
+      /:9\.9\.9 is a list of images, and no Helm chart is in it/,
     ],
     [
       "another manifest than its header declares",

@@ -74,6 +74,23 @@ describe("a registry with a token service", () => {
     assert.equal(tokens.seen[0]?.headers.authorization, undefined);
   });
 
+  for (const answer of [
+    { token: "", access_token: "t1" },
+    { token: null, access_token: "t1" },
+    { token: "t1", access_token: "" },
+  ])
+    it(`is sent the token of ${JSON.stringify(answer)}`, async () => {
+      await using tokens = await startTestServer((_, response) =>
+        send(response, 200, JSON.stringify(answer)),
+      );
+      await using server = await startTestServer(requiringToken(() => tokens.origin));
+      await using client = createTestClient();
+
+      await client.list(...at(server, { plainHttp: true }));
+
+      assert.equal(tokens.seen.length, 1);
+    });
+
   it("gets one request for a token that several requests need", async () => {
     await using tokens = await startTestServer((_, response) =>
       send(response, 200, '{"token":"t1"}'),

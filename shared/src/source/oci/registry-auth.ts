@@ -7,6 +7,7 @@
 import { createLruCache } from "../../cache/index.ts";
 import { createSingleFlight } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
+import { parseBounded } from "../../json/index.ts";
 import type { Clock } from "../../time/index.ts";
 import {
   accessKey,
@@ -187,7 +188,10 @@ async function readToken(response: Exchange, now: number): Promise<Grant> {
     tooLarge: chartErrors.REGISTRY_ANSWER,
   });
   const fields = parseFields(response, bytes);
-  const token = fields["token"] ?? fields["access_token"];
+  // Some services answer an empty one beside the other, and some null.
+  const token = [fields["token"], fields["access_token"]].find(
+    (each) => typeof each === "string" && each !== "",
+  );
   if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,
@@ -205,7 +209,7 @@ async function readToken(response: Exchange, now: number): Promise<Grant> {
 
 function parseFields(response: Exchange, bytes: Uint8Array): { readonly [field: string]: unknown } {
   try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const parsed: unknown = parseBounded(new TextDecoder().decode(bytes));
     if (typeof parsed === "object" && parsed !== null) return { ...parsed };
   } catch {
     // Without the cause: it quotes the text, which may have a part of the token.

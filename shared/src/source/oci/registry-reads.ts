@@ -1,7 +1,10 @@
 /** Reads manifests and small blobs of any artifact. */
+
 import { AppError } from "../../errors/index.ts";
+import { parseBounded } from "../../json/index.ts";
 import { chartErrors, type RepositoryAccess } from "../index.ts";
 import { type Exchange, readBody, responseError } from "../transport/index.ts";
+import type { ReadManifest } from "./chart-in-index.ts";
 import type { OciRegistry } from "./registry.ts";
 
 interface Query {
@@ -17,6 +20,7 @@ const accept = [
   "application/vnd.docker.distribution.manifest.list.v2+json",
 ].join(", ");
 const timeoutMs = 60_000;
+export const maxManifestBytes = 4 * 1024 * 1024;
 
 /** `reference`: a tag or a digest. */
 export function requestManifest(
@@ -38,6 +42,35 @@ export function get(
     ...{ method: "GET", repository, access, signal, timeoutMs, ...request },
     errorKind: chartErrors.REGISTRY_UNREACHABLE,
   });
+}
+
+/** The manifest of a digest, which is checked. */
+export async function readManifestOf(
+  registry: OciRegistry,
+  query: Query,
+  digest: string,
+): Promise<ReadManifest> {
+  const response = await requestManifest(registry, "GET", query, digest);
+  if (response.status !== 200)
+    throw await responseError(response, query.access, chartErrors.REGISTRY_ANSWER);
+  const body = await readBody(response, {
+    maxBytes: maxManifestBytes,
+    tooLarge: chartErrors.REGISTRY_ANSWER,
+  });
+  if (body.digest === digest) return { request: response.request, json: jsonOf(body.bytes) };
+  throw new AppError(
+    chartErrors.CHART_DIGEST_MISMATCH,
+    `${response.request}: manifest digest mismatch: downloaded ${body.digest}`,
+  );
+}
+
+/** Undefined when it is not JSON. */
+export function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return parseBounded(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The bytes of a blob, whose digest is checked. */

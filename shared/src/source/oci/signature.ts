@@ -1,8 +1,10 @@
 /**
  * Signatures that cosign made with a key: over the simple signing payload, or over the statement of a Sigstore bundle. Pure.
  */
+
 import { createPublicKey, type KeyObject, verify } from "node:crypto";
 import * as z from "zod";
+import { parseBounded } from "../../json/index.ts";
 
 export type OciSignature =
   | { readonly kind: "simple"; readonly payload: Uint8Array; readonly signature: string }
@@ -94,7 +96,7 @@ function isSignedBy(keys: readonly KeyObject[], data: Uint8Array, signature: str
 
 function jsonOf(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return parseBounded(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     return undefined;
   }

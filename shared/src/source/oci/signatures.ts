@@ -1,5 +1,7 @@
 /** The cosign signatures of a manifest: behind the tag `sha256-HEX.sig`, and among the referrers of the manifest. */
+
 import * as z from "zod";
+import { parseBounded } from "../../json/index.ts";
 import { chartErrors, type RepositoryAccess, sha256Schema } from "../index.ts";
 import { discard, type Exchange, readBody, responseError } from "../transport/index.ts";
 import type { OciRegistry } from "./registry.ts";
@@ -102,7 +104,7 @@ export async function readSignatures(
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return parseBounded(new TextDecoder().decode(bytes));
   } catch {
     return undefined;
   }

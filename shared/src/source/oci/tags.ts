@@ -1,12 +1,14 @@
 /** Lists the tags of an OCI repository, page by page. */
+
 import { AppError } from "../../errors/index.ts";
+import { parseBounded } from "../../json/index.ts";
 import { chartErrors, type RepositoryAccess, RepositoryError } from "../index.ts";
 import { discard, type Exchange, readBody, responseError } from "../transport/index.ts";
 import type { OciRegistry } from "./registry.ts";
 
 const maxPages = 500;
 const maxTags = 100_000;
-const maxPageBytes = 16 * 1024 * 1024;
+const maxPageBytes = 8 * 1024 * 1024;
 const pageTimeoutMs = 60_000;
 /** ECR rejects more than 1000 with 405. The last leaves the size to the registry. */
 const pageSizes = [10_000, 1000, undefined];
@@ -107,7 +109,7 @@ async function readPage(response: Exchange): Promise<readonly string[]> {
   });
   let page: unknown;
   try {
-    page = JSON.parse(new TextDecoder().decode(bytes));
+    page = parseBounded(new TextDecoder().decode(bytes));
   } catch (cause) {
     throw new AppError(
       chartErrors.REGISTRY_ANSWER,

@@ -14,7 +14,11 @@ export interface ProxyUser {
   readonly password: string;
 }
 
-export async function startHttpProxy(user?: ProxyUser): Promise<TestProxy> {
+/** `names`: the addresses of names that only the proxy knows. */
+export async function startHttpProxy(
+  user?: ProxyUser,
+  names: Readonly<Record<string, string>> = {},
+): Promise<TestProxy> {
   const passed: string[] = [];
   const sockets = new Set<Socket>();
   const expected =
@@ -36,7 +40,8 @@ export async function startHttpProxy(user?: ProxyUser): Promise<TestProxy> {
     if (!isAllowed(incoming))
       return void socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
     passed.push(`CONNECT ${incoming.url}`);
-    const { hostname, port } = new URL(`http://${incoming.url}`);
+    const { hostname: name, port } = new URL(`http://${incoming.url}`);
+    const hostname = names[name] ?? name;
     tunnel(socket, { hostname, port: Number(port) }, sockets, "HTTP/1.1 200 OK\r\n\r\n");
   });
   server.on("connection", (socket) => sockets.add(socket));

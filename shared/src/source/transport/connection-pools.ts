@@ -33,10 +33,10 @@ export interface ConnectionPoolOptions {
 
 export interface ConnectionPools {
   /**
-   * The pool for a request to `url` on behalf of `access`; `isRedirected`: credentials do not follow a redirect. Throws
+   * The pool for a request to `url` on behalf of `access`; `hasLeft`: a redirect led to another host, where credentials do not follow. Throws
    * EgressDenied for an address that the egress policy denies.
    */
-  for(access: RepositoryAccess, url: URL, isRedirected: boolean): Dispatcher;
+  for(access: RepositoryAccess, url: URL, hasLeft: boolean): Dispatcher;
   close(): Promise<void>;
 }
 
@@ -59,10 +59,10 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   }
 
   return {
-    for(access, url, isRedirected) {
+    for(access, url, hasLeft) {
       checkHost(url, options.egress);
       if (access.proxy !== undefined) checkProxy(access.proxy, options.egress);
-      const identity = tlsIdentity(access, url, isRedirected);
+      const identity = tlsIdentity(access, url, hasLeft);
       const key = createHash("sha256").update(JSON.stringify(identity)).digest("base64");
       const pool = pools.get(key) ?? openPool(identity, options);
       // A Map keeps the order of insertion; inserting it again makes it the newest.
@@ -85,8 +85,8 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
   };
 }
 
-function tlsIdentity(access: RepositoryAccess, url: URL, isRedirected: boolean): TlsIdentity {
-  const isSent = !isRedirected && isHome(access, url);
+function tlsIdentity(access: RepositoryAccess, url: URL, hasLeft: boolean): TlsIdentity {
+  const isSent = !hasLeft && isHome(access, url);
   const certificate = isSent ? access.clientCertificate : undefined;
   return {
     caPem: access.caPem,

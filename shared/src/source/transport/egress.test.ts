@@ -3,11 +3,20 @@ import { describe, it, test } from "vitest";
 import { AppError } from "../../errors/index.ts";
 import { accessTo } from "../index.ts";
 import { createTestClient, indexText, send, startTestServer } from "../testing/index.ts";
-import { type EgressPolicy, egressProblem } from "./egress.ts";
+import {
+  type EgressPolicy,
+  type Endpoint,
+  egressProblem,
+  isNetwork,
+  networksOf,
+} from "./egress.ts";
 
 const own = ["10.1.2.3"];
 const strict: EgressPolicy = { ownPorts: [8443] };
 const permitted = "permitted";
+const denied = networksOf(["10.96.0.0/12", "203.0.113.7", "fd12:3456::/32"]);
+const denies = ({ address, port }: Endpoint): string | undefined =>
+  ["10.0.0.1", "fd98::a"].includes(address) && port === 443 ? "the API server" : undefined;
 
 const cases: readonly (readonly [address: string, problem: string, policy?: EgressPolicy])[] = [
   ["93.184.215.14", permitted],
@@ -21,6 +30,34 @@ const cases: readonly (readonly [address: string, problem: string, policy?: Egre
   ["fe80::1%eth0", "a link-local address"],
   ["::ffff:169.254.169.254%eth0", "a link-local address"],
   ["fd00:ec2::254", "a link-local address"],
+  ["fd00:ec2::23", "a link-local address"],
+  ["fd00:ec3::23", permitted],
+  ["fd20:ce::254", "a link-local address"],
+  ["192.0.0.192", "a link-local address"],
+  ["::ffff:0:a9fe:a9fe", "a link-local address"],
+  ["64:ff9b:1::a9fe:a9fe", "a link-local address"],
+  ["64:ff9b:1:a9fe:00a9:fe00::", "a link-local address"],
+  ["64:ff9b:1:5db8:d7:e00::", permitted],
+  ["64:ff9b:1:aaa9:fe:a9fe::", "a link-local address"],
+  ["64:ff9b:1:aaaa:a9:fea9:fe00:0", "a link-local address"],
+  ["64:ff9b:1::5db8:d70e", permitted],
+  ["64:ff9b:1::7f00:1", "a loopback address"],
+  ["2002:5db8:d70e::1", permitted],
+  ["2002:7f00:1::1", "a loopback address"],
+  ["2001:0:5db8:d70e:0:0:5601:5601", "a link-local address"],
+  ["2001:0:a9fe:a9fe:0:0:a247:28f1", "a link-local address"],
+  ["2001:0:5db8:d70e:0:0:a247:28f1", permitted],
+  ["2606:2800:21f:cb07:0:5efe:a9fe:a9fe", "a link-local address"],
+  ["2002:a00:1::1", "a private address", { denyPrivate: true }],
+  ["64:ff9b::a60:1", "an address that the administrator denies", { denied }],
+  ["10.96.0.1", "an address that the administrator denies", { denied }],
+  ["10.112.0.1", permitted, { denied }],
+  ["203.0.113.7", "an address that the administrator denies", { denied }],
+  ["203.0.113.8", permitted, { denied }],
+  ["fd12:3456::1", "an address that the administrator denies", { denied }],
+  ["10.0.0.1", "the API server", { denies }],
+  ["::ffff:10.0.0.1", "the API server", { denies }],
+  ["FD98:0:0::A", "the API server", { denies }],
   ["100.100.100.200", "a link-local address"],
   ["168.63.129.16", "a link-local address"],
   ["169.254.169.254", "a link-local address", { allowLoopback: true }],
@@ -54,6 +91,13 @@ test("an own port is denied on every address of this machine, and on no other", 
   for (const address of ["127.0.0.1", "::1", "10.1.2.3", "::ffff:10.1.2.3"])
     assert.equal(problemOf(address), "a port of Flotilla itself");
   assert.equal(problemOf("10.1.2.4"), undefined);
+});
+
+test("a network is an address, or one with the length of its prefix", () => {
+  for (const text of ["10.0.0.0/8", "10.0.0.1", "fd00::/8", "::1", "0.0.0.0/0"])
+    assert.ok(isNetwork(text), text);
+  for (const text of ["", "10.0.0.0/33", "fd00::/129", "10.0.0", "example.com", "fe80::1%eth0"])
+    assert.ok(!isNetwork(text), text);
 });
 
 describe("a request", () => {

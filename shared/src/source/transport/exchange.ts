@@ -14,7 +14,7 @@ export interface ExchangeRequest {
   readonly method: "GET" | "HEAD" | "POST";
   readonly url: URL;
   readonly access: RepositoryAccess;
-  /** Sent to `url` only: a redirect never has it, not even to the same host. */
+  /** Sent to the scheme, host and port of `url`: a redirect there keeps it, as in Helm. Once another host was asked it is gone. */
   readonly authorization?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -38,8 +38,10 @@ export interface Exchange {
   readonly request: string;
   /** Whether the server that responded was sent the credentials of the request. */
   readonly isAuthorized: boolean;
-  /** Whether the first server redirected the request. Credentials do not follow. */
+  /** Whether the request was redirected. */
   readonly isRedirected: boolean;
+  /** Whether a redirect led to another scheme, host or port, where no credentials follow. */
+  readonly hasLeft: boolean;
   /** The first value of a header. */
   header(name: string): string | undefined;
   /** All values of a header. */
@@ -61,17 +63,18 @@ export function createExchanger(deps: {
     const limit = AbortSignal.timeout(request.timeoutMs);
     const signal = request.signal === undefined ? limit : AbortSignal.any([request.signal, limit]);
     let url = request.url;
+    let hasLeft = false;
 
     for (let hop = 0; ; hop++) {
       const description = describe(request, url);
-      const response = await send(request, url, hop > 0, signal).catch((thrown: unknown) => {
+      const response = await send(request, url, hasLeft, signal).catch((thrown: unknown) => {
         throw failed(request, description, thrown);
       });
       const location = redirectStatuses.has(response.statusCode)
         ? first(response.headers["location"])
         : undefined;
       if (location === undefined || request.method === "POST")
-        return toExchange(request, response, { url, description, isRedirected: hop > 0 });
+        return toExchange(request, response, { url, description, isRedirected: hop > 0, hasLeft });
 
       await discard(response.body);
       if (hop === maxRedirects)
@@ -80,17 +83,18 @@ export function createExchanger(deps: {
           `${description}: redirected more than ${maxRedirects} times`,
         );
       url = redirected(request, url, location, description);
+      hasLeft ||= url.origin !== request.url.origin;
     }
   };
 
   async function send(
     request: ExchangeRequest,
     url: URL,
-    isRedirected: boolean,
+    hasLeft: boolean,
     signal: AbortSignal,
   ): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
-    const pool = deps.pools.for(request.access, url, isRedirected);
+    const pool = deps.pools.for(request.access, url, hasLeft);
     const options = {
       origin: url.origin,
       path: `${url.pathname}${url.search}`,
@@ -98,7 +102,7 @@ export function createExchanger(deps: {
       headers: {
         "user-agent": deps.userAgent,
         ...request.headers,
-        ...(isAuthorized(request, isRedirected) ? { authorization: request.authorization } : {}),
+        ...(isAuthorized(request, hasLeft) ? { authorization: request.authorization } : {}),
       },
       signal,
       ...(request.body === undefined ? {} : { body: request.body }),
@@ -120,9 +124,9 @@ function describe({ method, what, ...request }: ExchangeRequest, url: URL): stri
   return url === request.url ? what : `${what}: ${address}`;
 }
 
-/** The server that redirects chooses the address, so the credentials would be used for a request that nobody made. */
-function isAuthorized(request: ExchangeRequest, isRedirected: boolean): boolean {
-  return request.authorization !== undefined && !isRedirected;
+/** The server that redirects chooses the address: only of its own it may, since it has the credentials already. */
+function isAuthorized(request: ExchangeRequest, hasLeft: boolean): boolean {
+  return request.authorization !== undefined && !hasLeft;
 }
 
 function redirected(
@@ -152,12 +156,13 @@ interface Answered {
   readonly url: URL;
   readonly description: string;
   readonly isRedirected: boolean;
+  readonly hasLeft: boolean;
 }
 
 function toExchange(
   request: ExchangeRequest,
   response: Dispatcher.ResponseData,
-  { url, description, isRedirected }: Answered,
+  { url, description, isRedirected, hasLeft }: Answered,
 ): Exchange {
   return {
     status: response.statusCode,
@@ -165,8 +170,9 @@ function toExchange(
     url,
     request: description,
     // The body of a POST has the credentials.
-    isAuthorized: isAuthorized(request, isRedirected) || request.method === "POST",
+    isAuthorized: isAuthorized(request, hasLeft) || request.method === "POST",
     isRedirected,
+    hasLeft,
     header: (name) => first(response.headers[name]),
     headerValues: (name) => [response.headers[name] ?? []].flat(),
     failure: (thrown) => failed(request, description, thrown),

@@ -1,11 +1,11 @@
-export { type BodyLimit, describeBytes, passBody, type ReadBody, readBody } from "./body.ts";
+export { type BodyLimit, describeBytes, passBody, readBody } from "./body.ts";
 export {
   type ConnectionPools,
   createConnectionPools,
   type ProxySettings,
 } from "./connection-pools.ts";
 export { fetchByUrl, receiveArchive } from "./download.ts";
-export type { EgressPolicy } from "./egress.ts";
+export { type EgressPolicy, type Endpoint, isNetwork, networksOf } from "./egress.ts";
 export {
   checkHost,
   EgressDenied,

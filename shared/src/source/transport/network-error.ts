@@ -42,8 +42,8 @@ export function describeNetworkFailure(thrown: unknown, authorities = authorityF
   const code = codeOf(thrown);
   if (code === undefined) return messageOf(thrown);
   if (untrusted.has(code)) {
-    // Go's sentence: scripts that were written for Fleet search for it.
-    return `x509: certificate signed by unknown authority (${code}): add the authority to ${authorities}`;
+    // Go's sentence, with the beginning that crypto/tls gives it: what was written for Fleet searches for both.
+    return `tls: failed to verify certificate: x509: certificate signed by unknown authority (${code}): add the authority to ${authorities}`;
   }
   if (notTls.has(code)) return `the response is not TLS (${code}): the server may serve plain HTTP`;
   return sentences[code] ?? messageOf(thrown);

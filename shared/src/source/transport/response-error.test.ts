@@ -64,7 +64,7 @@ describe("an error response", () => {
     assert.equal(message, `GET ${elsewhere.origin}/i.yaml: error code: 500 Internal Server Error`);
   });
 
-  it("after a redirect to the same host reports that credentials do not follow it", async () => {
+  it("after a redirect to the same host reports that the credentials are not accepted", async () => {
     const message = await rejectedIndex(
       ({ path }, response) =>
         path === "/index.yaml"
@@ -75,7 +75,7 @@ describe("an error response", () => {
 
     assert.equal(
       message,
-      "GET <here>/elsewhere.yaml: error code: 401 Unauthorized; the credentials of the Secret were not sent: they do not follow a redirect",
+      "GET <here>/elsewhere.yaml: error code: 401 Unauthorized; the credentials of the Secret are not accepted",
     );
   });
 

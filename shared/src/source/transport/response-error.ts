@@ -64,13 +64,13 @@ function credentialsHint(response: Exchange, access: RepositoryAccess): string {
   if ((password ?? bearerToken ?? identityToken ?? clientCertificate) === undefined)
     return `; no credentials are set: set ${secretField ?? "helmSecretName"} to a Secret that has credentials for this host`;
   const isCertificateSent =
-    clientCertificate !== undefined && !response.isRedirected && isHome(access, response.url);
+    clientCertificate !== undefined && !response.hasLeft && isHome(access, response.url);
   if (response.isAuthorized || isCertificateSent)
     return response.status === 401
       ? "; the credentials of the Secret are not accepted"
       : "; the credentials of the Secret do not permit this";
-  if (response.isRedirected && isHome(access, response.url))
-    return "; the credentials of the Secret were not sent: they do not follow a redirect";
+  if (response.hasLeft && isHome(access, response.url))
+    return "; the credentials of the Secret were not sent: they do not follow a redirect to another scheme, host or port";
   return isHome(access, response.url)
     ? "; the credentials of the Secret were not sent: the server offers no supported authentication scheme"
     : "; the credentials of the Secret were not sent: they are for another host";

@@ -1,2 +1,2 @@
-export { cpuMs } from "./cpu-time.ts";
+export { cpuMs, growthOf } from "./cpu-time.ts";
 export { createFakeClock, type FakeClock, settle } from "./fake-clock.ts";

@@ -1,6 +1,7 @@
 // Original file: proto/fleet.proto
 
 import type { ReleaseRequest as _flotilla_v1_ReleaseRequest, ReleaseRequest__Output as _flotilla_v1_ReleaseRequest__Output } from '../../flotilla/v1/ReleaseRequest.ts';
+import type { SourceDigest as _flotilla_v1_SourceDigest, SourceDigest__Output as _flotilla_v1_SourceDigest__Output } from '../../flotilla/v1/SourceDigest.ts';
 
 export interface Deployment {
   'name'?: (string);
@@ -9,6 +10,7 @@ export interface Deployment {
   'content'?: (Buffer | Uint8Array | string);
   'paused'?: (boolean);
   'request'?: (_flotilla_v1_ReleaseRequest | null);
+  'sources'?: (_flotilla_v1_SourceDigest)[];
 }
 
 export interface Deployment__Output {
@@ -18,4 +20,5 @@ export interface Deployment__Output {
   'content': (Buffer);
   'paused': (boolean);
   'request': (_flotilla_v1_ReleaseRequest__Output | null);
+  'sources': (_flotilla_v1_SourceDigest__Output)[];
 }

@@ -6,6 +6,8 @@ import type { ResourceCounts as _flotilla_v1_ResourceCounts, ResourceCounts__Out
 import type { ReleaseCondition as _flotilla_v1_ReleaseCondition, ReleaseCondition__Output as _flotilla_v1_ReleaseCondition__Output } from '../../flotilla/v1/ReleaseCondition.ts';
 import type { Revision as _flotilla_v1_Revision, Revision__Output as _flotilla_v1_Revision__Output } from '../../flotilla/v1/Revision.ts';
 import type { Drift as _flotilla_v1_Drift, Drift__Output as _flotilla_v1_Drift__Output } from '../../flotilla/v1/Drift.ts';
+import type { SourceDigest as _flotilla_v1_SourceDigest, SourceDigest__Output as _flotilla_v1_SourceDigest__Output } from '../../flotilla/v1/SourceDigest.ts';
+import type { RequestResult as _flotilla_v1_RequestResult, RequestResult__Output as _flotilla_v1_RequestResult__Output } from '../../flotilla/v1/RequestResult.ts';
 import type { Long } from '@grpc/proto-loader';
 
 // Original file: proto/fleet.proto
@@ -52,6 +54,11 @@ export interface DeploymentState {
   'history'?: (_flotilla_v1_Revision)[];
   'drift'?: (_flotilla_v1_Drift | null);
   'failures'?: (number);
+  'source'?: (_flotilla_v1_SourceDigest | null);
+  'request'?: (_flotilla_v1_RequestResult | null);
+  'installFailures'?: (number);
+  'upgradeFailures'?: (number);
+  'notInstalled'?: (boolean);
 }
 
 export interface DeploymentState__Output {
@@ -74,4 +81,9 @@ export interface DeploymentState__Output {
   'history': (_flotilla_v1_Revision__Output)[];
   'drift': (_flotilla_v1_Drift__Output | null);
   'failures': (number);
+  'source': (_flotilla_v1_SourceDigest__Output | null);
+  'request': (_flotilla_v1_RequestResult__Output | null);
+  'installFailures': (number);
+  'upgradeFailures': (number);
+  'notInstalled': (boolean);
 }

@@ -7,10 +7,12 @@ export interface Drift {
   'objects'?: (_flotilla_v1_DriftedObject)[];
   'count'?: (number);
   'history'?: (_flotilla_v1_DriftEvent)[];
+  'isWarning'?: (boolean);
 }
 
 export interface Drift__Output {
   'objects': (_flotilla_v1_DriftedObject__Output)[];
   'count': (number);
   'history': (_flotilla_v1_DriftEvent__Output)[];
+  'isWarning': (boolean);
 }

@@ -12,6 +12,7 @@ export interface Revision {
   'deployedAt'?: (string);
   'tests'?: (_flotilla_v1_ReleaseTest)[];
   'digest'?: (string);
+  'remarks'?: (string)[];
 }
 
 export interface Revision__Output {
@@ -24,4 +25,5 @@ export interface Revision__Output {
   'deployedAt': (string);
   'tests': (_flotilla_v1_ReleaseTest__Output)[];
   'digest': (string);
+  'remarks': (string)[];
 }

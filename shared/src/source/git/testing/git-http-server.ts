@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { requireProgram } from "./programs.ts";
 
 export interface GitHttpServer extends AsyncDisposable {
@@ -22,6 +24,8 @@ export interface GitHttpServerOptions {
   readonly clientCa?: string;
   /** Answers itself, when it returns true. */
   readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** A server that lies: lists these commits for annotated tags, by those that the tags have. */
+  readonly peeled?: ReadonlyMap<string, string>;
 }
 
 export async function startGitHttpServer(
@@ -79,8 +83,11 @@ export async function startGitHttpServer(
         else response.setHeader(name, value);
       }
       response.writeHead(status);
-      response.write(head.subarray(end + 4));
-      backend.stdout.pipe(response);
+      const body = new PassThrough();
+      body.write(head.subarray(end + 4));
+      backend.stdout.pipe(body);
+      if (options.peeled === undefined) body.pipe(response);
+      else void buffer(body).then((bytes) => response.end(lieAboutTags(bytes, options.peeled)));
     });
   }
 
@@ -113,4 +120,12 @@ export async function startGitHttpServer(
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Answers of `ls-refs` in version 2 of the protocol; others have no such text. The lengths of lines stay. */
+function lieAboutTags(bytes: Buffer, peeled: ReadonlyMap<string, string> = new Map()): Buffer {
+  let text = bytes.toString("latin1");
+  for (const [commit, other] of peeled)
+    text = text.replaceAll(`peeled:${commit}`, `peeled:${other}`);
+  return Buffer.from(text, "latin1");
 }

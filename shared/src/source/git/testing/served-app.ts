@@ -1,4 +1,5 @@
 /** The repository `app.git` with one commit of two charts and the tag v1.0.0, its server over HTTP, and clients of it. */
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +30,7 @@ export async function serveApp(): Promise<ServedApp> {
     "charts/app/Chart.yaml": "name: app\nversion: 1.0.0\n",
     "charts/other/Chart.yaml": "name: other\nversion: 1.0.0\n",
     "charts/app/logo.png": "picture",
-    "docs/big.bin": "x".repeat(100_000),
+    "docs/big.bin": incompressible(100_000),
   });
   await app.git("tag", "-a", "v1.0.0", "-m", "one");
   await app.git("push", "-q", "origin", "v1.0.0");
@@ -53,4 +54,11 @@ export async function serveApp(): Promise<ServedApp> {
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** A text of this length that a pack cannot make much shorter. */
+function incompressible(length: number): string {
+  const digest = (index: number) => createHash("sha256").update(String(index)).digest("hex");
+  const digests = Array.from({ length: Math.ceil(length / 64) }, (_, index) => digest(index));
+  return digests.join("").slice(0, length);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { repositoriesOf } from "./dependencies.ts";
+import { chartFactsOf } from "./chart-facts.ts";
 
 const chart = (dependencies: readonly string[], apiVersion = "v2") =>
   [
@@ -49,6 +49,10 @@ const rows: readonly (readonly [
 
 describe("the repositories of a chart's dependencies", () => {
   test.each(rows)("%s", (_, chartFile, required, expected) =>
-    assert.deepEqual(repositoriesOf(chartFile, required), expected),
+    assert.deepEqual(
+      chartFactsOf({ chart: chartFile, ...(required !== undefined && { requirements: required }) })
+        .repositories,
+      expected,
+    ),
   );
 });

@@ -1,16 +1,14 @@
 /** One reader: a child process that does one task at a time. A task that exceeds a limit ends it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { messageOf } from "@flotilla/shared/errors";
+import { messageOf } from "../errors/index.ts";
 import {
   killGroup,
-  lowerPriority,
   type ProcessLimits,
   type ProcessWatch,
+  renice,
   type WatchedProcess,
-} from "@flotilla/shared/process";
-import { maxReleaseBytes } from "../record/index.ts";
-import { parseReply, type ReaderReply, type ReaderTask } from "./reader-task.ts";
+} from "../process/index.ts";
+import { parseReply, type ReaderReply } from "./reply.ts";
 
 export interface ReaderProcessOptions {
   readonly watch: ProcessWatch;
@@ -20,8 +18,10 @@ export interface ReaderProcessOptions {
   readonly timeoutMs: number;
   /** The whole environment; nothing is inherited. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Absent: the program of a reader. */
-  readonly program?: string | undefined;
+  /** The path of its program, which calls `serveTasks`. */
+  readonly program: string;
+  /** Of the longest answer. */
+  readonly maxReplyBytes: number;
 }
 
 /** The reader ended: what it did, for messages. */
@@ -36,13 +36,11 @@ export interface ReaderProcess {
   readonly isSlow: boolean;
   /** The number of tasks that it was given. */
   readonly tasks: number;
-  run(task: ReaderTask): Promise<ReaderReply | ReaderEnded>;
+  /** `task`: what JSON can have. */
+  run(task: unknown): Promise<ReaderReply | ReaderEnded>;
   /** Resolves once it has ended. */
   close(): Promise<void>;
 }
-
-/** The longest answer is a release. */
-const maxReplyBytes = 1.5 * maxReleaseBytes;
 
 /** A third of what other processes get: starting it costs more than a task, before the limits of a task count. */
 const startNice = 5;
@@ -51,26 +49,21 @@ const startNice = 5;
 const heapPart = 0.5;
 
 export function startReader(options: ReaderProcessOptions): ReaderProcess {
-  const { watch, limits, timeoutMs } = options;
+  const { watch, limits, timeoutMs, maxReplyBytes } = options;
   const child = spawn(
     process.execPath,
     [
       `--max-old-space-size=${Math.floor((limits.memoryBytes * heapPart) / 1024 / 1024)}`,
-      // As in the agent: compiled, the file beside this one ends in .js.
-      options.program ??
-        fileURLToPath(
-          new URL(
-            import.meta.url.endsWith(".ts") ? "./reader-main.ts" : "./reader-main.js",
-            import.meta.url,
-          ),
-        ),
+      options.program,
     ],
     { env: { ...options.environment }, detached: true, stdio: ["pipe", "pipe", "ignore"] },
   );
-  if (child.pid !== undefined) lowerPriority(child.pid, startNice);
+  if (child.pid !== undefined) renice(child.pid, startNice);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
   let pending: ((result: ReaderReply | ReaderEnded) => void) | undefined;
-  let output = "";
+  /** Of an answer that is not complete: the whole of it is searched and joined once, however many pieces it has. */
+  let pieces: string[] = [];
+  let length = 0;
   let ended: string | undefined;
   let tasks = 0;
   let watched: WatchedProcess | undefined;
@@ -91,14 +84,16 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
   // It may exit without reading all of its input.
   child.stdin.on("error", () => undefined);
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-    output += chunk;
-    const lineEnd = output.indexOf("\n");
+    const lineEnd = chunk.indexOf("\n");
+    pieces.push(lineEnd < 0 ? chunk : chunk.slice(0, lineEnd));
+    length += chunk.length;
     if (lineEnd < 0) {
-      if (output.length > maxReplyBytes) kill("printed too much");
+      if (length > maxReplyBytes) kill("printed too much");
       return;
     }
-    const line = output.slice(0, lineEnd);
-    output = "";
+    const line = pieces.join("");
+    pieces = [];
+    length = 0;
     try {
       pending?.(parseReply(line));
       pending = undefined;
@@ -144,7 +139,7 @@ export function startReader(options: ReaderProcessOptions): ReaderProcess {
   };
 }
 
-/** An idle reader does not keep the agent running. */
+/** An idle reader does not keep the program running. */
 function setReferenced(child: ChildProcess, isReferenced: boolean): void {
   const handles = [child, child.stdin, child.stdout];
   for (const handle of handles as readonly ({ ref?(): void; unref?(): void } | null)[]) {

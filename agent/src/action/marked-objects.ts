@@ -1,0 +1,35 @@
+/** Which live objects have the marks that Helm gives to everything that it applies for a release. */
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { isMarked, type ReleaseKey } from "../helm/index.ts";
+import { createDiscovery } from "../readiness/index.ts";
+import type { OwnedObject } from "../record/index.ts";
+
+/** More than a chart has; each costs a request. */
+const maxObjects = 2_000;
+
+/**
+ * Those that exist without the marks of the release: it has never applied them, because nobody can mark what he may not write. Those
+ * of a kind that cannot be found count, too. Undefined: too many to look at. Throws what the API server answers.
+ */
+export async function unmarkedObjects(
+  rest: KubeRest,
+  release: ReleaseKey,
+  objects: readonly OwnedObject[],
+  signal: AbortSignal,
+): Promise<readonly OwnedObject[] | undefined> {
+  if (objects.length > maxObjects) return undefined;
+  const discovery = createDiscovery(rest);
+  const found: OwnedObject[] = [];
+  const isForeign = async (resource: Resource<KubeObject>, { name, namespace }: OwnedObject) => {
+    const place = resource.namespaced ? { namespace: namespace ?? release.namespace } : {};
+    const live = await rest.get(resource, { name, ...place }, { signal });
+    return live !== undefined && !isMarked(live, release);
+  };
+  for (const object of objects) {
+    const discovered = await discovery.find(object.apiVersion, object.kind, signal);
+    if (discovered.kind === "not found" || (await isForeign(discovered.resource, object)))
+      found.push(object);
+  }
+  return found;
+}

@@ -1,0 +1,167 @@
+/**
+ * Deletes objects that the API server refuses to change, and creates them again, one by one, as the account of the deployment:
+ * `force`. Helm's own replacement is an update, which is refused as well.
+ */
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import type { KubeRest } from "@flotilla/shared/kube/client";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import type { Log } from "@flotilla/shared/log";
+import type { Clock } from "@flotilla/shared/time";
+import { desiredObject, recreateObject } from "../drift/index.ts";
+import {
+  helmFieldManager,
+  type ImmutableRefusal,
+  isMarked,
+  type ReleaseRecord,
+  type StoredReleases,
+} from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+import { createDiscovery } from "../readiness/index.ts";
+import type { ReadRecords } from "../record/index.ts";
+import { isUnchanged } from "./in-sync.ts";
+import { planReplacement, type Replacement } from "./replacement-plan.ts";
+import type { RevisionInputs } from "./revision.ts";
+
+export interface ReplaceDeps {
+  readonly stored: Pick<StoredReleases, "read">;
+  readonly records: Pick<ReadRecords, "wholeObjects">;
+  readonly inventory: Pick<Inventory, "refusedOf" | "setRefused" | "revisionOf">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface RefusedRun {
+  /** Of the failed run. */
+  readonly record: ReleaseRecord;
+  readonly digest: string;
+  readonly refusals: readonly ImmutableRefusal[];
+  readonly signal: AbortSignal;
+}
+
+/** Of the release, and the client of its account. */
+interface Replacing extends Pick<RevisionInputs, "desired"> {
+  readonly client: Pick<ImpersonatedClient, "rest">;
+}
+
+/** Of an object with finalizers, or with pods that the new one is to take over. */
+const deletionLimitMs = 30_000;
+
+/** Undefined: they were replaced, and Helm can go on. Otherwise why not, as the end of a sentence. */
+export async function replaceObjects(
+  deps: ReplaceDeps,
+  { desired, client }: Replacing,
+  { record, digest, refusals, signal }: RefusedRun,
+): Promise<string | undefined> {
+  const { inventory, stored, records, log } = deps;
+  const deployment = desired.owner.name;
+  const replacedOf = () => {
+    const known = inventory.refusedOf(deployment);
+    return known?.digest === digest ? known : undefined;
+  };
+  if (!(await isUnchanged({ stored, inventory }, record)))
+    return "somebody has changed the record of the failed revision, so nothing was deleted";
+  const documents = await records.wholeObjects(await stored.read(record));
+  const plan = planReplacement(refusals, documents, replacedOf()?.replaced ?? []);
+  if (plan.kind === "keep") return plan.why;
+  const access = { rest: client.rest, release: desired, clock: deps.clock, signal };
+  const found: Found[] = [];
+  // All are checked before the first one is deleted.
+  for (const object of plan.objects) {
+    const checked = await find(access, object);
+    if (typeof checked === "string") return checked;
+    if (checked !== undefined) found.push(checked);
+  }
+  for (const object of found) {
+    const before = replacedOf();
+    const replaced = [...(before?.replaced ?? []), object.text];
+    await inventory.setRefused(deployment, { ...before, digest, replaced });
+    const why = await replace(access, object);
+    log.info({ deployment, object: object.text, field: object.refusal.field }, "object replaced");
+    if (why !== undefined) return why;
+  }
+  return undefined;
+}
+
+interface Access {
+  readonly rest: KubeRest;
+  readonly release: RevisionInputs["desired"];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+interface Found extends Replacement {
+  readonly resource: Resource<KubeObject>;
+  readonly live: KubeObject;
+  readonly desired: KubeObject;
+}
+
+/** Undefined: it is gone already. A text: why it is not deleted. */
+async function find(access: Access, object: Replacement): Promise<Found | string | undefined> {
+  const { rest, release, signal } = access;
+  const { document, text } = object;
+  const { apiVersion = "", kind = "", metadata } = document;
+  const discovered = await createDiscovery(rest).find(apiVersion, kind, signal);
+  if (discovered.kind === "not found") return `${text} cannot be deleted: ${discovered.why}`;
+  const { resource } = discovered;
+  const namespace = resource.namespaced ? metadata.namespace || release.namespace : undefined;
+  const desired = desiredObject(document, namespace, release);
+  try {
+    const live = await rest.get(resource, desired.metadata, { signal });
+    if (live === undefined) return undefined;
+    if (!isMarked(live, release)) return `${text} does not belong to the release`;
+    await checkCreation(access, resource, desired);
+    return { ...object, resource, live, desired };
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    return `${text} was not deleted, because it could not be created again: ${failureOf(kind, thrown)}`;
+  }
+}
+
+/** Throws why the API server would not create the object: by a dry run under a name that is free. */
+async function checkCreation(
+  { rest, signal }: Access,
+  resource: Resource<KubeObject>,
+  desired: KubeObject,
+): Promise<void> {
+  const { name: _, ...metadata } = desired.metadata;
+  const copy = { ...desired, metadata: { ...metadata, name: "flotilla-check" } };
+  try {
+    await rest.create(resource, copy, { dryRun: true, fieldManager: helmFieldManager, signal });
+  } catch (thrown) {
+    // Addresses and ports that the object itself has are in use by it.
+    if (!/already allocated/.test(messageOf(thrown))) throw thrown;
+  }
+}
+
+async function replace(
+  { rest, clock, signal }: Access,
+  { resource, live, desired, text, refusal }: Found,
+): Promise<string | undefined> {
+  const create = async () => {
+    const options = { fieldManager: helmFieldManager, signal };
+    await rest.create(resource, desired, options);
+  };
+  try {
+    const isCreated = await recreateObject(
+      rest,
+      {
+        ...{ resource, live, create },
+        propagation: refusal.object.kind === "StatefulSet" ? "Orphan" : "Background",
+        wait: { clock, limitMs: deletionLimitMs },
+      },
+      signal,
+    );
+    return isCreated ? undefined : `${text} is being deleted, and finalizers keep it`;
+  } catch (thrown) {
+    if (signal.aborted) throw thrown;
+    return `${text} could not be replaced: ${failureOf(refusal.object.kind, thrown)}`;
+  }
+}
+
+/** Sentences of the API server have values, which are secret in a Secret. */
+function failureOf(kind: string, thrown: unknown): string {
+  return kind === "Secret"
+    ? `the API server rejects it (${AppError.from(thrown).code})`
+    : messageOf(thrown);
+}

@@ -1,0 +1,95 @@
+/**
+ * The requests of users: each is accepted once, also over restarts, and has one result, which is reported until the next one. What
+ * they make the agent do is decided in release/.
+ */
+import type { InSync } from "../action/index.ts";
+import type { Assignment } from "../assignment/index.ts";
+import type { DriftTracker } from "../drift/index.ts";
+import type { Inventory } from "../inventory/index.ts";
+import { requestResult, revisionName } from "../release/index.ts";
+
+export interface UserRequestDeps {
+  readonly inventory: Pick<
+    Inventory,
+    "releasesOf" | "handledRequestOf" | "requestOf" | "acceptRequest" | "answerRequest"
+  >;
+  readonly drift: Pick<DriftTracker, "compareFor" | "comparedFor" | "driftOf">;
+}
+
+/** Returns whether a user has made a new request; failures before it do not delay it. */
+export async function acceptRequest(
+  { inventory }: UserRequestDeps,
+  { owner: { name }, request, paused }: Assignment,
+): Promise<boolean> {
+  if (request === undefined || paused) return false;
+  const { token, force } = request;
+  if (inventory.handledRequestOf(name) === token || inventory.requestOf(name)?.token === token)
+    return false;
+  const installed = inventory.releasesOf(name).at(-1);
+  const revisions = (installed?.revisions ?? []).map(({ revision }) => revision);
+  const before =
+    installed !== undefined && revisions.length > 0
+      ? revisionName({ ...installed, revision: Math.max(...revisions) })
+      : undefined;
+  // An upgrade that was requested is entered with its run.
+  await inventory.acceptRequest(name, { token, ...(before !== undefined && { before }) }, !force);
+  return true;
+}
+
+/** The token of the request that was accepted and has no result yet. */
+export function openRequest(
+  inventory: Pick<Inventory, "requestOf">,
+  deployment: string,
+): string | undefined {
+  const accepted = inventory.requestOf(deployment);
+  return accepted?.result === undefined ? accepted?.token : undefined;
+}
+
+/** Of a release that is as desired. Returns whether it has to be reconciled again for the request. */
+export async function answerInstalled(
+  { inventory, drift }: UserRequestDeps,
+  { owner: { name }, request }: Assignment,
+  { release, drift: { options } }: Pick<InSync, "release" | "drift">,
+): Promise<boolean> {
+  const accepted = inventory.requestOf(name);
+  const token = openRequest(inventory, name);
+  if (accepted === undefined || token === undefined || token !== request?.token) return false;
+  const result = requestResult({
+    request: accepted,
+    mustCorrect: request.correctDrift === true,
+    release,
+    mode: options.mode ?? "warn",
+    compared: drift.comparedFor(name, token),
+    drift: drift.driftOf(name),
+  });
+  if (result === "again") return true;
+  if (result === "compare") drift.compareFor(name, token);
+  else await inventory.answerRequest(name, result);
+  return false;
+}
+
+export async function answerBlocked(
+  { inventory }: UserRequestDeps,
+  name: string,
+  message: string,
+): Promise<void> {
+  if (openRequest(inventory, name) !== undefined)
+    await inventory.answerRequest(name, { result: "Blocked", message: cut(message) });
+}
+
+/** The first failure of an attempt is the result of the request that it was for; later attempts are nobody's. */
+export async function answerFailed(
+  { inventory }: UserRequestDeps,
+  name: string,
+  { code, message }: { readonly code: string; readonly message: string },
+): Promise<void> {
+  if (openRequest(inventory, name) === undefined) return;
+  await inventory.answerRequest(name, { result: "Failed", code, message: cut(message) });
+}
+
+/** It is stored, and the whole message is in the state of the deployment. */
+const longestMessage = 1_000;
+
+function cut(message: string): string {
+  return message.slice(0, longestMessage);
+}

@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "vitest";
+import type { HelmRelease } from "../record/index.ts";
+import { readableObjects } from "./requested-release.ts";
+
+const release: HelmRelease = {
+  ...{ namespace: "shop", name: "web", revision: 1, status: "failed", manifest: "", content: "" },
+  ...{ tests: [], hooks: [], chartName: "", chartVersion: "", appVersion: "" },
+};
+const own: { name: string; namespace?: string } = { name: "own" };
+const named = { name: "named", namespace: "shop" };
+const other = { name: "other", namespace: "kube-system" };
+
+test("of a record that was read after a failed run, requests read the objects in the release's namespace alone", () => {
+  const objects = [own, named, other];
+
+  assert.deepEqual(readableObjects({ release, isAsRead: true }, objects), [own, named]);
+  assert.deepEqual(readableObjects({ release, isAsRead: false }, objects), objects);
+});

@@ -1,0 +1,92 @@
+/** What a request to reconcile has come to on each cluster, as the agents report it. Pure. */
+import { type BundleDeployment, type Cluster, describeRequest } from "@flotilla/shared/api";
+import {
+  bundleNameLabel,
+  bundleNamespaceLabel,
+  clusterLabel,
+  clusterNamespaceLabel,
+  frontEndBundleName,
+} from "@flotilla/shared/api/names";
+import { versionSkew } from "@flotilla/shared/buildinfo";
+import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
+
+/** Of one cluster. */
+export interface RequestAnswer {
+  /** `namespace/name`. */
+  readonly cluster: string;
+  /** A sentence without a full stop. */
+  readonly text: string;
+  /** The agent may still answer. */
+  readonly isOpen: boolean;
+}
+
+/** Selects the BundleDeployments of an app. `kind`: HelmOp, HelmRelease or Bundle. */
+export function deploymentSelector(kind: string, { namespace = "", name }: ObjectRef): string {
+  const bundle = kind === "HelmRelease" ? frontEndBundleName(kind, name) : name;
+  return `${bundleNamespaceLabel}=${namespace},${bundleNameLabel}=${bundle}`;
+}
+
+/** `token`: the value of the request's annotation. `version`: this command line's, which is that of the hub. */
+export function requestAnswers(
+  deployments: readonly BundleDeployment[],
+  clusters: readonly Cluster[],
+  { token, version }: { readonly token: string; readonly version: string },
+): readonly RequestAnswer[] {
+  const agents = new Map(clusters.map(({ metadata, status }) => [keyOf(metadata), status?.agent]));
+  return deployments
+    .map((deployment) => {
+      const { labels = {} } = deployment.metadata;
+      const cluster = `${labels[clusterNamespaceLabel] ?? ""}/${labels[clusterLabel] ?? ""}`;
+      return { cluster, ...answerOf(deployment, agents.get(cluster), { token, version }) };
+    })
+    .toSorted((one, other) => (one.cluster < other.cluster ? -1 : 1));
+}
+
+function answerOf(
+  { metadata, spec, status }: BundleDeployment,
+  agent: NonNullable<Cluster["status"]>["agent"],
+  { token, version }: { readonly token: string; readonly version: string },
+): Omit<RequestAnswer, "cluster"> {
+  const closed = (text: string) => ({ text, isOpen: false });
+  if (status?.lastRequest?.token === token) return closed(describeRequest(status.lastRequest));
+  if (metadata.deletionTimestamp !== undefined) return closed("the release is being removed");
+  if (spec.suspend === true || spec.paused === true)
+    return closed("it is suspended or paused, and the request stays open");
+  if (agent?.connected !== true)
+    return closed("its agent is offline, and answers once it is connected again");
+  if (isOlder(agent.version ?? "", version))
+    return closed(
+      `its agent has version ${agent.version}, which may not know this request or not answer it; upgrade the agent`,
+    );
+  return { text: "its agent has not answered yet", isOpen: true };
+}
+
+/** An agent of this version knows every request of this version. */
+function isOlder(agent: string, own: string): boolean {
+  const { kind } = versionSkew("agent", agent, own);
+  // What is newer is a warning, too.
+  return (
+    (kind === "warning" || kind === "unsupported") &&
+    agent.localeCompare(own, "en", { numeric: true }) < 0
+  );
+}
+
+const maxLines = 5;
+
+/** One line for clusters with the same answer, which names five of them; answers of most clusters come first. */
+export function answerLines(answers: readonly RequestAnswer[]): readonly string[] {
+  const byText = Map.groupBy(answers, ({ text }) => text);
+  const groups = [...byText].toSorted(([, one], [, other]) => other.length - one.length);
+  const left = groups.slice(maxLines).flatMap(([, answered]) => answered);
+  const lines = groups.slice(0, maxLines).map(([text, answered]) => {
+    const names = listNames(answered.map(({ cluster }) => cluster));
+    return `${answered.length === 1 ? "Cluster" : "Clusters"} ${names}: ${text}`;
+  });
+  return left.length === 0
+    ? lines
+    : [
+        ...lines,
+        `${left.length === 1 ? "1 other Cluster" : `${left.length} other Clusters`} answered otherwise; their BundleDeployments have it in status.lastRequest`,
+      ];
+}

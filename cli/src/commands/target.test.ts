@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { allCrds } from "@flotilla/shared/api/crd";
+import { fluxCrds } from "@flotilla/shared/flux/crd";
+import { expect, test } from "vitest";
+import { appKinds, clusterKinds, parseTarget, reconciledKinds } from "./target.ts";
+
+const targets = [
+  ["web", "HelmOp web"],
+  ["helmop web", "HelmOp web"],
+  ["helmop/web", "HelmOp web"],
+  ["helmops/web", "HelmOp web"],
+  ["HelmOp web", "HelmOp web"],
+  ["helmop.fleet.cattle.io/web", "HelmOp web"],
+  ["helmops.fleet.cattle.io web", "HelmOp web"],
+  ["hr/web", "HelmRelease web"],
+  ["helmrelease.helm.toolkit.fluxcd.io/web", "HelmRelease web"],
+  ["bundle/web.v1", "Bundle web.v1"],
+  ["helmrepo shop", "HelmRepository shop"],
+  ["helmrepositories.source.toolkit.fluxcd.io/shop", "HelmRepository shop"],
+  ["ocirepo/shop", "OCIRepository shop"],
+  ["gitrepository shop", "GitRepository shop"],
+  ["bucket shop", "Bucket shop"],
+  ["hc/shop", "HelmChart shop"],
+] as const;
+
+test.for(targets)("%s is %s", ([args, expected]) => {
+  const { resource, name } = parseTarget(args.split(" "), reconciledKinds);
+
+  assert.equal(`${resource.kind} ${name}`, expected);
+});
+
+test.for([
+  "helmop",
+  "helmop/",
+  "/web",
+  "helmop/web/x",
+  "helmop web x",
+  "pod/web",
+  "helmop.apps/web",
+  "helmop/../web",
+])("%s is not a target", (args) => {
+  expect(() => parseTarget(args.split(" "), reconciledKinds)).toThrow(
+    /is not KIND NAME or KIND\/NAME with one of these kinds: helmop, helmrelease, .* and 3 more$/,
+  );
+});
+
+test("a source has no release", () => {
+  expect(() => parseTarget(["helmrepo/shop"], appKinds)).toThrow(
+    /kinds: helmop, helmrelease, bundle$/,
+  );
+});
+
+test("kinds have the short names of their CRDs", () => {
+  const short = new Map(
+    [...allCrds(), ...fluxCrds()].map(({ spec: { names, group } }) => [
+      `${names.plural}.${group}`,
+      names.shortNames ?? [],
+    ]),
+  );
+  for (const { resource, shortNames } of [...reconciledKinds, ...clusterKinds])
+    assert.deepEqual(short.get(`${resource.plural}.${resource.group}`), shortNames, resource.kind);
+});

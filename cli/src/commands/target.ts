@@ -1,0 +1,80 @@
+/** The object that a command is for, in each form that kubectl takes and prints. */
+import { bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import {
+  buckets,
+  gitRepositories,
+  helmCharts,
+  helmReleases,
+  helmRepositories,
+  ociRepositories,
+} from "@flotilla/shared/flux";
+import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import { listNames } from "@flotilla/shared/text";
+import { cliErrors } from "../errors.ts";
+
+/** A kind that commands are for. */
+export interface TargetKind {
+  readonly resource: Resource<KubeObject>;
+  /** As its CRD has them. */
+  readonly shortNames: readonly string[];
+}
+
+export interface Target {
+  readonly resource: Resource<KubeObject>;
+  readonly name: string;
+}
+
+const none: readonly string[] = [];
+
+/** Kinds that make releases: they have logs, a history and so on. The first one is meant where a name stands alone. */
+export const appKinds: readonly TargetKind[] = [
+  { resource: helmOps, shortNames: none },
+  { resource: helmReleases, shortNames: ["hr"] },
+  { resource: bundles, shortNames: none },
+];
+
+/** Kinds that are reconciled on request. */
+export const reconciledKinds: readonly TargetKind[] = [
+  ...appKinds,
+  { resource: helmRepositories, shortNames: ["helmrepo"] },
+  { resource: ociRepositories, shortNames: ["ocirepo"] },
+  { resource: gitRepositories, shortNames: ["gitrepo"] },
+  { resource: buckets, shortNames: none },
+  { resource: helmCharts, shortNames: ["hc"] },
+];
+
+export const clusterKinds: readonly TargetKind[] = [{ resource: clusters, shortNames: none }];
+
+/**
+ * `KIND NAME`, `KIND/NAME`, what `kubectl get --output name` prints (`KIND.GROUP/NAME`), and `NAME` for the first of the kinds; a
+ * kind by its name in singular or plural or by a short name, in any case of letters. Throws TARGET_INVALID. Pure.
+ */
+export function parseTarget(args: readonly string[], kinds: readonly TargetKind[]): Target {
+  const [first = "", second, ...others] = args.flatMap((arg) => arg.split("/"));
+  const [fallback] = kinds;
+  if (others.length > 0 || fallback === undefined) throw invalid(args, kinds);
+  const kind = findKind(first, kinds);
+  if (second === undefined && kind !== undefined) throw invalid(args, kinds);
+  const resource = second === undefined ? fallback.resource : kind?.resource;
+  const name = second ?? first;
+  if (resource === undefined || !/^[a-z0-9][-.a-z0-9]*$/.test(name)) throw invalid(args, kinds);
+  return { resource, name };
+}
+
+function findKind(text: string, kinds: readonly TargetKind[]): TargetKind | undefined {
+  const [word = "", ...group] = text.toLowerCase().split(".");
+  return kinds.find(
+    ({ resource, shortNames }) =>
+      [resource.kind.toLowerCase(), resource.plural, ...shortNames].includes(word) &&
+      (group.length === 0 || group.join(".") === resource.group),
+  );
+}
+
+function invalid(args: readonly string[], kinds: readonly TargetKind[]): AppError {
+  const words = listNames(kinds.map(({ resource }) => resource.kind.toLowerCase()));
+  return new AppError(
+    cliErrors.TARGET_INVALID,
+    `"${args.join(" ")}" is not KIND NAME or KIND/NAME with one of these kinds: ${words}`,
+  );
+}

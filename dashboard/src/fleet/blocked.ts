@@ -1,0 +1,81 @@
+/** Whether an app that is in progress waits for something that does not end by itself. Pure. */
+import type { App, AppRef } from "@flotilla/shared/dashboard";
+import { lookOf, needsAttention } from "../state/index.ts";
+import { type FleetState, objectKey, type Row, releaseStateAt } from "./fleet-state.ts";
+
+export interface Blocker {
+  /** What has to change; the app itself where that is what is suspended. */
+  readonly ref: AppRef;
+  readonly why: "absent" | "rejected" | "suspended" | "blocked";
+  /** How many clusters wait for it. */
+  readonly clusters: number;
+}
+
+/** What waits for less is in progress: most dependencies are ready within that. */
+export const patienceMs = 60_000;
+
+type Fleet = Pick<FleetState, "apps" | "rows">;
+
+/** Undefined while it is not waiting, or for something that is in progress, or for what the user may not see. */
+export function blockerOf(fleet: Fleet, app: App, nowMs: number): Blocker | undefined {
+  if (!isWaiting(app) || !(nowMs - Date.parse(app.since ?? "") >= patienceMs)) return undefined;
+  const waiting = Math.max(0, app.desired - app.ready);
+  if (app.suspended) {
+    const added = clustersWithout(fleet.rows.get(objectKey(app)));
+    return added === 0 ? undefined : { ref: refOf(app), why: "suspended", clusters: added };
+  }
+  const found = dependencyOf(fleet, app, new Set([objectKey(app)]));
+  return found && { ...found, clusters: waiting };
+}
+
+function isWaiting({ state }: App): boolean {
+  return lookOf(state).tone === "busy";
+}
+
+type Found = Pick<Blocker, "ref" | "why">;
+
+/** The first dependency that is not ready and will not be. `seen`: those that wait for this one. */
+function dependencyOf(fleet: Fleet, app: App, seen: ReadonlySet<string>): Found | undefined {
+  for (const ref of app.waitsFor ?? []) {
+    const found = whyNot(fleet, app, ref, seen);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function whyNot(fleet: Fleet, app: App, ref: AppRef, seen: ReadonlySet<string>): Found | undefined {
+  const dependency = fleet.apps.get(objectKey(ref)) ?? bundleOf(fleet, ref);
+  if (dependency === undefined)
+    // Another namespace or kind may be one that the user may not list.
+    return ref.namespace === app.namespace && ref.kind === app.kind
+      ? { ref, why: "absent" }
+      : undefined;
+  const { desired, ready, suspended, state } = dependency;
+  if (desired > 0 && ready === desired) return undefined;
+  const own = refOf(dependency);
+  if (suspended) return { ref: own, why: "suspended" };
+  if (needsAttention(state)) return { ref: own, why: "rejected" };
+  const key = objectKey(dependency);
+  if (seen.has(key)) return { ref: own, why: "blocked" };
+  // Whatever that waits for is what has to change.
+  return dependencyOf(fleet, dependency, new Set([...seen, key]));
+}
+
+/** `dependsOn` of a HelmOp names a Bundle, which may be one without a HelmOp. */
+function bundleOf({ apps }: Fleet, ref: AppRef): App | undefined {
+  return ref.kind === "HelmOp" ? apps.get(objectKey({ ...ref, kind: "Bundle" })) : undefined;
+}
+
+/** The clusters that are to get a first version. */
+function clustersWithout(row: Row | undefined): number {
+  let count = 0;
+  for (const [column, version] of row?.versionOf.entries() ?? []) {
+    const state = releaseStateAt(row, column);
+    if (version === 0 && state !== undefined && lookOf(state).tone === "busy") count += 1;
+  }
+  return count;
+}
+
+function refOf({ kind, namespace, name }: App): AppRef {
+  return { kind, namespace, name };
+}

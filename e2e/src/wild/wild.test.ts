@@ -1,0 +1,213 @@
+/**
+ * Charts as people write them: each was reported by users of Helm, Fleet or Flux, and is installed as a HelmOp and as a HelmRelease,
+ * unchanged. All share a fleet and are installed at the same time.
+ */
+import assert from "node:assert/strict";
+import { ensureBinaries } from "@flotilla/local/binaries";
+import { startTestRegistry } from "@flotilla/local/testing";
+import { workspaceNamespace } from "@flotilla/shared/api/names";
+import {
+  configMaps,
+  customResourceDefinitions,
+  deployments,
+  type KubeObject,
+  namespaces,
+  type Resource,
+} from "@flotilla/shared/kube/objects";
+import { afterAll, beforeAll, test } from "vitest";
+import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { programFor } from "../harness/program.ts";
+import { pushChartIndex } from "../harness/push-artifact.ts";
+import { waitForObject } from "../harness/wait.ts";
+import { readWildCases, type WildCase, type WildKind, wildKinds } from "./read-case.ts";
+
+/** What the users of the case expect of it; `kind` has been applied. */
+type Expectation = (release: WildRelease) => Promise<void>;
+
+/** One case as one kind. Its release and the namespace of that have one name. */
+interface WildRelease {
+  readonly name: string;
+  readonly kind: WildKind;
+  /** Applies the second step of the case. */
+  change(): Promise<void>;
+  /** Waits until the field of an object of the member cluster, in the namespace of the release, has this value. */
+  shows(
+    resource: Resource<KubeObject>,
+    object: string,
+    path: readonly (string | number)[],
+    expected: string | number | RegExp,
+  ): Promise<void>;
+  /** As a user of the member cluster, in the namespace of the release. */
+  kubectl(...args: readonly string[]): Promise<string>;
+  /** The same on the hub, in the workspace. */
+  hubKubectl(...args: readonly string[]): Promise<string>;
+}
+
+const { fleet, charts, cluster } = await startFleetForFile({ clusters: [{}], names: ["one"] });
+const registry = await startTestRegistry({ onTestFinished: afterAll });
+const cases = await readWildCases();
+const { kubectl } = await ensureBinaries(["kubectl"]);
+const onHub = programFor(kubectl, fleet.hubPlane.kubeconfig);
+const onMember = programFor(kubectl, cluster.plane.kubeconfig);
+
+const jobs: Resource<KubeObject> = {
+  ...{ group: "batch", version: "v1", kind: "Job", plural: "jobs" },
+  namespaced: true,
+};
+const container = ["spec", "template", "spec", "containers", 0];
+
+const expectations: Readonly<Record<string, Expectation>> = {
+  async "01-folded-text-grows"({ name, shows }) {
+    const expr = "sum(rate(requests_total[5m]))\n  by (job)\n> 10\n";
+    await shows(configMaps, `${name}-rules`, ["data", "expr"], expr);
+    const note = "Steps:\n  - stop\n  - start\nthen check";
+    await shows(configMaps, `${name}-rules`, ["data", "note"], note);
+  },
+  async "02-list-with-anchor"(release) {
+    for (const item of ["one", "two"])
+      await release.shows(configMaps, `${release.name}-${item}`, ["data", "colour"], "green");
+    await isReady(release);
+  },
+  async "05-duplicate-label-key"(release) {
+    await release.shows(configMaps, `${release.name}-cm`, ["metadata", "labels", "tier"], "back");
+    await isReady(release);
+  },
+  async "07-duplicate-env"({ name, shows }) {
+    await shows(deployments, `${name}-web`, [...container, "env", 2, "value"], "custom");
+  },
+  async "09-unknown-field"({ name, shows }) {
+    await shows(deployments, `${name}-web`, [...container, "image"], "example.com/web:1");
+  },
+  async "13-drift-not-compared"(release) {
+    await isReady(release);
+    const web = `${release.name}-web`;
+    await release.kubectl("set", "image", `deployment/${web}`, "web=example.com/evil:1");
+    await release.shows(deployments, web, [...container, "image"], "example.com/web:1");
+  },
+  async "14-null-replicas"(release) {
+    await isReady(release);
+    const web = `${release.name}-web`;
+    await release.kubectl("scale", `deployment/${web}`, "--replicas=3");
+    // The correction of another field shows that the object was compared since.
+    await release.kubectl("set", "image", `deployment/${web}`, "web=example.com/evil:1");
+    await release.shows(deployments, web, [...container, "image"], "example.com/web:1");
+    await release.shows(deployments, web, ["spec", "replicas"], 3);
+  },
+  async "17-crd-policy-and-capabilities"({ name, shows }) {
+    await shows(configMaps, `${name}-cm`, ["data", "version"], "1.0.0");
+    const definition = "pcgadgets.tools.example.com";
+    await shows(customResourceDefinitions, definition, ["metadata", "name"], definition);
+  },
+  async "18-oci-image-index"(release) {
+    // As in Flux, the version of an OCIRepository's chart has its digest, too.
+    const version = release.kind === "HelmOp" ? "1.0.0" : /^1\.0\.0\+[0-9a-f]{12}$/;
+    await release.shows(configMaps, `${release.name}-cm`, ["data", "version"], version);
+    await isReady(release);
+  },
+  async "19-chart-with-its-namespace"({ name, shows }) {
+    await shows(configMaps, `${name}-cm`, ["data", "version"], "1.0.0");
+    await shows(namespaces, name, ["metadata", "labels", "example.com/from-chart"], "yes");
+  },
+  async "21-force-does-not-replace"(release) {
+    const job = `${release.name}-once`;
+    await release.shows(jobs, job, [...container, "image"], "example.com/once:1");
+    await isReady(release);
+    await release.change();
+    await release.shows(jobs, job, [...container, "image"], "example.com/once:2");
+  },
+};
+
+beforeAll(async () => {
+  for (const { chart, clusterObjects } of cases) {
+    charts.publish(chart);
+    if (clusterObjects !== undefined) await succeed(onMember, ["apply", "-f", "-"], clusterObjects);
+  }
+  const indexed = cases.find(({ name }) => name === "18-oci-image-index");
+  assert.ok(indexed !== undefined);
+  await pushChartIndex({ registry: registry.url, repository: "charts/pc18" }, indexed.chart);
+  for (const each of cases) for (const kind of wildKinds) await apply(each, kind);
+});
+
+test("there is a chart for each expectation", () => {
+  assert.deepEqual(
+    cases.map(({ name }) => name),
+    Object.keys(expectations).toSorted(),
+  );
+});
+
+for (const each of cases)
+  for (const kind of wildKinds)
+    test.concurrent(`${each.name} is installed as its users expect, by a ${kind}`, async () => {
+      await expectations[each.name]?.(releaseOf(each, kind));
+    });
+
+function releaseName({ name }: WildCase, kind: WildKind): string {
+  return `pc${name.slice(0, 2)}-${kind === "HelmOp" ? "op" : "hr"}`;
+}
+
+async function apply(each: WildCase, kind: WildKind, step?: 1 | 2): Promise<void> {
+  const name = releaseName(each, kind);
+  const documents = await each.documents(
+    kind,
+    {
+      ...{ NAME: name, NS: name, WORKSPACE: workspaceNamespace, CLUSTER: cluster.name },
+      ...{ REPO: charts.url, OCI: `${registry.oci}/charts/pc18` },
+    },
+    step,
+  );
+  await succeed(onHub, ["apply", "-f", "-"], documents);
+}
+
+function releaseOf(each: WildCase, kind: WildKind): WildRelease {
+  const name = releaseName(each, kind);
+  const kubectl: WildRelease["kubectl"] = (...args) =>
+    succeed(onMember, [...args, `--namespace=${name}`]);
+  const hubKubectl: WildRelease["hubKubectl"] = (...args) =>
+    succeed(onHub, [...args, `--namespace=${workspaceNamespace}`]);
+  return {
+    name,
+    kind,
+    change: () => apply(each, kind, 2),
+    async shows(resource, object, path, expected) {
+      const ref = { name: object, ...(resource.namespaced && { namespace: name }) };
+      await waitForObject(
+        cluster.client,
+        resource,
+        ref,
+        `with ${path.join(".")} ${String(expected)}`,
+        (found) => {
+          const value = valueAt(found, path);
+          return expected instanceof RegExp ? expected.test(String(value)) : value === expected;
+        },
+      );
+    },
+    kubectl,
+    hubKubectl,
+  };
+}
+
+async function isReady({ name, kind, hubKubectl }: WildRelease): Promise<void> {
+  await hubKubectl(
+    "wait",
+    `${kind.toLowerCase()}/${name}`,
+    "--for=condition=Ready",
+    "--timeout=60s",
+  );
+}
+
+function valueAt(object: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, key) => {
+    if (typeof value !== "object" || value === null) return undefined;
+    return Object.entries(value).find(([name]) => name === String(key))?.[1];
+  }, object);
+}
+
+async function succeed(
+  program: typeof onHub,
+  args: readonly string[],
+  input?: string,
+): Promise<string> {
+  const { code, stdout, stderr } = await program(args, input);
+  assert.equal(code, 0, stderr);
+  return stdout;
+}

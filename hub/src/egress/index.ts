@@ -1,0 +1,1 @@
+export { createHubEgress } from "./hub-egress.ts";

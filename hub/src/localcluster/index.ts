@@ -1,0 +1,1 @@
+export { runLocalCluster } from "./controller.ts";

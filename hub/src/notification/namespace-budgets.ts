@@ -1,0 +1,67 @@
+/**
+ * What the expressions of the Alerts of each namespace may take: for one event, and over time, because whoever writes Alerts may
+ * also cause events.
+ */
+import { createLruCache } from "@flotilla/shared/cache";
+import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex";
+import type { Clock } from "@flotilla/shared/time";
+
+/** For one event, in ms of processor time. */
+const eventMs = 100;
+/** Without a pause, and what comes back in each second. */
+const burstMs = 1_000;
+const msPerSecond = 100;
+
+const maxNamespaces = 1_000;
+
+export interface NamespaceBudgets {
+  begin(): EventBudgets;
+}
+
+/** Of one event. */
+export interface EventBudgets {
+  /** The same for all calls with a namespace. */
+  of(namespace: string): PatternBudget;
+  /** In all namespaces so far. */
+  readonly spentMs: number;
+  /** To be called once: what was spent counts from then on. */
+  end(): void;
+}
+
+export function createNamespaceBudgets(clock: Pick<Clock, "monotonic">): NamespaceBudgets {
+  const left = createLruCache<{ readonly ms: number; readonly at: number }>(maxNamespaces);
+
+  function available(namespace: string): number {
+    const known = left.get(namespace);
+    if (known === undefined) return burstMs;
+    const refilled = ((clock.monotonic() - known.at) / 1_000) * msPerSecond;
+    return Math.min(burstMs, known.ms + refilled);
+  }
+
+  return {
+    begin() {
+      const begun = new Map<string, { readonly budget: PatternBudget; readonly givenMs: number }>();
+      return {
+        of(namespace) {
+          const found = begun.get(namespace);
+          if (found !== undefined) return found.budget;
+          const givenMs = Math.min(eventMs, available(namespace));
+          const budget = createPatternBudget(givenMs);
+          begun.set(namespace, { budget, givenMs });
+          return budget;
+        },
+        get spentMs() {
+          let sum = 0;
+          for (const { budget, givenMs } of begun.values()) sum += givenMs - budget.leftMs;
+          return sum;
+        },
+        end() {
+          for (const [namespace, { budget, givenMs }] of begun) {
+            const ms = available(namespace) - (givenMs - budget.leftMs);
+            left.set(namespace, { ms, at: clock.monotonic() });
+          }
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,15 @@
+/** What the hub asks of a reader, as a line of JSON. */
+import * as z from "zod";
+
+const taskSchema = z.object({
+  /** Of Chart.yaml. */
+  chart: z.string(),
+  /** Of requirements.yaml, where the chart has one. */
+  requirements: z.string().exactOptional(),
+});
+
+export type ReaderTask = Readonly<z.infer<typeof taskSchema>>;
+
+export function parseTask(line: string): ReaderTask {
+  return taskSchema.parse(JSON.parse(line));
+}

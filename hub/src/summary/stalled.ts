@@ -1,0 +1,58 @@
+/** Whether the releases of a Bundle have come to a halt: none that failed is tried again by itself. Pure. */
+import type { BundleDeployment, BundleState } from "@flotilla/shared/api";
+import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { cutText } from "./object-text.ts";
+import type { SortedKeys } from "./sorted-keys.ts";
+
+/** Of a deployment in a cluster that is connected: it has failed for good, or its agent works on it. */
+export type Effort = "stalled" | "working";
+
+/** Of an agent, when there are no retries left. */
+const reasons: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbackTarget"]);
+
+const messageChars = 512;
+
+/** Undefined: neither, as of what is ready and of what no agent reports about. */
+export function effortOf(
+  { status }: BundleDeployment,
+  { state, isOffline }: { readonly state: BundleState; readonly isOffline: boolean },
+): Effort | undefined {
+  if (isOffline) return undefined;
+  if (state === "WaitApplied") return "working";
+  const stalled = findCondition(status?.conditions, "Stalled");
+  if (stalled?.status === "True" && reasons.has(stalled.reason ?? "")) return "stalled";
+  if (state === "ErrApplied") return "working";
+  return findCondition(status?.conditions, "Reconciling")?.status === "True"
+    ? "working"
+    : undefined;
+}
+
+export interface StalledInput {
+  readonly aggregate: {
+    readonly total: number;
+    readonly efforts: ReadonlyMap<Effort, SortedKeys>;
+  };
+  readonly lookUp: (key: ObjectKey) => BundleDeployment | undefined;
+  /** The cluster of a deployment. */
+  readonly nameOf: (deployment: BundleDeployment) => string;
+}
+
+/**
+ * The condition Stalled with an agent's reason. Undefined while any of them is worked on. What a rollout holds back, and what waits
+ * in an offline cluster, is worked on by nobody.
+ */
+export function stalledReleases(input: StalledInput): NewCondition | undefined {
+  const { aggregate, lookUp, nameOf } = input;
+  const stalled = aggregate.efforts.get("stalled");
+  if (stalled === undefined || (aggregate.efforts.get("working")?.size ?? 0) > 0) return undefined;
+  const [key] = stalled.first(1);
+  const deployment = key === undefined ? undefined : lookUp(key);
+  const example = findCondition(deployment?.status?.conditions, "Stalled");
+  if (deployment === undefined || example === undefined) return undefined;
+  const message = cutText(`${nameOf(deployment)}: ${example.message ?? ""}`, messageChars);
+  return {
+    ...{ type: "Stalled", status: "True", reason: example.reason ?? "" },
+    message: `${stalled.size} of ${aggregate.total} clusters; ${message}`,
+  };
+}

@@ -1,0 +1,6 @@
+export {
+  createReaderPool,
+  programBeside,
+  type ReaderPoolOptions,
+} from "./reader-pool.ts";
+export { serveTasks } from "./reply.ts";
