@@ -38,6 +38,7 @@ async function eventually(path: string, condition: (object: Answer) => boolean):
 
 /** The fields that the tests read. */
 interface Answer {
+  readonly metadata?: { readonly uid?: string };
   readonly status?: {
     readonly phase?: string;
     readonly readyReplicas?: number;
@@ -46,7 +47,12 @@ interface Answer {
   };
 }
 
-function podTemplate(app: string, restartPolicy: string): object {
+interface PodTemplate {
+  readonly metadata: object;
+  readonly spec: object;
+}
+
+function podTemplate(app: string, restartPolicy: string): PodTemplate {
   return {
     metadata: { labels: { app } },
     spec: { restartPolicy, containers: [{ name: "main", image: "example.test/image:1" }] },
@@ -103,6 +109,26 @@ test("a PersistentVolumeClaim without a class is bound", async () => {
     "/api/v1/namespaces/default/persistentvolumeclaims/data",
     ({ status }) => status?.phase === "Bound",
   );
+});
+
+const nodeLease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/fake-node";
+
+test("kwok is started again when it ends by itself, and plays the pods that come then", async () => {
+  const before = plane.part("kwok");
+  assert.ok(before !== undefined);
+  const held: Answer = JSON.parse((await api.call("GET", nodeLease)).body);
+  process.kill(before.identity.pid, "SIGKILL");
+  await eventually(nodeLease, ({ metadata }) => metadata?.uid !== held.metadata?.uid);
+  await create("/api/v1/namespaces/default/pods", {
+    metadata: { name: "later" },
+    spec: podTemplate("later", "Always").spec,
+  });
+
+  await eventually(
+    "/api/v1/namespaces/default/pods/later",
+    ({ status }) => status?.phase === "Running",
+  );
+  assert.notEqual(plane.part("kwok")?.identity.pid, before.identity.pid);
 });
 
 test("a deleted namespace is removed with its objects", async () => {

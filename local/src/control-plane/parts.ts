@@ -17,7 +17,12 @@ import type { ControlPlaneSpec, ControlPlaneTool } from "./control-plane.ts";
 
 export interface Parts {
   readonly list: readonly RunningProcess[];
-  start(tool: ControlPlaneTool, args: readonly string[]): Promise<void>;
+  /** With `prepare`, which runs before each start, the part is started again when it ends by itself. */
+  start(
+    tool: ControlPlaneTool,
+    args: readonly string[],
+    prepare?: () => Promise<void>,
+  ): Promise<void>;
   /** Starts a component again with the arguments of its first start. */
   restart(tool: ControlPlaneTool): Promise<void>;
   /** Ends all components, clients first, and kills those that have not ended after the grace period. */
@@ -35,12 +40,18 @@ const layerOf: Readonly<Record<ControlPlaneTool, number>> = {
 };
 const stopGraceMs = 5_000;
 
+const maxStartsAgain = 5;
+
 export function createParts(spec: ControlPlaneSpec): Parts {
   const list: RunningProcess[] = [];
   const started = new Map<
     ControlPlaneTool,
     { readonly at: number; readonly args: readonly string[] }
   >();
+  /** Settles, for each part, when it has ended for good. */
+  const ended: Promise<void>[] = [];
+  let stopRequested = false;
+  const stopping = (): boolean => stopRequested;
 
   function run(tool: ControlPlaneTool, args: readonly string[]): Promise<RunningProcess> {
     return startProcess({
@@ -64,20 +75,47 @@ export function createParts(spec: ControlPlaneSpec): Parts {
     );
   }
 
+  /** Starts the part at this place again when it ends by itself. Resolves when it has ended for good. */
+  async function keepRunning(at: number, start: () => Promise<RunningProcess>): Promise<void> {
+    for (let again = 0; again < maxStartsAgain; again++) {
+      await list[at]?.exited;
+      if (stopping()) return;
+      const running = await start();
+      await store(at, running);
+      if (stopping()) await running.stop({ graceMs: stopGraceMs });
+    }
+    await list[at]?.exited;
+  }
+
   return {
     list,
-    async start(tool, args) {
+    async start(tool, args, prepare) {
+      await prepare?.();
       const running = await run(tool, args);
-      started.set(tool, { at: list.length, args });
-      await store(list.length, running);
+      const at = list.length;
+      started.set(tool, { at, args });
+      await store(at, running);
+      const forGood =
+        prepare === undefined
+          ? running.exited.then(() => undefined)
+          : keepRunning(at, async () => {
+              await prepare();
+              return await run(tool, args);
+            });
+      // A part that cannot be started again has ended for good.
+      ended[at] = forGood.catch(() => undefined);
     },
     async restart(tool) {
       const before = started.get(tool);
       if (before === undefined) return;
       await store(before.at, await run(tool, before.args));
     },
-    stop: (graceMs = stopGraceMs) => endInOrder(list, (part) => part.stop({ graceMs })),
-    whileAlive: (work) => whileAlive(spec, list, work),
+    async stop(graceMs = stopGraceMs) {
+      stopRequested = true;
+      await endInOrder(list, (part) => part.stop({ graceMs }));
+      await Promise.allSettled(ended);
+    },
+    whileAlive: (work) => whileAlive(spec, { list, ended }, work),
   };
 }
 
@@ -88,7 +126,10 @@ export async function stopControlPlaneIn(dir: string): Promise<void> {
 
 async function whileAlive(
   spec: ControlPlaneSpec,
-  list: readonly RunningProcess[],
+  {
+    list,
+    ended,
+  }: { readonly list: readonly RunningProcess[]; readonly ended: readonly Promise<void>[] },
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const cancel = new AbortController();
@@ -97,9 +138,10 @@ async function whileAlive(
     ...(spec.signal === undefined ? [] : [spec.signal]),
   ]);
   const exited = Promise.race(
-    list.map(async (part): Promise<never> => {
-      await part.exited;
-      throw await exitError(part);
+    ended.map(async (forGood, at): Promise<void> => {
+      await forGood;
+      const part = list[at];
+      if (part !== undefined) throw await exitError(part);
     }),
   );
   const working = work(signal);

@@ -21,7 +21,12 @@ import type { ControlPlane, ControlPlaneSpec } from "./control-plane.ts";
 import { formatKubeconfig, writeKubeconfig } from "./kubeconfig.ts";
 import { createParts, type Parts } from "./parts.ts";
 import { type ClientName, type ClusterPki, ensurePki } from "./pki.ts";
-import { createWorkloadObjects, schedulerConfiguration, waitForNode } from "./workloads.ts";
+import {
+  createWorkloadObjects,
+  deleteNodeLease,
+  schedulerConfiguration,
+  waitForNode,
+} from "./workloads.ts";
 
 const defaultStartTimeoutMs = 60_000;
 const portAttempts = 5;
@@ -60,7 +65,7 @@ async function startOn(
   const parts = createParts(spec);
   const api = apiClient(server, { ca: pki.ca, client: pki.clients.admin });
   try {
-    await startParts(spec, layout, { parts, api, kubeconfigs });
+    await startParts(spec, layout, { parts, api, kubeconfigs, server, pki });
   } catch (thrown) {
     // An API server that waits for etcd ignores SIGTERM, and there is no data to lose.
     await parts.stop(300);
@@ -89,6 +94,8 @@ interface Starting {
   readonly parts: Parts;
   readonly api: ApiClient;
   readonly kubeconfigs: Readonly<Record<ClientName, string>>;
+  readonly server: string;
+  readonly pki: ClusterPki;
 }
 
 async function startParts(
@@ -96,7 +103,7 @@ async function startParts(
   layout: ControlPlaneLayout,
   starting: Starting,
 ): Promise<void> {
-  const { parts, api, kubeconfigs } = starting;
+  const { parts, api, kubeconfigs, server, pki } = starting;
   const timeoutMs = spec.startTimeoutMs ?? defaultStartTimeoutMs;
   // The API server waits for etcd, so start both in parallel.
   await parts.start("etcd", etcdArguments(layout));
@@ -118,7 +125,12 @@ async function startParts(
       mode: 0o600,
     });
     await parts.start("kube-scheduler", schedulerArguments(schedulerConfig));
-    await parts.start("kwok", kwokArguments(kubeconfigs.kwok, kwokConfigFile()));
+    // It holds nothing and sometimes ends by itself: kwok v0.8.0 prepares each kind of stage at its first object, without a
+    // lock around what all kinds share ("concurrent map writes" in easycel), and ends when two come at once. A
+    // pod that waits while there is no kwok may wait for its next event.
+    await parts.start("kwok", kwokArguments(kubeconfigs.kwok, kwokConfigFile()), () =>
+      releaseNode(server, pki),
+    );
   }
   await parts.whileAlive(async (signal) => {
     if (spec.workloads) await createWorkloadObjects(api);
@@ -130,6 +142,16 @@ async function startParts(
     });
     if (spec.workloads) await waitForNode(api, { timeoutMs, signal });
   });
+}
+
+/** Takes the node from the kwok before, which has ended. Another one would leave pods Pending until its Lease expires. */
+async function releaseNode(server: string, pki: ClusterPki): Promise<void> {
+  const api = apiClient(server, { ca: pki.ca, client: pki.clients.admin });
+  try {
+    await deleteNodeLease(api);
+  } finally {
+    await api.close();
+  }
 }
 
 const defaultServiceAccount = "/api/v1/namespaces/default/serviceaccounts/default";

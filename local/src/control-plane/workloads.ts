@@ -57,6 +57,14 @@ export async function createWorkloadObjects(api: ApiClient): Promise<void> {
   await create(api, "/apis/storage.k8s.io/v1/storageclasses", storageClass);
 }
 
+/** Deletes the Lease of the node, by which its kwok holds it. Does nothing when there is none. */
+export async function deleteNodeLease(api: ApiClient): Promise<void> {
+  await api.call(
+    "DELETE",
+    `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`,
+  );
+}
+
 /** Waits until pods can be scheduled: the node is Ready and has no taints. */
 export async function waitForNode(
   api: ApiClient,
