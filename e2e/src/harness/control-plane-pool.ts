@@ -62,6 +62,7 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
       dir: join(dir, name),
       binaries,
       workloads: kind === "cluster",
+      shortLived: true,
       reaper,
     });
     for (const { identity } of plane.processes) renice(identity.pid, planeNice);

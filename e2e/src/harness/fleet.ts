@@ -311,6 +311,7 @@ function createPlanes(
       dir: join(dir, name),
       binaries,
       workloads: kind === "cluster",
+      shortLived: true,
       reaper,
       ...(etcdDir !== undefined && { etcdDir }),
     });

@@ -59,7 +59,11 @@ export function createParts(spec: ControlPlaneSpec): Parts {
       command: spec.binaries[tool],
       args,
       // Not the environment of the user: a proxy or a KUBECONFIG would change the behaviour.
-      env: { HOME: spec.dir, PATH: "/usr/bin:/bin" },
+      env: {
+        HOME: spec.dir,
+        PATH: "/usr/bin:/bin",
+        ...(spec.shortLived === true && { GOGC: "400" }),
+      },
       cwd: spec.dir,
       logFile: join(spec.logDir ?? join(spec.dir, "logs"), `${tool}.log`),
       layer: layerOf[tool],

@@ -54,6 +54,7 @@ export async function startTestControlPlane(
   const binaries = spec.binaries ?? (await ensureBinaries(controlPlaneTools));
   plane = await startControlPlane({
     name: "test",
+    shortLived: true,
     ...spec,
     dir,
     binaries,
