@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject } from "@flotilla/shared/kube/objects";
-import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
+import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
@@ -94,22 +94,14 @@ function setUp({ dryRun, isTampered = false }: SetUp = {}) {
   return { server, clock, run, dryRuns, refusedNow: () => refused };
 }
 
-function versionOf(server: MemoryApiServer, name: string): unknown {
-  const found = server.peek(configMaps, { namespace: "shop", name });
-  return found?.data?.["version"];
-}
-
-test("objects are deleted and created one after the other, and named", async () => {
+test("objects are deleted one after the other, and named, and Helm creates them", async () => {
   const { server, run, dryRuns, refusedNow } = setUp();
   for (const name of ["a", "b"]) server.put(configMaps, config(name, { version: "1" }));
 
   assert.equal(await run(["a", "b"]), undefined);
 
-  assert.deepEqual(server.writes, [
-    ...["delete configmaps shop/a", "create configmaps shop/a"],
-    ...["delete configmaps shop/b", "create configmaps shop/b"],
-  ]);
-  assert.deepEqual([versionOf(server, "a"), versionOf(server, "b")], ["2", "2"]);
+  // What the record of the failed run says about them is never created: others may have written it.
+  assert.deepEqual(server.writes, ["delete configmaps shop/a", "delete configmaps shop/b"]);
   assert.deepEqual(refusedNow(), { digest: "d", replaced: ["ConfigMap a", "ConfigMap b"] });
   assert.deepEqual(dryRuns, ["flotilla-check", "flotilla-check"]);
 });
@@ -118,6 +110,7 @@ test("an object is replaced once for a content, and again for another one", asyn
   const { server, run } = setUp();
   server.put(configMaps, config("a", { version: "1" }));
   assert.equal(await run(["a"]), undefined);
+  server.put(configMaps, config("a", { version: "2" }));
 
   assert.match(String(await run(["a"])), /ConfigMap a was deleted and created again before/);
   assert.equal(await run(["a"], "d2"), undefined);
@@ -159,7 +152,7 @@ test("an address that the object itself has is no reason to keep it", async () =
   server.put(configMaps, config("a", { version: "1" }));
 
   assert.equal(await run(["a"]), undefined);
-  assert.equal(versionOf(server, "a"), "2");
+  assert.deepEqual(server.writes, ["delete configmaps shop/a"]);
 });
 
 test("nothing is deleted by a record that somebody has changed", async () => {

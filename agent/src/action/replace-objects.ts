@@ -1,13 +1,14 @@
 /**
- * Deletes objects that the API server refuses to change, and creates them again, one by one, as the account of the deployment:
- * `force`. Helm's own replacement is an update, which is refused as well.
+ * Deletes objects that the API server refuses to change, one by one, as the account of the deployment: `force`. Helm's own
+ * replacement is an update, which is refused as well. The next run of Helm creates them: who may write the record of the
+ * failed run in the cluster may change it before it is read, and would have the agent create an object of theirs.
  */
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { desiredObject, recreateObject } from "../drift/index.ts";
+import { deleteObject, desiredObject } from "../drift/index.ts";
 import {
   helmFieldManager,
   type ImmutableRefusal,
@@ -47,7 +48,7 @@ interface Replacing extends Pick<RevisionInputs, "desired"> {
 /** Of an object with finalizers, or with pods that the new one is to take over. */
 const deletionLimitMs = 30_000;
 
-/** Undefined: they were replaced, and Helm can go on. Otherwise why not, as the end of a sentence. */
+/** Undefined: they are deleted, and Helm creates them. Otherwise why not, as the end of a sentence. */
 export async function replaceObjects(
   deps: ReplaceDeps,
   { desired, client }: Replacing,
@@ -76,7 +77,7 @@ export async function replaceObjects(
     const before = replacedOf();
     const replaced = [...(before?.replaced ?? []), object.text];
     await inventory.setRefused(deployment, { ...before, digest, replaced });
-    const why = await replace(access, object);
+    const why = await remove(access, object);
     log.info({ deployment, object: object.text, field: object.refusal.field }, "object replaced");
     if (why !== undefined) return why;
   }
@@ -93,7 +94,6 @@ interface Access {
 interface Found extends Replacement {
   readonly resource: Resource<KubeObject>;
   readonly live: KubeObject;
-  readonly desired: KubeObject;
 }
 
 /** Undefined: it is gone already. A text: why it is not deleted. */
@@ -111,7 +111,7 @@ async function find(access: Access, object: Replacement): Promise<Found | string
     if (live === undefined) return undefined;
     if (!isMarked(live, release)) return `${text} does not belong to the release`;
     await checkCreation(access, resource, desired);
-    return { ...object, resource, live, desired };
+    return { ...object, resource, live };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     return `${text} was not deleted, because it could not be created again: ${failureOf(kind, thrown)}`;
@@ -134,28 +134,24 @@ async function checkCreation(
   }
 }
 
-async function replace(
+async function remove(
   { rest, clock, signal }: Access,
-  { resource, live, desired, text, refusal }: Found,
+  { resource, live, text, refusal }: Found,
 ): Promise<string | undefined> {
-  const create = async () => {
-    const options = { fieldManager: helmFieldManager, signal };
-    await rest.create(resource, desired, options);
-  };
   try {
-    const isCreated = await recreateObject(
+    const isGone = await deleteObject(
       rest,
       {
-        ...{ resource, live, create },
+        ...{ resource, live },
         propagation: refusal.object.kind === "StatefulSet" ? "Orphan" : "Background",
         wait: { clock, limitMs: deletionLimitMs },
       },
       signal,
     );
-    return isCreated ? undefined : `${text} is being deleted, and finalizers keep it`;
+    return isGone ? undefined : `${text} is being deleted, and finalizers keep it`;
   } catch (thrown) {
     if (signal.aborted) throw thrown;
-    return `${text} could not be replaced: ${failureOf(refusal.object.kind, thrown)}`;
+    return `${text} could not be deleted: ${failureOf(refusal.object.kind, thrown)}`;
   }
 }
 

@@ -1,3 +1,4 @@
+export { deleteObject } from "./delete-object.ts";
 export { changedFields, type DriftText, describeDrift } from "./describe-drift.ts";
 export { desiredObject } from "./desired-object.ts";
 export type { DriftEvent, ObjectDrift } from "./drift.ts";
@@ -6,5 +7,4 @@ export {
   type DriftInput,
   type DriftTracker,
 } from "./drift-tracker.ts";
-export { recreateObject } from "./recreate-object.ts";
 export type { ReleaseDrift } from "./release-drift.ts";

@@ -10,11 +10,11 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { helmFieldManager } from "../helm/index.ts";
 import { changedObject, foreignFields } from "./compare-objects.ts";
 import { isDeletedWhenEnded } from "./controller-fields.ts";
+import { deleteObject } from "./delete-object.ts";
 import { withLiveValues } from "./desired-object.ts";
 import type { DriftObject, ObjectComparison, ObjectDrift } from "./drift.ts";
 import { type IgnoreRule, ignoredPointers } from "./ignore-rules.ts";
 import { mergePatchOf } from "./merge-patch.ts";
-import { recreateObject } from "./recreate-object.ts";
 
 export interface ComparedObject {
   readonly object: DriftObject;
@@ -210,7 +210,8 @@ async function correctOnce(
   if (isForced && live?.metadata.uid !== undefined) {
     // With finalizers it stays for a while: it is created when it is gone.
     const create = () => apply(rest, resource, desired, { dryRun: false, signal });
-    await recreateObject(rest, { resource, live, create, propagation: "Background" }, signal);
+    if (await deleteObject(rest, { resource, live, propagation: "Background" }, signal))
+      await create();
     return drift;
   }
   // The API server says why.

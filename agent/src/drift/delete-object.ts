@@ -1,13 +1,12 @@
-/** Deletes an object that cannot be changed, and creates it again. */
+/** Deletes an object that cannot be changed, and waits until it is gone. */
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { type Clock, delay } from "@flotilla/shared/time";
 
-export interface Recreation {
+export interface Deletion {
   readonly resource: Resource<KubeObject>;
   /** As it is; another object of the name stays. */
   readonly live: KubeObject;
-  readonly create: () => Promise<unknown>;
   /** A StatefulSet leaves its pods, and the new one takes them over. */
   readonly propagation: "Background" | "Orphan";
   /** How long the deletion may take, which finalizers delay; absent: it is not waited for. */
@@ -17,10 +16,10 @@ export interface Recreation {
 /** Between two looks at an object that is being deleted. */
 const lookMs = 200;
 
-/** Returns whether it was created: one with finalizers may stay for longer. `rest`: impersonated. Throws the API error. */
-export async function recreateObject(
+/** Returns whether it is gone: one with finalizers may stay for longer. `rest`: impersonated. Throws the API error. */
+export async function deleteObject(
   rest: KubeRest,
-  { resource, live, create, propagation, wait }: Recreation,
+  { resource, live, propagation, wait }: Deletion,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { uid } = live.metadata;
@@ -31,6 +30,5 @@ export async function recreateObject(
     if (wait === undefined || wait.clock.now() >= untilMs) return false;
     await delay(wait.clock, lookMs, signal);
   }
-  await create();
   return true;
 }
