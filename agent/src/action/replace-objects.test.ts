@@ -143,18 +143,6 @@ test("nothing is deleted that could not be created again", async () => {
   assert.deepEqual(server.writes, []);
 });
 
-test("an address that the object itself has is no reason to keep it", async () => {
-  const taken =
-    "Service is invalid: spec.clusterIPs: Invalid value: provided IP is already allocated";
-  const { server, run } = setUp({
-    dryRun: new KubeStatusError(taken, { status: 422, reason: "Invalid" }),
-  });
-  server.put(configMaps, config("a", { version: "1" }));
-
-  assert.equal(await run(["a"]), undefined);
-  assert.deepEqual(server.writes, ["delete configmaps shop/a"]);
-});
-
 test("nothing is deleted by a record that somebody has changed", async () => {
   const { server, run } = setUp({ isTampered: true });
   server.put(configMaps, config("a", { version: "1" }));

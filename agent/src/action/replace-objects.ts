@@ -23,6 +23,7 @@ import type { ReadRecords } from "../record/index.ts";
 import { isUnchanged } from "./in-sync.ts";
 import { planReplacement, type Replacement } from "./replacement-plan.ts";
 import type { RevisionInputs } from "./revision.ts";
+import { withoutAllocations } from "./service-allocations.ts";
 
 export interface ReplaceDeps {
   readonly stored: Pick<StoredReleases, "read">;
@@ -125,13 +126,11 @@ async function checkCreation(
   desired: KubeObject,
 ): Promise<void> {
   const { name: _, ...metadata } = desired.metadata;
-  const copy = { ...desired, metadata: { ...metadata, name: "flotilla-check" } };
-  try {
-    await rest.create(resource, copy, { dryRun: true, fieldManager: helmFieldManager, signal });
-  } catch (thrown) {
-    // Addresses and ports that the object itself has are in use by it.
-    if (!/already allocated/.test(messageOf(thrown))) throw thrown;
-  }
+  const copy = {
+    ...withoutAllocations(desired),
+    metadata: { ...metadata, name: "flotilla-check" },
+  };
+  await rest.create(resource, copy, { dryRun: true, fieldManager: helmFieldManager, signal });
 }
 
 async function remove(
