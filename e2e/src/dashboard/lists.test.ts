@@ -105,6 +105,8 @@ describe("a list", async () => {
       await page.keyboard.press("Enter");
     };
     await page.goto(`${address}/apps`);
+    // The page answers keys once it is shown.
+    await waitForNames(page, ["broken", "api", "new", "old"]);
     await choose("apps not accepted", /^Apps: Not accepted 1/);
     await waitForNames(page, ["broken"]);
     await choose("team=sales", /^Apps: team=sales 2/);

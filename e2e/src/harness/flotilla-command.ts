@@ -1,6 +1,5 @@
 /** The `flotilla` command as a user runs it: a process of its own, in a folder and a home of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,6 +9,9 @@ import { type TestScope, testDir } from "@flotilla/local/testing";
 import { createChangeSignal } from "./change-signal.ts";
 
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
+
+/** Less than the time of a test, so that it fails with what the command printed. */
+const timeoutMs = 170_000;
 
 export interface CommandEnd {
   /** Null when a signal ended it. */
@@ -23,6 +25,7 @@ export interface RunningCommand {
   readonly pid: number;
   /** Resolves when standard output has this text. */
   printed(part: string): Promise<void>;
+  /** Rejects, with what it printed, when it does not end in time. */
   readonly ended: Promise<CommandEnd>;
 }
 
@@ -56,19 +59,20 @@ export async function commandsIn(scope: TestScope): Promise<Commands> {
     const { pid } = child;
     if (pid === undefined) throw new Error("flotilla could not be started");
     let stdout = "";
-    const signal = createChangeSignal(() => [stdout], 180_000);
+    const signal = createChangeSignal(() => [stdout], timeoutMs);
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       stdout += chunk;
       signal.changed();
     });
     const stderr = text(child.stderr);
-    const ended = once(child, "close").then(
-      async ([code]): Promise<CommandEnd> => ({
-        code: typeof code === "number" ? code : null,
-        stdout,
-        stderr: await stderr,
-      }),
-    );
+    let end: CommandEnd | undefined;
+    child.once("close", async (code) => {
+      end = { code, stdout, stderr: await stderr };
+      signal.changed();
+    });
+    const ended = signal.found(() => end, `the end of flotilla ${args.join(" ")}`);
+    // A command that was killed after its test is nobody's error.
+    ended.catch(() => undefined);
     return {
       child,
       pid,

@@ -17,7 +17,7 @@ import type { ControlPlaneSpec, ControlPlaneTool } from "./control-plane.ts";
 
 export interface Parts {
   readonly list: readonly RunningProcess[];
-  /** With `prepare`, which runs before each start, the part is started again when it ends by itself. */
+  /** With `prepare`, which runs before each start, the part is started again when it crashes. */
   start(
     tool: ControlPlaneTool,
     args: readonly string[],
@@ -41,6 +41,12 @@ const layerOf: Readonly<Record<ControlPlaneTool, number>> = {
 const stopGraceMs = 5_000;
 
 const maxStartsAgain = 5;
+
+/**
+ * How the runtime of Go ends a program that it cannot go on with. Whoever ends a part on purpose, such as `flotilla down` in another
+ * terminal, sends a signal.
+ */
+const crashCode = 2;
 
 export function createParts(spec: ControlPlaneSpec): Parts {
   const list: RunningProcess[] = [];
@@ -79,11 +85,11 @@ export function createParts(spec: ControlPlaneSpec): Parts {
     );
   }
 
-  /** Starts the part at this place again when it ends by itself. Resolves when it has ended for good. */
+  /** Starts the part at this place again when it crashes. Resolves when it has ended for good. */
   async function keepRunning(at: number, start: () => Promise<RunningProcess>): Promise<void> {
     for (let again = 0; again < maxStartsAgain; again++) {
-      await list[at]?.exited;
-      if (stopping()) return;
+      const exit = await list[at]?.exited;
+      if (stopping() || exit?.code !== crashCode) return;
       const running = await start();
       await store(at, running);
       if (stopping()) await running.stop({ graceMs: stopGraceMs });

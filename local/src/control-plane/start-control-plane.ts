@@ -125,7 +125,7 @@ async function startParts(
       mode: 0o600,
     });
     await parts.start("kube-scheduler", schedulerArguments(schedulerConfig));
-    // It holds nothing and sometimes ends by itself: kwok v0.8.0 prepares each kind of stage at its first object, without a
+    // It holds nothing and sometimes crashes: kwok v0.8.0 prepares each kind of stage at its first object, without a
     // lock around what all kinds share ("concurrent map writes" in easycel), and ends when two come at once.
     await parts.start("kwok", kwokArguments(kubeconfigs.kwok, kwokConfigFile()), () =>
       releaseNode(server, pki),
