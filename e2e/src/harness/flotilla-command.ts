@@ -1,5 +1,6 @@
 /** The `flotilla` command as a user runs it: a process of its own, in a folder and a home of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -66,8 +67,8 @@ export async function commandsIn(scope: TestScope): Promise<Commands> {
     });
     const stderr = text(child.stderr);
     let end: CommandEnd | undefined;
-    child.once("close", async (code) => {
-      end = { code, stdout, stderr: await stderr };
+    void once(child, "close").then(async ([code]) => {
+      end = { code: typeof code === "number" ? code : null, stdout, stderr: await stderr };
       signal.changed();
     });
     const ended = signal.found(() => end, `the end of flotilla ${args.join(" ")}`);

@@ -21,8 +21,9 @@ for (const { script, why, starts } of [
       >,
     });
     let prepared = 0;
-    await parts.start("kwok", ["-c", script], async () => {
+    await parts.start("kwok", ["-c", script], () => {
       prepared++;
+      return Promise.resolve();
     });
 
     // Until it has ended for good.
