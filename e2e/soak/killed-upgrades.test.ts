@@ -14,6 +14,8 @@ import { releaseRecords } from "../src/harness/releases.ts";
 
 const seed = Number(process.env["FLOTILLA_FAULTS_SEED"] ?? Math.floor(Math.random() * 2 ** 31));
 const kills = Number(process.env["FLOTILLA_KILLS"] ?? 50);
+/** Each ends by itself with its round; this is for all, on cores that others use, too. */
+const timeoutMs = kills * 10_000;
 /** From the change of the HelmOp: longer than the upgrade, its tests and their report take. */
 const longestMs = 1_200;
 
@@ -68,7 +70,9 @@ function specOf(round: number): HelmOp["spec"] {
   };
 }
 
-test(`an upgrade is completed after a kill of the agent at each of ${kills} points (seed ${seed})`, async () => {
+test(`an upgrade is completed after a kill of the agent at each of ${kills} points (seed ${seed})`, {
+  timeout: timeoutMs,
+}, async () => {
   await workspace.createHelmOp("app", specOf(0));
   await workspace.waitUntilReady("app", versions[0], 1);
   for (let round = 1; round <= kills; round += 1) {

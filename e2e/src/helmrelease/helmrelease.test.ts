@@ -1,5 +1,6 @@
 /** HelmReleases on the hub's own cluster, as Flux has them. All tests share a fleet. */
 import assert from "node:assert/strict";
+import { gunzipSync } from "node:zlib";
 import { fluxFinalizer } from "@flotilla/shared/api/names";
 import { helmCharts, helmRepositories } from "@flotilla/shared/flux";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
@@ -56,7 +57,7 @@ test("its values come from ConfigMaps and Secrets of its namespace, in Flux's or
   });
   await hub.create(secrets, {
     metadata: { namespace: "apps", name: "password" },
-    stringData: { word: "from the Secret" },
+    stringData: { word: "from the Secret", salaries: "of everybody" },
   });
   await releases.create(ref, {
     ...chartOf("app"),
@@ -107,6 +108,19 @@ test("its values come from ConfigMaps and Secrets of its namespace, in Flux's or
   assert.equal(
     currentCondition(await releases.ready(ref, "1.0.0"), "Ready")?.reason,
     "UpgradeSucceeded",
+  );
+  // The rest of the Secret never left the hub.
+  const { items } = await local.client.list(secrets, {
+    labelSelector: "flotilla.dev/referenced-object=true",
+  });
+  const received = items.map(({ data }) =>
+    gunzipSync(Buffer.from(data?.["content"] ?? "", "base64")).toString(),
+  );
+  const asSent = (text: string) => Buffer.from(text).toString("base64");
+  assert.equal(received.filter((text) => text.includes(asSent("from the Secret"))).length, 1);
+  assert.deepEqual(
+    received.filter((text) => text.includes(asSent("of everybody"))),
+    [],
   );
 });
 

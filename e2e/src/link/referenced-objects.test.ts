@@ -35,11 +35,16 @@ async function rotate(name: string, texts: Readonly<Record<string, string>>): Pr
   await rest.patch(secrets, ref, { type: "merge", body: { data: encoded(texts) } });
 }
 
-async function passwordIn(object: ReferencedObject | undefined): Promise<string | undefined> {
+async function dataIn(object: ReferencedObject | undefined) {
   if (object?.packed === undefined) return undefined;
   const { digest: packedDigest, content } = object.packed;
   const { data } = await unpackReferencedObject(object, { digest: packedDigest, bytes: content });
-  return Buffer.from(data?.["password"] ?? "", "base64").toString();
+  return data;
+}
+
+async function passwordIn(object: ReferencedObject | undefined): Promise<string | undefined> {
+  const password = (await dataIn(object))?.["password"];
+  return password === undefined ? undefined : Buffer.from(password, "base64").toString();
 }
 
 const namesOf = (agent: InProcessAgent) =>
@@ -84,6 +89,31 @@ describe("an agent", () => {
     assert.equal(agent.assigned.length, 1);
     assert.deepEqual(other.receivedObjects, []);
     await Promise.all([agent.stop(), other.stop()]);
+  });
+
+  test("gets the keys that its deployments use, whatever else is in the Secret", async () => {
+    const texts = { password: "one", salaries: "secret", other: "o" };
+    await createSecret("payroll", texts);
+    const agent = await startEnrolledAgent(rest, hub, token, "keys");
+    const deployments = deploymentsOf(rest, "keys");
+    await deployments.create("web", sha256("1"), {}, ["Secret/payroll#password"]);
+    await agent.until(() => agent.receivedObjects.length === 1, "the password");
+
+    await rotate("payroll", { ...texts, salaries: "higher" });
+    await rotate("payroll", { ...texts, password: "two" });
+    await agent.until(() => agent.receivedObjects.length === 2, "the rotated password");
+    await deployments.create("more", sha256("1"), {}, ["Secret/payroll#other,nothing"]);
+    await agent.until(() => agent.receivedObjects.length === 3, "what the second one uses");
+    await deployments.delete("more");
+    await agent.until(() => agent.receivedObjects.length === 4, "the password alone");
+
+    assert.deepEqual(await Promise.all(agent.receivedObjects.map(dataIn)), [
+      encoded({ password: "one" }),
+      encoded({ password: "two" }),
+      encoded({ password: "two", other: "o" }),
+      encoded({ password: "two" }),
+    ]);
+    await agent.stop();
   });
 
   test("is sent missing, deleted and restored objects", async () => {

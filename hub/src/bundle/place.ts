@@ -11,7 +11,7 @@ import {
 import { deploymentName } from "@flotilla/shared/api/names";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
-import { referencedObjectsOf } from "@flotilla/shared/referenced";
+import { formatUsed, usedBy } from "@flotilla/shared/referenced";
 import {
   archiveDigest,
   describePin,
@@ -177,7 +177,7 @@ async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Pro
   });
   return {
     ...(await pack(content)),
-    referencedObjects: referencedObjectsOf(content),
+    referencedObjects: formatUsed(usedBy(content)),
     isSuspended: options.suspend === true,
     ...((isUnbound(pin) || (archiveDigest(pin) === undefined && !isTreePin(pin))) && {
       unchecked: describePin(pin),

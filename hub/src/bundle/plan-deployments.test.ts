@@ -129,6 +129,23 @@ describe("the deployments of a Bundle", () => {
     assert.deepEqual(waiting?.spec.referencedObjects, ["ConfigMap/b", "Secret/a"]);
   });
 
+  test("keep the keys that the running content uses beside those of the next one, and a whole object whole", () => {
+    const running = ["Secret/a#one", "Secret/b#one", "Secret/c"];
+    const next = ["Secret/a#two", "Secret/b", "Secret/c#two"];
+    const [created] = planDeployments(
+      bundle,
+      [placed(aCluster("paris"), digestA, running)],
+      [],
+    ).create;
+    assert.ok(created !== undefined);
+    const placement = placed(aCluster("paris"), digestB, next);
+
+    const [waiting] = planDeployments(aBundle({ paused: true }), [placement], [created]).replace;
+
+    assert.deepEqual(created.spec.referencedObjects, running);
+    assert.deepEqual(waiting?.spec.referencedObjects, ["Secret/a#one,two", "Secret/b", "Secret/c"]);
+  });
+
   test("get the Bundle's labels when these change", () => {
     const renamed = aBundle({}, { labels: { ...bundle.metadata.labels, team: "b" } });
 

@@ -13,6 +13,7 @@ import {
   resetRequestAnnotation,
 } from "@flotilla/shared/api/names";
 import { keyOf } from "@flotilla/shared/kube/objects";
+import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import type { DeploymentSigner } from "../content/index.ts";
@@ -142,7 +143,8 @@ function specFor(
   const promoted = isHeld ? (current?.deploymentID ?? "") : placement.deploymentId;
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
-  const referencedObjects = union(placement.referencedObjects, outgoing);
+  const used = [placement.referencedObjects, outgoing].flatMap((each) => [...parseUsed(each)]);
+  const referencedObjects = formatUsed(addUsed(used));
   return {
     deploymentID: promoted,
     stagedDeploymentID: placement.deploymentId,
@@ -191,10 +193,6 @@ function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
 const longestToken = 256;
 
 /** Sorted, each once. */
-function union(some: readonly string[], others: readonly string[]): readonly string[] {
-  return some.length + others.length === 0 ? [] : [...new Set([...some, ...others])].toSorted();
-}
-
 function labelsFor(common: Labels, cluster: Cluster): Record<string, string> {
   return {
     ...common,

@@ -20,6 +20,7 @@ export {
   bySourceReport,
   contentsReferredBy,
   referencedObjectsOf,
+  usedObjectsOf,
 } from "./indexes.ts";
 export {
   bundleKeyOf,

@@ -2,6 +2,7 @@
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
 import type { Secret } from "@flotilla/shared/kube/objects";
+import { parseUsed, type UsedObjects } from "@flotilla/shared/referenced";
 import { bundleKeyOf, clusterNamespaceFor, contentDigestOf } from "./keys.ts";
 
 /** BundleDeployments by the key of their Bundle. */
@@ -45,6 +46,17 @@ export function contentsReferredBy({ spec, status }: BundleDeployment): readonly
   ].filter((id) => id !== "");
 }
 
-export function referencedObjectsOf({ spec }: BundleDeployment): readonly string[] {
-  return spec.referencedObjects ?? [];
+// Objects of a store are replaced, never changed, and a change of one object asks about all deployments of a cluster.
+const usedObjects = new WeakMap<BundleDeployment["spec"], UsedObjects>();
+
+/** What a BundleDeployment uses of the objects that it refers to. */
+export function usedObjectsOf({ spec }: BundleDeployment): UsedObjects {
+  const known = usedObjects.get(spec) ?? parseUsed(spec.referencedObjects ?? []);
+  usedObjects.set(spec, known);
+  return known;
+}
+
+/** The objects that a BundleDeployment refers to. */
+export function referencedObjectsOf(deployment: BundleDeployment): readonly string[] {
+  return [...usedObjectsOf(deployment).keys()];
 }

@@ -4,14 +4,20 @@
  */
 import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto";
 import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
-import { digestClusterInfo, packClusterInfo } from "@flotilla/shared/referenced";
-import { referencedObjectsOf } from "../cache/index.ts";
+import {
+  addUsed,
+  digestClusterInfo,
+  packClusterInfo,
+  type UsedKeys,
+} from "@flotilla/shared/referenced";
+import { usedObjectsOf } from "../cache/index.ts";
 import type { DeploymentTrust } from "../content/index.ts";
 import {
   clusterInfoOf,
   planReferencedObject,
   planReferencedObjects,
   type ReferencedPlan,
+  type ReferencedSource,
   type References,
   type WorkspaceObject,
 } from "../referenced/index.ts";
@@ -33,7 +39,7 @@ export interface ReferencedObjects {
   /** What differs from the agent's inventory. */
   plan(): ReferencedPlan;
   /** The message about one object that is due now; `undefined` when the agent is up to date. */
-  next(ref: ObjectRef): HubMessage | undefined;
+  next(ref: ObjectRef): Promise<HubMessage | undefined>;
   nextClusterInfo(): Promise<HubMessage | undefined>;
 }
 
@@ -43,17 +49,21 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
   let { clusterInfoDigest } = deps;
 
   return {
-    plan: () => planReferencedObjects(deps.inventory, referencesOf(deps), sourceOf),
-    next(ref) {
+    plan: () =>
+      planReferencedObjects(deps.inventory, referencesOf(deps), (ref, used) =>
+        seenBy(sourceOf(ref), used),
+      ),
+    async next(ref) {
       const key = formatObjectRef(ref);
       const { kind, name } = ref;
       const source = sourceOf(ref);
       const { referenced, kept } = referencesOf(deps);
+      const used = referenced.get(key);
       const step = planReferencedObject(ref, {
         observed: inventory.get(key),
-        isReferenced: referenced.has(key),
+        used,
         isKept: kept.has(key),
-        source,
+        source: (keys) => seenBy(source, keys),
       });
       switch (step.kind) {
         case "nothing":
@@ -62,11 +72,11 @@ export function createReferencedObjects(deps: ReferencedObjectsDeps): Referenced
           inventory.delete(key);
           return { kind: "referencedObjectWithdrawal", object: { kind, name } };
         case "send": {
-          if (source.kind !== "present") {
+          if (source.kind !== "present" || used === undefined) {
             inventory.set(key, { kind, name });
             return { kind: "referencedObject", object: { kind, name } };
           }
-          const { digest, bytes: content } = source.packed;
+          const { digest, bytes: content } = await source.sent.pack(used);
           inventory.set(key, { kind, name, digest });
           return { kind: "referencedObject", object: { kind, name, packed: { digest, content } } };
         }
@@ -89,12 +99,17 @@ function referencesOf({
   deployments,
   trust,
 }: Pick<ReferencedObjectsDeps, "deployments" | "trust">): References {
-  const [referenced, kept] = [new Set<string>(), new Set<string>()];
+  const used: (readonly [ref: string, used: UsedKeys])[] = [];
+  const kept = new Set<string>();
   for (const deployment of deployments()) {
-    const keys = referencedObjectsOf(deployment);
-    if (keys.length === 0) continue;
-    const into = trust.isTrusted(deployment) ? referenced : kept;
-    for (const key of keys) into.add(key);
+    const objects = usedObjectsOf(deployment);
+    if (objects.size === 0) continue;
+    if (trust.isTrusted(deployment)) used.push(...objects);
+    else for (const ref of objects.keys()) kept.add(ref);
   }
-  return { referenced, kept };
+  return { referenced: addUsed(used), kept };
+}
+
+function seenBy(source: WorkspaceObject, used: UsedKeys): ReferencedSource {
+  return source.kind === "present" ? { kind: "present", digest: source.sent.digest(used) } : source;
 }

@@ -3,6 +3,7 @@ import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
 import { secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
+import { createSentObject } from "../referenced/index.ts";
 import type { Receiver } from "./receiver.ts";
 import { createReceiverSecrets } from "./tokens.ts";
 
@@ -21,9 +22,9 @@ async function tokens(type: string) {
     objects: {
       known: () =>
         Promise.resolve({
-          ...{ kind: "present", digest: "", resourceVersion: "1" },
-          packed: { digest: "", bytes: new Uint8Array() },
+          ...{ kind: "present", resourceVersion: "1" },
           object: { type, data },
+          sent: createSentObject({ type, data }),
         }),
     },
   });

@@ -3,6 +3,7 @@ export {
   planReferencedObject,
   planReferencedObjects,
   type ReferencedPlan,
+  type ReferencedSource,
   type References,
 } from "./plan.ts";
 export {
@@ -12,6 +13,7 @@ export {
   onHub,
   watchReferences,
 } from "./references.ts";
+export { createSentObject } from "./sent-object.ts";
 export { createWatchedObjects } from "./watch-objects.ts";
 export { isUsableByTenants, type WorkspaceObject } from "./workspace-object.ts";
 export { createWorkspaceObjects, type WorkspaceObjects } from "./workspace-objects.ts";

@@ -4,8 +4,9 @@ import { type BackoffLimits, backoffDelayMs } from "@flotilla/shared/concurrency
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { dropBulk } from "@flotilla/shared/kube/cache";
 import type { Log } from "@flotilla/shared/log";
-import { packReferencedObject, type ReferencedObjectData } from "@flotilla/shared/referenced";
+import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { Clock, Timer } from "@flotilla/shared/time";
+import { createSentObject } from "./sent-object.ts";
 import {
   isOwnObject,
   referencedObjectOf,
@@ -135,10 +136,9 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
     const object = referencedObjectOf(dropBulk(found));
     const sent =
       kind === "Secret" && deps.project !== undefined ? await deps.project(object) : { object };
-    const packed = await packReferencedObject(sent.object);
     const { resourceVersion = "" } = found.metadata;
     return {
-      known: { kind: "present", digest: packed.digest, resourceVersion, packed, object },
+      known: { kind: "present", resourceVersion, object, sent: createSentObject(sent.object) },
       renewInMs: sent.renewInMs,
     };
   }
@@ -217,6 +217,7 @@ function fail(entry: Entry, failure: Error): void {
 }
 
 function isSame(a: WorkspaceObject, b: WorkspaceObject): boolean {
-  if (a.kind === "present" && b.kind === "present") return a.digest === b.digest;
+  if (a.kind === "present" && b.kind === "present")
+    return a.sent.digest("whole") === b.sent.digest("whole");
   return a.kind === b.kind;
 }

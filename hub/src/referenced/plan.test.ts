@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ObservedObject } from "@flotilla/proto";
 import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
+import { parseUsed } from "@flotilla/shared/referenced";
 import fc from "fast-check";
 import { describe, test } from "vitest";
 import {
@@ -60,7 +61,14 @@ describe("one referenced object", () => {
   ];
   for (const [what, observed, isReferenced, source, step] of cases)
     test(what, () =>
-      assert.deepEqual(planReferencedObject(ref, { observed, isReferenced, source }), step),
+      assert.deepEqual(
+        planReferencedObject(ref, {
+          observed,
+          used: isReferenced ? "whole" : undefined,
+          source: () => source,
+        }),
+        step,
+      ),
     );
 });
 
@@ -68,7 +76,7 @@ describe("an object that only a deployment without a signature refers to", () =>
   for (const observed of [neverSent, sentAbsent, current, old])
     for (const source of [present, absent, unknown])
       test(`is neither sent nor withdrawn: ${JSON.stringify({ observed, source })}`, () => {
-        const view = { observed, isReferenced: false, isKept: true, source };
+        const view = { observed, used: undefined, isKept: true, source: () => source };
         assert.deepEqual(planReferencedObject(ref, view), nothing);
       });
 });
@@ -82,10 +90,11 @@ describe("the plan for an agent that connects", () => {
       { kind: "Secret", name: "kept", digest: "sha256:0" },
     ];
     const kept = new Set(["Secret/kept", "Secret/never-sent"]);
-    const named = new Set(["Secret/same", "Secret/old", "ConfigMap/new", "nonsense"]);
+    const named = ["Secret/same", "Secret/old", "ConfigMap/new", "nonsense"];
+    const referenced = parseUsed(named);
 
     assert.deepEqual(
-      planReferencedObjects(inventory, { referenced: named, kept }, () => present),
+      planReferencedObjects(inventory, { referenced, kept }, () => present),
       {
         send: [
           { kind: "ConfigMap", name: "new" },
@@ -106,14 +115,12 @@ describe("the plan for an agent that connects", () => {
         source,
         (inventoryKeys, names, known) => {
           const inventory = inventoryKeys.flatMap((key) => parseObjectRef(key) ?? []);
-          const named = new Set(names);
-
-          const references = { referenced: named, kept: new Set<string>() };
+          const references = { referenced: parseUsed(names), kept: new Set<string>() };
           const { withdraw: withdrawn } = planReferencedObjects(inventory, references, () => known);
 
           assert.deepEqual(
             withdrawn.map(formatObjectRef),
-            inventoryKeys.filter((key) => !named.has(key)).toSorted(),
+            inventoryKeys.filter((key) => !names.includes(key)).toSorted(),
           );
         },
       ),

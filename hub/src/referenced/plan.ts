@@ -1,12 +1,14 @@
 /** Which referenced objects to send an agent: its inventory, its deployments' references and the workspace compared. Pure. */
 import type { ObjectRef, ObservedObject } from "@flotilla/proto";
 import { formatObjectRef, parseObjectRef } from "@flotilla/shared/api";
+import type { UsedKeys, UsedObjects } from "@flotilla/shared/referenced";
 
 /** The cached state of an object of the workspace. */
 export type ReferencedSource =
   /** Not read yet. */
   | { readonly kind: "unknown" }
   | { readonly kind: "absent" }
+  /** `digest`: of what is used of it. */
   | { readonly kind: "present"; readonly digest: string };
 
 export type ReferencedStep =
@@ -18,16 +20,16 @@ export type ReferencedStep =
 export interface ReferencedView {
   /** What the agent has, as far as the hub knows; undefined: nothing was sent yet. */
   readonly observed: Pick<ObservedObject, "digest"> | undefined;
-  /** Whether a BundleDeployment of the cluster refers to it, also one that is being deleted. */
-  readonly isReferenced: boolean;
+  /** What the BundleDeployments of the cluster use of it, also those that are being deleted; undefined: none refers to it. */
+  readonly used: UsedKeys | undefined;
   /** Whether a deployment that the hub has not signed refers to it: what the agent has stays, and is not sent again. */
   readonly isKept?: boolean;
-  readonly source: ReferencedSource;
+  readonly source: (used: UsedKeys) => ReferencedSource;
 }
 
 /** The references of a cluster's deployments. */
 export interface References {
-  readonly referenced: ReadonlySet<string>;
+  readonly referenced: UsedObjects;
   /** By deployments that the hub has not signed. */
   readonly kept: ReadonlySet<string>;
 }
@@ -44,19 +46,21 @@ const nothing: ReferencedStep = { kind: "nothing" };
 export function planReferencedObjects(
   inventory: readonly ObservedObject[],
   { referenced, kept }: References,
-  sourceOf: (ref: ObjectRef) => ReferencedSource,
+  sourceOf: (ref: ObjectRef, used: UsedKeys) => ReferencedSource,
 ): ReferencedPlan {
   const observed = new Map(inventory.map((each) => [formatObjectRef(each), each]));
-  const steps = [...new Set([...referenced, ...observed.keys()])].toSorted().flatMap((key) => {
-    const ref = parseObjectRef(key);
-    if (ref === undefined) return [];
-    return planReferencedObject(ref, {
-      observed: observed.get(key),
-      isReferenced: referenced.has(key),
-      isKept: kept.has(key),
-      source: sourceOf(ref),
+  const steps = [...new Set([...referenced.keys(), ...observed.keys()])]
+    .toSorted()
+    .flatMap((key) => {
+      const ref = parseObjectRef(key);
+      if (ref === undefined) return [];
+      return planReferencedObject(ref, {
+        observed: observed.get(key),
+        used: referenced.get(key),
+        isKept: kept.has(key),
+        source: (used) => sourceOf(ref, used),
+      });
     });
-  });
   return {
     send: steps.flatMap((step) => (step.kind === "send" ? [step.ref] : [])),
     withdraw: steps.flatMap((step) => (step.kind === "withdraw" ? [step.ref] : [])),
@@ -66,9 +70,11 @@ export function planReferencedObjects(
 /** Withdraws what no deployment refers to. An object that the workspace does not have, or that is not read yet, is never withdrawn for that. */
 export function planReferencedObject(
   ref: ObjectRef,
-  { observed, isReferenced, isKept = false, source }: ReferencedView,
+  { observed, used, isKept = false, source: sourceOf }: ReferencedView,
 ): ReferencedStep {
-  if (!isReferenced) return observed === undefined || isKept ? nothing : { kind: "withdraw", ref };
+  if (used === undefined)
+    return observed === undefined || isKept ? nothing : { kind: "withdraw", ref };
+  const source = sourceOf(used);
   switch (source.kind) {
     case "unknown":
       return nothing;

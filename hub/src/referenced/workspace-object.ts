@@ -7,9 +7,9 @@ import {
   identitySecretName,
   registrationSecretType,
 } from "@flotilla/shared/api/names";
-import type { Packed } from "@flotilla/shared/content";
 import type { ConfigMap, Secret } from "@flotilla/shared/kube/objects";
 import type { ReferencedObjectData } from "@flotilla/shared/referenced";
+import type { SentObject } from "./sent-object.ts";
 
 /** The observed state of an object of a workspace. */
 export type WorkspaceObject =
@@ -18,10 +18,11 @@ export type WorkspaceObject =
   | { readonly kind: "absent" }
   | {
       readonly kind: "present";
-      readonly digest: string;
       readonly resourceVersion: string;
-      readonly packed: Packed;
+      /** As it is. */
       readonly object: ReferencedObjectData;
+      /** As agents get it. */
+      readonly sent: SentObject;
     };
 
 /** Either kind, as it is kept in memory. */
@@ -80,7 +81,7 @@ export function withoutContent({ metadata }: StoredObject): StoredObject {
   };
 }
 
-/** The part that is sent. */
+/** The part that may be sent. */
 export function referencedObjectOf({
   metadata,
   type,

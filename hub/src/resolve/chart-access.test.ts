@@ -5,7 +5,7 @@ import { KubeStatusError } from "@flotilla/shared/kube/client";
 import { silentLog } from "@flotilla/shared/log";
 import type { SourceLocation } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
-import type { WorkspaceObject } from "../referenced/index.ts";
+import { createSentObject, type WorkspaceObject } from "../referenced/index.ts";
 import { aHelmOp, workspace } from "../testing/index.ts";
 import { createChartAccess } from "./chart-access.ts";
 
@@ -44,14 +44,12 @@ function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
         const data = Object.fromEntries(
           Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]),
         );
-        const packed = { digest, bytes: new Uint8Array() };
         const resourceVersion = `v${versionOf(digest)}`;
         return Promise.resolve({
           kind: "present",
-          digest,
           resourceVersion,
-          packed,
           object: { data },
+          sent: createSentObject({ data }),
         });
       },
     },

@@ -24,6 +24,7 @@ import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/t
 import { Registry } from "prom-client";
 import { createContentStore } from "../content/index.ts";
 import { createControllers } from "../leader/run-controllers.ts";
+import { createSentObject } from "../referenced/sent-object.ts";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 import type { WorkspaceListener } from "../referenced/workspace-objects.ts";
 import { createPinSigner } from "../resolve/index.ts";
@@ -71,13 +72,11 @@ export function createTestLeader(resolver: Resolver): TestLeader {
         Buffer.from(text).toString("base64"),
       ]),
     );
-    const digest = String(found.version);
     return Promise.resolve({
       kind: "present",
-      digest,
-      resourceVersion: digest,
-      packed: { digest, bytes: new Uint8Array() },
+      resourceVersion: String(found.version),
       object: { data },
+      sent: createSentObject({ data }),
     });
   }
 

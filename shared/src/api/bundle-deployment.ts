@@ -49,7 +49,7 @@ const bundleDeploymentSpecSchema = fields({
     "Equal to `requestedAt`: what others have changed in the objects of the release is changed back once, also where drift is only reported.",
   ),
   referencedObjects: list(
-    "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`; the hub sends them to the agent if it wrote them itself: the annotation `flotilla.dev/signature` is its signature.",
+    "The Secrets and ConfigMaps of the Bundle's namespace that the deployment refers to, as `Secret/NAME` and `ConfigMap/NAME`, or as `Secret/NAME#KEY,KEY` when it uses these keys alone; the hub sends them to the agent if it wrote them itself: the annotation `flotilla.dev/signature` is its signature.",
   ),
 });
 

@@ -12,6 +12,12 @@ import {
   unpack,
 } from "../content/index.ts";
 import { AppError, defineErrors, messageOf } from "../errors/index.ts";
+import {
+  accessSecretKeys,
+  certificateKeys,
+  proxyKeys,
+  sourceSecretKeys,
+} from "../source/credentials/index.ts";
 
 export const referencedObjectErrors = defineErrors({
   REFERENCED_OBJECT_INVALID: {
@@ -36,30 +42,92 @@ const objectDataSchema = z.object({
   annotations: textsSchema.optional(),
 });
 
-/** The part of an object that is sent to agents, and that its downstream copies have. */
+/** The part of an object that may be sent to agents, and that its downstream copies have. */
 export type ReferencedObjectData = Readonly<z.infer<typeof objectDataSchema>>;
 
-/** The objects that a content refers to, as in `BundleDeployment.spec.referencedObjects`: sorted, without duplicates. */
-export function referencedObjectsOf({
+/** What is used of one object: keys of its data, sorted, or the object with its labels and annotations. */
+export type UsedKeys = "whole" | readonly string[];
+
+/** What is used of each object, by its reference (`Secret/NAME`). */
+export type UsedObjects = ReadonlyMap<string, UsedKeys>;
+
+/** The references of a content, each once. */
+export function referencedObjectsOf(content: DeploymentContent): readonly string[] {
+  return [...usedBy(content).keys()];
+}
+
+export function usedBy(content: DeploymentContent): UsedObjects {
+  return addUsed(usesOf(content).map(([ref, used]) => [formatObjectRef(ref), used]));
+}
+
+/** Of several uses of one object all that any of them needs. */
+export function addUsed(uses: Iterable<readonly [ref: string, used: UsedKeys]>): UsedObjects {
+  const all = new Map<string, UsedKeys>();
+  for (const [ref, used] of uses) {
+    const before = all.get(ref) ?? [];
+    const isWhole = used === "whole" || before === "whole";
+    all.set(ref, isWhole ? "whole" : [...new Set([...before, ...used])].toSorted());
+  }
+  return all;
+}
+
+/** As in `BundleDeployment.spec.referencedObjects`, sorted. */
+export function formatUsed(objects: UsedObjects): readonly string[] {
+  return [...objects]
+    .map(([ref, used]) =>
+      used === "whole" ? escaped(ref) : `${escaped(ref)}#${used.map(escaped).join(",")}`,
+    )
+    .toSorted();
+}
+
+/** The inverse of `formatUsed`. */
+export function parseUsed(texts: readonly string[]): UsedObjects {
+  return addUsed(
+    texts.map((text) => {
+      const [ref = "", keys] = text.split("#", 2);
+      const used = keys?.split(",").filter((key) => key !== "");
+      return [unescaped(ref), used?.map(unescaped) ?? "whole"];
+    }),
+  );
+}
+
+/** No object has such a name or such a key, but whoever refers to one must not be given another. */
+function escaped(text: string): string {
+  return text.replaceAll("#", "%23").replaceAll(",", "%2C");
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("%23", "#").replaceAll("%2C", ",");
+}
+
+function usesOf({
   access,
   copies = [],
   hubValues = [],
-}: DeploymentContent): readonly string[] {
+}: DeploymentContent): readonly (readonly [ref: ObjectRef, used: UsedKeys])[] {
   const sources = [
     ...(access.source === undefined ? [] : [access.source]),
     ...(access.included ?? []),
     ...(access.dependencies ?? []),
   ];
-  const secrets = [
-    access.secret,
-    ...sources.flatMap(({ secret, certSecret, proxySecret }) => [secret, certSecret, proxySecret]),
-  ].filter((name) => name !== undefined);
-  const refs: readonly ObjectRef[] = [
-    ...secrets.map((name) => ({ kind: "Secret" as const, name })),
-    ...copies,
-    ...hubValues,
+  const secrets: readonly (readonly [name: string | undefined, keys: readonly string[]])[] = [
+    [access.secret, accessSecretKeys],
+    ...sources.flatMap(({ kind, url = "", secret, certSecret, proxySecret }) => {
+      const hasCertSecret = certSecret !== undefined;
+      return [
+        [secret, sourceSecretKeys(kind, url, { hasCertSecret })],
+        [certSecret, certificateKeys],
+        [proxySecret, proxyKeys],
+      ] as const;
+    }),
   ];
-  return [...new Set(refs.map(formatObjectRef))].toSorted();
+  return [
+    ...secrets.flatMap(([name, keys]) =>
+      name === undefined ? [] : [[{ kind: "Secret", name }, keys] as const],
+    ),
+    ...copies.map((ref) => [ref, "whole"] as const),
+    ...hubValues.map((source) => [source, [source.key]] as const),
+  ];
 }
 
 export async function packReferencedObject(object: ReferencedObjectData): Promise<Packed> {

@@ -23,6 +23,13 @@ export interface AccessSecretOptions {
   readonly caBundle?: string | undefined;
 }
 
+/** The keys of the Secret that are used. */
+export const accessSecretKeys: readonly string[] = [
+  ...["username", "password", "bearerToken", ".dockerconfigjson"],
+  ...["cacerts", "ca.crt", "tls.crt", "tls.key"],
+  ...["insecureSkipVerify", "basicHTTP"],
+];
+
 const pemCertificate = "-----BEGIN CERTIFICATE-----";
 
 /** Settings without credentials for `undefined`. Errors name keys and never have any of the content. */
@@ -30,7 +37,7 @@ export function accessSettingsFromSecret(
   secret: SecretData | undefined,
   { source, insecureSkipVerify, caBundle }: AccessSecretOptions,
 ): AccessSettings | AppError {
-  const data = textsOf(secret);
+  const data = textsOf(secret, accessSecretKeys);
   const credentials = credentialsOf(data, source);
   if (credentials instanceof AppError) return credentials;
   const certificate = clientCertificateOf(data);

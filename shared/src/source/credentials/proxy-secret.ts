@@ -5,6 +5,9 @@ import { given, halfPair, invalidSecret, type Texts, unescaped } from "./secret-
 
 const maxAddressLength = 2048;
 
+/** The keys that are used. */
+export const proxyKeys: readonly string[] = ["address", "username", "password"];
+
 export function proxyOf(data: Texts): ProxyAccess | AppError {
   const { address = "" } = data;
   if (address.trim() === "")

@@ -9,12 +9,14 @@ export interface SecretData {
 
 export type Texts = Readonly<Record<string, string | undefined>>;
 
-export function textsOf(secret: SecretData | undefined): Texts {
+/** Of these keys alone: what is read is what agents are sent. */
+export function textsOf(secret: SecretData | undefined, keys: readonly string[]): Texts {
+  const data = secret?.data ?? {};
   return Object.fromEntries(
-    Object.entries(secret?.data ?? {}).map(([key, text]) => [
-      key,
-      Buffer.from(text, "base64").toString(),
-    ]),
+    keys.flatMap((key) => {
+      const text = Object.hasOwn(data, key) ? data[key] : undefined;
+      return text === undefined ? [] : [[key, Buffer.from(text, "base64").toString()]];
+    }),
   );
 }
 

@@ -5,7 +5,7 @@
 import { AppError, unreachable } from "../../errors/index.ts";
 import { type AccessSettings, chartErrors } from "../index.ts";
 import { dockerCredentials } from "./docker-config.ts";
-import { proxyOf } from "./proxy-secret.ts";
+import { proxyKeys, proxyOf } from "./proxy-secret.ts";
 import {
   given,
   halfPair,
@@ -15,7 +15,7 @@ import {
   textsOf,
   unescaped,
 } from "./secret-texts.ts";
-import { certificatesOf } from "./tls-secret.ts";
+import { certificateKeys, certificatesOf } from "./tls-secret.ts";
 
 export type SourceKind = "HelmRepository" | "OCIRepository" | "GitRepository" | "Bucket";
 
@@ -41,15 +41,20 @@ export function accessFromSourceSecrets(
   { secret, certSecret, proxySecret }: SourceSecrets,
   options: SourceAccessOptions,
 ): AccessSettings | AppError {
-  const data = secret && textsOf(secret);
+  const keys = sourceSecretKeys(kind, options.url, { hasCertSecret: certSecret !== undefined });
+  const data = secret && textsOf(secret, [...keys, ...refusedKeys]);
   const refused = providerProblem(kind, data, options);
   if (refused !== undefined) return refused;
   const credentials =
     data === undefined ? withoutSecret(kind, options) : credentialsOf(kind, data, options);
   if (credentials instanceof AppError) return credentials;
-  const certificates = certificatesFrom(kind, data, certSecret && textsOf(certSecret));
+  const certificates = certificatesFrom(
+    kind,
+    data,
+    certSecret && textsOf(certSecret, certificateKeys),
+  );
   if (certificates instanceof AppError) return certificates;
-  const proxy = proxySecret && proxyOf(textsOf(proxySecret));
+  const proxy = proxySecret && proxyOf(textsOf(proxySecret, proxyKeys));
   if (proxy instanceof AppError) return proxy;
   return {
     secretField: "spec.secretRef",
@@ -60,6 +65,31 @@ export function accessFromSourceSecrets(
     ...(kind === "HelmRepository" && options.passCredentials === true && { passCredentials: true }),
   };
 }
+
+/** The keys of the Secret of `secretRef` that are used. */
+export function sourceSecretKeys(
+  kind: SourceKind,
+  url: string,
+  { hasCertSecret }: { readonly hasCertSecret: boolean },
+): readonly string[] {
+  const beside = hasCertSecret ? [] : certificateKeys;
+  switch (kind) {
+    case "HelmRepository":
+      return [...basicKeys, ...(isOci(kind, url) ? [".dockerconfigjson"] : []), ...beside];
+    case "OCIRepository":
+      return [".dockerconfigjson"];
+    case "GitRepository":
+      return isSsh(url)
+        ? ["identity", "known_hosts", "password", ...beside]
+        : [...basicKeys, "bearerToken", ...beside];
+    case "Bucket":
+      return ["accesskey", "secretkey"];
+    default:
+      return unreachable(kind);
+  }
+}
+
+const basicKeys = ["username", "password"];
 
 function isOci(kind: SourceKind, url: string): boolean {
   return kind === "OCIRepository" || (kind === "HelmRepository" && /^oci:/i.test(url));
@@ -154,6 +184,9 @@ const githubAppKeys = [
   "githubAppInstallationOwner",
   "githubAppInstallationID",
 ];
+
+/** What their presence alone says is an error, so no agent needs them. */
+const refusedKeys = [...githubAppKeys, "serviceaccount"];
 
 function gitCredentials(
   data: Texts,

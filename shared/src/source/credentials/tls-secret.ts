@@ -5,6 +5,11 @@ import { given, halfPair, invalidSecret, type Texts } from "./secret-texts.ts";
 
 const pemCertificate = "-----BEGIN CERTIFICATE-----";
 
+/** The keys that are used. */
+export const certificateKeys: readonly string[] = [
+  ...["ca.crt", "caFile", "tls.crt", "tls.key", "certFile", "keyFile"],
+];
+
 /** Empty settings when the Secret has none of the keys. */
 export function certificatesOf(data: Texts): AccessSettings | AppError {
   const authority = authorityOf(data);
