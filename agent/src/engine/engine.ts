@@ -99,6 +99,7 @@ export function createEngine(deps: EngineDeps): Engine {
     ...{ assignments, readiness, releases, inventory: deps.inventory, drift: deps.drift },
     sources: deps.sources,
     outbox,
+    clock: deps.clock,
     onState: (name, state) => dependencies.setState(name, state),
   });
   const dependencies = createDependencyTracker({
@@ -199,6 +200,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const stop = deps.processes?.onSlow(setWorkers);
       for (const { owner } of assignments.list()) controller.enqueue(owner.name);
       await controller.run(signal, abort).finally(stop);
+      statuses.close();
     },
   };
 }

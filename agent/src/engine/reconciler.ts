@@ -8,7 +8,7 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
-import { type Clock, formatTime } from "@flotilla/shared/time";
+import type { Clock } from "@flotilla/shared/time";
 import type { DeployPass } from "../action/index.ts";
 import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
@@ -29,8 +29,8 @@ import {
   hasFailedBy,
   type Progress,
   resultUntilChange,
+  retried,
   retryDelayMs,
-  retryMessage,
   stopFailures,
   untilRepeatedMs,
 } from "./progress.ts";
@@ -183,13 +183,9 @@ function fail(
   }
   const retryAtMs = clock.now() + delayMs;
   own.failure = { ...failed, deploymentId, retryAtMs };
-  const message = retryMessage(thrown, retryAtMs);
   const { code, message: cause } = AppError.from(thrown);
-  own.result = {
-    ...{ kind: "failed", deploymentId, message, cause, code },
-    retryAt: formatTime(retryAtMs),
-  };
-  log.warn({ deployment: name, code, err: message }, "deployment failed");
+  own.result = { kind: "failed", deploymentId, code, ...retried(cause, retryAtMs) };
+  log.warn({ deployment: name, code, err: own.result.message }, "deployment failed");
   statuses.report(name);
   return requeueAfter(delayMs, "failed");
 }
@@ -215,9 +211,10 @@ async function deploy(
       return done();
     case "wait":
       if (deployed.why === "locked") {
-        const retryAt = formatTime(deployed.untilMs);
-        const message = `another Helm operation is in progress; retrying at ${retryAt}`;
-        own.result = { kind: "pending", message, retryAt };
+        own.result = {
+          kind: "pending",
+          ...retried("another Helm operation is in progress", deployed.untilMs),
+        };
         statuses.report(name);
       }
       return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
@@ -291,12 +288,8 @@ async function withdraw(
     const delayMs = delayAfter(clock, thrown, retryDelayMs(count));
     const retryAtMs = clock.now() + delayMs;
     own.failure = { deploymentId, count, retryAtMs };
-    own.result = {
-      kind: "withdrawing",
-      message: retryMessage(thrown, retryAtMs),
-      code: AppError.from(thrown).code,
-      retryAt: formatTime(retryAtMs),
-    };
+    const { code, message: cause } = AppError.from(thrown);
+    own.result = { kind: "withdrawing", code, ...retried(cause, retryAtMs) };
     statuses.report(name);
     return requeueAfter(delayMs, "failed");
   }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import type { InSync } from "../action/index.ts";
 import type { Readiness } from "../readiness/index.ts";
 import { testAssignment } from "../testing/index.ts";
+import { retried } from "./progress.ts";
 import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
@@ -17,6 +19,7 @@ const nothingStored = {
     requestOf: () => undefined,
   },
   releases: { history: () => [] },
+  clock: createFakeClock(),
 };
 
 describe("the states that a new stream begins with", () => {
@@ -157,4 +160,35 @@ test("a release says which of its objects another release has as well, besides o
   assert.deepEqual(reported, [
     "the hub does not have the Secret a any more; ConfigMap apps/settings is in the release apps/shop as well: an upgrade of one overwrites what the other has, and its uninstallation deletes it; leave each object to one chart",
   ]);
+});
+
+test("a failure is reported again when its retry is due and all workers are busy, once", async () => {
+  const clock = createFakeClock();
+  const reported: string[] = [];
+  const statuses = createStatuses({
+    ...nothingStored,
+    assignments: { get: () => assignment, list: () => [assignment] },
+    readiness: {
+      track: () => undefined,
+      forget: () => undefined,
+      readinessOf: () => undefined,
+      sharedObjectsOf: () => [],
+    },
+    outbox: { report: ({ message }) => void reported.push(message) },
+    onState: () => undefined,
+    clock,
+  });
+  const { deploymentId } = assignment;
+  statuses.ensure("web").result = {
+    ...{ kind: "failed", deploymentId, code: "HELM_FAILED" },
+    ...retried("no", clock.now() + 5_000),
+  };
+
+  statuses.report("web");
+  await clock.advance(7_000);
+  assert.equal(reported.length, 1);
+  await clock.advance(60_000);
+  statuses.report("web");
+
+  assert.match(reported.join("\n"), /^no; retrying at \S+\nno; its retry is due since \S+$/);
 });

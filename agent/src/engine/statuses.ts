@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
-import { formatTime } from "@flotilla/shared/time";
+import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { InSync } from "../action/index.ts";
 import type { Assignment, Assignments } from "../assignment/index.ts";
 import type { ReportedState } from "../dependencies/index.ts";
@@ -16,7 +16,7 @@ import {
   toDeploymentState,
   toReportedDrift,
 } from "../report/index.ts";
-import type { Progress } from "./progress.ts";
+import { dueAtMs, type Progress, whenDue } from "./progress.ts";
 import { hasNoRelease, type ReleaseReportDeps, releaseReport } from "./release-report.ts";
 import { runningText, whileRunning } from "./running.ts";
 import { sharedObjectsWarning } from "./shared-objects-warning.ts";
@@ -36,6 +36,8 @@ export interface Statuses {
   remove(name: string): void;
   /** What others that depend on it see. */
   reportedStateOf(assignment: Assignment): ReportedState;
+  /** Nothing is reported later any more. */
+  close(): void;
   /** Of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
   states(): readonly DeploymentState[];
 }
@@ -55,12 +57,13 @@ export interface StatusesDeps extends ReleaseReportDeps {
   readonly drift: Pick<DriftTracker, "track" | "forget" | "driftOf">;
   readonly sources: Pick<FetchedSources, "of" | "forget">;
   readonly outbox: Pick<Outbox, "report">;
+  readonly clock: Clock;
   /** Called whenever a state was computed. */
   readonly onState: (name: string, state: ReportedState) => void;
 }
 
 export function createStatuses(deps: StatusesDeps): Statuses {
-  const { assignments, readiness, drift, outbox, onState } = deps;
+  const { assignments, readiness, drift, outbox, clock, onState } = deps;
   const progress = new Map<string, Progress>();
 
   function ensure(name: string): Progress {
@@ -72,7 +75,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
   }
 
   function stateOf(assignment: Assignment, own: Progress): DeploymentState {
-    const result = whileRunning(own.result, own.running);
+    const result = whenDue(whileRunning(own.result, own.running), clock.now());
     const { name } = assignment.owner;
     const source = deps.sources.of(assignment.owner);
     const found = result.kind === "deployed" ? drift.driftOf(name) : undefined;
@@ -121,6 +124,27 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     own.tracked = tracked;
   }
 
+  function report(name: string): void {
+    const assignment = assignments.get(name);
+    const own = progress.get(name);
+    if (assignment === undefined || own === undefined) return;
+    reportWhenDue(name, own);
+    const state = stateOf(assignment, own);
+    onState(name, { state: toBundleState(state, assignment.deploymentId), report: state });
+    // The hub knows it from an earlier process, perhaps as ready: nothing is said of it before its objects were read.
+    const isUnread = readiness.readinessOf(name) === undefined;
+    if (own.reported === undefined && own.result.kind === "deployed" && isUnread) return;
+    if (isDeepStrictEqual(state, own.reported)) return;
+    own.reported = state;
+    outbox.report(state);
+  }
+
+  function reportWhenDue(name: string, own: Progress): void {
+    own.due?.cancel();
+    const leftMs = (dueAtMs(own.result) ?? 0) - clock.now();
+    if (leftMs > 0) own.due = clock.setTimeout(() => report(name), leftMs);
+  }
+
   return {
     get: (name) => progress.get(name),
     ensure,
@@ -143,23 +167,12 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       track(owner.name, found);
       return readiness.readinessOf(owner.name);
     },
-    report(name) {
-      const assignment = assignments.get(name);
-      const own = progress.get(name);
-      if (assignment === undefined || own === undefined) return;
-      const state = stateOf(assignment, own);
-      onState(name, { state: toBundleState(state, assignment.deploymentId), report: state });
-      // The hub knows it from an earlier process, perhaps as ready: nothing is said of it before its objects were read.
-      const isUnread = readiness.readinessOf(name) === undefined;
-      if (own.reported === undefined && own.result.kind === "deployed" && isUnread) return;
-      if (isDeepStrictEqual(state, own.reported)) return;
-      own.reported = state;
-      outbox.report(state);
-    },
+    report,
     remove(name) {
       readiness.forget(name);
       drift.forget(name);
       deps.sources.forget(name);
+      progress.get(name)?.due?.cancel();
       progress.delete(name);
     },
     reportedStateOf(assignment) {
@@ -167,6 +180,9 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       if (own === undefined) return { state: "WaitApplied" };
       const report = stateOf(assignment, own);
       return { state: toBundleState(report, assignment.deploymentId), report };
+    },
+    close() {
+      for (const { due } of progress.values()) due?.cancel();
     },
     states: () =>
       assignments.list().flatMap((assignment) => {

@@ -7,7 +7,12 @@ import type { Readiness } from "../readiness/index.ts";
 /** The result of the last reconcile of a deployment. */
 export type DeploymentResult =
   /** Not installed yet; `message` has the reason. */
-  | { readonly kind: "pending"; readonly message: string; readonly retryAt?: string }
+  | {
+      readonly kind: "pending";
+      readonly message: string;
+      readonly cause?: string;
+      readonly retryAt?: string;
+    }
   | {
       readonly kind: "deployed";
       readonly deploymentId: string;
@@ -34,6 +39,7 @@ export type DeploymentResult =
   | {
       readonly kind: "withdrawing";
       readonly message: string;
+      readonly cause?: string;
       readonly code?: string;
       readonly retryAt?: string;
     };

@@ -2,7 +2,15 @@
  * `flotilla reconcile`, `retry`, `suspend` and `resume`: changes of one object, the same that the dashboard makes. A reconciliation is
  * requested by annotation, as `flux reconcile` does.
  */
-import { bundleDeployments, type Condition, clusters } from "@flotilla/shared/api";
+import {
+  answerLines,
+  bundleDeployments,
+  type Condition,
+  clusters,
+  deploymentSelector,
+  type RequestAnswer,
+  requestAnswers,
+} from "@flotilla/shared/api";
 import {
   correctDriftRequestAnnotation,
   forceRequestAnnotation,
@@ -24,12 +32,6 @@ import { formatTimeMs } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig, waitForList, waitForObject } from "../fleet/index.ts";
-import {
-  answerLines,
-  deploymentSelector,
-  type RequestAnswer,
-  requestAnswers,
-} from "./request-answers.ts";
 import { appKinds, parseTarget, reconciledKinds } from "./target.ts";
 
 /** What all kinds that are reconciled on request have in common; the counts are those of a HelmOp. */

@@ -74,6 +74,7 @@ export function AppPage(ref: AppRef) {
             <Message text={message} />
           </p>
         )}
+        {app.lastRequest !== undefined && <LastRequest lines={app.lastRequest} />}
         <AdviceAbout object={ref} />
       </header>
       <div className="columns">
@@ -90,6 +91,29 @@ export function AppPage(ref: AppRef) {
       </div>
       <ValuesPanel app={ref} />
       <Source yaml={app.yaml} />
+    </div>
+  );
+}
+
+/** What the clusters have answered to the last request to reconcile it. */
+function LastRequest({ lines }: { readonly lines: readonly string[] }) {
+  const [first = "", ...others] = lines;
+  if (others.length === 0)
+    return (
+      <p className="detail-why">
+        Last request: <Message text={first} />.
+      </p>
+    );
+  return (
+    <div className="detail-why">
+      Last request:
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>
+            <Message text={line} />
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

@@ -149,6 +149,12 @@ function columnsOf(app: AppRef): readonly Column<ShownTarget>[] {
       grow: 1,
       narrow: "below",
       cell: ({ message, why }) => <span title={`${message ?? ""} ${why}`}>{message ?? why}</span>,
+      narrowCell: ({ version, message, why }) => (
+        <>
+          {version !== undefined && <span className="soft">{version}: </span>}
+          {message ?? why}
+        </>
+      ),
     },
   ];
 }

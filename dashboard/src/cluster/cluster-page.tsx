@@ -177,8 +177,7 @@ function releaseColumns(
     {
       name: "Version",
       width: 10,
-      cell: ({ version = "", desiredVersion }) =>
-        desiredVersion === undefined ? version : `${version} → ${desiredVersion}`,
+      cell: versionText,
       sortBy: ({ version }) => version,
     },
     {
@@ -187,8 +186,19 @@ function releaseColumns(
       grow: 1,
       narrow: "below",
       cell: ({ message }) => <span title={message}>{message}</span>,
+      narrowCell: (release) => (
+        <>
+          <span className="soft">{versionText(release)}</span>
+          {release.message !== undefined && <>: {release.message}</>}
+        </>
+      ),
     },
   ];
+}
+
+function versionText({ version = "", desiredVersion }: ShownRelease): string {
+  if (desiredVersion === undefined) return version;
+  return version === "" ? `→ ${desiredVersion}` : `${version} → ${desiredVersion}`;
 }
 
 function Agent({ agent, labels }: ClusterDetail) {

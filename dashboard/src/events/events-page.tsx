@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
 import { usePageTitle } from "../detail/index.ts";
 import { NamespaceField, SearchField, SelectField } from "../field/index.ts";
-import { useFleet } from "../fleet/index.ts";
+import { plural, useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { Ago } from "../time/index.ts";
 import { filterEvents } from "./filter-events.ts";
@@ -21,6 +21,7 @@ const columns: readonly Column<FleetEvent>[] = [
     name: "Object",
     width: 12,
     grow: 1,
+    narrow: "line",
     cell: (event) => (
       <Link href={pageOf(event)} title={`${event.namespace}/${event.name}`}>
         <span className="soft">{event.kind}</span> {event.name}
@@ -31,6 +32,7 @@ const columns: readonly Column<FleetEvent>[] = [
   {
     name: "Reason",
     width: 12,
+    narrow: "line",
     cell: ({ type, reason }) => (
       <span className={type === "Warning" ? "event-warning" : ""}>{reason}</span>
     ),
@@ -41,7 +43,17 @@ const columns: readonly Column<FleetEvent>[] = [
     name: "Message",
     width: 14,
     grow: 4,
+    narrow: "below",
     cell: ({ message }) => <span title={message}>{message}</span>,
+    narrowCell: ({ time, count, message }) => (
+      <>
+        <span className="soft">
+          <Ago at={time} />
+          {count > 1 && `, ${plural(count, "time")}`}
+        </span>
+        : {message}
+      </>
+    ),
   },
 ];
 

@@ -98,6 +98,19 @@ test("a forced upgrade is one more revision of Helm, of the same version", async
 
   await waitForRevision(paris.client, "polled", 3, "deployed", "default");
   await release.getByText(/^Revision 3: 1\.1\.0$/).waitFor();
+  await view.goto(`${address}/apps/HelmOp/${namespace}/polled`);
+  await view
+    .getByText(
+      /^Last request: Cluster fleet-default\/paris: the release was upgraded, revision 3\.$/,
+    )
+    .waitFor();
+  const correct = view.getByRole("button", { name: "Correct drift" });
+  assert.equal(await correct.getAttribute("aria-disabled"), "true");
+  await correct.click({ force: true });
+  await view
+    .locator(".action-panel")
+    .getByText("no drift was found in the objects of its releases")
+    .waitFor();
   assert.deepEqual(errors, []);
 });
 

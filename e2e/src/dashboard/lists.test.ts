@@ -213,6 +213,14 @@ test("on a phone the pages are in two rows above, and each row of a list has its
     const box = await boxOf(row.getByText(text).first());
     assert.ok(box.x >= 0 && box.x + box.width <= width, `${text} is outside`);
   }
+  await page.goto(`${address}/clusters/fleet-default/paris`);
+  const release = page.getByRole("row").filter({ hasText: "HelmOp old" });
+  const version = await boxOf(release.getByText("1.9.0"));
+  assert.ok(version.x + version.width <= width, "the version of a release is outside");
+  await page.goto(`${address}/events`);
+  const event = page.getByRole("row").filter({ hasText: "HelmOp broken" }).first();
+  const message = await boxOf(event.getByText("no chart named missing found"));
+  assert.ok(message.x + message.width <= width, "the message of an event is outside");
   await page.getByRole("button", { name: "User menu" }).click();
   await page.getByText("system:serviceaccount:dashboard-users:admin").waitFor();
   await page.getByText(/^Hub /).waitFor();

@@ -38,6 +38,7 @@ function setUp({ suspended = false, isPolled = false } = {}) {
     details: {
       app: ({ name }) => (name === "web" ? ({ suspended } as AppDetail) : undefined),
       source: () => undefined,
+      hasDrift: () => false,
     },
     isPolled: () => isPolled,
     access: { may: () => Promise.resolve(true) },

@@ -20,6 +20,7 @@ import {
   commandOf,
   patchOf,
   whyNotOffered,
+  whyWithoutEffect,
 } from "./actions.ts";
 import type { Api, ApiContext } from "./context.ts";
 import { dashboardErrors, forbidden, notFound } from "./errors.ts";
@@ -28,7 +29,7 @@ import type { AsUser } from "./user-client.ts";
 import type { ViewedResources } from "./viewed-resources.ts";
 
 export interface ActionRoutesDeps {
-  readonly details: Pick<FleetDetails, "app" | "source">;
+  readonly details: Pick<FleetDetails, "app" | "source" | "hasDrift">;
   /** Whether the HelmOp `NAMESPACE/NAME` is polled. */
   readonly isPolled: (helmOp: string) => boolean;
   readonly access: Pick<Access, "may">;
@@ -96,13 +97,21 @@ export function actionRoutes(api: Api, deps: ActionRoutesDeps): ActionsFor {
     const { group, version, plural } = resources.of(target.kind);
     const { namespace } = target;
     const attributes = { group, version, resource: plural, verb: "patch", namespace };
-    const allowed = await access.may(session.user, attributes);
-    return actionsOf(target, stateOf(target, suspended)).map((action) => ({
-      action,
-      allowed,
-      ...(!allowed && { reason: `you may not patch ${plural} in namespace ${namespace}` }),
-      command: commandOf(action, target),
-    }));
+    const isAllowed = await access.may(session.user, attributes);
+    const { kind, name } = target;
+    const hasDrift = isAppKind(kind) && details.hasDrift({ kind, namespace, name });
+    return actionsOf(target, stateOf(target, suspended)).map((action) => {
+      const reason = isAllowed
+        ? whyWithoutEffect(action, { hasDrift })
+        : `you may not patch ${plural} in namespace ${namespace}`;
+      const command = commandOf(action, target);
+      return {
+        action,
+        allowed: reason === undefined,
+        ...(reason !== undefined && { reason }),
+        command,
+      };
+    });
   };
 }
 

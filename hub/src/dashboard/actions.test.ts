@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { actionsOf, commandOf, patchOf, whyNotOffered } from "./actions.ts";
+import { actionsOf, commandOf, patchOf, whyNotOffered, whyWithoutEffect } from "./actions.ts";
 
 const helmOp = { kind: "HelmOp", namespace: "shop", name: "web" } as const;
 const active = { isSuspended: false, isPolled: true };
@@ -29,6 +29,16 @@ describe("an action", () => {
       assert.equal(whyNotOffered(action, helmOp, state), "it is suspended; resume it first");
     assert.equal(whyNotOffered("suspend", helmOp, state), "it is suspended already");
     assert.equal(whyNotOffered("resume", helmOp, active), "it is not suspended");
+  });
+
+  test("that corrects drift would change nothing without drift", () => {
+    assert.equal(
+      whyWithoutEffect("correct-drift", { hasDrift: false }),
+      "no drift was found in the objects of its releases",
+    );
+    assert.equal(whyWithoutEffect("correct-drift", { hasDrift: true }), undefined);
+    for (const action of ["reconcile", "retry", "force", "suspend"] as const)
+      assert.equal(whyWithoutEffect(action, { hasDrift: false }), undefined);
   });
 
   test("is rejected for a kind that does not have it", () => {

@@ -50,6 +50,16 @@ export function whyNotOffered(
     : `a ${target.kind} has no such action`;
 }
 
+/** Why an action that is offered would change nothing now; undefined if it may. */
+export function whyWithoutEffect(
+  action: ActionName,
+  { hasDrift }: { readonly hasDrift: boolean },
+): string | undefined {
+  return action === "correct-drift" && !hasDrift
+    ? "no drift was found in the objects of its releases"
+    : undefined;
+}
+
 /** A merge patch. `now`: RFC 3339; each request has another one. */
 export function patchOf(action: ActionName, { kind }: ActionTarget, now: string): unknown {
   switch (action) {

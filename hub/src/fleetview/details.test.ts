@@ -111,3 +111,49 @@ describe("the charts of a HelmRelease that is not resolved", () => {
     assert.deepEqual(details.app(ref)?.charts, charts);
   });
 });
+
+describe("an app", () => {
+  const ref = { kind: "HelmOp", namespace: workspace, name: "web" } as const;
+  const metadataOf = (cluster: string) => {
+    const { labels } = aDeployment(cluster).metadata;
+    return { labels: { ...labels, [helmOpLabel]: "web" } };
+  };
+  function withDeployments(
+    statuses: Readonly<Record<string, BundleDeployment["status"]>>,
+    requestedAt = "two",
+  ) {
+    const { bundles, clusters, deployments, details, helmOps } = setUp();
+    helmOps.saw(aHelmOp());
+    bundles.saw(aBundle({}, { labels: { [helmOpLabel]: "web" } }));
+    for (const [name, status] of Object.entries(statuses)) {
+      clusters.saw(aCluster(name));
+      deployments.saw(
+        aDeployment(name, { metadata: metadataOf(name), spec: { requestedAt }, status }),
+      );
+    }
+    return details;
+  }
+
+  test("has what its clusters have answered to the last request, those with the same answer in one line", () => {
+    const inSync = { lastRequest: { token: "two", result: "InSync" } };
+    const details = withDeployments({
+      ...{ lyon: inSync, paris: inSync },
+      nice: { lastRequest: { token: "one", result: "InSync" } },
+    });
+
+    assert.deepEqual(details.app(ref)?.lastRequest, [
+      `Clusters ${workspace}/lyon, ${workspace}/paris: nothing had to be done: the release is in sync`,
+      `Cluster ${workspace}/nice: its agent is offline, and answers once it is connected again`,
+    ]);
+  });
+
+  test("has no answer before there was a request", () => {
+    assert.equal(withDeployments({ paris: {} }, "").app(ref)?.lastRequest, undefined);
+  });
+
+  test("has drift when one of its releases has", () => {
+    const drifted = { nonModified: false };
+    assert.equal(withDeployments({ paris: {}, lyon: drifted }).hasDrift(ref), true);
+    assert.equal(withDeployments({ paris: {}, lyon: { nonModified: true } }).hasDrift(ref), false);
+  });
+});

@@ -1,5 +1,12 @@
 /** One app, cluster, release or source with all that the caches have about it. The caller checks the rights. */
-import type { Bundle, BundleDeployment, ChartPin, ClusterGroup } from "@flotilla/shared/api";
+import {
+  answerLines,
+  type Bundle,
+  type BundleDeployment,
+  type ChartPin,
+  type ClusterGroup,
+  requestAnswers,
+} from "@flotilla/shared/api";
 import { frontEndBundleName } from "@flotilla/shared/api/names";
 import { versionSkew } from "@flotilla/shared/buildinfo";
 import type {
@@ -49,6 +56,8 @@ export interface FleetDetails {
   app(ref: AppRef): Unreviewed<AppDetail> | undefined;
   targets(ref: AppRef): readonly Target[] | undefined;
   history(ref: AppRef): readonly VersionRecord[] | undefined;
+  /** Whether the objects of one of its releases differ from what was installed, as far as drift is detected. */
+  hasDrift(ref: AppRef): boolean;
   /** `sees`: whether the user may see the apps of that kind in that namespace. */
   cluster(ref: ClusterRef, sees: (app: AppRef) => boolean): Unreviewed<ClusterDetail> | undefined;
   release(cluster: ClusterRef, app: AppRef): Unreviewed<ReleaseDetail> | undefined;
@@ -94,6 +103,19 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     };
   }
 
+  /** The token is that of the Bundle's annotation, as BundleDeployments have it. */
+  function lastRequest(bundle: Bundle | undefined): Pick<AppDetail, "lastRequest"> {
+    const asked = deploymentsOf(bundle).filter(({ spec }) => spec.requestedAt);
+    const token = asked
+      .map(({ spec }) => spec.requestedAt ?? "")
+      .toSorted()
+      .at(-1);
+    if (token === undefined) return {};
+    const found = asked.flatMap((each) => clusters.store.get(clusterKeyOf(each)) ?? []);
+    const answers = requestAnswers(asked, found, { token, version: deps.version });
+    return { lastRequest: [...answerLines(answers)] };
+  }
+
   function app(ref: AppRef): Unreviewed<AppDetail> | undefined {
     const key = keyOf({ namespace: ref.namespace, name: ref.name });
     const bundle = bundleOf(ref);
@@ -107,7 +129,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         const { repo = "", chart = "", version = "" } = helmOp.spec.helm ?? {};
         const desired = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };
         return {
-          ...{ ...appOfHelmOp(helmOp), ...common("HelmOp", helmOp) },
+          ...{ ...appOfHelmOp(helmOp), ...common("HelmOp", helmOp), ...lastRequest(bundle) },
           conditions: shownConditions(conditions),
           charts: chartsOf(pins, desired),
           polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
@@ -121,6 +143,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
           chart === undefined ? undefined : { repo: "", chart, constraint: version ?? "" };
         return {
           ...{ ...appOfHelmRelease(release), ...common("HelmRelease", release) },
+          ...lastRequest(bundle),
           conditions: shownConditions(release.status?.conditions),
           // Its Bundle has the resolved version in place of the constraint.
           charts: chartsOf(bundle?.spec.helmOpOptions?.pins, desired).map((found) => ({
@@ -133,7 +156,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
       case "Bundle": {
         if (bundle === undefined) return undefined;
         return {
-          ...{ ...appOfBundle(bundle), ...common("Bundle", bundle) },
+          ...{ ...appOfBundle(bundle), ...common("Bundle", bundle), ...lastRequest(bundle) },
           conditions: shownConditions(bundle.status?.conditions),
           charts: chartsOf(bundle.status?.pins),
           polling: shownPolling(undefined, bundle.status?.resolution, undefined),
@@ -171,6 +194,10 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
   return {
     app,
     targets,
+    hasDrift: (ref) =>
+      deploymentsOf(bundleOf(ref)).some(
+        ({ status }) => status?.nonModified === false || (status?.modifiedStatus ?? []).length > 0,
+      ),
     history: (ref) =>
       app(ref) === undefined ? undefined : versionHistoryOf(deploymentsOf(bundleOf(ref))),
     cluster(ref, sees) {

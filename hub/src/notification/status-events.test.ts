@@ -296,8 +296,13 @@ describe("the events of a release", () => {
     assert.deepEqual(attempt("no retries are left: helm install: no", [released]), [
       "helm install: no; 1 of 3 clusters failed: fleet-default/oslo",
     ]);
-    for (const time of ["2026-11-24T01:17:33Z", "2026-11-24T01:18:03Z", "2026-11"])
-      assert.deepEqual(attempt(`no Secret fleet-default/a; retrying at ${time}`, []), [
+    for (const retry of [
+      ...["2026-11-24T01:17:33Z", "2026-11-24T01:18:03Z", "2026-11"].map(
+        (at) => `retrying at ${at}`,
+      ),
+      "its retry is due since 2026-11-24T01:18:03Z",
+    ])
+      assert.deepEqual(attempt(`no Secret fleet-default/a; ${retry}`, []), [
         "fleet-default/oslo: no Secret fleet-default/a; 1 of 3 clusters failed: fleet-default/oslo",
       ]);
   });

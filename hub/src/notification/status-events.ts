@@ -196,7 +196,7 @@ function failureText(summary: Partial<BundleSummary>, released: Condition | unde
 
 /** Without the time of the next attempt, which may be cut. */
 function withoutRetryTime(message: string): string {
-  return message.replace(/; retrying at [\d:.TZ-]*$/, "");
+  return message.replace(/; (retrying at|its retry is due since) [\d:.TZ-]*$/, "");
 }
 
 /** Of an object that is being deleted. */

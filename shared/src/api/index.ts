@@ -70,6 +70,12 @@ export type { HelmOptions } from "./helm-options.ts";
 export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
 export { type Policy, policySchema } from "./policy.ts";
 export type { ReleaseActions } from "./release-actions.ts";
+export {
+  answerLines,
+  deploymentSelector,
+  type RequestAnswer,
+  requestAnswers,
+} from "./request-answers.ts";
 export { type PinCheck, type ResolutionStatus, resolutionSchema } from "./resolution.ts";
 export {
   apiVersion,

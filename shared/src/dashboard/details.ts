@@ -120,6 +120,10 @@ export const appDetailSchema = appSchema
         "The chart and, where targets name others, those; each with what it resolved to.",
     }),
     polling: pollingSchema,
+    lastRequest: z.array(z.string()).optional().meta({
+      description:
+        "What the last request to reconcile it has come to, a line for all clusters with the same answer.",
+    }),
     events: z.array(eventSchema),
   })
   .meta({ title: "AppDetail" });

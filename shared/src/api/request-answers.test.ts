@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { clusterLabel, clusterNamespaceLabel } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
+import type { BundleDeployment } from "./bundle-deployment.ts";
+import type { Cluster } from "./cluster.ts";
+import { clusterLabel, clusterNamespaceLabel } from "./names/index.ts";
 import {
   answerLines,
   deploymentSelector,

@@ -1,15 +1,17 @@
 /** What a request to reconcile has come to on each cluster, as the agents report it. Pure. */
-import { type BundleDeployment, type Cluster, describeRequest } from "@flotilla/shared/api";
+import { versionSkew } from "../buildinfo/index.ts";
+import { keyOf, type ObjectRef } from "../kube/objects/index.ts";
+import { listNames } from "../text/index.ts";
+import type { BundleDeployment } from "./bundle-deployment.ts";
+import type { Cluster } from "./cluster.ts";
+import { describeRequest } from "./describe-request.ts";
 import {
   bundleNameLabel,
   bundleNamespaceLabel,
   clusterLabel,
   clusterNamespaceLabel,
   frontEndBundleName,
-} from "@flotilla/shared/api/names";
-import { versionSkew } from "@flotilla/shared/buildinfo";
-import { keyOf, type ObjectRef } from "@flotilla/shared/kube/objects";
-import { listNames } from "@flotilla/shared/text";
+} from "./names/index.ts";
 
 /** Of one cluster. */
 export interface RequestAnswer {
@@ -27,7 +29,7 @@ export function deploymentSelector(kind: string, { namespace = "", name }: Objec
   return `${bundleNamespaceLabel}=${namespace},${bundleNameLabel}=${bundle}`;
 }
 
-/** `token`: the value of the request's annotation. `version`: this command line's, which is that of the hub. */
+/** `token`: the value of the request's annotation. `version`: of the hub. */
 export function requestAnswers(
   deployments: readonly BundleDeployment[],
   clusters: readonly Cluster[],
