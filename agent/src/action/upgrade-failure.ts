@@ -18,6 +18,7 @@ import { type RecordRunDeps, recordFailure } from "./record-run.ts";
 import { type ReplaceDeps, replaceObjects } from "./replace-objects.ts";
 import { refusalsText } from "./replacement-plan.ts";
 import type { DeployUntil, Prepared, RevisionInputs, UpgradeResult } from "./revision.ts";
+import { skippedText } from "./unserved-objects.ts";
 
 export interface UpgradeFailureDeps
   extends Omit<RecordRunDeps, "records" | "inventory">,
@@ -152,14 +153,14 @@ async function rollBack(
 ): Promise<string> {
   const late = abortLater(superseded, supersededGraceMs, clock);
   try {
-    await uninstall(record, {
+    const { skipped } = await uninstall(record, {
       keep: true,
       isForced: false,
       client,
       signal: AbortSignal.any([signal, late.signal]),
       ...(!superseded.aborted && { flags: { waitSeconds: options.timeoutSeconds } }),
     });
-    return "; the failed release was uninstalled, as atomic is set";
+    return `; the failed release was uninstalled, as atomic is set${skippedText(skipped)}`;
   } catch (thrown) {
     return `; the failed release could not be uninstalled, although atomic is set: ${messageOf(thrown)}`;
   } finally {
