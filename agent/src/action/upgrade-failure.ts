@@ -14,6 +14,7 @@ import type { ApplyNotes } from "../inventory/index.ts";
 import { abortLater } from "./abort-later.ts";
 import { mayChangeMethod } from "./apply-notes.ts";
 import type { HelmUninstall } from "./helm-uninstall.ts";
+import { keylessMessage } from "./keyless-entries.ts";
 import { type RecordRunDeps, recordFailure } from "./record-run.ts";
 import { type ReplaceDeps, replaceObjects } from "./replace-objects.ts";
 import { refusalsText } from "./replacement-plan.ts";
@@ -42,7 +43,10 @@ export async function afterFailedRun(
   const run = { result, record, pass };
   if (isWanted && (await isAvoidable(deps, revision, prepared, run))) return { kind: "again" };
   const refusals = immutableRefusals(result.stderr);
-  if (refusals === undefined) return await toFailure(deps, revision, prepared, run);
+  if (refusals === undefined) {
+    const message = await keylessMessage(deps, revision.desired, result.stderr);
+    return await toFailure(deps, revision, prepared, { ...run, message });
+  }
   if (!prepared.options.replacesRefused || !isWanted || record === undefined)
     return await toFailure(deps, revision, prepared, { ...run, message: refusalsText(refusals) });
   const { digest } = prepared;
@@ -80,7 +84,7 @@ async function setRefused(
 interface FailedRun {
   readonly result: HelmResult;
   /** In place of what Helm has printed. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   readonly record: ReleaseRecord | undefined;
   readonly pass: DeployUntil;
 }
