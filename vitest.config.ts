@@ -11,8 +11,8 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
 
 /**
- * Each has a process of its own: they measure the CPU time or the memory of their process, or start what measures it. All
- * other files share the processes of their project (`isolate: false`), which load each module once.
+ * Each has a process of its own: they measure the CPU time or the memory of their process, or start what measures it, or
+ * change what the whole process trusts. All other files share the processes of their project (`isolate: false`), which load each module once.
  */
 const isolated = [
   "agent/src/templates/template-actions.test.ts",
@@ -23,6 +23,7 @@ const isolated = [
   "shared/src/regex/patterns.test.ts",
   "hub/src/webhook/match-helm-ops.test.ts",
   "shared/src/source/http/index-size.test.ts",
+  "shared/src/source/transport/extra-authorities.test.ts",
 ];
 
 /** Start etcd, kube-apiserver, a registry, Helm, git or sshd: found, built or installed once, before the first of them. */

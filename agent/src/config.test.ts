@@ -21,6 +21,14 @@ describe("the agent's configuration", () => {
     assert.equal(nameOf("--replica=agent-abc"), "agent-abc");
   });
 
+  test("has the file of further certificate authorities, if one is set", () => {
+    const fileOf = (file?: string) =>
+      parseAgentConfig([], file === undefined ? {} : { NODE_EXTRA_CA_CERTS: file });
+
+    assert.equal(fileOf("/etc/flotilla/ca/ca.crt").extraAuthorities, "/etc/flotilla/ca/ca.crt");
+    for (const file of [undefined, ""]) assert.ok(!("extraAuthorities" in fileOf(file)));
+  });
+
   test("has the size of the chart cache in bytes", () => {
     const sizeOf = (...args: readonly string[]) => parseAgentConfig(args, {}).chartCacheBytes;
 

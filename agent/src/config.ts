@@ -36,6 +36,8 @@ export interface AgentConfig {
   readonly logLevel: LogLevel;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
+  /** The file with further certificate authorities, which Node reads when it starts; absent: none. */
+  readonly extraAuthorities?: string;
   /** The part of the agent's environment that Helm gets: search paths, proxies, certificates. */
   readonly helmEnvironment: Readonly<Record<string, string>>;
 }
@@ -59,7 +61,7 @@ export const agentUsage = `Usage: flotilla-agent [flags]
   --log-level LEVEL            ${logLevels.join(", ")}; default info
   --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
-HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories.
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories. The file in NODE_EXTRA_CA_CERTS is read again when it changes.
 `;
 
 /** Variables that are passed on to Helm. */
@@ -97,6 +99,7 @@ export function parseAgentConfig(
     );
   const impersonationNamespaces = namespacesOf(flags["impersonation-namespaces"]);
   const proxy = proxySettings(environment);
+  const extraAuthorities = environment["NODE_EXTRA_CA_CERTS"];
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
@@ -112,6 +115,7 @@ export function parseAgentConfig(
     internalListen: parseListenAddress(flags["internal-listen"], "--internal-listen"),
     logLevel,
     ...(proxy !== undefined && { proxy }),
+    ...(extraAuthorities && { extraAuthorities }),
     helmEnvironment: Object.fromEntries(
       helmVariables.flatMap((name) => {
         const value = environment[name];

@@ -188,7 +188,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     await inventory.storeKey();
   }
 
-  const discovery = createDiscovery(rest);
+  const discovery = createDiscovery(rest, clock);
   return {
     intake: engine.intake,
     answer: createAnswers({

@@ -9,6 +9,7 @@ import { createProcessWatch } from "@flotilla/shared/process";
 import { availableMemoryBytes, runProgram, startHealthServer } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { createGitClient } from "@flotilla/shared/source/git";
+import { followExtraAuthorities } from "@flotilla/shared/source/transport";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type ActiveAgent, createActiveAgent } from "./active-agent.ts";
@@ -130,10 +131,16 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     ready: () => readiness().message,
   });
   log.info({ health: health.address, replica: identity }, "agent has started");
+  const ending = new AbortController();
+  const following = followExtraAuthorities(
+    { file: config.extraAuthorities, clock, log },
+    ending.signal,
+  );
   try {
     await election.run(signal);
   } finally {
-    await Promise.all(closing);
+    ending.abort();
+    await Promise.all([...closing, following]);
     await Promise.all([charts.close(), health.close(), rest.close(), leaseRest.close()]);
   }
 });

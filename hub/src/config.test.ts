@@ -11,6 +11,14 @@ describe("the hub's configuration", () => {
     });
   });
 
+  test("has the file of further certificate authorities, if one is set", () => {
+    const fileOf = (file?: string) =>
+      parseHubConfig([], file === undefined ? {} : { NODE_EXTRA_CA_CERTS: file });
+
+    assert.equal(fileOf("/etc/flotilla/ca/ca.crt").extraAuthorities, "/etc/flotilla/ca/ca.crt");
+    for (const file of [undefined, ""]) assert.ok(!("extraAuthorities" in fileOf(file)));
+  });
+
   test("takes over from Fleet only with the flag", () => {
     assert.equal(parseHubConfig([], {}).takeOverFromFleet, false);
     assert.equal(parseHubConfig(["--take-over-from-fleet"], {}).takeOverFromFleet, true);

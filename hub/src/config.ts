@@ -71,6 +71,8 @@ export interface HubConfig {
   readonly oidc?: OidcConfig;
   /** For chart repositories; absent: none. */
   readonly proxy?: ProxySettings;
+  /** The file with further certificate authorities, which Node reads when it starts; absent: none. */
+  readonly extraAuthorities?: string;
 }
 
 export const hubUsage = `Usage: flotilla-hub [flags]
@@ -105,7 +107,8 @@ ${oidcUsage}  --replica NAME               of this process; default: the host's 
   --log-level LEVEL            ${logLevels.join(", ")}; default info
   --probe=URL                  only ask this URL, such as http://127.0.0.1:8081/readyz; fails unless the answer is a success
 
-HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories and to the OpenID provider.
+HTTP_PROXY, HTTPS_PROXY and NO_PROXY apply to chart repositories and to the OpenID provider. The file in NODE_EXTRA_CA_CERTS is read
+again when it changes.
 `;
 
 /** Of a bundled program, which is in a folder `bin`. */
@@ -128,6 +131,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
     );
   const proxy = proxySettings(environment);
   const oidc = parseOidcConfig(flags);
+  const extraAuthorities = environment["NODE_EXTRA_CA_CERTS"];
   return {
     ...(kubeconfig !== undefined && kubeconfig !== "" && { kubeconfig }),
     ...(flags.context !== undefined && { context: flags.context }),
@@ -155,6 +159,7 @@ export function parseHubConfig(args: readonly string[], environment: NodeJS.Proc
       clientAddressHeader: flags["client-address-header"],
     }),
     ...(proxy !== undefined && { proxy }),
+    ...(extraAuthorities && { extraAuthorities }),
     ...(oidc !== undefined && { oidc }),
   };
 }

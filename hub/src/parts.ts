@@ -8,6 +8,7 @@ import type { Log } from "@flotilla/shared/log";
 import { createProcessWatch } from "@flotilla/shared/process";
 import { availableMemoryBytes } from "@flotilla/shared/program";
 import { createSourceClient } from "@flotilla/shared/source/client";
+import { followExtraAuthorities } from "@flotilla/shared/source/transport";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { createCaches, createFluxCaches, runCaches } from "./cache/index.ts";
@@ -147,6 +148,7 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
         ...[runCaches(caches, signal), flux.run(signal), notifications.run(signal)],
         ...[objects.run(signal), reports.run(signal), refreshing.run(signal)],
         hubEgress.run(signal),
+        followExtraAuthorities({ file: config.extraAuthorities, clock, log }, signal),
       ]);
     },
     /** Writes what is pending. */

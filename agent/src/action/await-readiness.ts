@@ -35,7 +35,7 @@ export async function awaitReadiness(
   await stored.fail(client.rest, record, error.message);
   await inventory.endDeadline(desired.owner.name);
   if (action === "rollback") {
-    await recordRemediation(inventory, attemptedOf(release), "rollback", error);
+    await recordRemediation(inventory, attemptedOf(release), "rollback", { error });
     throw error;
   }
   const reason = action === "install" ? "InstallFailed" : "UpgradeFailed";

@@ -9,7 +9,7 @@ import type { KubeObject } from "@flotilla/shared/kube/objects";
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The keys by which Kubernetes merges the lists that accept two entries with the same one, by the name of the list. */
-const mergeKeys: Readonly<Record<string, readonly string[]>> = {
+export const mergeKeys: Readonly<Record<string, readonly string[]>> = {
   env: ["name"],
   ports: ["containerPort", "port"],
   containers: ["name"],
@@ -49,7 +49,8 @@ export function listRepairs(
   return repairsAt({ name: "", path: "" }, desired, live, before);
 }
 
-function isMerged({ apiVersion = "" }: KubeObject): boolean {
+/** Whether lists of an object are merged by the client. */
+export function isMerged({ apiVersion = "" }: KubeObject): boolean {
   return mergedGroups.has(apiVersion.includes("/") ? (apiVersion.split("/")[0] ?? "") : "");
 }
 
@@ -149,6 +150,6 @@ function covers(live: unknown, desired: unknown): boolean {
   return live === desired || ((desired === null || desired === "") && live === undefined);
 }
 
-function isFields(value: unknown): value is Fields {
+export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -86,18 +86,19 @@ async function enter(
   return failed;
 }
 
-/** Records what became of the remediation of the last failure. `error`: it failed. */
+/** Records what became of the remediation of the last failure. `error`: it failed. `more`: the continuation of its message. */
 export async function recordRemediation(
   inventory: AttemptStore,
   attempted: Attempted,
   by: "rollback" | "uninstall",
-  error?: AppError,
+  { error, more = "" }: { readonly error?: AppError; readonly more?: string } = {},
 ): Promise<void> {
   const failed = failedAttemptsAt(inventory, attempted);
   if (failed === undefined) return;
   const remediation = {
     by,
     ...(error !== undefined && { error: error.message.slice(0, maxMessage) }),
+    ...(more !== "" && { more: more.slice(0, maxMessage) }),
   };
   await inventory.setFailedAttempts(attempted.deployment, { ...failed, remediation });
 }
@@ -122,9 +123,9 @@ export function stopError(
 /** For messages: what became of what the failed attempt has left. */
 export function remediated({ remediation }: FailedAttempts): string {
   if (remediation === undefined) return "";
-  const { by, error } = remediation;
+  const { by, error, more = "" } = remediation;
   if (error !== undefined) return `; ${by} failed: ${error}`;
-  return by === "rollback" ? "; it was rolled back" : "; it was uninstalled";
+  return `; it was ${by === "rollback" ? "rolled back" : "uninstalled"}${more}`;
 }
 
 function attempts(failed: FailedAttempts | undefined): string {

@@ -22,6 +22,7 @@ import {
 import type { ApplyNotes, Inventory, InventoryRevision } from "../inventory/index.ts";
 import { type HelmRelease, hasHooks } from "../record/index.ts";
 import { chartOf, inventoryRelease, isPrinted } from "./claims.ts";
+import { keylessMessage } from "./keyless-entries.ts";
 import type { RecordGuard } from "./record-guard.ts";
 import { isAppliedByClient, type RepairDeps, releasesBefore, repairLists } from "./repair-lists.ts";
 import { type ReplaceDeps, replaceObjects } from "./replace-objects.ts";
@@ -126,7 +127,10 @@ async function afterFailedRun(
   if (!signal.aborted && options.force && hasFailedToReplace(result.stderr))
     return { kind: "again", isPatched: true };
   const refusals = immutableRefusals(result.stderr);
-  if (refusals === undefined) return { kind: "failed", message: helmFailureOf(result) };
+  if (refusals === undefined) {
+    const message = await keylessMessage(deps, desired, result.stderr);
+    return { kind: "failed", message: message ?? helmFailureOf(result) };
+  }
   const digest = known?.digest;
   if (!options.replacesRefused || signal.aborted || failed === undefined || digest === undefined)
     return { kind: "failed", message: refusalsText(refusals) };

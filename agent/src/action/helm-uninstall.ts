@@ -15,13 +15,16 @@ import {
   withOptions,
 } from "../helm/index.ts";
 import type { Inventory } from "../inventory/index.ts";
+import type { OwnedObject } from "../record/index.ts";
 import type { RecordGuard } from "./record-guard.ts";
+import type { UnservedObjects } from "./unserved-objects.ts";
 
 export interface UninstallDeps {
   readonly stored: StoredReleases;
   readonly releases: Releases;
   readonly crds: CrdRetention;
   readonly guard: RecordGuard;
+  readonly unserved: UnservedObjects;
   readonly inventory: Pick<Inventory, "removed">;
   readonly runHelm: RunHelm;
 }
@@ -36,15 +39,27 @@ export interface UninstallOptions extends CrdPolicy {
   readonly redact?: (text: string) => string | Promise<string>;
 }
 
-/** Throws HELM_FAILED with Helm's error, RELEASE_NOT_OURS, and CRDS_NOT_KEPT if it would delete definitions that must stay. */
-export type HelmUninstall = (record: ReleaseRecord, options: UninstallOptions) => Promise<void>;
+export interface Uninstalled {
+  /** Objects that Helm did not delete, because the cluster does not have their kinds any more. */
+  readonly skipped: readonly OwnedObject[];
+}
+
+/**
+ * Throws HELM_FAILED with Helm's error, RELEASE_NOT_OURS, KIND_UNAVAILABLE, and CRDS_NOT_KEPT if it would delete definitions that must
+ * stay.
+ */
+export type HelmUninstall = (
+  record: ReleaseRecord,
+  options: UninstallOptions,
+) => Promise<Uninstalled>;
 
 export function createHelmUninstall(deps: UninstallDeps): HelmUninstall {
-  const { stored, releases, crds, guard, inventory, runHelm } = deps;
+  const { stored, releases, crds, guard, unserved, inventory, runHelm } = deps;
   return async function uninstall(record, { to, flags = {}, isForced, redact, ...policy }) {
     const { client, signal } = policy;
     const known = await guard.beforeUninstall(record, { client, isForced, signal });
     const withoutHooks = known.withoutHooks || flags.withoutHooks === true;
+    const skipped = await unserved.leaveOut(record, { client, signal });
     await crds.beforeRemoval(record, policy, to);
     const args = withOptions(client.helmArgs, uninstallArgs(record, { ...flags, withoutHooks }));
     const result = await runHelm({ args, signal });
@@ -59,5 +74,6 @@ export function createHelmUninstall(deps: UninstallDeps): HelmUninstall {
     stored.forget(record);
     await inventory.removed(record);
     releases.removed(record);
+    return { skipped };
   };
 }

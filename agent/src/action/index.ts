@@ -20,3 +20,4 @@ export { createRecordGuard } from "./record-guard.ts";
 export { createRecordsNamespace } from "./records-namespace.ts";
 export { throwIfAborted } from "./revision.ts";
 export { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tools.ts";
+export { createUnservedObjects } from "./unserved-objects.ts";

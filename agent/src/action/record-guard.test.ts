@@ -248,6 +248,19 @@ describe("a record that was read after a run of Helm that printed nothing", () =
     }
   });
 
+  test("lets it go on with an object whose kind is gone, and not with one whose kind is not served now", async () => {
+    const manifest = "apiVersion: example.com/v1\nkind: Car\nmetadata: {name: fast}\n";
+    const cars = release({ manifest, status: "failed" });
+    const guarded = guard([cars], [cars], [cars]);
+    const agent = actor("agent");
+    await guarded.beforeUninstall(place, agent);
+
+    const versions = [{ groupVersion: "example.com/v1", version: "v1" }];
+    agent.client.rest.rawResponses.set("/apis/example.com", JSON.stringify({ versions }));
+
+    await assert.rejects(guarded.beforeUninstall(place, agent), stopped);
+  });
+
   test("does not let it delete what exists without the marks of the release", async () => {
     const forged = { ...withForeignObject, status: "failed" };
     const guarded = guard([forged], [forged], [forged]);

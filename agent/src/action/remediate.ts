@@ -29,30 +29,34 @@ export async function afterFailure(
   return undefined;
 }
 
-/** A new attempt, if any is left, follows after the time that follows every failure. */
+/**
+ * A new attempt, if any is left, follows after the time that follows every failure. `run` returns the continuation of the message, if it
+ * has one.
+ */
 export async function remediate(
   { inventory }: Tools,
   release: DesiredRelease,
   by: "rollback" | "uninstall",
-  run: () => Promise<void>,
+  run: () => Promise<string>,
 ): Promise<never> {
   const attempted = attemptedOf(release);
+  let more: string;
   try {
-    await run();
+    more = await run();
   } catch (thrown) {
     const error = AppError.from(thrown);
-    await recordRemediation(inventory, attempted, by, error);
+    await recordRemediation(inventory, attempted, by, { error });
     const failed = failedAttemptsAt(inventory, attempted);
     const cause = failed === undefined ? "" : ` after: ${failed.message}`;
     throw new AppError(agentErrors.HELM_FAILED, `${error.message}${cause}`, { cause: thrown });
   }
-  await recordRemediation(inventory, attempted, by);
+  await recordRemediation(inventory, attempted, by, { more });
   const failed = failedAttemptsAt(inventory, attempted);
   // What was uninstalled is installed next, however often the upgrade may be retried.
   const next = by === "uninstall" ? "install" : "upgrade";
   if (isLast(policiesOf(release.content), failed, next)) throw stopError("RetriesExceeded", failed);
   throw new AppError(
     agentErrors.HELM_FAILED,
-    `${failed?.message ?? "the release failed"}; it was ${by === "rollback" ? "rolled back" : "uninstalled"}`,
+    `${failed?.message ?? "the release failed"}; it was ${by === "rollback" ? "rolled back" : "uninstalled"}${more}`,
   );
 }

@@ -13,5 +13,6 @@ export async function rollBack(
 ): Promise<undefined> {
   return await remediate(tools, release, "rollback", async () => {
     await tools.rollBack({ ...release, revision: record.revision + 1, target }, signal);
+    return "";
   });
 }

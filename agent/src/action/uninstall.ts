@@ -3,8 +3,10 @@ import { type ReleaseRecord, uninstallFlags } from "../helm/index.ts";
 import type { Action } from "../release/index.ts";
 import { crdPolicy } from "./assigned-content.ts";
 import type { DeployPass, DeployResult } from "./deploy-pass.ts";
+import type { Uninstalled } from "./helm-uninstall.ts";
 import { remediate } from "./remediate.ts";
 import type { DesiredRelease, Tools } from "./tools.ts";
+import { skippedText } from "./unserved-objects.ts";
 
 /** Of a release that moves, whose uninstall was interrupted, or whose action failed; of that it always throws. */
 export async function uninstall(
@@ -15,8 +17,8 @@ export async function uninstall(
 ): Promise<DeployResult | undefined> {
   if (why === "remediation") {
     pass.began("uninstall");
-    return await remediate(tools, release, "uninstall", () =>
-      uninstallRecord(tools, record, release, pass),
+    return await remediate(tools, release, "uninstall", async () =>
+      skippedText((await uninstallRecord(tools, record, release, pass)).skipped),
     );
   }
   // A release that moves stays in its old namespace until it can be installed in the new one.
@@ -32,8 +34,8 @@ export async function uninstallRecord(
   record: ReleaseRecord,
   { content, client, desired, isForced, inputs }: DesiredRelease,
   { signal }: DeployPass,
-): Promise<void> {
-  await uninstallRelease(record, {
+): Promise<Uninstalled> {
+  return await uninstallRelease(record, {
     ...crdPolicy(content, client, signal),
     isForced,
     to: desired,

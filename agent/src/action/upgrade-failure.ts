@@ -14,10 +14,12 @@ import type { ApplyNotes } from "../inventory/index.ts";
 import { abortLater } from "./abort-later.ts";
 import { mayChangeMethod } from "./apply-notes.ts";
 import type { HelmUninstall } from "./helm-uninstall.ts";
+import { keylessMessage } from "./keyless-entries.ts";
 import { type RecordRunDeps, recordFailure } from "./record-run.ts";
 import { type ReplaceDeps, replaceObjects } from "./replace-objects.ts";
 import { refusalsText } from "./replacement-plan.ts";
 import type { DeployUntil, Prepared, RevisionInputs, UpgradeResult } from "./revision.ts";
+import { skippedText } from "./unserved-objects.ts";
 
 export interface UpgradeFailureDeps
   extends Omit<RecordRunDeps, "records" | "inventory">,
@@ -41,7 +43,10 @@ export async function afterFailedRun(
   const run = { result, record, pass };
   if (isWanted && (await isAvoidable(deps, revision, prepared, run))) return { kind: "again" };
   const refusals = immutableRefusals(result.stderr);
-  if (refusals === undefined) return await toFailure(deps, revision, prepared, run);
+  if (refusals === undefined) {
+    const message = await keylessMessage(deps, revision.desired, result.stderr);
+    return await toFailure(deps, revision, prepared, { ...run, message });
+  }
   if (!prepared.options.replacesRefused || !isWanted || record === undefined)
     return await toFailure(deps, revision, prepared, { ...run, message: refusalsText(refusals) });
   const { digest } = prepared;
@@ -79,7 +84,7 @@ async function setRefused(
 interface FailedRun {
   readonly result: HelmResult;
   /** In place of what Helm has printed. */
-  readonly message?: string;
+  readonly message?: string | undefined;
   readonly record: ReleaseRecord | undefined;
   readonly pass: DeployUntil;
 }
@@ -152,14 +157,14 @@ async function rollBack(
 ): Promise<string> {
   const late = abortLater(superseded, supersededGraceMs, clock);
   try {
-    await uninstall(record, {
+    const { skipped } = await uninstall(record, {
       keep: true,
       isForced: false,
       client,
       signal: AbortSignal.any([signal, late.signal]),
       ...(!superseded.aborted && { flags: { waitSeconds: options.timeoutSeconds } }),
     });
-    return "; the failed release was uninstalled, as atomic is set";
+    return `; the failed release was uninstalled, as atomic is set${skippedText(skipped)}`;
   } catch (thrown) {
     return `; the failed release could not be uninstalled, although atomic is set: ${messageOf(thrown)}`;
   } finally {

@@ -18,6 +18,7 @@ import {
   createRecordGuard,
   createRecordsNamespace,
   createRunHelmTest,
+  createUnservedObjects,
   type DeployPass,
   type DeployResult,
   type DesiredRelease,
@@ -100,7 +101,8 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   const stored = createStoredReleases(deps);
   const crds = createCrdRetention({ ...deps, stored });
   const guard = createRecordGuard({ ...deps, stored });
-  const uninstallRelease = createHelmUninstall({ ...deps, stored, crds, guard });
+  const unserved = createUnservedObjects({ ...deps, stored });
+  const uninstallRelease = createHelmUninstall({ ...deps, stored, crds, guard, unserved });
   const uninstall = uninstallRelease;
   const applyChartCrds = createApplyChartCrds(deps);
   const upgradeRelease = createHelmUpgrade({

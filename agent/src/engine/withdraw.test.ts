@@ -96,7 +96,7 @@ async function setUp(given: Given = {}) {
     uninstallRelease: (_, options) => {
       done.push("uninstall");
       uninstalls.push(options);
-      return Promise.resolve();
+      return Promise.resolve({ skipped: [] });
     },
     ...{ inventory, log },
   };

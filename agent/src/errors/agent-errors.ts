@@ -106,6 +106,10 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "CustomResourceDefinitions in a chart's templates must outlive their release, unless `deleteCRDResources` is set, and the agent could not ensure that. Nothing was deleted. The message names what is missing: mostly the right of the impersonated account to get and patch them, or to update Helm's release Secret.",
   },
+  KIND_UNAVAILABLE: {
+    retryable: true,
+    help: "A release is to be uninstalled, and the API server cannot serve the kind of one of its objects now: mostly the server behind an APIService does not answer. Nothing was deleted, because the objects may still exist. Repair that server; the agent retries automatically. If the kind will not come back, delete the APIService: the release is then uninstalled without these objects. Where a CustomResourceDefinition was deleted the agent does that by itself.",
+  },
   CRDS_NOT_APPLIED: {
     retryable: true,
     help: "The CustomResourceDefinitions in the chart's folder `crds` could not be created or replaced, as `install.crds` or `upgrade.crds` of the HelmOp demand. The release was not changed. The message has the definition and the API server's answer; where a right is missing, grant the impersonated account create and update of them.",

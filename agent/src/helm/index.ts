@@ -25,6 +25,7 @@ export {
   hasFailedToReplace,
   type ImmutableRefusal,
   immutableRefusals,
+  lacksMergeKey,
   refusedText,
   structuralRefusal,
 } from "./refusals.ts";

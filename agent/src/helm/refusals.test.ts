@@ -3,6 +3,7 @@ import { describe, test } from "vitest";
 import {
   hasFailedToReplace,
   immutableRefusals,
+  lacksMergeKey,
   refusedText,
   structuralRefusal,
 } from "./refusals.ts";
@@ -91,6 +92,12 @@ describe("a chart is refused for its structure", () => {
       "ServerField",
     ],
     [
+      "by the UID that an object had in another cluster",
+      `Error: ${conflicting("shop/cm", "/v1, Kind=ConfigMap")}Operation cannot be fulfilled on configmaps "cm": uid mismatch: the provided object specified uid 0d1c2f3a-0000-4000-8000-000000000000, and no existing object was found`,
+      "ConfigMap shop/cm metadata.uid",
+      "ServerField",
+    ],
+    [
       "by a default beside a strategy that does not allow it",
       "Error: UPGRADE FAILED: server-side apply failed for object shop/web apps/v1, Kind=Deployment: Deployment.apps \"web\" is invalid: spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'",
       "Deployment shop/web spec.strategy.rollingUpdate",
@@ -125,6 +132,10 @@ describe("a chart is refused for its structure", () => {
 
 describe("a chart is not refused for its structure alone", () => {
   const cases: readonly (readonly [string, string])[] = [
+    [
+      "by an object that has changed since",
+      `Error: UPGRADE FAILED: ${conflicting("shop/cm", "/v1, Kind=ConfigMap")}Operation cannot be fulfilled on configmaps "cm": the object has been modified; please apply your changes to the latest version and try again`,
+    ],
     ["by a value of another type", `Error: ${web}.data.a: expected string, got &value{Value:1}`],
     ["by one field of two", `Error: ${web}errors:\n  ${env}\n  .spec.a: expected string, got 1`],
     [
@@ -161,6 +172,20 @@ test("Helm has failed to replace an object", () => {
   assert.equal(hasFailedToReplace(`Error: UPGRADE FAILED: cannot patch "a" && ${failed}`), true);
   assert.equal(hasFailedToReplace(`Error: UPGRADE FAILED: cannot patch "a": ${failed}`), false);
   assert.equal(hasFailedToReplace(`level=WARN msg="${failed}"`), false);
+});
+
+test("a list without its merge key is known by what Helm prints of an upgrade and of a rollback", () => {
+  const failed = "failed to create patch: map: map[] does not contain declared merge key: name";
+  const entry = "map[image:a && failed value:x]";
+  for (const [expected, stderr] of [
+    [true, `level=WARN msg="upgrade failed" error="x"\nError: UPGRADE FAILED: ${failed}\n`],
+    [true, `Error: ${failed}`],
+    [true, `Error: UPGRADE FAILED: cannot patch "a" && ${failed} && ${failed}`],
+    [true, `Error: UPGRADE FAILED: ${failed.replace("map[]", entry)}`],
+    [false, `Error: UPGRADE FAILED: cannot patch "a" with kind W: ${failed}`],
+    [false, `level=WARN msg="${failed}"\nError: UPGRADE FAILED: x`],
+  ] as const)
+    assert.equal(lacksMergeKey(stderr), expected, stderr);
 });
 
 const applied = (place: string, kind: string) =>

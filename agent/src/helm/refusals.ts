@@ -59,6 +59,13 @@ export function hasFailedToReplace(stderr: string): boolean {
   return /(?:^Error: (?:UPGRADE FAILED: )?|&& )failed to replace object: /.test(errorOf(stderr));
 }
 
+/** Whether a patch by the client could not be made, because an entry of a list has no key. Helm names neither object nor list. */
+export function lacksMergeKey(stderr: string): boolean {
+  return /(?:^Error: (?:UPGRADE FAILED: )?|&& )failed to create patch: map: .* does not contain declared merge key: \w+(?:$| && )/m.test(
+    errorOf(stderr),
+  );
+}
+
 /** `Job ns/once`, for messages. */
 export function refusedText({ kind, namespace, name }: RefusedObject): string {
   const place = namespace === undefined ? "" : `${namespace}/`;
@@ -103,6 +110,10 @@ const structures = [
   { pattern: /^(\.\S+): field not declared in schema$/, reason: "UnknownField" },
 ] as const;
 
+/** Of an object that does not exist: a plain create leaves the UID out. */
+const uidOfNone =
+  /^Operation cannot be fulfilled on \S+ "[^"]+": uid mismatch: the provided object specified uid \S+, and no existing object was found$/;
+
 const forbiddenBeside =
   /^\S+ "[^"]+" is invalid: (spec\.strategy\.rollingUpdate): Forbidden: may not be specified when strategy `type` is 'Recreate'$/;
 
@@ -146,6 +157,7 @@ function structural(failure: string): StructuralRefusal | undefined {
     return { object, field: "metadata.generateName", reason: "GenerateName" };
   if (why.trim() === "metadata.managedFields must be nil")
     return { object, field: "metadata.managedFields", reason: "ServerField" };
+  if (uidOfNone.test(why.trim())) return { object, field: "metadata.uid", reason: "ServerField" };
   const [, strategy] = forbiddenBeside.exec(why.trim()) ?? [];
   if (strategy !== undefined && applied.test(failure))
     return { object, field: strategy, reason: "Defaulted" };

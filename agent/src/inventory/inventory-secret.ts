@@ -135,9 +135,13 @@ const failedAttemptsSchema = z.object({
   message: z.string(),
   /** Of the error. */
   code: z.string(),
-  /** What the last one has left was rolled back or uninstalled; with an error if that failed. */
+  /** What the last one has left was rolled back or uninstalled; with an error if that failed. `more`: the end of its message. */
   remediation: z
-    .object({ by: z.enum(["rollback", "uninstall"]), error: z.string().optional() })
+    .object({
+      by: z.enum(["rollback", "uninstall"]),
+      error: z.string().optional(),
+      more: z.string().optional(),
+    })
     .optional(),
 });
 

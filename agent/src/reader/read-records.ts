@@ -123,6 +123,12 @@ export function createReadRecords(readers: Pick<Readers, "run">): ReadRecords {
       // The reader leaves out what has not the fields of an object.
       return objects.map((json) => parseExact(json) as KubeObject);
     },
+    async withKindChanges(release, changes) {
+      const { namespace, name, manifest } = release;
+      const task = { kind: "changed kinds", manifest, changes } as const;
+      const what = `the manifest of release ${namespace}/${name}`;
+      return z.string().parse(await perform(task, what, () => manifestDigest(release)));
+    },
     manifest(release, use) {
       const known = read.get(release) ?? new Map<ManifestUse, Promise<unknown>>();
       read.set(release, known);

@@ -3,6 +3,7 @@ import { createSingleFlight } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
 import { isForbidden, isNotFound, type KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
+import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
 import { builtInKind, groupVersionOf } from "./built-in-kinds.ts";
 
@@ -12,7 +13,10 @@ export type Discovered =
   | { readonly kind: "not found"; readonly why: string };
 
 export interface Discovery {
-  /** Rejects only when `signal` aborts. Found kinds are cached. */
+  /**
+   * Rejects only when `signal` aborts. Found kinds are cached for a minute, and beyond it while they cannot be found again: a definition
+   * that was deleted and created again may have another scope or another name of the resource.
+   */
   find(apiVersion: string, kind: string, signal: AbortSignal): Promise<Discovered>;
 }
 
@@ -20,8 +24,13 @@ const listSchema = z.object({
   resources: z.array(z.object({ name: z.string(), kind: z.string(), namespaced: z.boolean() })),
 });
 
-export function createDiscovery(rest: KubeRest): Discovery {
+const freshMs = 60_000;
+
+/** `clock`: absent for one that is used for one task, in which nothing changes. */
+export function createDiscovery(rest: KubeRest, clock?: Pick<Clock, "monotonic">): Discovery {
   const known = new Map<string, Resource<KubeObject>>();
+  /** When an apiVersion was asked for last. */
+  const asked = new Map<string, number>();
   /** By apiVersion; the result is the error message, if any. */
   const requests = createSingleFlight<string | undefined>();
 
@@ -49,7 +58,11 @@ export function createDiscovery(rest: KubeRest): Discovery {
       const builtIn = builtInKind(apiVersion, kind);
       if (builtIn !== undefined) return { kind: "found", resource: builtIn };
       const key = `${apiVersion} ${kind}`;
-      const why = known.has(key)
+      const now = clock?.monotonic() ?? 0;
+      const isFresh = now - (asked.get(apiVersion) ?? now) < freshMs;
+      const isKnown = known.has(key) && isFresh;
+      if (!isKnown) asked.set(apiVersion, now);
+      const why = isKnown
         ? undefined
         : await requests.run(apiVersion, (shared) => discover(apiVersion, shared), signal);
       const resource = known.get(key);

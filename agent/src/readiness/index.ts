@@ -1,3 +1,4 @@
+export { builtInKind } from "./built-in-kinds.ts";
 export { createDiscovery } from "./discovery.ts";
 export type { IgnoredConditions } from "./ignored-conditions.ts";
 export { statusOf } from "./object-status.ts";

@@ -94,7 +94,7 @@ interface Tracked extends Omit<Required<TrackedRelease>, "healthChecks"> {
 }
 
 export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): ReadinessTracker {
-  const discovery = createDiscovery(rest);
+  const discovery = createDiscovery(rest, clock);
   const onChange = (names: ReadonlySet<string>): void => [...names].forEach(update);
   const kinds = createWatchedKinds({ clock, log, onChange, onContentChange });
   const pods = createPodReasons({ clock, log, onChange: update });

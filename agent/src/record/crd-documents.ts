@@ -30,7 +30,7 @@ const addedLines = new RegExp(
 );
 
 /** Where Helm begins another document: also in the middle of a line, and with Go's line ends. */
-const separator = /((?:^|(?<=\n))---[ \t]*)/;
+export const documentSeparator = /((?:^|(?<=\n))---[ \t]*)/;
 
 const kind = "CustomResourceDefinition";
 const definitionSchema = z.looseObject({
@@ -63,7 +63,7 @@ type Found =
 export function crdsOf(manifest: string, read: ReadYamlDocument): readonly ReleasedCrd[] {
   if (!manifest.includes(kind)) return [];
   return withoutAdditions(manifest)
-    .split(separator)
+    .split(documentSeparator)
     .flatMap((document) => {
       const found = contentOf(document, read);
       if (found === undefined) return [];
@@ -83,7 +83,7 @@ export function withKeptCrds(manifest: string, read: ReadYamlDocument): string {
   if (!manifest.includes(kind)) return manifest;
   // Earlier additions are removed and added again, with new ones.
   return withoutAdditions(manifest)
-    .split(separator)
+    .split(documentSeparator)
     .map((document) => withPolicy(document, read))
     .join("");
 }

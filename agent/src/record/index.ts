@@ -6,6 +6,7 @@ export {
   withoutAdditions,
 } from "./crd-documents.ts";
 export { type HookObject, hookReply } from "./hooks.ts";
+export type { KindChange } from "./kind-changes.ts";
 export type { OwnedObject } from "./manifest.ts";
 export { type ReadRecords, readHooks } from "./read-records.ts";
 export {

@@ -1,6 +1,7 @@
 import type { CustomResourceDefinition, KubeObject } from "@flotilla/shared/kube/objects";
 import type { Values } from "@flotilla/shared/values";
 import { type HookObject, hookObjects } from "./hooks.ts";
+import type { KindChange } from "./kind-changes.ts";
 import type { ManifestUse, ManifestUses } from "./record-task.ts";
 import { type HelmRelease, type ReleaseChange, releaseOfHooks } from "./stored-release.ts";
 
@@ -21,6 +22,8 @@ export interface ReadRecords {
   chartCrds(rendered: string, what: string): Promise<readonly CustomResourceDefinition[]>;
   /** The whole objects of a manifest. They may be large, so they are not kept. */
   wholeObjects(release: HelmRelease): Promise<readonly KubeObject[]>;
+  /** The manifest of a release, with kinds changed: see `withKindChanges`. */
+  withKindChanges(release: HelmRelease, changes: readonly KindChange[]): Promise<string>;
   /** What the manifest of a release has; read once. Throws CRDS_NOT_KEPT. */
   manifest<U extends ManifestUse>(release: HelmRelease, use: U): Promise<ManifestUses[U]>;
 }

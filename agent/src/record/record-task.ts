@@ -3,6 +3,7 @@ import type { CustomResourceDefinition } from "@flotilla/shared/kube/objects";
 import * as z from "zod";
 import { chartCrds } from "./chart-crds.ts";
 import { crdsOf, type ReleasedCrd, withKeptCrds } from "./crd-documents.ts";
+import { kindChange, withKindChanges } from "./kind-changes.ts";
 import {
   exactObjects,
   type OwnedObject,
@@ -43,6 +44,11 @@ export const recordTask = z.discriminatedUnion("kind", [
     change: releaseChange,
   }),
   z.object({ kind: z.literal("manifest"), use: z.enum(manifestUses), manifest: z.string() }),
+  z.object({
+    kind: z.literal("changed kinds"),
+    manifest: z.string(),
+    changes: z.array(kindChange).readonly(),
+  }),
 ]);
 export type RecordTask = Readonly<z.infer<typeof recordTask>>;
 
@@ -96,6 +102,8 @@ export async function performRecordTask(
       return await changedRelease(await unpacked(task, limits), task.what, task.change);
     case "manifest":
       return readManifest(task.use, task.manifest, limits);
+    case "changed kinds":
+      return withKindChanges(task.manifest, task.changes, limitedRead(limits.yamlCharacters));
   }
 }
 

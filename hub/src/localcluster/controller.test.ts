@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { type ClusterRegistrationToken, clusterRegistrationTokens } from "@flotilla/shared/api";
-import { createStore } from "@flotilla/shared/kube/cache";
-import { namespaces, secrets } from "@flotilla/shared/kube/objects";
+import { createInformer, createStore } from "@flotilla/shared/kube/cache";
+import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
-import { test } from "vitest";
+import { silentLog } from "@flotilla/shared/log";
+import { systemClock } from "@flotilla/shared/time";
+import { Registry } from "prom-client";
+import { onTestFinished, test } from "vitest";
 import { localToken } from "./bootstrap.ts";
-import { localClusterReconciler } from "./controller.ts";
+import { localClusterReconciler, runLocalCluster } from "./controller.ts";
 
 const key = "fleet-local/local";
 const bootstrap = { namespace: "flotilla-agent", name: "flotilla-bootstrap" };
@@ -71,4 +74,49 @@ test("a Secret that somebody else has made stays, and an event says so", async (
 
   assert.deepEqual(secret()?.data, { token: "bWluZQ==" });
   assert.match(notes.join(), /^Secret flotilla-agent\/flotilla-bootstrap exists and was not made/);
+});
+
+test("the Secret is made as soon as that of somebody else is deleted, and again when it is deleted itself", async () => {
+  const kube = createMemoryApiServer();
+  const log = silentLog();
+  const ending = new AbortController();
+  const tokens = createInformer<ClusterRegistrationToken>({
+    ...{ rest: kube, resource: clusterRegistrationTokens, log },
+  });
+  const made = createInformer<Secret>({ rest: kube, resource: secrets, log });
+  const { promise: warned, resolve: warn } = Promise.withResolvers<void>();
+  const events = { record: () => warn(), flush: () => Promise.resolve() };
+  kube.put(secrets, { metadata: bootstrap, data: { token: "bWluZQ==" } });
+  kube.put(secrets, { metadata: localToken.metadata, data: { address: "aHVi" } });
+  kube.put(clusterRegistrationTokens, { ...localToken, status: { secretName: "local" } });
+  const running = [
+    tokens.run(ending.signal),
+    made.run(ending.signal),
+    runLocalCluster(
+      { rest: kube, tokens, events, clock: systemClock, log, metrics: new Registry() },
+      ending.signal,
+    ),
+  ];
+  onTestFinished(async () => {
+    ending.abort();
+    await Promise.all(running);
+  });
+  /** Resolves with the UID of the hub's own Secret, once it is not `uid`. */
+  const madeAfter = (uid?: string) =>
+    new Promise<string | undefined>((resolve) => {
+      const check = () => {
+        const found = made.store.get("flotilla-agent/flotilla-bootstrap");
+        const isOwn = found?.data?.["address"] === "aHVi";
+        if (isOwn && found.metadata.uid !== uid) resolve(found.metadata.uid);
+      };
+      made.onChange(check);
+      check();
+    });
+  await warned;
+
+  await kube.delete(secrets, bootstrap);
+  const first = await madeAfter();
+  await kube.delete(secrets, bootstrap);
+
+  assert.notEqual(await madeAfter(first), undefined);
 });

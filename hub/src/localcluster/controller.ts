@@ -4,7 +4,7 @@
  */
 import { type ClusterRegistrationToken, clusterRegistrationTokens } from "@flotilla/shared/api";
 import { agentNamespace, bootstrapSecretName } from "@flotilla/shared/api/names";
-import type { Informer } from "@flotilla/shared/kube/cache";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
 import {
   createController,
@@ -13,7 +13,7 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { keyOf, namespaces, refOf, secrets } from "@flotilla/shared/kube/objects";
+import { keyOf, namespaces, refOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
@@ -34,21 +34,36 @@ const resyncMs = 3_600_000;
 
 const tokenKey = keyOf(localToken.metadata);
 
+const bootstrap = { namespace: agentNamespace, name: bootstrapSecretName };
+
 /** Runs until `signal` aborts. The informer must have synced. */
 export async function runLocalCluster(deps: LocalClusterDeps, signal: AbortSignal): Promise<void> {
   const { tokens, clock, log, metrics } = deps;
   const controller = createController({
     ...{ name: "local-cluster", reconcile: localClusterReconciler(deps), log, metrics, clock },
   });
-  // The token changes when its Secret was made.
-  const stop = tokens.onChange(({ key }) => {
-    if (key === tokenKey) controller.enqueue(key);
+  // Made again when it was deleted or changed, and made at last when somebody else's has gone.
+  const made = createInformer<Secret>({
+    ...{ rest: deps.rest, resource: secrets, namespace: bootstrap.namespace, clock },
+    fieldSelector: `metadata.name=${bootstrap.name}`,
+    log: log.child({ cache: "bootstrap Secret" }),
   });
+  const stops = [
+    // The token changes when its Secret was made.
+    tokens.onChange(({ key }) => {
+      if (key === tokenKey) controller.enqueue(key);
+    }),
+    made.onChange(() => controller.enqueue(tokenKey)),
+  ];
   controller.enqueue(tokenKey);
+  const ending = new AbortController();
+  const watching = made.run(AbortSignal.any([signal, ending.signal]));
   try {
     await controller.run(signal);
   } finally {
-    stop();
+    for (const stop of stops) stop();
+    ending.abort();
+    await watching;
   }
 }
 
@@ -69,19 +84,18 @@ export function localClusterReconciler({
     const registration = await rest.get(secrets, refOf(key), { signal });
     // The controller of tokens makes it again, which changes the token.
     if (registration === undefined) return done();
-    const ref = { namespace: agentNamespace, name: bootstrapSecretName };
-    const step = planBootstrap(token, registration, await rest.get(secrets, ref, { signal }));
+    const step = planBootstrap(token, registration, await rest.get(secrets, bootstrap, { signal }));
     switch (step.kind) {
       case "none":
         return resync();
       case "foreign":
         events.record(token, {
           ...{ type: "Warning", reason: "SecretConflict", action: "Prepare" },
-          note: `Secret ${keyOf(ref)} exists and was not made by the hub, so it is left as it is; delete it, and the hub makes one with which the agent of this cluster enrols as local`,
+          note: `Secret ${keyOf(bootstrap)} exists and was not made by the hub, so it is left as it is; delete it, and the hub makes one with which the agent of this cluster enrols as local`,
         });
         return done();
       case "recreate":
-        await rest.delete(secrets, ref, {
+        await rest.delete(secrets, bootstrap, {
           signal,
           ...(step.uid !== undefined && { uid: step.uid }),
         });
@@ -93,7 +107,7 @@ export function localClusterReconciler({
         break;
     }
     await rest.create(secrets, step.secret, { signal });
-    log.info({ secret: keyOf(ref) }, "made the bootstrap Secret of the hub's own cluster");
+    log.info({ secret: keyOf(bootstrap) }, "made the bootstrap Secret of the hub's own cluster");
     return resync();
   };
 }

@@ -22,6 +22,8 @@ export const readRecordsHere: ReadRecords = {
     const found = await performRecordTask({ kind: "manifest", use: "whole", manifest });
     return (found as readonly string[]).map((json) => JSON.parse(json) as KubeObject);
   },
+  withKindChanges: async ({ manifest }, changes) =>
+    String(await performRecordTask({ kind: "changed kinds", manifest, changes })),
   manifest: async ({ manifest }, use) =>
     (await performRecordTask({ kind: "manifest", use, manifest })) as never,
 };

@@ -50,10 +50,10 @@ interface TlsIdentity {
 }
 
 export function createConnectionPools(options: ConnectionPoolOptions): ConnectionPools {
-  const pools = new Map<string, Dispatcher>();
+  const pools = new Map<string, OpenPool>();
   const closing = new Set<Promise<void>>();
 
-  function retire(pool: Dispatcher): void {
+  function retire({ pool }: OpenPool): void {
     const closed: Promise<void> = pool.close().finally(() => closing.delete(closed));
     closing.add(closed);
   }
@@ -64,10 +64,15 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
       if (access.proxy !== undefined) checkProxy(access.proxy, options.egress);
       const identity = tlsIdentity(access, url, hasLeft);
       const key = createHash("sha256").update(JSON.stringify(identity)).digest("base64");
-      const pool = pools.get(key) ?? openPool(identity, options);
+      const authorities = commonAuthorities(identity);
+      const known = pools.get(key);
+      const isCurrent = known?.authorities === authorities;
+      if (known !== undefined && !isCurrent) retire(known);
+      const found =
+        known !== undefined && isCurrent ? known : openPool(identity, authorities, options);
       // A Map keeps the order of insertion; inserting it again makes it the newest.
       pools.delete(key);
-      pools.set(key, pool);
+      pools.set(key, found);
       if (pools.size > options.maxPools) {
         const [oldestKey, oldest] = pools.entries().next().value ?? [];
         if (oldestKey !== undefined && oldest !== undefined) {
@@ -75,12 +80,12 @@ export function createConnectionPools(options: ConnectionPoolOptions): Connectio
           retire(oldest);
         }
       }
-      return pool;
+      return found.pool;
     },
     async close() {
       const open = [...pools.values()];
       pools.clear();
-      await Promise.all([...open.map((pool) => pool.destroy()), ...closing]);
+      await Promise.all([...open.map(({ pool }) => pool.destroy()), ...closing]);
     },
   };
 }
@@ -98,8 +103,32 @@ function tlsIdentity(access: RepositoryAccess, url: URL, hasLeft: boolean): TlsI
   };
 }
 
-function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispatcher {
-  const secureContext = secureContextOf(identity);
+interface OpenPool {
+  readonly pool: Dispatcher;
+  /** Those that its context has beside the ones of the Secret; undefined: it has none of its own. */
+  readonly authorities: readonly string[] | undefined;
+}
+
+/** What the process trusts now, for a pool with a context of its own. The same array until it changes. */
+function commonAuthorities({ caPem, trustsOnlyCa, certPem }: TlsIdentity) {
+  const isOwn = caPem !== undefined || certPem !== undefined;
+  return isOwn && !trustsOnlyCa ? getCACertificates("default") : undefined;
+}
+
+function openPool(
+  identity: TlsIdentity,
+  authorities: OpenPool["authorities"],
+  options: ConnectionPoolOptions,
+): OpenPool {
+  return { pool: dispatcherFor(identity, authorities ?? [], options), authorities };
+}
+
+function dispatcherFor(
+  identity: TlsIdentity,
+  authorities: readonly string[],
+  options: ConnectionPoolOptions,
+): Dispatcher {
+  const secureContext = secureContextOf(identity, authorities);
   const tls = {
     rejectUnauthorized: !identity.insecure,
     timeout: options.connectTimeoutMs,
@@ -121,15 +150,14 @@ function openPool(identity: TlsIdentity, options: ConnectionPoolOptions): Dispat
 }
 
 /** One context for all connections of a pool: parsing the system's authorities takes milliseconds. */
-function secureContextOf(identity: TlsIdentity): SecureContext | undefined {
+function secureContextOf(
+  identity: TlsIdentity,
+  authorities: readonly string[],
+): SecureContext | undefined {
   if (identity.caPem === undefined && identity.certPem === undefined) return undefined;
   try {
     return createSecureContext({
-      ...(identity.caPem === undefined
-        ? {}
-        : {
-            ca: [...(identity.trustsOnlyCa ? [] : getCACertificates("default")), identity.caPem],
-          }),
+      ...(identity.caPem === undefined ? {} : { ca: [...authorities, identity.caPem] }),
       ...(identity.certPem === undefined ? {} : { cert: identity.certPem, key: identity.keyPem }),
     });
   } catch {

@@ -13,6 +13,7 @@ export {
   type ResolveAll,
 } from "./egress-connector.ts";
 export { abandon, createExchanger, discard, type Exchange, type Exchanger } from "./exchange.ts";
+export { followExtraAuthorities } from "./extra-authorities.ts";
 export { describeNetworkFailure, isNotTls, isRefused } from "./network-error.ts";
 export { proxySettings } from "./proxy-settings.ts";
 export { parseRetryAfter, responseError } from "./response-error.ts";

@@ -1,0 +1,142 @@
+/**
+ * Objects of a release whose kind the cluster does not have any more: somebody has deleted its CustomResourceDefinition, and so all of
+ * its objects. Helm, which looks for each kind before it deletes anything, would fail for ever, and say only that it failed.
+ */
+import { createSemaphore } from "@flotilla/shared/concurrency";
+import { AppError, messageOf } from "@flotilla/shared/errors";
+import { isForbidden } from "@flotilla/shared/kube/client";
+import type { Log } from "@flotilla/shared/log";
+import { listNames } from "@flotilla/shared/text";
+import { agentErrors } from "../errors/index.ts";
+import { type ReleaseRecord, recordSecretName, type StoredReleases } from "../helm/index.ts";
+import type { ImpersonatedClient } from "../impersonation/index.ts";
+import type { HelmRelease, KindChange, OwnedObject, ReadRecords } from "../record/index.ts";
+import { createFindServedKind, type ServedKind } from "./served-kinds.ts";
+
+/** To be called before Helm uninstalls a release, with a record that may be acted on. */
+export interface UnservedObjects {
+  /**
+   * Takes the objects whose kinds are gone out of Helm's newest record, and returns them. Those of a kind that has lost the version of the
+   * record are deleted in a version that it still has. Without either, nothing is written. Throws KIND_UNAVAILABLE, before it changes
+   * anything, where the cluster cannot say it now.
+   */
+  leaveOut(
+    record: ReleaseRecord,
+    actor: { readonly client: ImpersonatedClient; readonly signal: AbortSignal },
+  ): Promise<readonly OwnedObject[]>;
+}
+
+export interface UnservedObjectsDeps {
+  readonly stored: Pick<StoredReleases, "read" | "rewrite">;
+  readonly records: Pick<ReadRecords, "manifest" | "withKindChanges">;
+  readonly log: Log;
+}
+
+const concurrency = 8;
+/** More than a chart has. A record with more of them, which somebody has written, is Helm's. */
+const maxKinds = 500;
+
+export function createUnservedObjects(deps: UnservedObjectsDeps): UnservedObjects {
+  const { stored, records, log } = deps;
+  return {
+    async leaveOut(record, { client, signal }) {
+      const release = await readable(stored, record);
+      if (release === undefined) return [];
+      const objects = await records.manifest(release, "objects");
+      const kinds = new Map(objects.map((object) => [kindOf(object), object]));
+      if (kinds.size > maxKinds) return [];
+      const find = createFindServedKind(client.rest, signal);
+      const semaphore = createSemaphore(concurrency);
+      const found = await Promise.all(
+        [...kinds.values()].map((object) =>
+          semaphore.run(async () => ({ object, served: await find(object) })),
+        ),
+      );
+      const changes = found.flatMap(({ object, served }) => changesOf(release, object, served));
+      if (changes.length === 0) return [];
+      await rewrite(deps, release, changes, client);
+      const gone = new Set(changes.flatMap((each) => (each.servedAs ? [] : [kindOf(each)])));
+      const skipped = objects.filter((object) => gone.has(kindOf(object)));
+      const { namespace, name, revision } = release;
+      log.warn(
+        { release: name, namespace, revision, objects: namesOf(skipped), changes },
+        "kinds of the release are not served any more, uninstalling it without them",
+      );
+      return skipped;
+    },
+  };
+}
+
+/** The continuation of a message; "" without any. */
+export function skippedText(skipped: readonly OwnedObject[]): string {
+  if (skipped.length === 0) return "";
+  return `; skipped, because the cluster does not have their kinds any more: ${namesOf(skipped)}`;
+}
+
+function namesOf(objects: readonly OwnedObject[]): string {
+  return listNames(objects.map(objectText));
+}
+
+function objectText({ kind, namespace, name }: OwnedObject): string {
+  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+}
+
+function kindOf({ apiVersion, kind }: Pick<OwnedObject, "apiVersion" | "kind">): string {
+  return `${apiVersion} ${kind}`;
+}
+
+function changesOf(
+  release: HelmRelease,
+  object: OwnedObject,
+  served: ServedKind,
+): readonly KindChange[] {
+  const { apiVersion, kind } = object;
+  switch (served.kind) {
+    case "served":
+      return [];
+    case "gone":
+      return [{ apiVersion, kind }];
+    case "in another version":
+      return [{ apiVersion, kind, servedAs: served.apiVersion }];
+    case "unavailable":
+      throw new AppError(
+        agentErrors.KIND_UNAVAILABLE,
+        `release ${release.namespace}/${release.name} is not uninstalled, because the API server cannot serve kind ${kind} of ${apiVersion} now (${objectText(object)}): ${served.why}; nothing was changed`,
+      );
+  }
+}
+
+async function rewrite(
+  { stored, records }: UnservedObjectsDeps,
+  release: HelmRelease,
+  changes: readonly KindChange[],
+  client: ImpersonatedClient,
+): Promise<void> {
+  const manifest = await records.withKindChanges(release, changes);
+  // What Helm reads in another way is in no object that was found.
+  if (manifest === release.manifest) return;
+  try {
+    await stored.rewrite(client.rest, release, manifest);
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown;
+    const { namespace, name } = release;
+    throw new AppError(
+      agentErrors.HELM_FAILED,
+      `uninstall release ${namespace}/${name} without the objects whose kinds the cluster does not serve any more: update Secret ${namespace}/${recordSecretName(release)} as ${client.subject}, which needs the right to update it: ${messageOf(thrown)}`,
+      { cause: thrown },
+    );
+  }
+}
+
+/** Undefined if the record cannot be read: then Helm cannot read it either, and says so. */
+async function readable(
+  stored: Pick<StoredReleases, "read">,
+  record: ReleaseRecord,
+): Promise<HelmRelease | undefined> {
+  try {
+    return await stored.read(record);
+  } catch (thrown) {
+    if (AppError.from(thrown).code !== agentErrors.RELEASE_UNREADABLE.code) throw thrown;
+    return undefined;
+  }
+}
