@@ -153,7 +153,7 @@ function ChartPanel({ charts, source, polling }: AppDetail) {
         )}
         {next !== undefined && (
           <Fact name="Next poll">
-            <Ago at={next} /> {failures > 0 && `after ${plural(failures, "failure")}`}
+            <Ago at={next} style="due" /> {failures > 0 && `after ${plural(failures, "failure")}`}
           </Fact>
         )}
       </Facts>

@@ -87,7 +87,7 @@ export function SourcePage(ref: SourcePageProps) {
               )}
               {polling.next !== undefined && (
                 <Fact name="Next fetch">
-                  <Ago at={polling.next} />
+                  <Ago at={polling.next} style="due" />
                 </Fact>
               )}
               <Fact name="Used by">

@@ -1,21 +1,27 @@
 /** A time: relative, with the absolute one on hover. */
 import { useNow } from "./clock.tsx";
-import { durationText, relativeText } from "./relative-time.ts";
+import { dueText, durationText, relativeText } from "./relative-time.ts";
 
 export interface AgoProps {
   /** RFC 3339. */
   readonly at: string;
-  readonly style?: "ago" | "age";
+  /** `age`: how long it has been; `due`: of something that is to come. */
+  readonly style?: "ago" | "age" | "due";
 }
+
+const texts = {
+  ago: relativeText,
+  age: (timeMs: number, nowMs: number) => durationText(nowMs - timeMs),
+  due: dueText,
+} as const;
 
 export function Ago({ at, style = "ago" }: AgoProps) {
   const now = useNow();
   const timeMs = Date.parse(at);
   if (Number.isNaN(timeMs)) return null;
-  const text = style === "ago" ? relativeText(timeMs, now) : durationText(now - timeMs);
   return (
     <time dateTime={at} title={new Date(timeMs).toLocaleString()}>
-      {text}
+      {texts[style](timeMs, now)}
     </time>
   );
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { clockOffsetMs, relativeText } from "./relative-time.ts";
+import { clockOffsetMs, dueText, relativeText } from "./relative-time.ts";
 
 test("times are relative, in the largest whole unit", () => {
   const now = Date.UTC(2026, 0, 2);
@@ -14,6 +14,17 @@ test("times are relative, in the largest whole unit", () => {
     [-90_000, "in 1m"],
   ] as const;
   for (const [age, text] of rows) assert.equal(relativeText(now - age, now), text);
+});
+
+test("what is to come is due once its time has passed, and never in the future", () => {
+  const now = Date.UTC(2026, 0, 2);
+  const rows = [
+    [-90_000, "in 1m"],
+    [0, "now"],
+    [999, "now"],
+    [240_000, "due since 4m"],
+  ] as const;
+  for (const [age, text] of rows) assert.equal(dueText(now - age, now), text);
 });
 
 test("the hub's clock counts where the browser's is wrong", () => {
