@@ -98,8 +98,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const statuses = createStatuses({
     ...{ assignments, readiness, releases, inventory: deps.inventory, drift: deps.drift },
     sources: deps.sources,
-    outbox,
-    clock: deps.clock,
+    ...{ outbox, clock: deps.clock },
     onState: (name, state) => dependencies.setState(name, state),
   });
   const dependencies = createDependencyTracker({
@@ -199,8 +198,10 @@ export function createEngine(deps: EngineDeps): Engine {
     async run(signal, abort) {
       const stop = deps.processes?.onSlow(setWorkers);
       for (const { owner } of assignments.list()) controller.enqueue(owner.name);
-      await controller.run(signal, abort).finally(stop);
-      statuses.close();
+      await controller.run(signal, abort).finally(() => {
+        stop?.();
+        statuses.stop();
+      });
     },
   };
 }

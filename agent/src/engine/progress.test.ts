@@ -2,17 +2,14 @@ import assert from "node:assert/strict";
 import { AppError } from "@flotilla/shared/errors";
 import { describe, test } from "vitest";
 import { agentErrors } from "../errors/index.ts";
-import type { DeploymentResult } from "../report/index.ts";
 import {
   accountFailures,
   countFailure,
   type Failure,
   hasFailedBy,
   resultUntilChange,
-  retried,
   retryDelayMs,
   untilRepeatedMs,
-  whenDue,
 } from "./progress.ts";
 
 describe("after a failure", () => {
@@ -39,31 +36,11 @@ describe("after a failure", () => {
     });
   }
 
-  test("any other failure is retried with exponential backoff, and the message has the time", () => {
+  test("any other failure is retried with exponential backoff", () => {
     const failed = new AppError(agentErrors.HELM_FAILED, "helm upgrade: no");
 
     assert.equal(resultUntilChange(failed, "sha256:1"), undefined);
     assert.deepEqual([1, 2, 3, 50].map(retryDelayMs), [5_000, 10_000, 20_000, 300_000]);
-    assert.equal(
-      retried("helm upgrade: no", Date.UTC(2026, 0, 1)).message,
-      "helm upgrade: no; retrying at 2026-01-01T00:00:00Z",
-    );
-  });
-
-  test("a retry that no worker has begun is due, and is not in the future", () => {
-    const atMs = Date.UTC(2026, 0, 1);
-    const result: DeploymentResult = {
-      ...{ kind: "failed", deploymentId: "sha256:1", code: "HELM_FAILED" },
-      ...retried("helm upgrade: no", atMs),
-    };
-
-    assert.equal(whenDue(result, atMs + 2_999), result);
-    assert.deepEqual(whenDue(result, atMs + 3_000), {
-      ...result,
-      message: "helm upgrade: no; its retry is due since 2026-01-01T00:00:00Z",
-    });
-    const { retryAt: _, ...running } = result;
-    assert.equal(whenDue(running, atMs + 60_000), running);
   });
 
   test("the wait without retries left is an hour, then twice as long, however many attempts there were", () => {

@@ -3,7 +3,6 @@
 import type { DeploymentState } from "@flotilla/proto";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
-import { formatTime, type Timer } from "@flotilla/shared/time";
 import { RetryError } from "../action/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { DeploymentResult } from "../report/index.ts";
@@ -20,8 +19,6 @@ export interface Progress {
   /** Identifies the objects that are tracked. */
   tracked?: string;
   reported?: DeploymentState;
-  /** Reports it again when its retry is due. */
-  due?: Timer;
 }
 
 /** Of the content of a deployment. */
@@ -117,33 +114,4 @@ export function untilRepeatedMs(
   const hasFailed = result.kind === "withdrawing" && result.code === agentErrors.HELM_FAILED.code;
   if (!hasFailed || failure?.deploymentId !== deploymentId) return 0;
   return Math.max(0, failure.retryAtMs - nowMs);
-}
-
-interface Retried {
-  /** With the time of the retry. */
-  readonly message: string;
-  readonly cause: string;
-  readonly retryAt: string;
-}
-
-/** A failure that is retried. */
-export function retried(cause: string, retryAtMs: number): Retried {
-  const retryAt = formatTime(retryAtMs);
-  return { message: `${cause}; retrying at ${retryAt}`, cause, retryAt };
-}
-
-/** A free worker begins a retry within this time. */
-const graceMs = 3_000;
-
-/** When a retry that no worker has begun is called due, ms since 1970; undefined: nothing is retried at a time. */
-export function dueAtMs(result: DeploymentResult): number | undefined {
-  if (result.kind === "deployed" || result.retryAt === undefined) return undefined;
-  return Date.parse(result.retryAt) + graceMs;
-}
-
-/** While all workers are busy, a time in the past is no time of a retry. */
-export function whenDue(result: DeploymentResult, nowMs: number): DeploymentResult {
-  if (result.kind === "deployed" || nowMs < (dueAtMs(result) ?? Number.POSITIVE_INFINITY))
-    return result;
-  return { ...result, message: `${result.cause ?? ""}; its retry is due since ${result.retryAt}` };
 }

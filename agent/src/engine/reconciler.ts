@@ -8,7 +8,7 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { Log } from "@flotilla/shared/log";
-import type { Clock } from "@flotilla/shared/time";
+import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { DeployPass } from "../action/index.ts";
 import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
@@ -29,7 +29,6 @@ import {
   hasFailedBy,
   type Progress,
   resultUntilChange,
-  retried,
   retryDelayMs,
   stopFailures,
   untilRepeatedMs,
@@ -183,9 +182,10 @@ function fail(
   }
   const retryAtMs = clock.now() + delayMs;
   own.failure = { ...failed, deploymentId, retryAtMs };
-  const { code, message: cause } = AppError.from(thrown);
-  own.result = { kind: "failed", deploymentId, code, ...retried(cause, retryAtMs) };
-  log.warn({ deployment: name, code, err: own.result.message }, "deployment failed");
+  const { code, message } = AppError.from(thrown);
+  const retryAt = formatTime(retryAtMs);
+  own.result = { kind: "failed", deploymentId, message, code, retryAt };
+  log.warn({ deployment: name, code, err: message, retryAt }, "deployment failed");
   statuses.report(name);
   return requeueAfter(delayMs, "failed");
 }
@@ -211,10 +211,9 @@ async function deploy(
       return done();
     case "wait":
       if (deployed.why === "locked") {
-        own.result = {
-          kind: "pending",
-          ...retried("another Helm operation is in progress", deployed.untilMs),
-        };
+        const retryAt = formatTime(deployed.untilMs);
+        const message = "another Helm operation is in progress";
+        own.result = { kind: "pending", message, retryAt };
         statuses.report(name);
       }
       return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
@@ -288,8 +287,8 @@ async function withdraw(
     const delayMs = delayAfter(clock, thrown, retryDelayMs(count));
     const retryAtMs = clock.now() + delayMs;
     own.failure = { deploymentId, count, retryAtMs };
-    const { code, message: cause } = AppError.from(thrown);
-    own.result = { kind: "withdrawing", code, ...retried(cause, retryAtMs) };
+    const { code, message } = AppError.from(thrown);
+    own.result = { kind: "withdrawing", message, code, retryAt: formatTime(retryAtMs) };
     statuses.report(name);
     return requeueAfter(delayMs, "failed");
   }

@@ -1,4 +1,7 @@
-/** What the state of a deployment says while one of its actions runs, which may take as long as the hooks of a chart. */
+/**
+ * What the state of a deployment says between two attempts, and while one of its actions runs, which may take as long as the hooks
+ * of a chart.
+ */
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { LongAction } from "../action/index.ts";
 import type { DeploymentResult } from "../report/index.ts";
@@ -31,17 +34,39 @@ export function runningText({ action, attempt, sinceMs }: Running): string {
   return `${which} ${nouns[action]} ${verb} since ${formatTime(sinceMs)}`;
 }
 
-/** A failure stays reported, without the time of the attempt that runs already. */
-export function whileRunning(
+/** A result whose message says what is true now: which action runs, when the next attempt is, or since when it is due. */
+export function resultNow(
   result: DeploymentResult,
   running: Running | undefined,
+  nowMs: number,
 ): DeploymentResult {
-  if (running === undefined) return result;
+  if (running !== undefined) return whileRunning(result, running);
+  if (result.kind === "deployed" || result.retryAt === undefined) return result;
+  const { message, retryAt } = result;
+  const next =
+    untilDueMs(result, nowMs) === undefined
+      ? `the next attempt is due since ${retryAt}, and begins as soon as the agent has a free worker`
+      : `retrying at ${retryAt}`;
+  return { ...result, message: `${message}; ${next}` };
+}
+
+/**
+ * How long the time of the retry may still be named; undefined: it has passed, or there is none. With a free worker the next attempt has
+ * begun by then.
+ */
+export function untilDueMs(result: DeploymentResult, nowMs: number): number | undefined {
+  if (result.kind === "deployed" || result.retryAt === undefined) return undefined;
+  const leftMs = Date.parse(result.retryAt) + longMs - nowMs;
+  return leftMs > 0 ? leftMs : undefined;
+}
+
+/** A failure stays reported, without the time of the attempt that runs already. */
+function whileRunning(result: DeploymentResult, running: Running): DeploymentResult {
   const text = runningText(running);
   if (result.kind === "pending") return { kind: "pending", message: text };
   if (result.kind !== "failed") return result;
   const { retryAt: _, ...failed } = result;
-  return { ...failed, message: `${text}; before: ${result.cause ?? result.message}` };
+  return { ...failed, message: `${text}; before: ${result.message}` };
 }
 
 export interface RunningDeps {

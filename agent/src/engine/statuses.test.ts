@@ -4,12 +4,17 @@ import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import type { InSync } from "../action/index.ts";
 import type { Readiness } from "../readiness/index.ts";
+import type { DeploymentResult } from "../report/index.ts";
 import { testAssignment } from "../testing/index.ts";
-import { retried } from "./progress.ts";
 import { createStatuses } from "./statuses.ts";
 
 const assignment = await testAssignment("web");
+const failed: DeploymentResult = {
+  ...{ kind: "failed", deploymentId: assignment.deploymentId, code: "HELM_FAILED" },
+  ...{ message: "the hook failed", retryAt: "2026-01-01T00:01:00Z" },
+};
 const nothingStored = {
+  clock: createFakeClock(),
   sources: { of: () => undefined, forget: () => undefined },
   drift: { track: () => undefined, forget: () => undefined, driftOf: () => undefined },
   inventory: {
@@ -19,7 +24,6 @@ const nothingStored = {
     requestOf: () => undefined,
   },
   releases: { history: () => [] },
-  clock: createFakeClock(),
 };
 
 describe("the states that a new stream begins with", () => {
@@ -77,6 +81,57 @@ describe("the states that a new stream begins with", () => {
     read = { ready: true, notReady: [], resources: [], incomplete: false, counts };
     statuses.report("web");
     assert.deepEqual(reported, [true]);
+  });
+});
+
+describe("an attempt that is due and waits for a worker", () => {
+  function setUp() {
+    const clock = createFakeClock();
+    const messages: string[] = [];
+    const statuses = createStatuses({
+      ...nothingStored,
+      clock,
+      assignments: { get: () => assignment, list: () => [assignment] },
+      readiness: {
+        track: () => undefined,
+        forget: () => undefined,
+        readinessOf: () => undefined,
+        sharedObjectsOf: () => [],
+      },
+      outbox: { report: ({ message }) => void messages.push(message) },
+      onState: () => undefined,
+    });
+    const own = statuses.ensure("web");
+    own.result = failed;
+    statuses.report("web");
+    return { clock, messages, statuses, own };
+  }
+
+  test("is reported by itself, once", async () => {
+    const { clock, messages } = setUp();
+    await clock.advance(62_000);
+    assert.deepEqual(messages, ["the hook failed; retrying at 2026-01-01T00:01:00Z"]);
+
+    await clock.advance(600_000);
+    assert.equal(messages.length, 2);
+    assert.match(
+      messages[1] ?? "",
+      /^the hook failed; the next attempt is due since 2026-01-01T00:01:00Z, /,
+    );
+  });
+
+  test("is not when it has begun, or nothing is reported any more", async () => {
+    const begun = setUp();
+    begun.own.result = { kind: "pending", message: "paused" };
+    begun.statuses.report("web");
+    const removed = setUp();
+    removed.statuses.remove("web");
+    const stopped = setUp();
+    stopped.statuses.stop();
+    for (const { clock } of [begun, removed, stopped]) await clock.advance(600_000);
+
+    assert.equal(begun.messages.at(-1), "paused");
+    assert.deepEqual([removed.messages.length, stopped.messages.length], [1, 1]);
   });
 });
 
@@ -160,35 +215,4 @@ test("a release says which of its objects another release has as well, besides o
   assert.deepEqual(reported, [
     "the hub does not have the Secret a any more; ConfigMap apps/settings is in the release apps/shop as well: an upgrade of one overwrites what the other has, and its uninstallation deletes it; leave each object to one chart",
   ]);
-});
-
-test("a failure is reported again when its retry is due and all workers are busy, once", async () => {
-  const clock = createFakeClock();
-  const reported: string[] = [];
-  const statuses = createStatuses({
-    ...nothingStored,
-    assignments: { get: () => assignment, list: () => [assignment] },
-    readiness: {
-      track: () => undefined,
-      forget: () => undefined,
-      readinessOf: () => undefined,
-      sharedObjectsOf: () => [],
-    },
-    outbox: { report: ({ message }) => void reported.push(message) },
-    onState: () => undefined,
-    clock,
-  });
-  const { deploymentId } = assignment;
-  statuses.ensure("web").result = {
-    ...{ kind: "failed", deploymentId, code: "HELM_FAILED" },
-    ...retried("no", clock.now() + 5_000),
-  };
-
-  statuses.report("web");
-  await clock.advance(7_000);
-  assert.equal(reported.length, 1);
-  await clock.advance(60_000);
-  statuses.report("web");
-
-  assert.match(reported.join("\n"), /^no; retrying at \S+\nno; its retry is due since \S+$/);
 });

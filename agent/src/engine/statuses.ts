@@ -2,7 +2,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
-import { type Clock, formatTime } from "@flotilla/shared/time";
+import { type Clock, formatTime, type Timer } from "@flotilla/shared/time";
 import type { InSync } from "../action/index.ts";
 import type { Assignment, Assignments } from "../assignment/index.ts";
 import type { ReportedState } from "../dependencies/index.ts";
@@ -16,9 +16,9 @@ import {
   toDeploymentState,
   toReportedDrift,
 } from "../report/index.ts";
-import { dueAtMs, type Progress, whenDue } from "./progress.ts";
+import type { Progress } from "./progress.ts";
 import { hasNoRelease, type ReleaseReportDeps, releaseReport } from "./release-report.ts";
-import { runningText, whileRunning } from "./running.ts";
+import { resultNow, runningText, untilDueMs } from "./running.ts";
 import { sharedObjectsWarning } from "./shared-objects-warning.ts";
 
 export interface Statuses {
@@ -30,16 +30,16 @@ export interface Statuses {
   setInstalled(assignment: Assignment, found: InSync, more: InstalledDetails): void;
   /** Tracks the objects of a release. Undefined until they were read. */
   readinessOf(assignment: Assignment, found: InSync): Readiness | undefined;
-  /** Reports a deployment if its state has changed. */
+  /** Reports a deployment if its state has changed, and again when a retry of it is due and has not begun. */
   report(name: string): void;
   /** Removes an uninstalled deployment. */
   remove(name: string): void;
   /** What others that depend on it see. */
   reportedStateOf(assignment: Assignment): ReportedState;
-  /** Nothing is reported later any more. */
-  close(): void;
   /** Of all deployments that have one: the hub keeps what it knows until the first reconcile of a process has a result. */
   states(): readonly DeploymentState[];
+  /** Reports no retry any more that becomes due. */
+  stop(): void;
 }
 
 export interface InstalledDetails {
@@ -65,6 +65,9 @@ export interface StatusesDeps extends ReleaseReportDeps {
 export function createStatuses(deps: StatusesDeps): Statuses {
   const { assignments, readiness, drift, outbox, clock, onState } = deps;
   const progress = new Map<string, Progress>();
+  /** Of results with a retry, by deployment. */
+  const due = new Map<string, Timer>();
+  let isStopped = false;
 
   function ensure(name: string): Progress {
     const known = progress.get(name);
@@ -75,7 +78,7 @@ export function createStatuses(deps: StatusesDeps): Statuses {
   }
 
   function stateOf(assignment: Assignment, own: Progress): DeploymentState {
-    const result = whenDue(whileRunning(own.result, own.running), clock.now());
+    const result = resultNow(own.result, own.running, clock.now());
     const { name } = assignment.owner;
     const source = deps.sources.of(assignment.owner);
     const found = result.kind === "deployed" ? drift.driftOf(name) : undefined;
@@ -94,6 +97,17 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     };
   }
 
+  function reportWhenDue(name: string, own: Progress): void {
+    due.get(name)?.cancel();
+    due.delete(name);
+    const leftMs = own.running === undefined ? untilDueMs(own.result, clock.now()) : undefined;
+    if (leftMs !== undefined && !isStopped)
+      due.set(
+        name,
+        clock.setTimeout(() => report(name), leftMs),
+      );
+  }
+
   /** With a warning about objects that another release has as well. */
   function withWarning(name: string, result: DeploymentResult): DeploymentResult {
     if (result.kind !== "deployed") return result;
@@ -105,23 +119,6 @@ export function createStatuses(deps: StatusesDeps): Statuses {
   function releaseNameOf(name: string): string | undefined {
     const installed = deps.inventory.releasesOf(name).at(-1);
     return installed && `${installed.namespace}/${installed.name}`;
-  }
-
-  function track(name: string, found: InSync): void {
-    trackReadiness(name, found);
-    drift.track(name, found.drift);
-  }
-
-  function trackReadiness(name: string, found: InSync): void {
-    const { release, objects, manifestDigest, client, healthChecks, ignoredConditions } = found;
-    const own = ensure(name);
-    // The same manifest in another namespace has other objects, and another account may see others.
-    const { namespace } = release;
-    const rules = JSON.stringify([healthChecks, ignoredConditions]);
-    const tracked = `${namespace} ${client.subject} ${manifestDigest} ${rules}`;
-    if (own.tracked === tracked) return;
-    readiness.track(name, objects, { namespace, client, healthChecks, ignoredConditions });
-    own.tracked = tracked;
   }
 
   function report(name: string): void {
@@ -139,10 +136,21 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     outbox.report(state);
   }
 
-  function reportWhenDue(name: string, own: Progress): void {
-    own.due?.cancel();
-    const leftMs = (dueAtMs(own.result) ?? 0) - clock.now();
-    if (leftMs > 0) own.due = clock.setTimeout(() => report(name), leftMs);
+  function track(name: string, found: InSync): void {
+    trackReadiness(name, found);
+    drift.track(name, found.drift);
+  }
+
+  function trackReadiness(name: string, found: InSync): void {
+    const { release, objects, manifestDigest, client, healthChecks, ignoredConditions } = found;
+    const own = ensure(name);
+    // The same manifest in another namespace has other objects, and another account may see others.
+    const { namespace } = release;
+    const rules = JSON.stringify([healthChecks, ignoredConditions]);
+    const tracked = `${namespace} ${client.subject} ${manifestDigest} ${rules}`;
+    if (own.tracked === tracked) return;
+    readiness.track(name, objects, { namespace, client, healthChecks, ignoredConditions });
+    own.tracked = tracked;
   }
 
   return {
@@ -169,10 +177,11 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     },
     report,
     remove(name) {
+      due.get(name)?.cancel();
+      due.delete(name);
       readiness.forget(name);
       drift.forget(name);
       deps.sources.forget(name);
-      progress.get(name)?.due?.cancel();
       progress.delete(name);
     },
     reportedStateOf(assignment) {
@@ -181,13 +190,15 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       const report = stateOf(assignment, own);
       return { state: toBundleState(report, assignment.deploymentId), report };
     },
-    close() {
-      for (const { due } of progress.values()) due?.cancel();
-    },
     states: () =>
       assignments.list().flatMap((assignment) => {
         const own = progress.get(assignment.owner.name);
         return own?.reported === undefined ? [] : [stateOf(assignment, own)];
       }),
+    stop() {
+      isStopped = true;
+      for (const timer of due.values()) timer.cancel();
+      due.clear();
+    },
   };
 }

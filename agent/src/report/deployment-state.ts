@@ -6,13 +6,8 @@ import type { Readiness } from "../readiness/index.ts";
 
 /** The result of the last reconcile of a deployment. */
 export type DeploymentResult =
-  /** Not installed yet; `message` has the reason. */
-  | {
-      readonly kind: "pending";
-      readonly message: string;
-      readonly cause?: string;
-      readonly retryAt?: string;
-    }
+  /** Not installed yet; `message` has the reason. No message has the time of the retry: see `resultNow`. */
+  | { readonly kind: "pending"; readonly message: string; readonly retryAt?: string }
   | {
       readonly kind: "deployed";
       readonly deploymentId: string;
@@ -26,10 +21,7 @@ export type DeploymentResult =
   | {
       readonly kind: "failed";
       readonly deploymentId: string;
-      /** With the time of the retry, if any. */
       readonly message: string;
-      /** The same without it. */
-      readonly cause?: string;
       /** From the catalogue of errors. */
       readonly code: string;
       /** RFC 3339; absent if nothing is retried before a change. */
@@ -39,7 +31,6 @@ export type DeploymentResult =
   | {
       readonly kind: "withdrawing";
       readonly message: string;
-      readonly cause?: string;
       readonly code?: string;
       readonly retryAt?: string;
     };

@@ -1,7 +1,7 @@
 /** What a content says of the access to its chart's source. */
 import assert from "node:assert/strict";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
-import { referencedObjectsOf } from "@flotilla/shared/referenced";
+import { formatUsed, usedBy } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
 import { httpPin } from "../testing/index.ts";
 import { buildContent, type ContentSource } from "./build-content.ts";
@@ -48,6 +48,6 @@ describe("the content of a deployment", () => {
       accessSecret: "source",
     });
 
-    assert.deepEqual(referencedObjectsOf(content), ["ConfigMap/defaults", "Secret/source"]);
+    assert.deepEqual(formatUsed(usedBy(content)), ["ConfigMap/defaults", "Secret/source"]);
   });
 });

@@ -296,13 +296,16 @@ describe("the events of a release", () => {
     assert.deepEqual(attempt("no retries are left: helm install: no", [released]), [
       "helm install: no; 1 of 3 clusters failed: fleet-default/oslo",
     ]);
-    for (const retry of [
-      ...["2026-11-24T01:17:33Z", "2026-11-24T01:18:03Z", "2026-11"].map(
-        (at) => `retrying at ${at}`,
-      ),
-      "its retry is due since 2026-11-24T01:18:03Z",
-    ])
-      assert.deepEqual(attempt(`no Secret fleet-default/a; ${retry}`, []), [
+    const next = [
+      ...[
+        "retrying at 2026-11-24T01:17:33Z",
+        "retrying at 2026-11-24T01:18:03Z",
+        "retrying at 2026-11",
+      ],
+      "the next attempt is due since 2026-11-24T01:17:33Z, and begins as soon as the agent has",
+    ];
+    for (const text of next)
+      assert.deepEqual(attempt(`no Secret fleet-default/a; ${text}`, []), [
         "fleet-default/oslo: no Secret fleet-default/a; 1 of 3 clusters failed: fleet-default/oslo",
       ]);
   });

@@ -194,9 +194,12 @@ function failureText(summary: Partial<BundleSummary>, released: Condition | unde
   return sentence === "" ? clusters : `${sentence}; ${clusters}`;
 }
 
-/** Without the time of the next attempt, which may be cut. */
+/** Without what is said of the next attempt, which may be cut: its time is another one each time. */
 function withoutRetryTime(message: string): string {
-  return message.replace(/; (retrying at|its retry is due since) [\d:.TZ-]*$/, "");
+  return message.replace(
+    /; (?:retrying at [\d:.TZ-]*|the next attempt is due since [\w:.,\s-]*)$/,
+    "",
+  );
 }
 
 /** Of an object that is being deleted. */
