@@ -50,13 +50,24 @@ async function follow(commands: string, isStart = false): Promise<string> {
   return stdout;
 }
 
-test("leads to a HelmOp that is Ready on two clusters, with agents that may only impersonate", async () => {
+// A test for each part, which has its own time.
+test("leads to clusters without anything of Flotilla", async () => {
   await follow("", true);
+});
+
+test("leads to a hub that is ready", async () => {
   await follow(blocksOf("2. Install the hub"));
+});
+
+test("leads to an agent in each of two clusters", async () => {
   const clusters = await follow(blocksOf("3. Install an agent in each cluster"));
-  await follow(blocksOf("4. Deploy a chart"));
 
   expect(clusters).toMatch(/cluster-1 .*\n.*cluster-2 /);
+});
+
+test("leads to a HelmOp that is Ready on both, with agents that may only impersonate", async () => {
+  await follow(blocksOf("4. Deploy a chart"));
+
   for (const cluster of ["cluster-1", "cluster-2"]) {
     const found = await follow(`
       kubectl --context ${cluster} --namespace shop get deployments --output name
