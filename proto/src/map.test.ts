@@ -183,6 +183,11 @@ describe("mapping rejects", () => {
       /hello\.referenced_objects has length 10001/,
     ],
     [
+      "more capabilities than there can be",
+      () => sent.agent({ ...hello, capabilities: Array.from({ length: 33 }, () => "A") }),
+      /hello\.capabilities has length 33; the limit is 32/,
+    ],
+    [
       "authorities with other text between them",
       () => sent.hub({ kind: "authorities", pem: `${aCertificate}${aCertificate.slice(0, 100)}` }),
       /authorities\.pem is not a list of certificates/,

@@ -50,6 +50,7 @@ export function agentMessageToWire(message: AgentMessage): WireAgentMessage {
           newestProtocolVersion: versions.newest,
           inventory: [...hello.inventory],
           referencedObjects: [...hello.referencedObjects],
+          capabilities: [...(hello.capabilities ?? [])],
         },
       };
     }
@@ -73,6 +74,8 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
       wireLimits.referencedObjects,
       "hello.referenced_objects",
     );
+    atMost(hello.capabilities.length, wireLimits.capabilities, "hello.capabilities");
+    const capabilities = hello.capabilities.map((name) => present(name, "hello.capabilities"));
     const clusterInfoDigest = text(hello.clusterInfoDigest, "hello.cluster_info_digest");
     const authoritiesDigest = text(hello.authoritiesDigest, "hello.authorities_digest");
     const { oldestProtocolVersion: oldest, newestProtocolVersion: newest } = hello;
@@ -98,6 +101,7 @@ export function agentMessageFromWire(wire: AgentMessage__Output): AgentMessage {
         return { ...objectRef(observed, "referenced_objects"), ...(digest !== "" && { digest }) };
       }),
       ...(authoritiesDigest !== "" && { authoritiesDigest }),
+      ...(capabilities.length > 0 && { capabilities }),
     };
   }
   if (wire.deploymentAck) {

@@ -58,6 +58,8 @@ export type AgentMessage =
       readonly referencedObjects: readonly ObservedObject[];
       /** Of the authorities that it verifies its hub with. */
       readonly authoritiesDigest?: string;
+      /** What it can do beyond the version of the protocol; absent: its version says so. */
+      readonly capabilities?: readonly string[];
     }
   | {
       readonly kind: "deploymentAck";

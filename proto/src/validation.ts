@@ -16,6 +16,7 @@ export const wireLimits = {
   messageChars: 16_384,
   inventory: 10_000,
   referencedObjects: 10_000,
+  capabilities: 32,
   notReady: 10,
   resources: 64,
   conditions: 16,

@@ -13,6 +13,7 @@ import {
   supportedVersions,
   writeMessage,
 } from "@flotilla/proto";
+import { agentCapabilities } from "@flotilla/shared/api";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
@@ -175,6 +176,7 @@ function hello({
     inventory: intake.inventory(),
     referencedObjects: intake.referencedObjects(),
     authoritiesDigest,
+    capabilities: agentCapabilities,
     ...(clusterInfoDigest !== undefined && { clusterInfoDigest }),
   };
 }

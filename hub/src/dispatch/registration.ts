@@ -48,6 +48,7 @@ export async function register(
     const epoch = await presence.connected(cluster, {
       version: hello.agentVersion,
       namespace: hello.agentNamespace,
+      capabilities: hello.capabilities,
       orphans,
       certificateExpiresAt: agent.notAfter,
       reportedEpoch: Math.max(0, ...known.map(({ status }) => status?.agent?.epoch ?? 0)),

@@ -17,6 +17,7 @@ const paris = {
 const key = `${workspace}/paris`;
 const arrival = {
   ...{ version: "test", namespace: "agent", orphans: [], reportedEpoch: 0 },
+  capabilities: ["CorrectDrift"],
   certificateExpiresAt: Date.UTC(2030, 0, 1),
 };
 
@@ -187,6 +188,7 @@ describe("an agent that returns to a restarted replica, whose Cluster shows it a
     epoch: 4,
     version: arrival.version,
     namespace: arrival.namespace,
+    capabilities: arrival.capabilities,
     lastSeen: "2025-11-01T00:00:00Z",
   };
 
@@ -247,6 +249,7 @@ describe("an agent that returns to a restarted replica, whose Cluster shows it a
   const recordedOtherwise: readonly (readonly [what: string, ClusterAgent])[] = [
     ["another version", { ...agent, version: "older" }],
     ["another namespace", { ...agent, namespace: "elsewhere" }],
+    ["no capabilities", { ...agent, capabilities: undefined }],
     ["another replica", { ...agent, replica: "hub-1" }],
     ["no connection", { ...agent, connected: false }],
     ["an epoch that was recorded after the start", { ...agent, epoch: 10 }],
@@ -259,8 +262,14 @@ describe("an agent that returns to a restarted replica, whose Cluster shows it a
 
       assert.ok(epoch > (recorded.epoch ?? 0));
       assert.deepEqual(
-        { replica: stored()?.replica, version: stored()?.version, epoch: stored()?.epoch },
-        { replica: "hub-0", version: arrival.version, epoch },
+        {
+          ...{ replica: stored()?.replica, version: stored()?.version, epoch: stored()?.epoch },
+          capabilities: stored()?.capabilities,
+        },
+        {
+          ...{ replica: "hub-0", version: arrival.version, epoch },
+          capabilities: arrival.capabilities,
+        },
       );
     });
   }

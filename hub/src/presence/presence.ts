@@ -43,6 +43,8 @@ export interface PresenceDeps {
 export interface AgentConnection {
   readonly version: string;
   readonly namespace: string;
+  /** Absent: its version says what it can do. */
+  readonly capabilities?: readonly string[] | undefined;
   /** Deployments that it has and the hub does not have. */
   readonly orphans: readonly string[];
   /** The highest epoch of its stored reports. */
@@ -255,11 +257,12 @@ function keptEpoch(
 ): number | undefined {
   const recorded = cluster?.status?.agent;
   const floor = epochFloorOf(replica);
-  const { version, namespace, orphans, reportedEpoch } = connection;
+  const { version, namespace, capabilities, orphans, reportedEpoch } = connection;
   const isSame =
     cluster?.metadata.uid === uid &&
     recorded?.version === version &&
     recorded.namespace === namespace &&
+    isDeepStrictEqual(recorded.capabilities, capabilities) &&
     isDeepStrictEqual(orphans.slice(0, maxOrphans), cluster.status?.orphans ?? []);
   // The second stream of this process needs an epoch above that of the first.
   if (!isSame || entry.epoch !== undefined || entry.ended !== undefined) return undefined;
@@ -285,6 +288,7 @@ function connectedFields(
     ),
     version: connection.version,
     namespace: connection.namespace,
+    ...(connection.capabilities && { capabilities: [...connection.capabilities] }),
     certificateExpiresAt: formatTime(connection.certificateExpiresAt),
   };
   const orphans = connection.orphans.slice(0, maxOrphans);

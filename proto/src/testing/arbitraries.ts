@@ -146,6 +146,7 @@ export const agentMessage: fc.Arbitrary<AgentMessage> = fc.oneof(
         fc.record({ ...objectRef, digest: named }, { requiredKeys: ["kind", "name"] }),
       ),
       authoritiesDigest: named,
+      capabilities: fc.array(named, { minLength: 1, maxLength: 8 }),
     },
     {
       requiredKeys: [

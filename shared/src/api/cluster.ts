@@ -58,6 +58,9 @@ const clusterSpecSchema = fields({
   ),
 });
 
+/** As many as an agent may send. */
+const maxCapabilities = 32;
+
 const clusterAgentSchema = fields({
   connected: plainFlag("Whether the agent is connected to the hub."),
   lastSeen: time(
@@ -67,6 +70,10 @@ const clusterAgentSchema = fields({
   epoch: integer("The number of connections of the agent so far."),
   version: plainText("The agent's version."),
   namespace: plainText("The namespace of the agent."),
+  capabilities: described(
+    z.array(z.string()).max(maxCapabilities).optional(),
+    "What the agent says that it can do, such as `CorrectDrift`; absent: it is older than 0.4.0.",
+  ),
   certificateExpiresAt: time(
     "When the certificate that the agent connected with expires. It renews it long before, without a write here.",
   ),

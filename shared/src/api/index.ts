@@ -1,3 +1,4 @@
+export { agentCapabilities } from "./agent-capabilities.ts";
 export {
   type Bundle,
   type BundleSpec,

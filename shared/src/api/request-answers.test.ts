@@ -67,6 +67,29 @@ describe("the answer of a cluster to a request", () => {
       true,
     ],
     [
+      "of an agent that says that it gives answers is waited for, whatever its version",
+      aDeployment(),
+      aCluster({ connected: true, version: "1.3.9", capabilities: ["RequestResults"] }),
+      /has not answered yet/,
+      true,
+    ],
+    [
+      "of an agent that says that it does other things is not waited for, whatever its version",
+      aDeployment(),
+      aCluster({ connected: true, version: "1.4.0", capabilities: ["Other"] }),
+      /may not know this request/,
+      false,
+    ],
+    [
+      "of an agent that does not say that it corrects drift is not waited for, if that is requested",
+      aDeployment({
+        spec: { deploymentID: "s-1:2", requestedAt: "now", correctDriftAt: "now" },
+      } as Partial<BundleDeployment>),
+      aCluster({ connected: true, version: "1.4.0", capabilities: ["RequestResults"] }),
+      /may not know this request/,
+      false,
+    ],
+    [
       "of an agent without a version is waited for",
       aDeployment(),
       aCluster({ connected: true, version: "development" }),

@@ -2,6 +2,7 @@
 import { versionSkew } from "../buildinfo/index.ts";
 import { keyOf, type ObjectRef } from "../kube/objects/index.ts";
 import { listNames } from "../text/index.ts";
+import type { AgentCapability } from "./agent-capabilities.ts";
 import type { BundleDeployment } from "./bundle-deployment.ts";
 import type { Cluster } from "./cluster.ts";
 import { describeRequest } from "./describe-request.ts";
@@ -47,7 +48,7 @@ export function requestAnswers(
 
 function answerOf(
   { metadata, spec, status }: BundleDeployment,
-  agent: NonNullable<Cluster["status"]>["agent"],
+  agent: Agent | null | undefined,
   { token, version }: { readonly token: string; readonly version: string },
 ): Omit<RequestAnswer, "cluster"> {
   const closed = (text: string) => ({ text, isOpen: false });
@@ -57,11 +58,23 @@ function answerOf(
     return closed("it is suspended or paused, and the request stays open");
   if (agent?.connected !== true)
     return closed("its agent is offline, and answers once it is connected again");
-  if (isOlder(agent.version ?? "", version))
+  if (!knowsRequest(agent, spec, version))
     return closed(
       `its agent has version ${agent.version}, which may not know this request or not answer it; upgrade the agent`,
     );
   return { text: "its agent has not answered yet", isOpen: true };
+}
+
+/** As it says itself, and one that does not say what it can do as its version does. */
+function knowsRequest(
+  { capabilities, version = "" }: Agent,
+  { correctDriftAt }: BundleDeployment["spec"],
+  own: string,
+): boolean {
+  if (!capabilities) return !isOlder(version, own);
+  const needed: readonly AgentCapability[] =
+    correctDriftAt === undefined ? ["RequestResults"] : ["RequestResults", "CorrectDrift"];
+  return needed.every((each) => capabilities.includes(each));
 }
 
 /** An agent of this version knows every request of this version. */
@@ -73,6 +86,8 @@ function isOlder(agent: string, own: string): boolean {
     agent.localeCompare(own, "en", { numeric: true }) < 0
   );
 }
+
+type Agent = NonNullable<NonNullable<Cluster["status"]>["agent"]>;
 
 const maxLines = 5;
 

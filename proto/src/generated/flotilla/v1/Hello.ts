@@ -13,6 +13,7 @@ export interface Hello {
   'referencedObjects'?: (_flotilla_v1_ObservedObject)[];
   'clusterInfoDigest'?: (string);
   'authoritiesDigest'?: (string);
+  'capabilities'?: (string)[];
 }
 
 export interface Hello__Output {
@@ -25,4 +26,5 @@ export interface Hello__Output {
   'referencedObjects': (_flotilla_v1_ObservedObject__Output)[];
   'clusterInfoDigest': (string);
   'authoritiesDigest': (string);
+  'capabilities': (string)[];
 }
