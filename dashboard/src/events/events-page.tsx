@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
 import { usePageTitle } from "../detail/index.ts";
 import { NamespaceField, SearchField, SelectField } from "../field/index.ts";
-import { plural, useFleet } from "../fleet/index.ts";
+import { useFleet } from "../fleet/index.ts";
 import { type Column, VirtualTable } from "../list/index.ts";
 import { Ago } from "../time/index.ts";
 import { filterEvents } from "./filter-events.ts";
@@ -32,10 +32,7 @@ const columns: readonly Column<FleetEvent>[] = [
   {
     name: "Reason",
     width: 12,
-    narrow: "line",
-    cell: ({ type, reason }) => (
-      <span className={type === "Warning" ? "event-warning" : ""}>{reason}</span>
-    ),
+    cell: Reason,
     sortBy: ({ reason }) => reason,
   },
   { name: "Times", width: 3.5, cell: ({ count }) => count, sortBy: ({ count }) => count },
@@ -45,17 +42,22 @@ const columns: readonly Column<FleetEvent>[] = [
     grow: 4,
     narrow: "below",
     cell: ({ message }) => <span title={message}>{message}</span>,
-    narrowCell: ({ time, count, message }) => (
+    // Reasons may be as long as the line of the name.
+    narrowCell: (event) => (
       <>
         <span className="soft">
-          <Ago at={time} />
-          {count > 1 && `, ${plural(count, "time")}`}
-        </span>
-        : {message}
+          <Ago at={event.time} />
+          {event.count > 1 && `, ${event.count} times`},
+        </span>{" "}
+        <Reason {...event} />: {event.message}
       </>
     ),
   },
 ];
+
+function Reason({ type, reason }: Pick<FleetEvent, "type" | "reason">) {
+  return <span className={type === "Warning" ? "event-warning" : ""}>{reason}</span>;
+}
 
 export function EventsPage() {
   usePageTitle("Events");

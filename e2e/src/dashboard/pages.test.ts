@@ -99,6 +99,7 @@ for (const viewport of ["desktop", "phone"] as const)
         await assertAccessible(page, theme);
       }
       await page.evaluate(`document.documentElement.dataset.theme = "light"`);
+      if (viewport === "phone") assert.deepEqual(await wideTables(page), []);
       assert.deepEqual(errors, []);
     }
 
@@ -194,6 +195,15 @@ function layoutShift(page: Page): Promise<number> {
     ).observe({ type: "layout-shift", buffered: true });
     setTimeout(() => resolve(0), 300);
   })`);
+}
+
+/** Tables with rows that are wider than what is seen of them, and what in lists of events is. */
+function wideTables(page: Page): Promise<readonly string[]> {
+  return page.evaluate<
+    readonly string[]
+  >(`[...document.querySelectorAll("[role=table], .conditions, .condition")]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ outerHTML }) => outerHTML.slice(0, 100))`);
 }
 
 /** The elements with text that is smaller than 12 px. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { agentCapabilities, clusters } from "@flotilla/shared/api";
 import { afterAll, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { chartDir } from "../harness/chart-rights.ts";
@@ -47,6 +48,13 @@ function history(name: string): Promise<CommandEnd> {
   return flotilla.run("history", `helmop/${name}`, kubeconfig, url);
 }
 
+/** As its agent has said when it connected. */
+async function capabilities(): Promise<readonly string[] | undefined> {
+  const { namespace } = workspace;
+  const found = await fleet.hub.get(clusters, { namespace, name: cluster.name });
+  return found?.status?.agent?.capabilities;
+}
+
 async function assertNotInstalledAgain(): Promise<void> {
   for (const name of names) assert.equal(await lastRevision(cluster.client, name), 1, name);
 }
@@ -86,6 +94,7 @@ test("a hub of this version serves an agent of 0.2.0, runs no Helm and flaps no 
   });
 
   assert.deepEqual(flaps.filter(isOfUnchanged), []);
+  assert.equal(await capabilities(), undefined);
   await assertNotInstalledAgain();
 });
 
@@ -120,6 +129,7 @@ test("an agent of this version adopts what 0.2.0 has installed, runs no Helm and
   });
 
   assert.deepEqual(flaps.filter(isOfUnchanged), []);
+  assert.deepEqual(await capabilities(), agentCapabilities);
   await assertNotInstalledAgain();
   const { stdout, stderr } = await history("first");
   assert.match(stdout, /^1 +\S+ +deployed +app-1\.0\.0/m, stderr);
