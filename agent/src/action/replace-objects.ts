@@ -8,9 +8,8 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { deleteObject, desiredObject } from "../drift/index.ts";
+import { checkCreation, deleteObject, desiredObject, propagationOf } from "../drift/index.ts";
 import {
-  helmFieldManager,
   type ImmutableRefusal,
   isMarked,
   type ReleaseRecord,
@@ -23,7 +22,6 @@ import type { ReadRecords } from "../record/index.ts";
 import { isUnchanged } from "./in-sync.ts";
 import { planReplacement, type Replacement } from "./replacement-plan.ts";
 import type { RevisionInputs } from "./revision.ts";
-import { withoutAllocations } from "./service-allocations.ts";
 
 export interface ReplaceDeps {
   readonly stored: Pick<StoredReleases, "read">;
@@ -111,26 +109,12 @@ async function find(access: Access, object: Replacement): Promise<Found | string
     const live = await rest.get(resource, desired.metadata, { signal });
     if (live === undefined) return undefined;
     if (!isMarked(live, release)) return `${text} does not belong to the release`;
-    await checkCreation(access, resource, desired);
+    await checkCreation(rest, resource, desired, signal);
     return { ...object, resource, live };
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     return `${text} was not deleted, because it could not be created again: ${failureOf(kind, thrown)}`;
   }
-}
-
-/** Throws why the API server would not create the object: by a dry run under a name that is free. */
-async function checkCreation(
-  { rest, signal }: Access,
-  resource: Resource<KubeObject>,
-  desired: KubeObject,
-): Promise<void> {
-  const { name: _, ...metadata } = desired.metadata;
-  const copy = {
-    ...withoutAllocations(desired),
-    metadata: { ...metadata, name: "flotilla-check" },
-  };
-  await rest.create(resource, copy, { dryRun: true, fieldManager: helmFieldManager, signal });
 }
 
 async function remove(
@@ -142,7 +126,7 @@ async function remove(
       rest,
       {
         ...{ resource, live },
-        propagation: refusal.object.kind === "StatefulSet" ? "Orphan" : "Background",
+        propagation: propagationOf(refusal.object.kind),
         wait: { clock, limitMs: deletionLimitMs },
       },
       signal,

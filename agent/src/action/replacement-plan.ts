@@ -1,5 +1,6 @@
 /** Which objects are deleted and created again, because the API server refuses to change them. Pure. */
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { isKept } from "../drift/index.ts";
 import { type ImmutableRefusal, refusedText } from "../helm/index.ts";
 
 export interface Replacement {
@@ -15,14 +16,6 @@ export type ReplacementPlan =
   /** What prevents it, as the end of a sentence. Nothing is deleted then: the upgrade would fail by this object all the same. */
   | { readonly kind: "keep"; readonly why: string };
 
-/** With them goes what cannot be created again: data, and everything that is in a namespace or of a kind. */
-const keptKinds = new Set([
-  "PersistentVolumeClaim",
-  "PersistentVolume",
-  "Namespace",
-  "CustomResourceDefinition",
-]);
-
 /** `replaced`: those that were, for the same content. `refusals`: in the order of Helm. */
 export function planReplacement(
   refusals: readonly ImmutableRefusal[],
@@ -33,7 +26,7 @@ export function planReplacement(
   for (const refusal of refusals) {
     const text = refusedText(refusal.object);
     const { kind } = refusal.object;
-    if (keptKinds.has(kind)) return keep(`force never deletes a ${kind}`);
+    if (isKept(kind)) return keep(`force never deletes a ${kind}`);
     if (replaced.includes(text)) return keep(`${text} was deleted and created again before`);
     const [document, other] = documents.filter((each) => isRefused(each, refusal));
     if (document === undefined) return keep(`${text} is not in the chart's manifest`);
@@ -69,10 +62,10 @@ export function refusalsText(refusals: readonly ImmutableRefusal[], why?: string
     .map(({ object, field }) => `${field === "" ? "" : `${field} of `}${refusedText(object)}`);
   const more = refusals.length - fields.length;
   const what = `${fields.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-  const isKept = refusals.some(({ object }) => keptKinds.has(object.kind));
+  const hasKept = refusals.some(({ object }) => isKept(object.kind));
   const then =
     why ??
-    (isKept
+    (hasKept
       ? "delete what cannot be changed yourself, or restore the field"
       : "with force it is deleted and created again");
   return `the API server refuses to change ${what}, because the field is immutable; ${then}`;

@@ -7,4 +7,5 @@ export {
   type DriftInput,
   type DriftTracker,
 } from "./drift-tracker.ts";
+export { checkCreation, isKept, propagationOf } from "./recreation.ts";
 export type { ReleaseDrift } from "./release-drift.ts";

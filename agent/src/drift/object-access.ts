@@ -15,6 +15,7 @@ import { withLiveValues } from "./desired-object.ts";
 import type { DriftObject, ObjectComparison, ObjectDrift } from "./drift.ts";
 import { type IgnoreRule, ignoredPointers } from "./ignore-rules.ts";
 import { mergePatchOf } from "./merge-patch.ts";
+import { checkCreation, isKept, propagationOf } from "./recreation.ts";
 
 export interface ComparedObject {
   readonly object: DriftObject;
@@ -174,7 +175,7 @@ async function apply(
 }
 
 export interface CorrectionOptions extends ObserveOptions {
-  /** An object that the API server does not let be changed back is deleted and created again. */
+  /** An object that the API server does not let be changed back is deleted and created again, unless its kind is kept. */
   readonly isForced: boolean;
 }
 
@@ -207,11 +208,13 @@ async function correctOnce(
     await write(rest, resource, applied, { dryRun: false, signal });
     return drift;
   }
-  if (isForced && live?.metadata.uid !== undefined) {
+  const { kind } = compared.object;
+  if (isForced && live?.metadata.uid !== undefined && !isKept(kind)) {
+    await checkCreation(rest, resource, desired, signal);
     // With finalizers it stays for a while: it is created when it is gone.
     const create = () => apply(rest, resource, desired, { dryRun: false, signal });
-    if (await deleteObject(rest, { resource, live, propagation: "Background" }, signal))
-      await create();
+    const deletion = { resource, live, propagation: propagationOf(kind) };
+    if (await deleteObject(rest, deletion, signal)) await create();
     return drift;
   }
   // The API server says why.
