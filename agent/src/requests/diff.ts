@@ -13,6 +13,7 @@ import { objectDiff } from "./object-diff.ts";
 import type { AnswerSink } from "./open-requests.ts";
 import {
   type FindResource,
+  mayRead,
   type RequestedRelease,
   readableObjects,
   readNewest,
@@ -47,7 +48,7 @@ export async function writeDiff(
       continue;
     }
     const namespace = metadata.namespace || release.namespace;
-    if (readableObjects(found, [{ namespace }]).length === 0) continue;
+    if (!mayRead(found, resource) || readableObjects(found, [{ namespace }]).length === 0) continue;
     const ref = resource.namespaced ? { namespace, name } : { name };
     const title = `${apiVersion} ${kind} ${keyOf(ref)}`;
     try {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
 import type { HelmRelease } from "../record/index.ts";
-import { readableObjects } from "./requested-release.ts";
+import { mayRead, readableObjects } from "./requested-release.ts";
 
 const release: HelmRelease = {
   ...{ namespace: "shop", name: "web", revision: 1, status: "failed", manifest: "", content: "" },
@@ -16,4 +16,10 @@ test("of a record that was read after a failed run, requests read the objects in
 
   assert.deepEqual(readableObjects({ release, isAsRead: true }, objects), [own, named]);
   assert.deepEqual(readableObjects({ release, isAsRead: false }, objects), objects);
+});
+
+test("a record that Helm has not printed names no object outside of all namespaces, whatever namespace it gives", () => {
+  assert.equal(mayRead({ isAsRead: true }, { namespaced: false }), false);
+  assert.equal(mayRead({ isAsRead: true }, { namespaced: true }), true);
+  assert.equal(mayRead({ isAsRead: false }, { namespaced: false }), true);
 });

@@ -89,6 +89,14 @@ export function readableObjects<T extends { readonly namespace?: string | undefi
   return objects.filter(({ namespace = release.namespace }) => namespace === release.namespace);
 }
 
+/** Whether a request may read an object by the record, once its kind is known: one of the cluster is in no namespace. Pure. */
+export function mayRead(
+  { isAsRead }: Pick<FoundRelease, "isAsRead">,
+  { namespaced }: Pick<Resource<KubeObject>, "namespaced">,
+): boolean {
+  return namespaced || !isAsRead;
+}
+
 /**
  * The newest revision that the agent has installed, as it was then. A record that somebody else has written or changed could name any object of
  * the cluster, which the agent would read with its own rights. Throws REQUEST_FAILED if there is none.

@@ -14,7 +14,9 @@ import type { ReadRecords } from "../record/index.ts";
 import { hooksOfRelease, type ReleaseHook } from "./hooks-of-release.ts";
 import {
   type FindResource,
+  type FoundRelease,
   findNewest,
+  mayRead,
   noRecord,
   type RequestedRelease,
   readableObjects,
@@ -57,24 +59,28 @@ export async function* resourceTree(
   const stored = await findNewest(deps, release, signal);
   const hooks = await hooksOfRelease(deps, release, stored);
   if (stored === undefined && hooks.length === 0) throw noRecord(deps, release);
+  const from = { isAsRead: stored?.isAsRead === true };
   for (const hook of hooks)
-    for await (const node of withChildren(deps, release, hook, signal)) yield { ...node, hook };
+    for await (const node of withChildren(deps, release, hook, from, signal))
+      yield { ...node, hook };
   const objects =
     stored === undefined
       ? []
       : readableObjects(stored, await deps.records.manifest(stored.release, "objects"));
-  for (const owned of objects) yield* withChildren(deps, release, owned, signal);
+  for (const owned of objects) yield* withChildren(deps, release, owned, from, signal);
 }
 
 async function* withChildren(
   { findResource }: TreeDeps,
   release: RequestedRelease,
   { apiVersion, kind, namespace = release.namespace, name }: Pick<ReleaseHook, NamedFields>,
+  from: Pick<FoundRelease, "isAsRead">,
   signal: AbortSignal,
 ): AsyncIterable<TreeNode> {
   const resource = await findResource(apiVersion, kind, signal);
   if (typeof resource === "string")
     return yield { resource: undefined, apiVersion, kind, ref: { name }, object: resource };
+  if (!mayRead(from, resource)) return;
   const ref = resource.namespaced ? { namespace, name } : { name };
   const object = await readable(release.rest.get(resource, ref, { signal }));
   yield { resource, apiVersion, kind, ref, object };

@@ -94,7 +94,7 @@ describe("what to do", () => {
   test("names a command that the kind has", () => {
     const commandFor = (kind: Concern["kind"]) => adviceFor(concern(kind, "ErrApplied"))?.command;
     assert.equal(commandFor("HelmOp"), "flotilla reconcile helmop web -n ns --reset");
-    assert.equal(commandFor("HelmRelease"), "flux reconcile helmrelease web -n ns --reset");
-    assert.equal(commandFor("Bundle"), "kubectl describe bundle web -n ns");
+    assert.equal(commandFor("HelmRelease"), "flotilla reconcile helmrelease web -n ns --reset");
+    assert.equal(commandFor("Bundle"), "flotilla reconcile bundle web -n ns --reset");
   });
 });

@@ -36,7 +36,7 @@ export function adviceFor(concern: Concern, cluster = "CLUSTER"): Advice | undef
     case "ErrApplied":
       return {
         text: "The error of Helm or of the agent is in the message. Correct the chart, its values, its credentials or the service account; retries continue, or retry it now on its page.",
-        command: retryCommands[kind]?.(object) ?? `kubectl describe ${object}`,
+        command: `flotilla reconcile ${object} --reset`,
       };
     case "Modified":
       return {
@@ -52,12 +52,6 @@ export function adviceFor(concern: Concern, cluster = "CLUSTER"): Advice | undef
       return undefined;
   }
 }
-
-/** Of the kinds whose command line has one. */
-const retryCommands: Readonly<Record<string, (object: string) => string>> = {
-  HelmOp: (object) => `flotilla reconcile ${object} --reset`,
-  HelmRelease: (object) => `flux reconcile ${object} --reset`,
-};
 
 function adviceForCluster({ state, name, namespace }: Concern): Advice {
   switch (state) {

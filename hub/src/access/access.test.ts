@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { bundles, helmOps } from "@flotilla/shared/api";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { createAccess } from "./cached-access.ts";
+import { callerOf, createAccess } from "./cached-access.ts";
 import type { User } from "./reviews.ts";
 import { createScopes } from "./scope.ts";
 
@@ -32,6 +32,28 @@ function setUp(allowed: readonly string[]) {
   );
   return { clock, asked, may, access };
 }
+
+describe("the tokens of one ServiceAccount", () => {
+  const withToken = (id: string): User => ({
+    ...user,
+    extra: { "authentication.kubernetes.io/credential-id": [id] },
+  });
+
+  test("are one caller, whose answers are shared", async () => {
+    const { access, asked } = setUp(["helmops/a"]);
+    const attributes = {
+      ...{ group: "fleet.cattle.io", version: "v1alpha1", resource: "helmops" },
+      ...{ verb: "list", namespace: "a" },
+    };
+
+    assert.equal(callerOf(withToken("JTI=1")), callerOf(withToken("JTI=2")));
+    for (const id of ["JTI=1", "JTI=2"]) assert.ok(await access.may(withToken(id), attributes));
+    assert.deepEqual(asked, ["helmops/a"]);
+    // What else a user has may decide about their rights.
+    await access.may({ ...user, extra: { scopes: ["read"] } }, attributes);
+    assert.equal(asked.length, 2);
+  });
+});
 
 describe("what a user may see", () => {
   test("is everything after one review, where they may list everywhere", async () => {

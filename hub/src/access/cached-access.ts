@@ -64,23 +64,31 @@ export function createAccess(rest: Reviewer, clock: Clock): Access {
   return {
     userOf: (token) => users.get(digestOf(token), () => tokens.run(() => reviewToken(rest, token))),
     may(user, attributes) {
-      const caller = keyOfUser(user);
-      return answers.get(`${caller} ${JSON.stringify(attributes)}`, () =>
-        review(caller, user, attributes),
+      return answers.get(`${keyOfUser(user)} ${JSON.stringify(attributes)}`, () =>
+        review(callerOf(user), user, attributes),
       );
     },
     async mayIfAsked(user, attributes) {
-      const caller = keyOfUser(user);
-      const key = `${caller} ${JSON.stringify(attributes)}`;
+      const caller = callerOf(user);
+      const key = `${keyOfUser(user)} ${JSON.stringify(attributes)}`;
       if (!optional.has(key) && !rates.take(caller)) return undefined;
       return await optional.get(key, () => review(caller, user, attributes));
     },
   };
 }
 
-/** Equal for users with equal rights: groups and extra fields decide, too. */
-export function keyOfUser(user: User): string {
-  return digestOf(JSON.stringify(user));
+/** Equal for users with equal rights: groups and extra fields decide, too, but for the id of a token. */
+export function keyOfUser({ extra, ...user }: User): string {
+  const { [credentialId]: _, ...others } = extra;
+  return digestOf(JSON.stringify([user, others]));
+}
+
+/** Another one for each token of a ServiceAccount. */
+const credentialId = "authentication.kubernetes.io/credential-id";
+
+/** Of whom it is, with whatever token: what a user may do at once is for all of them. */
+export function callerOf({ username, uid }: User): string {
+  return digestOf(JSON.stringify([username, uid]));
 }
 
 /** Names a user or a token: so that no token is in memory longer than its request. */

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { Fleet } from "@flotilla/shared/dashboard";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { keyOfUser, type ScopeOf } from "../access/index.ts";
+import { callerOf, type ScopeOf } from "../access/index.ts";
 import type { FleetView } from "../fleetview/index.ts";
 import type { Sessions } from "../session/index.ts";
 import { createChangeStreams } from "./change-stream.ts";
@@ -48,7 +48,7 @@ export function fleetRoutes(
     const { user, expiresAtMs } = context.var.session;
     const viewer = {
       response,
-      session: { user: keyOfUser(user), expiresAtMs },
+      session: { user: callerOf(user), expiresAtMs },
       async scope() {
         const session = await sessions.read(cookie);
         return session && (await scopeOf(session.user));

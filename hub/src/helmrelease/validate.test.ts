@@ -82,6 +82,13 @@ const refused: readonly Row[] = [
     /spec\.values is not a map/,
   ],
   [
+    "values from more objects than the hub reads for one release",
+    { valuesFrom: Array.from({ length: 101 }, () => ({ kind: "Secret", name: "a" }) as const) },
+    open,
+    "HELMRELEASE_INVALID",
+    /spec\.valuesFrom has 101 entries, more than the limit of 100/,
+  ],
+  [
     "hooks that are not changed",
     { postRenderStrategy: "nohooks" } as Partial<HelmReleaseSpec>,
     open,

@@ -78,7 +78,12 @@ function postRenderProblem(spec: HelmReleaseSpec): string | undefined {
     : "spec.postRenderStrategy: hooks are always changed with the other objects (combined); remove it";
 }
 
-function valuesProblem({ values }: HelmReleaseSpec): string | undefined {
+/** The hub reads each, and its agents get it. Flux's definitions have no limit. */
+const maxValuesFrom = 100;
+
+function valuesProblem({ values, valuesFrom = [] }: HelmReleaseSpec): string | undefined {
+  if (valuesFrom.length > maxValuesFrom)
+    return `spec.valuesFrom has ${valuesFrom.length} entries, more than the limit of ${maxValuesFrom}: merge some of them`;
   return values === undefined || values === null || isMap(values)
     ? undefined
     : "spec.values is not a map";

@@ -1,6 +1,5 @@
 /** The controllers of Flux's kinds, put together. */
 import type { Bundle } from "@flotilla/shared/api";
-import { byNamespace } from "@flotilla/shared/kube/cache";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
@@ -19,7 +18,6 @@ import {
 } from "../helmrelease/index.ts";
 import { createHelmRepositoryController } from "../helmrepository/index.ts";
 import { createOciRepositoryController } from "../ocirepository/index.ts";
-import { limitsRepositories, mergePolicies } from "../policy/index.ts";
 import type { Aggregates } from "../summary/index.ts";
 import type { FluxDeps, RunDeps } from "./deps.ts";
 
@@ -49,10 +47,8 @@ export function createFluxControllers(
     // A reconcile or a write of a status may be in progress when Flux's controllers start.
     rest: flux.fence(runDeps.rest),
     durations,
-    showsResponses: (namespace: string) =>
-      limitsRepositories(
-        mergePolicies(runDeps.caches.policies.store.byIndex(byNamespace, namespace)),
-      ),
+    // A source is read before any Policy judges its address.
+    showsResponses: () => false,
   };
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });

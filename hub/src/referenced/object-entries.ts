@@ -8,7 +8,7 @@ import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import { createSentObject } from "./sent-object.ts";
 import {
-  isOwnObject,
+  isNeverSent,
   referencedObjectOf,
   type StoredObject,
   type WorkspaceObject,
@@ -129,8 +129,8 @@ export function createObjectEntries(deps: ObjectEntriesDeps): ObjectEntries {
   ): Promise<{ readonly known: WorkspaceObject; readonly renewInMs?: number | undefined }> {
     const found = await deps.read(name);
     if (found === undefined) return { known: { kind: "absent" } };
-    if (isOwnObject(found)) {
-      log.warn({ kind, name }, "a deployment refers to an object of the hub, which is never sent");
+    if (isNeverSent(found)) {
+      log.warn({ kind, name }, "a deployment refers to an object that is never sent");
       return { known: { kind: "absent" } };
     }
     const object = referencedObjectOf(dropBulk(found));

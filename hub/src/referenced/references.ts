@@ -21,8 +21,10 @@ export function changedReferences(
   const [was, is] = [before, after].map((one) =>
     one === undefined ? [] : referencedObjectsOf(one),
   );
-  const without = (keys: readonly string[] = [], others: readonly string[] = []) =>
-    keys.filter((key) => !others.includes(key)).flatMap((key) => parseObjectRef(key) ?? []);
+  const without = (keys: readonly string[] = [], others: readonly string[] = []) => {
+    const known = new Set(others);
+    return keys.filter((key) => !known.has(key)).flatMap((key) => parseObjectRef(key) ?? []);
+  };
   return { added: without(is, was), dropped: without(was, is) };
 }
 

@@ -48,7 +48,9 @@ function only(
   keys: readonly string[],
   texts: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string>> | undefined {
-  const kept = Object.entries(texts).filter(([key]) => keys.includes(key));
+  const kept = keys
+    .filter((key) => Object.hasOwn(texts, key))
+    .map((key) => [key, texts[key] ?? ""]);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 }
 

@@ -60,6 +60,11 @@ const sensitiveTypes: readonly (string | undefined)[] = [
   ...excludedTypes,
 ];
 
+/** Whether no agent gets it, whoever refers to it. */
+export function isNeverSent(object: StoredObject): boolean {
+  return isOwnObject(object) || (object.type !== undefined && sensitiveTypes.includes(object.type));
+}
+
 /**
  * Whether a Provider or a Receiver may use a Secret: what is in it reaches an address that a tenant chooses, or proves to a tenant's
  * requests that they know it. Tenants that may not read Secrets may write both.

@@ -91,6 +91,8 @@ describe("objects of the hub and its agents", () => {
     ["the identity of an agent", secret("x", { name: "flotilla-identity" })],
     ["the bootstrap Secret of an agent", secret("x", { name: "flotilla-bootstrap" })],
     ["a Secret in the hub's namespace", secret("x", { namespace: "flotilla-system" })],
+    ["the token of a ServiceAccount", secret("x", { type: "kubernetes.io/service-account-token" })],
+    ["a token with which nodes join", secret("x", { type: "bootstrap.kubernetes.io/token" })],
     ["a Secret in the agent's namespace", secret("x", { namespace: "flotilla-agent" })],
   ];
   for (const [what, object] of own) {

@@ -15,8 +15,12 @@ const sentences: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: "the server accepted the connection, but did not respond",
   UND_ERR_BODY_TIMEOUT: "the response stopped before its end",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "the response does not have the announced length",
-  CERT_HAS_EXPIRED: "the certificate has expired",
-  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is for another host",
+  CERT_HAS_EXPIRED:
+    "tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
+  CERT_NOT_YET_VALID:
+    "tls: failed to verify certificate: x509: certificate has expired or is not yet valid",
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    "tls: failed to verify certificate: x509: certificate is not valid for the host",
 };
 
 const untrusted = new Set([
