@@ -109,3 +109,35 @@ test("a release that is not being deleted has no pending uninstall", () => {
 
   assert.deepEqual([release.uninstalling, release.desiredVersion], [false, "2.0.0"]);
 });
+
+describe("the health of what is installed", () => {
+  const installed = { release: "web/web:1" };
+  const waiting = { kind: "Deployment", name: "web", summary: { state: "in-progress" } };
+  const crashing = { kind: "Pod", name: "web-1", summary: { state: "failed", error: true } };
+  const rows: readonly (readonly [
+    what: string,
+    status: NonNullable<BundleDeployment["status"]>,
+    health: string,
+  ])[] = [
+    ["is unknown while nothing is", {}, "Unknown"],
+    ["is healthy when all objects are ready", { ...installed, ready: true }, "Healthy"],
+    [
+      "is progressing while objects are not ready",
+      { ...installed, nonReadyStatus: [waiting] },
+      "Progressing",
+    ],
+    [
+      "is degraded by an object that has failed, such as a pod in CrashLoopBackOff, beside others",
+      { ...installed, nonReadyStatus: [waiting, crashing] },
+      "Degraded",
+    ],
+  ];
+  test.each(rows)("%s", (_, status, health) => {
+    const deployment = aDeployment("paris", { status });
+
+    assert.equal(
+      releaseOf({ app, bundle: aBundle(), deployment, cluster: connected }).health,
+      health,
+    );
+  });
+});
