@@ -44,7 +44,7 @@ for (const [text, why] of rejections) {
       () => parseConstraint(text),
       (thrown) => {
         assert.ok(isInvalid(thrown) && thrown instanceof AppError);
-        assert.match(thrown.message, /^improper constraint: ".*": .*; write for example "\^1\.2"/);
+        assert.match(thrown.message, /^improper constraint: .*: .*; write for example "\^1\.2"/);
         assert.ok(thrown.message.includes(`: ${why};`), thrown.message);
         assert.ok(thrown.message.length < 300);
         return true;

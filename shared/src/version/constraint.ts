@@ -71,6 +71,7 @@ function invalid(text: string, why: string): AppError {
   const examples = '"^1.2", ">=1.2.0 <2.0.0", "1.4.x || 2.x" or "*" for the newest release';
   return new AppError(
     versionErrors.VERSION_CONSTRAINT_INVALID,
-    `improper constraint: ${quote(text)}: ${why}; write for example ${examples}`,
+    // Without quotes, as the library of Fleet and Helm has it: specs and scripts look for these words.
+    `improper constraint: ${quote(text).slice(1, -1)}: ${why}; write for example ${examples}`,
   );
 }
