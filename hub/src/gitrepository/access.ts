@@ -28,15 +28,13 @@ export function accessSecrets({ spec }: GitRepository): readonly string[] {
 /** What an access is made with besides Secrets. */
 export interface GitAccessDeps {
   readonly mint: MintToken;
-  /** Whether errors in a namespace may quote what servers respond. */
-  readonly showsResponses: (namespace: string) => boolean;
 }
 
 /** Throws a SourceError when a Secret does not exist or cannot be used. */
 export async function gitAccess(
   repository: GitRepository,
   { secret, signal }: { readonly secret: ReadSecret; readonly signal: AbortSignal },
-  { mint, showsResponses }: GitAccessDeps,
+  { mint }: GitAccessDeps,
 ): Promise<RepositoryAccess> {
   const { url, provider, secretRef, proxySecretRef } = specOf(repository);
   const read = (name: string | undefined): ReferencedObjectData | undefined => {
@@ -58,8 +56,8 @@ export async function gitAccess(
     );
     if (settings instanceof AppError)
       throw new SourceError("AuthenticationFailed", settings.message, { cause: settings });
-    const { namespace = "" } = repository.metadata;
-    return accessToGit(url, { ...settings, showsResponses: showsResponses(namespace) });
+    // No error quotes what the server responds: a source is read before any Policy judges its address.
+    return accessToGit(url, settings);
   } catch (thrown) {
     throw gitFailure(thrown);
   }

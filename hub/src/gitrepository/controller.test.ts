@@ -41,14 +41,13 @@ async function setUp(t: TestContext) {
   });
   const mint = () => Promise.reject(new Error("no GitHub App is used here"));
   const store = flux.gitRepositories.store;
-  const access = { mint, showsResponses: () => false };
   const made = createHelmChartController({
     ...deps,
     sources: {
-      GitRepository: chartsOfGitRepositories({ store, git, signer, ...access, ...reading(t) }),
+      GitRepository: chartsOfGitRepositories({ store, git, signer, mint, ...reading(t) }),
     },
   });
-  test.run(createGitRepositoryController({ ...deps, git, ...access }).controller, made.controller);
+  test.run(createGitRepositoryController({ ...deps, git, mint }).controller, made.controller);
   return { ...test, root, server };
 }
 

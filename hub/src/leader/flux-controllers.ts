@@ -47,8 +47,6 @@ export function createFluxControllers(
     // A reconcile or a write of a status may be in progress when Flux's controllers start.
     rest: flux.fence(runDeps.rest),
     durations,
-    // A source is read before any Policy judges its address.
-    showsResponses: () => false,
   };
   const statuses = createHelmReleasePublisher({ ...deps, ...parts, flux });
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
@@ -68,7 +66,7 @@ export function createFluxControllers(
       GitRepository: chartsOfGitRepositories({
         ...gitParts,
         store: flux.gitRepositories.store,
-        ...{ signer: deps.signer, showsResponses: deps.showsResponses, budget, readChart },
+        ...{ signer: deps.signer, budget, readChart },
       }),
       Bucket: chartsOfBuckets({
         store: flux.buckets.store,
