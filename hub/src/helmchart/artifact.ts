@@ -96,8 +96,8 @@ export function problemOfArtifact(artifact: SourceArtifact | undefined): ChartPr
 }
 
 export function chartArtifact(
-  { metadata }: HelmChart,
-  { name, pin, digest, url, dependencies = [], provenance }: ResolvedChart,
+  { metadata, spec }: HelmChart,
+  { name, pin, digest, url, dependencies = [], provenance = [] }: ResolvedChart,
   signer: Pick<PinSigner, "sign">,
 ): Omit<SourceArtifact, "lastUpdateTime"> {
   const version = pinnedVersion(pin);
@@ -111,7 +111,7 @@ export function chartArtifact(
       ...dependenciesMetadata(metadata, pin, dependencies, signer),
     },
   };
-  return provenance === undefined
-    ? artifact
-    : withProvenance("HelmChart", metadata, { artifact, provenance }, signer);
+  const [own, ...included] = provenance;
+  const named = [{ ...own, ...(spec !== undefined && { chart: spec.chart }) }, ...included];
+  return withProvenance("HelmChart", metadata, { artifact, provenance: named }, signer);
 }

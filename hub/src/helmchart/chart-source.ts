@@ -27,7 +27,7 @@ export interface ResolvedChart {
   readonly conditions?: readonly FluxCondition[];
   /** The addresses of the repositories that it has dependencies from, where agents fetch them. */
   readonly dependencies?: readonly string[];
-  /** Of the pin; absent where a source has neither references nor signatures. */
+  /** Of the pin, beside the name of the chart. */
   readonly provenance?: Provenance;
 }
 

@@ -21,6 +21,7 @@ import { httpPin } from "../testing/index.ts";
 import { pinMetadata, pinOfArtifact } from "./artifact.ts";
 import { createHelmChartController } from "./controller.ts";
 import { chartsOfHelmRepositories } from "./from-helm-repository.ts";
+import { provenanceOfArtifact } from "./provenance.ts";
 
 const chartDigest = "a".repeat(64);
 const first = indexText({ web: [{ version: "1.0.0", digest: chartDigest }, "0.9.0"] });
@@ -56,8 +57,14 @@ async function setUp(t: TestContext) {
     const found = chart(name);
     return found && pinOfArtifact("HelmChart", found.metadata, found.status?.artifact, signer);
   };
+  const provenanceOf = (name = "web") => {
+    const found = chart(name);
+    return (
+      found && provenanceOfArtifact("HelmChart", found.metadata, found.status?.artifact, signer)
+    );
+  };
   return {
-    ...{ ...sources, server, state, chart, pinOf },
+    ...{ ...sources, server, state, chart, pinOf, provenanceOf },
     createRepository: (spec: Partial<NonNullable<HelmRepository["spec"]>> = {}) =>
       sources.rest.put(helmRepositories, {
         metadata: { name: "charts", namespace, uid: "u-charts", generation: 1 },
@@ -251,6 +258,37 @@ describe("a HelmChart of a HelmRepository", () => {
       const warnings = events.filter((event) => event.startsWith("Warning"));
       assert.deepEqual(new Set(warnings).size, spec.url === undefined ? 0 : 1);
     });
+
+  test("keeps where it was found while it is suspended, whatever its source and itself say by then", async (t) => {
+    const { server, createRepository, createChart, change, ...test } = await setUp(t);
+    createRepository();
+    createChart();
+    await test.revision("1.0.0");
+    const found = [{ repository: server.origin, chart: "web" }];
+    assert.deepEqual(test.provenanceOf(), found);
+
+    change(helmCharts, "web", { spec: { chart: "other", suspend: true } });
+    change(helmRepositories, "charts", { spec: { url: "https://listed.example", suspend: true } });
+    await test.until(() => test.chart()?.status?.observedGeneration === 2 || undefined);
+
+    assert.deepEqual(test.provenanceOf(), found);
+  });
+
+  test("of an earlier version, which has not written down where it was found, is resolved again", async (t) => {
+    const { createRepository, createChart, change, signer, ...test } = await setUp(t);
+    createRepository();
+    const { metadata } = createChart();
+    await test.revision("1.0.0");
+    const { artifact, ...status } = test.chart()?.status ?? {};
+    const pin = test.pinOf();
+    assert.ok(artifact !== undefined && pin !== undefined);
+
+    const earlier = { ...artifact, metadata: pinMetadata("HelmChart", metadata, pin, signer) };
+    change(helmCharts, "web", { status: { ...status, artifact: earlier } });
+
+    await test.until(() => test.provenanceOf()?.[0]?.repository);
+    assert.deepEqual(test.pinOf(), pin);
+  });
 
   test("with values files has its generation in the version, and is packaged", async (t) => {
     const { createRepository, createChart, change, revision, pinOf, condition } = await setUp(t);

@@ -107,10 +107,10 @@ export function createHelmChartController(deps: HelmChartDeps): SourceController
       isDamaged(chart) {
         const { metadata, status } = chart;
         if (status?.artifact === undefined) return false;
-        const pin = pinOfArtifact("HelmChart", metadata, status.artifact, signer);
-        if (pin === undefined) return true;
-        const hasProvenance = pin.kind === "git" || pin.kind === "oci";
-        return hasProvenance && lacksProvenance("HelmChart", chart, signer);
+        return (
+          pinOfArtifact("HelmChart", metadata, status.artifact, signer) === undefined ||
+          lacksProvenance("HelmChart", chart, signer)
+        );
       },
       async read(chart, { secret, signal }) {
         const { spec } = chart;

@@ -81,7 +81,9 @@ export function chartsOfHelmRepositories(deps: {
       const conditions = await verifyChart(deps.artifacts, pin, access, { spec, secret, signal });
       return {
         ...(conditions !== undefined && { conditions }),
-        ...(pin.kind === "oci" && { provenance: [verifiedBy(spec)] }),
+        provenance: [
+          location.kind === "http" ? { repository: location.repository } : verifiedBy(spec),
+        ],
         name: spec.chart,
         pin: built,
         digest: archiveDigest(pin) ?? digestOf(pin),

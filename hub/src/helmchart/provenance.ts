@@ -1,7 +1,7 @@
 /**
- * How a pin was resolved: by which references of Git, and with whose keys signatures were verified. Policies decide by it. It stands
- * beside the pin that it is of, signed together with that: a source may say something else by now, and what agents install, which the
- * pin decides alone, stays the same. Pure.
+ * How a pin was resolved: as which chart, in which index, by which references of Git, and with whose keys signatures were verified.
+ * Policies decide by it. It stands beside the pin that it is of, signed together with that: a source may say something else by now, and
+ * what agents install, which the pin decides alone, stays the same. Pure.
  */
 import { findCondition } from "@flotilla/shared/conditions";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
@@ -21,10 +21,14 @@ const provenanceSchema = z.array(
     verifiedBy: z.string().optional(),
     /** A digest of these keys. */
     keys: z.string().optional(),
+    /** Of a HelmChart: its `spec.chart`. */
+    chart: z.string().optional(),
+    /** The address of the index that the chart was found in; a pin names only where the archive is. */
+    repository: z.string().optional(),
   }),
 );
 
-/** Of the source itself, and of each that it includes. Empty: not known. */
+/** Of the source itself, and of each that it includes. Fields that are absent are not known, or there are none. */
 export type Provenance = Readonly<z.infer<typeof provenanceSchema>>;
 
 type Artifact = Pick<SourceArtifact, "metadata">;
@@ -76,8 +80,7 @@ export function lacksProvenance(
   { metadata, status }: SourceObject,
   signer: Pick<PinSigner, "isSigned">,
 ): boolean {
-  return (
-    findCondition(status?.conditions, "Ready")?.status === "True" &&
-    provenanceOfArtifact(kind, metadata, status?.artifact, signer) === undefined
-  );
+  if (findCondition(status?.conditions, "Ready")?.status !== "True") return false;
+  const known = provenanceOfArtifact(kind, metadata, status?.artifact, signer);
+  return known === undefined || (kind === "HelmChart" && known[0]?.chart === undefined);
 }

@@ -64,6 +64,7 @@ export function keepMadeChart<T extends TreePin>(
   const isSame =
     before !== undefined &&
     pinnedVersion(before) === pin.version &&
+    before.path === pin.path &&
     status?.observedChartName === name &&
     status.observedGeneration === metadata.generation;
   return isSame ? before : pin;

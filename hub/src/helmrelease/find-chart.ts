@@ -103,8 +103,10 @@ function provenanceOf(
   if (source === undefined) return undefined;
   const { namespace } = source.metadata;
   const found = provenanceOfArtifact(kind, source.metadata, source.status?.artifact, signer);
-  return found?.map(({ ref, verifiedBy }) => ({
+  return found?.map(({ ref, verifiedBy, chart, repository }) => ({
     ...(ref !== undefined && { ref }),
+    ...(chart !== undefined && { chart }),
+    ...(repository !== undefined && { repository }),
     ...(verifiedBy !== undefined && { verifiedBy: `${namespace}/${verifiedBy}` }),
   }));
 }

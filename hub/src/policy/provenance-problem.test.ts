@@ -94,6 +94,42 @@ describe("a Policy rejects", () => {
       message: /^disallowed Git reference refs\/heads\/main-2 of /,
     },
     {
+      what: "the repository whose index had the chart, after the address of its source was changed",
+      policy: { allowedHelmRepoPatterns: ["https://git\\.example\\.com/.*"] },
+      pin: httpPin,
+      origin: { access: { kind: "HelmRepository", url } },
+      provenance: [{ repository: "https://evil.example/charts", chart: "web" }],
+      message:
+        /^disallowed HelmRepository https:\/\/evil\.example\/charts, where the chart was found: /,
+    },
+    {
+      what: "a repository that an earlier version has not written down",
+      policy: { allowedHelmRepoPatterns: ["https://git\\.example\\.com/.*"] },
+      pin: httpPin,
+      origin: { access: { kind: "HelmRepository", url } },
+      message: /^unknown HelmRepository of the chart: .* is not known: an earlier version/,
+    },
+    {
+      what: "the chart as which it was found, after its HelmChart names another one",
+      policy: { allowedChartPatterns: ["web"] },
+      provenance: [{ ...main, chart: "evil" }],
+      message: /^disallowed helm chart evil, where the chart was found: /,
+    },
+    {
+      what: "a chart of a registry by its name",
+      policy: { allowedChartPatterns: ["web"] },
+      pin: ociPin,
+      origin: { access: { kind: "HelmRepository" } },
+      provenance: [{ chart: "evil" }],
+      message: /^disallowed helm chart evil/,
+    },
+    {
+      what: "a name of the chart that an earlier version has not written down",
+      policy: { allowedChartPatterns: ["web"] },
+      provenance: [main],
+      message: /^unknown helm chart of the chart: /,
+    },
+    {
       what: "the reference of an included repository",
       policy: refs,
       pin: including,
@@ -218,6 +254,18 @@ describe("a Policy accepts", () => {
       provenance: [{ verifiedBy: "apps/keys" }],
     },
     { what: "anything, when it says nothing of it", policy: {}, pin: including },
+    {
+      what: "a chart that was found in a listed repository, as a listed chart",
+      policy: { allowedHelmRepoPatterns: [url], allowedChartPatterns: ["web"] },
+      pin: httpPin,
+      provenance: [{ repository: url, chart: "web" }],
+    },
+    {
+      what: "an OCIRepository, which is the chart, when it limits charts",
+      policy: { allowedChartPatterns: ["web"] },
+      pin: ociPin,
+      origin: { access: { kind: "OCIRepository" } },
+    },
   ];
   test.each(rows)("$what", ({ policy, ...given }) => {
     assert.equal(messageOf(policy, given), undefined);

@@ -1,4 +1,7 @@
-/** What a Policy has against how the sources of a chart were resolved: by which references, and verified with whose keys. Pure. */
+/**
+ * What a Policy has against how the sources of a chart were resolved: as which chart, at which address, by which references, and
+ * verified with whose keys. Pure.
+ */
 import { describeUrl } from "@flotilla/shared/source";
 import type { MergedPolicy } from "./merge-policies.ts";
 import { nameFor } from "./names.ts";
@@ -11,23 +14,61 @@ export interface ProvenanceProblem {
 
 type Rules = Pick<
   MergedPolicy,
-  "namespace" | "allowedGitRefs" | "requireVerification" | "allowedHelmSecretNames"
+  | "namespace"
+  | "allowedHelmRepoPatterns"
+  | "allowedChartPatterns"
+  | "allowedGitRefs"
+  | "requireVerification"
+  | "allowedHelmSecretNames"
 >;
+
+/** Why a text is in no allowed set; undefined: it is in it, or everything is allowed. */
+type ListProblem = (text: string, allowed: readonly string[]) => string | undefined;
 
 /** An artifact without it is read again by itself, but a chart that is not made again keeps what it has. */
 const notKnown =
   "an earlier version resolved it, or for another commit; its source is read again, and a chart that is kept for its version is made again when its version or its HelmChart changes";
 
-/** `refProblem`: why a reference is not allowed. The first problem of all sources. */
+/** The first problem of all sources. */
 export function provenanceProblem(
   policy: Rules,
   sources: readonly UsedSource[],
-  refProblem: (ref: string) => string | undefined,
+  listProblem: ListProblem,
 ): ProvenanceProblem | undefined {
   for (const source of sources) {
     const problem =
-      referenceProblem(policy, source, refProblem) ?? signatureProblem(policy, source);
+      placeProblem(policy, source, listProblem) ??
+      referenceProblem(policy, source, listProblem) ??
+      signatureProblem(policy, source);
     if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function placeProblem(
+  { allowedHelmRepoPatterns, allowedChartPatterns }: Rules,
+  source: UsedSource,
+  listProblem: ListProblem,
+): ProvenanceProblem | undefined {
+  const { what, found } = source;
+  if (found === undefined) return undefined;
+  const places = [
+    {
+      ...{ what, place: found.repository, allowed: allowedHelmRepoPatterns },
+      unknown: "Policies limit the repositories, and which one has this chart is not known",
+    },
+    {
+      ...{ what: "helm chart", place: found.chart, allowed: allowedChartPatterns },
+      unknown: "Policies limit the charts, and what its source calls this one is not known",
+    },
+  ];
+  for (const { what: whose, place, allowed, unknown } of places) {
+    if (allowed.length === 0) continue;
+    if (place === undefined)
+      return { subject: `unknown ${whose} of the chart`, why: `${unknown}: ${notKnown}` };
+    const why = listProblem(place, allowed);
+    if (why === undefined) continue;
+    return { subject: `disallowed ${whose} ${shown(place)}, where the chart was found`, why };
   }
   return undefined;
 }
@@ -35,7 +76,7 @@ export function provenanceProblem(
 function referenceProblem(
   { allowedGitRefs }: Rules,
   source: UsedSource,
-  refProblem: (ref: string) => string | undefined,
+  listProblem: ListProblem,
 ): ProvenanceProblem | undefined {
   if (allowedGitRefs.length === 0 || source.kind !== "git") return undefined;
   const ref = source.resolved?.ref;
@@ -44,7 +85,7 @@ function referenceProblem(
       subject: `unknown Git reference of ${describe(source)}`,
       why: `Policies limit the references, and which one this commit is from is not known: ${notKnown}`,
     };
-  const why = refProblem(ref);
+  const why = listProblem(ref, allowedGitRefs);
   return why === undefined
     ? undefined
     : { subject: `disallowed Git reference ${ref} of ${describe(source)}`, why };
@@ -81,5 +122,9 @@ function signatureProblem(policy: Rules, source: UsedSource): ProvenanceProblem 
 }
 
 function describe({ what, address }: UsedSource): string {
-  return `${what} ${address.includes("://") ? describeUrl(address) : address}`;
+  return `${what} ${shown(address)}`;
+}
+
+function shown(address: string): string {
+  return address.includes("://") ? describeUrl(address) : address;
 }

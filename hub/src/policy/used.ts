@@ -61,6 +61,13 @@ export interface UsedSource extends UsedAddress {
     /** The Secret with whose keys its signature was verified. */
     readonly verifiedBy?: { readonly namespace: string; readonly name: string };
   };
+  /** Of the chart itself: a source that is suspended or fails keeps a pin that it found under another name or address. */
+  readonly found?: {
+    /** Absent: not known. */
+    readonly repository?: string | undefined;
+    /** Absent: not known; "": the repository is the chart. */
+    readonly chart?: string | undefined;
+  };
 }
 
 export interface Used {
@@ -148,13 +155,22 @@ function resolvedSourcesOf(
     // There is one, and its provenance is that of the first.
     ...pins.flatMap(({ pin, repo = "" }, index): readonly UsedSource[] => {
       const known = index === 0 ? provenance : [];
-      if (pin.kind === "oci")
-        return [{ what, address: pin.repository, kind: "oci", ...resolved(known[0]) }];
-      if (pin.kind !== "git") return [unsigned(access?.url ?? repo, what)];
+      const chart = access?.kind === "OCIRepository" ? "" : known[0]?.chart;
+      if (pin.kind === "oci") {
+        const { repository } = pin;
+        const found = { repository, chart };
+        return [{ what, address: repository, kind: "oci", found, ...resolved(known[0]) }];
+      }
+      if (pin.kind !== "git") {
+        const repository = addressOf(pin)[0]?.address ?? known[0]?.repository;
+        const address = repository ?? access?.url ?? repo;
+        return [{ ...unsigned(address, what), found: { repository, chart } }];
+      }
       return treesOf(pin).map(({ url }, at) => {
         const its = known[at];
         return {
           ...{ what: "GitRepository", address: url, kind: "git" },
+          ...(at === 0 && { found: { repository: url, chart } }),
           ...(its?.ref !== undefined && resolved(its)),
         };
       });

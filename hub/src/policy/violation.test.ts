@@ -297,6 +297,19 @@ describe("a Policy rejects", () => {
   });
 });
 
+test("the Policies of all namespaces share what patterns may take", () => {
+  const patterns = createPatterns();
+  const used = usedByHelmOp(aHelmOp({ helm }));
+  const matching = (at: number) =>
+    mergePolicies([
+      aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: [`((a?b?){450}${at})?.*`] } }),
+    ]);
+
+  assert.equal(violationOf([matching(0)], used, patterns), undefined);
+  const many = Array.from({ length: 50 }, (_, at) => matching(at + 1));
+  assert.match(violationOf(many, used, patterns)?.message ?? "", /take too long together/);
+});
+
 // 30 ms to compile and 20 ms to compare each: without a budget a minute for each reconcile.
 test("a thousand patterns take no longer than a few, and the violation says so", () => {
   const used = usedByHelmOp(aHelmOp({ helm }));

@@ -1,7 +1,7 @@
 /** What Policies have against what a deployment uses. Pure. */
 import { agentNamespace, agentServiceAccount } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
-import { createPatternBudget, type Patterns } from "@flotilla/shared/regex";
+import { createPatternBudget, type PatternBudget, type Patterns } from "@flotilla/shared/regex";
 import { describeUrl } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
@@ -27,12 +27,13 @@ export function violationOf(
   used: Used,
   patterns: Patterns,
 ): AppError | undefined {
+  const budget = createPatternBudget(patternsMs);
   for (const policy of policies) {
     if (policy.names.length === 0 && !policy.requireServiceAccount) continue;
     const found =
       accountViolation(policy, used) ??
       objectViolation(policy, used) ??
-      sourceViolation(policy, used, patterns);
+      sourceViolation(policy, used, { patterns, budget });
     if (found !== undefined) return found;
   }
   return undefined;
@@ -112,15 +113,14 @@ function accountName({ namespace, name }: UsedAccount, policy: MergedPolicy): st
   return namespace === undefined ? name : nameFor({ namespace, name }, policy);
 }
 
-/** What all patterns may take for all charts and addresses of a spec; what was answered before takes nothing. */
-const patternsMs = 250;
+/** What all patterns of all Policies may take for one evaluation, over all charts and addresses; what was answered takes nothing. */
+const patternsMs = 100;
 
 function sourceViolation(
   policy: MergedPolicy,
   used: Used,
-  patterns: Patterns,
+  { patterns, budget }: { readonly patterns: Patterns; readonly budget: PatternBudget },
 ): AppError | undefined {
-  const budget = createPatternBudget(patternsMs);
   for (const part of used.charts) {
     const { repo, chart } = part.requested;
     // The address of an archive is its source: without chart patterns it has to match those for repositories.
@@ -135,9 +135,7 @@ function sourceViolation(
     const problem = patternViolation(what, address, policy.allowedHelmRepoPatterns, {});
     if (problem !== undefined) return problem;
   }
-  const problem = provenanceProblem(policy, used.sources, (ref) =>
-    patternProblem(ref, ref, policy.allowedGitRefs),
-  );
+  const problem = provenanceProblem(policy, used.sources, patternProblem);
   if (problem !== undefined) return violation(problem.subject, problem.why, { policy, used });
   const [withSubmodules] = used.withSubmodules;
   const isLimited = policy.allowedHelmRepoPatterns.length > 0;
@@ -154,18 +152,13 @@ function sourceViolation(
     allowed: readonly string[],
     part: Pick<Part<unknown>, "target">,
   ): AppError | undefined {
-    const shown = requested.includes("://") ? describeUrl(requested) : requested;
-    const why = patternProblem(requested, shown, allowed);
-    const subject = `disallowed ${what} ${shown}${inTarget(part)}`;
+    const why = patternProblem(requested, allowed);
+    const subject = `disallowed ${what} ${shownAddress(requested)}${inTarget(part)}`;
     return why === undefined ? undefined : violation(subject, why, { policy, used });
   }
 
   /** Why it is not allowed; undefined: it is. */
-  function patternProblem(
-    requested: string,
-    shown: string,
-    allowed: readonly string[],
-  ): string | undefined {
+  function patternProblem(requested: string, allowed: readonly string[]): string | undefined {
     if (isListed(requested, allowed)) return undefined;
     let unusable: string | undefined;
     for (const pattern of allowed) {
@@ -178,7 +171,9 @@ function sourceViolation(
         unusable ??= `policy failed to compile regex ${JSON.stringify(pattern)}: ${match.why}`;
     }
     // What one pattern allows is allowed, whatever is wrong with another one.
-    return unusable ?? `${shown} matches nothing in the allowed set${listed(allowed)}`;
+    return (
+      unusable ?? `${shownAddress(requested)} matches nothing in the allowed set${listed(allowed)}`
+    );
   }
 }
 
@@ -199,6 +194,10 @@ function violation(
     hubErrors.POLICY_VIOLATION,
     `${subject}: ${why} (${whose}); what is deployed stays as it is until this is changed, here or in the Policy`,
   );
+}
+
+function shownAddress(address: string): string {
+  return address.includes("://") ? describeUrl(address) : address;
 }
 
 /** Nothing is not forbidden, and a set that is empty allows everything. */

@@ -37,6 +37,10 @@ const provenanceSchema = fields({
   ref: plainText(
     "Of Git: the full name of the reference by which the commit was found, or the commit when only that was named. Absent: not known.",
   ),
+  chart: plainText("The chart as its HelmChart named it. Absent: not known, or there was none."),
+  repository: plainText(
+    "The address of the index that the chart was found in. Absent: not known, or there was none.",
+  ),
   verifiedBy: plainText(
     "The Secret, as `NAMESPACE/NAME` on the hub, with a key of which its signature was verified; absent: none was verified.",
   ),
