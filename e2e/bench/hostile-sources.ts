@@ -4,11 +4,22 @@ import { join } from "node:path";
 import { helmOps } from "@flotilla/shared/api";
 import { hubNamespace, workspaceNamespace as namespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
-import { gitRepositories, type HelmChart, helmCharts } from "@flotilla/shared/flux";
+import {
+  buckets,
+  gitRepositories,
+  type HelmChart,
+  helmCharts,
+  ociRepositories,
+} from "@flotilla/shared/flux";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import { leases } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
 import { createRepository, startGitHttpServer } from "@flotilla/shared/source/git/testing";
+import {
+  createHostileSources,
+  hostileSources,
+  startHostileServer,
+} from "../src/helmrelease/hostile-server.ts";
 import { hostileCharts, hostileFiles } from "../src/helmrelease/hostile-tree.ts";
 import { type BenchFleet, oneCluster, untilCount, untilNone } from "./measure/bench-fleet.ts";
 import type { Figure } from "./measure/figures.ts";
@@ -32,10 +43,13 @@ export async function besideHostileSources(bench: BenchFleet): Promise<readonly 
   const { hub, dir } = bench.fleet;
   const root = join(dir, "hostile-git");
   const repository = await createRepository(root, "hostile.git");
-  await repository.commit(hostileFiles);
+  await repository.commit(await hostileFiles());
   const server = await startGitHttpServer(root);
   const source = { kind: "GitRepository", name: "hostile" } as const;
   const charts = hostileCharts(source.name);
+  const slow = await startHostileServer();
+  const others = hostileSources(namespace, slow.host);
+  const count = charts.size + others.buckets.length + others.ociRepositories.length;
   const stop = new AbortController();
   const watched = createInformer<HelmChart>({
     ...{ rest: hub, resource: helmCharts, log: silentLog(), namespace },
@@ -58,6 +72,7 @@ export async function besideHostileSources(bench: BenchFleet): Promise<readonly 
     return lagMs;
   };
   const readAll = async (): Promise<void> => {
+    await createHostileSources(hub, others);
     await createSource(hub, source, { url: server.url(repository.name), interval: "1h" });
     for (const [name, spec] of charts)
       await hub.create<HelmChart>(helmCharts, {
@@ -85,7 +100,7 @@ export async function besideHostileSources(bench: BenchFleet): Promise<readonly 
     const after = await lagWith("lag-after", () => Promise.resolve());
     return [
       {
-        what: `the longest lag of the hub's event loop while it reads ${charts.size} hostile charts beside ${healthy} HelmOps`,
+        what: `the longest lag of the hub's event loop while it reads ${count} hostile sources and charts beside ${healthy} HelmOps`,
         unit: "ms",
         value: beside,
         // Both, because two cores that others use too are not always as fast.
@@ -97,6 +112,9 @@ export async function besideHostileSources(bench: BenchFleet): Promise<readonly 
   } finally {
     for (const name of charts.keys()) await hub.delete(helmCharts, { namespace, name });
     await hub.delete(gitRepositories, { namespace, name: source.name });
+    for (const { metadata } of others.buckets) await hub.delete(buckets, metadata);
+    for (const { metadata } of others.ociRepositories) await hub.delete(ociRepositories, metadata);
+    await slow[Symbol.asyncDispose]();
     stop.abort();
     await watching;
     await server[Symbol.asyncDispose]();

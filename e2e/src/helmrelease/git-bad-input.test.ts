@@ -2,16 +2,23 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { hubNamespace, localNamespace } from "@flotilla/shared/api/names";
-import { type GitRepositorySpec, type HelmChart, helmCharts } from "@flotilla/shared/flux";
+import {
+  buckets,
+  type GitRepositorySpec,
+  type HelmChart,
+  helmCharts,
+  ociRepositories,
+} from "@flotilla/shared/flux";
 import { leases, type ObjectRef } from "@flotilla/shared/kube/objects";
 import { requireProgram, runProgram } from "@flotilla/shared/source/git/testing";
-import { afterEach, test } from "vitest";
+import { afterAll, afterEach, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import { installedConfig } from "../harness/releases.ts";
 import { currentCondition, messageOf, waitForObject } from "../harness/wait.ts";
 import { createWorkspace } from "../harness/workspace.ts";
 import { chartFiles, gitChart, startGitFleet } from "./git-fleet.ts";
-import { heavyCharts, hostileCharts, hostileFiles, hugeCharts } from "./hostile-tree.ts";
+import { createHostileSources, hostileSources, startHostileServer } from "./hostile-server.ts";
+import { bombs, heavyCharts, hostileCharts, hostileFiles, hugeCharts } from "./hostile-tree.ts";
 
 const releases = await startGitFleet({ agentFlags: ["--git-size-limit=300Ki"] });
 const { https, local, ssh } = releases;
@@ -191,11 +198,15 @@ test("sources that are made to stop the hub change nothing for the others: twent
   const lease = () => hub.reader.get(leases, { namespace: hubNamespace, name: "flotilla-hub" });
   const before = await lease();
   const running = fleet.hubProcess();
-  await (await releases.repository("hostile")).commit(hostileFiles);
+  await (await releases.repository("hostile")).commit(await hostileFiles());
   await releases.createGit(refOf("hostile"));
+  const server = await startHostileServer();
+  afterAll(() => server[Symbol.asyncDispose]());
+  const others = hostileSources(namespace, server.host);
   const names = Array.from({ length: 20 }, (_, at) => `beside-${at}`);
 
   await Promise.all([
+    createHostileSources(hub, others),
     ...[...hostileCharts("hostile")].map(([name, spec]) =>
       hub.create<HelmChart>(helmCharts, { metadata: refOf(name), spec }),
     ),
@@ -218,6 +229,21 @@ test("sources that are made to stop the hub change nothing for the others: twent
     ...hugeCharts.map((name) =>
       waitForObject(hub, helmCharts, refOf(name), "failed", (chart) =>
         /more than the limit of 262144/.test(messageOf(chart, "FetchFailed")),
+      ),
+    ),
+    ...bombs.map((name) =>
+      waitForObject(hub, helmCharts, refOf(name), "failed", (chart) =>
+        /is not within the first 64 MiB/.test(messageOf(chart, "FetchFailed")),
+      ),
+    ),
+    ...others.buckets.map(({ metadata }) =>
+      waitForObject(hub, buckets, metadata, "failed", (each) =>
+        /has more than 50000 objects/.test(messageOf(each, "FetchFailed")),
+      ),
+    ),
+    ...others.ociRepositories.map(({ metadata }) =>
+      waitForObject(hub, ociRepositories, metadata, "failed", (each) =>
+        /semverFilter takes too long/.test(messageOf(each, "FetchFailed")),
       ),
     ),
   ]);

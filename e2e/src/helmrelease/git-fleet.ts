@@ -27,7 +27,7 @@ import type { TestFleetSpec } from "../harness/fleet.ts";
 import { currentCondition, messageOf, waitForObject } from "../harness/wait.ts";
 import { type ReleaseFleet, startReleaseFleet } from "./release-fleet.ts";
 
-export type Files = Readonly<Record<string, string | undefined>>;
+export type Files = Readonly<Record<string, string | Uint8Array | undefined>>;
 
 /** A request of git over HTTPS. */
 export interface GitCall {

@@ -41,11 +41,12 @@ async function setUp(t: TestContext, files: Files) {
   const client: BucketClient = sources.buckets;
   const test = await startTestSources(t);
   const { deps, flux, signer } = test;
-  const listings = createBucketListings(client);
+  const reads = reading(t);
+  const listings = createBucketListings(client, reads.budget);
   const store = flux.buckets.store;
   const made = createHelmChartController({
     ...deps,
-    sources: { Bucket: chartsOfBuckets({ store, client, listings, signer, ...reading(t) }) },
+    sources: { Bucket: chartsOfBuckets({ store, client, listings, signer, ...reads }) },
   });
   test.run(createBucketController({ ...deps, listings }).controller, made.controller);
   const pinOf = (name: string) => {

@@ -1,5 +1,6 @@
 /** Lists of buckets as they were read last, so that a list serves all charts of a Bucket. */
 import { createLruCache } from "@flotilla/shared/cache";
+import type { FairSemaphore } from "@flotilla/shared/concurrency";
 import type { Bucket } from "@flotilla/shared/flux";
 import type { Enqueue, Watch } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
@@ -36,8 +37,14 @@ export const requestTimeoutMs = 5 * 60_000;
 const maxListings = 256;
 /** Objects of all lists together: some hundred bytes each. */
 const maxObjects = 100_000;
+/** Of a list while it is read: a page, and 50,000 objects. */
+const listBytes = 16 * 1024 * 1024;
 
-export function createBucketListings(client: Pick<BucketClient, "list">): BucketListings {
+/** `budget`: for the bytes of tenants' files while they are read, in all of the hub. */
+export function createBucketListings(
+  client: Pick<BucketClient, "list">,
+  budget: FairSemaphore,
+): BucketListings {
   const known = createLruCache<BucketListing>(maxListings, {
     maxWeight: maxObjects,
     weightOf: ({ objects }) => objects.length,
@@ -54,7 +61,10 @@ export function createBucketListings(client: Pick<BucketClient, "list">): Bucket
   async function read(bucket: Bucket, { location, access, signal }: ListRequest) {
     // A change during the request is reported again.
     changed.delete(bucket.metadata.uid ?? "");
-    const listing = await client.list(location, access, { signal, timeoutMs: requestTimeoutMs });
+    const listing = await budget.run(
+      { caller: bucket.metadata.namespace ?? "", weight: listBytes, signal },
+      () => client.list(location, access, { signal, timeoutMs: requestTimeoutMs }),
+    );
     known.set(bucket.metadata.uid ?? "", listing);
     return listing;
   }

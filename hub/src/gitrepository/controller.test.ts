@@ -162,8 +162,10 @@ test("a GitRepository with verify has SourceVerified True for signed commits and
   const { root, server, rest, events, change, condition, get, putSecret, until } = await setUp(t);
   const app = await createRepository(root, "app.git");
   const key = join(root, ".signer");
+  const otherKey = join(root, ".other");
   const keygen = requireProgram("ssh-keygen", "openssh-client");
-  await runProgram(keygen, ["-q", "-t", "ed25519", "-N", "", "-f", key]);
+  for (const file of [key, otherKey])
+    await runProgram(keygen, ["-q", "-t", "ed25519", "-N", "", "-f", file]);
   await app.git("config", "gpg.format", "ssh");
   const signed = await app.commit({ a: "1" }, { args: [`--gpg-sign=${key}`] });
   await app.git("tag", "-a", "-m", "v1", "-u", key, "v1");
@@ -203,6 +205,13 @@ test("a GitRepository with verify has SourceVerified True for signed commits and
   const both = await verified(3);
   assert.equal(both.status, "True");
   assert.match(both.message ?? "", /tag "v1" and commit/);
+
+  putSecret("keys", { "team.sshpub": await readFile(`${otherKey}.pub`, "utf8") });
+  const rotated = await until(() => {
+    const found = condition(gitRepositories, "app", "SourceVerified");
+    return found?.status === "False" ? found : undefined;
+  });
+  assert.match(rotated.reason ?? "", /^Invalid.*Signature$/, "its keys were replaced");
 
   change(gitRepositories, "app", {
     spec: { ref: { tag: "v2" }, verify: { mode: "Tag", secretRef } },
@@ -306,19 +315,20 @@ test("a chart has the reference of its own commit, also after the source has ano
     const { metadata, status } = stored() ?? chart;
     return provenanceOfArtifact("HelmChart", metadata, status?.artifact, signer);
   };
+  const foundBy = (ref: string) => [{ ref, chart: "./charts/app" }];
   const resolvedOf = (revision: string) =>
     until(() => (stored()?.status?.observedSourceArtifactRevision === revision ? true : undefined));
   await resolvedOf(`main@sha1:${first}`);
-  assert.deepEqual(provenance(), [{ ref: "refs/heads/main" }]);
+  assert.deepEqual(provenance(), foundBy("refs/heads/main"));
 
   const fork = await app.commit({ "charts/app/values.yaml": "a: 1\n" }, { branch: "fork" });
   change(gitRepositories, "app", { spec: { ref: { branch: "fork" } } });
   await resolvedOf(`fork@sha1:${fork}`);
-  assert.deepEqual(provenance(), [{ ref: "refs/heads/main" }], "its version keeps the commit");
+  assert.deepEqual(provenance(), foundBy("refs/heads/main"), "its version keeps the commit");
 
   change(gitRepositories, "app", { spec: { ref: { commit: first } } });
   await resolvedOf(`sha1:${first}`);
-  assert.deepEqual(provenance(), [{ ref: first }], "the same files, by another reference");
+  assert.deepEqual(provenance(), foundBy(first), "the same files, by another reference");
 
   const { status: ofSource } = source() ?? {};
   const { status: ofChart } = stored() ?? {};

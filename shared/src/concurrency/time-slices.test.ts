@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { createTimeSlices } from "./time-slices.ts";
+import { createTimeSlices, nextTurn } from "./time-slices.ts";
 
 test("work in slices lets timers and input have their turn while it runs", async () => {
   const slices = createTimeSlices(0);
@@ -16,6 +16,27 @@ test("work in slices lets timers and input have their turn while it runs", async
   isRunning = false;
 
   assert.ok(turns >= 99, `${turns} turns`);
+});
+
+test("a hundred pieces of work hold the event loop up no longer than one", async () => {
+  let longest = 0;
+  let inThisRound = 0;
+  let isRunning = true;
+  const round = (): void => {
+    longest = Math.max(longest, inThisRound);
+    inThisRound = 0;
+    if (isRunning) setImmediate(round);
+  };
+  setImmediate(round);
+
+  const work = async (): Promise<void> => {
+    await nextTurn();
+    inThisRound += 1;
+  };
+  await Promise.all(Array.from({ length: 100 }, work));
+  isRunning = false;
+
+  assert.equal(longest, 1);
 });
 
 test("a slice is over after its time, and the next one begins after a pause", async () => {

@@ -69,7 +69,8 @@ export const defaultBucketLimits: BucketLimits = {
   maxBytes: 256 * 1024 * 1024,
 };
 
-const maxPageBytes = 8 * 1024 * 1024;
+/** Of a thousand keys, each at most 1 KiB and three times that when it is encoded. */
+const maxPageBytes = 4 * 1024 * 1024;
 const maxIgnoreBytes = 256 * 1024;
 const maxKnownRegions = 1_000;
 const concurrentReads = 8;

@@ -1,13 +1,21 @@
 /** Reads bodies as they are stored: an object that was stored compressed stays so. */
 import { AppError } from "../../errors/index.ts";
-import { abandon, type BodyLimit, describeBytes, type Exchange } from "../transport/index.ts";
+import {
+  abandon,
+  type BodyLimit,
+  describeBytes,
+  type Exchange,
+  turnToDecode,
+} from "../transport/index.ts";
 
 export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
   await passRaw(response, limit, (chunk) => {
     chunks.push(chunk);
   });
-  return Buffer.concat(chunks);
+  const bytes = Buffer.concat(chunks);
+  await turnToDecode(bytes.length);
+  return bytes;
 }
 
 /** Passes the body on while it arrives. An AppError of `take` is thrown unchanged. */

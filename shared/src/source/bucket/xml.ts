@@ -18,7 +18,9 @@ interface OpenElement {
 
 const maxDepth = 16;
 /** A page of a thousand objects has some ten thousand. */
-const maxElements = 50_000;
+const maxElements = 20_000;
+/** One has two for each object, around its ETag: keys are encoded in another way. */
+const maxEntities = 10_000;
 const entities: Readonly<Record<string, string>> = {
   amp: "&",
   apos: "'",
@@ -33,6 +35,18 @@ export function parseXml(text: string): XmlElement {
   const open: OpenElement[] = [root];
   let at = text.startsWith("\ufeff") ? 1 : 0;
   let elements = 0;
+  let references = 0;
+
+  function unescaped(plain: string): string {
+    return plain.replace(/&([^;&]*);?/g, (reference: string, name: string) => {
+      references += 1;
+      if (references > maxEntities) throw invalid("it has too many entities");
+      const character = entities[name] ?? numbered(name);
+      if (character === undefined || !reference.endsWith(";"))
+        throw invalid("it has an unknown entity");
+      return character;
+    });
+  }
 
   function upTo(end: string, from: number): string {
     const found = text.indexOf(end, from);
@@ -46,7 +60,7 @@ export function parseXml(text: string): XmlElement {
     if (text[at] !== "<") {
       const end = text.indexOf("<", at);
       const plain = text.slice(at, end === -1 ? undefined : end);
-      current.text += unescapeText(plain);
+      current.text += plain.includes("&") ? unescaped(plain) : plain;
       at += plain.length;
     } else if (text.startsWith("<!--", at)) upTo("-->", at + 4);
     else if (text.startsWith("<?", at)) upTo("?>", at + 2);
@@ -77,16 +91,11 @@ export function childText(element: XmlElement, name: string): string | undefined
   return element.children.find((child) => child.name === name)?.text;
 }
 
-function unescapeText(text: string): string {
-  if (!text.includes("&")) return text;
-  return text.replace(/&([^;&]*);?/g, (all, name: string) => {
-    const code = /^#(?:x([0-9a-f]{1,6})|(\d{1,7}))$/i.exec(name);
-    const point = Number.parseInt(code?.[1] ?? code?.[2] ?? "", code?.[1] === undefined ? 10 : 16);
-    const character =
-      code !== null && point <= 0x10ffff ? String.fromCodePoint(point) : entities[name];
-    if (character === undefined || !all.endsWith(";")) throw invalid("it has an unknown entity");
-    return character;
-  });
+/** The character of `#65` or `#x41`. */
+function numbered(name: string): string | undefined {
+  const code = /^#(?:x([0-9a-f]{1,6})|(\d{1,7}))$/i.exec(name);
+  const point = Number.parseInt(code?.[1] ?? code?.[2] ?? "", code?.[1] === undefined ? 10 : 16);
+  return code !== null && point <= 0x10ffff ? String.fromCodePoint(point) : undefined;
 }
 
 function invalid(why: string): Error {

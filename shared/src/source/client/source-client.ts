@@ -29,6 +29,7 @@ import {
   createOciRegistry,
   createOciSource,
   createRegistryAuth,
+  createTagLists,
   type OciArtifacts,
 } from "../oci/index.ts";
 import {
@@ -120,7 +121,8 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
   const exchange = createExchanger({ pools, userAgent: options.userAgent });
   const auth = createRegistryAuth({ exchange, clock });
   const registry = createOciRegistry({ exchange, auth, log });
-  const oci = createOciSource({ registry, clock });
+  const listTags = createTagLists(registry);
+  const oci = createOciSource({ registry, listTags, clock });
   const indexes = createIndexRepository(
     { exchange, reader, clock, log },
     {
@@ -147,7 +149,7 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
   }
 
   return {
-    artifacts: createOciArtifacts({ registry, patterns: createPatterns() }),
+    artifacts: createOciArtifacts({ registry, listTags, patterns: createPatterns() }),
     buckets: createBucketClient({ exchange, clock, limits: options.bucketLimits }),
     readIndex: (repository, access, options = {}) =>
       indexes.summary({ repository, ...options, access }),

@@ -20,7 +20,7 @@ import {
 } from "./registry-reads.ts";
 import { hasSignature } from "./signature.ts";
 import { readSignatures } from "./signatures.ts";
-import { listTags } from "./tags.ts";
+import type { ListTags } from "./tags.ts";
 
 export interface OciQuery {
   /** `oci://host/path`. */
@@ -76,9 +76,10 @@ const maxConfigBytes = 1024 * 1024;
 
 export function createOciArtifacts(deps: {
   readonly registry: OciRegistry;
+  readonly listTags: ListTags;
   readonly patterns: Patterns;
 }): OciArtifacts {
-  const { registry, patterns } = deps;
+  const { registry, listTags, patterns } = deps;
 
   async function manifestOf(
     query: OciQuery,
@@ -113,11 +114,7 @@ export function createOciArtifacts(deps: {
     async tagOf(query, { digest, semver = "", semverFilter, tag = "" }, mediaType) {
       if (digest !== undefined && digest !== "") return undefined;
       if (semver === "") return checkedTag(tag === "" ? "latest" : tag);
-      return await chooseTag(
-        await listTags(registry, query),
-        { semver, semverFilter, mediaType },
-        patterns,
-      );
+      return await chooseTag(await listTags(query), { semver, semverFilter, mediaType }, patterns);
     },
     async digestOf(query, tag) {
       const head = await requestManifest(registry, "HEAD", query, tag);

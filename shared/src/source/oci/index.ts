@@ -13,3 +13,4 @@ export { createOciSource } from "./oci-source.ts";
 export { createOciRegistry } from "./registry.ts";
 export { createRegistryAuth } from "./registry-auth.ts";
 export { publicKeyOf } from "./signature.ts";
+export { createTagLists } from "./tags.ts";

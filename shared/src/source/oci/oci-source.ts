@@ -14,7 +14,10 @@ import {
 import { createSharedRequests, receiveArchive } from "../transport/index.ts";
 import { type ChartManifest, readManifest, tagDigest } from "./manifest.ts";
 import type { OciRegistry } from "./registry.ts";
-import { listTags } from "./tags.ts";
+import type { ListTags } from "./tags.ts";
+
+/** Of all lists that are kept, some hundred bytes each. */
+const maxKnownTags = 300_000;
 
 export interface OciSource extends Source<OciLocation, OciPin> {
   /** The chart behind a tag; undefined when the repository has no such tag. */
@@ -23,13 +26,15 @@ export interface OciSource extends Source<OciLocation, OciPin> {
 
 export function createOciSource(deps: {
   readonly registry: OciRegistry;
+  readonly listTags: ListTags;
   readonly clock: Clock;
 }): OciSource {
-  const { registry, clock } = deps;
+  const { registry, listTags, clock } = deps;
   const tagLists = createSharedRequests<readonly string[]>({
     clock,
     maxResults: 256,
     maxFailures: 1024,
+    limit: { maxWeight: maxKnownTags, weightOf: (tags) => tags.length },
   });
   const manifests = createSharedRequests<ChartManifest | undefined>({
     clock,
@@ -61,7 +66,7 @@ export function createOciSource(deps: {
     async list({ repository }, { access, ...request }) {
       const key = `${accessKey(access)} ${repository}`;
       const tags = await tagLists.get(key, request, (signal) =>
-        listTags(registry, { repository, access, signal }),
+        listTags({ repository, access, signal }),
       );
       return {
         rules: "tags",

@@ -1,27 +1,40 @@
 /** Lists the tags of an OCI repository, page by page. */
 
+import { createFairSemaphore } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
 import { parseBounded } from "../../json/index.ts";
-import { chartErrors, type RepositoryAccess, RepositoryError } from "../index.ts";
+import { chartErrors, parseOciName, type RepositoryAccess, RepositoryError } from "../index.ts";
 import { discard, type Exchange, readBody, responseError } from "../transport/index.ts";
 import type { OciRegistry } from "./registry.ts";
 
 const maxPages = 500;
 const maxTags = 100_000;
-const maxPageBytes = 8 * 1024 * 1024;
+const maxPageBytes = 4 * 1024 * 1024;
 const pageTimeoutMs = 60_000;
 /** ECR rejects more than 1000 with 405. The last leaves the size to the registry. */
 const pageSizes = [10_000, 1000, undefined];
 
+/** Lists that are read at the same time: each may have 12 MiB. Of one registry a quarter, because it may respond slowly. */
+const concurrentLists = { capacity: 16, share: 4 };
+
+export interface ListQuery {
+  readonly repository: string;
+  readonly access: RepositoryAccess;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** The tags in the registry's order. */
-export async function listTags(
-  registry: OciRegistry,
-  query: {
-    readonly repository: string;
-    readonly access: RepositoryAccess;
-    readonly signal?: AbortSignal | undefined;
-  },
-): Promise<readonly string[]> {
+export type ListTags = (query: ListQuery) => Promise<readonly string[]>;
+
+export function createTagLists(registry: OciRegistry): ListTags {
+  const lists = createFairSemaphore(concurrentLists);
+  return (query) => {
+    const caller = parseOciName(query.repository)?.host ?? "";
+    return lists.run({ caller, signal: query.signal }, () => listTags(registry, query));
+  };
+}
+
+async function listTags(registry: OciRegistry, query: ListQuery): Promise<readonly string[]> {
   const tags = new Set<string>();
   const seen = new Set<string>();
   let response = await firstPage(registry, query);
@@ -57,9 +70,7 @@ export function nextPage(response: Pick<Exchange, "url" | "headerValues">): URL 
   return undefined;
 }
 
-type Query = Parameters<typeof listTags>[1];
-
-async function firstPage(registry: OciRegistry, query: Query): Promise<Exchange> {
+async function firstPage(registry: OciRegistry, query: ListQuery): Promise<Exchange> {
   for (const size of pageSizes) {
     const response = await requestPage(
       registry,
@@ -91,7 +102,11 @@ function notFound(repository: string, response: RepositoryError): RepositoryErro
   );
 }
 
-function requestPage(registry: OciRegistry, query: Query, target: string | URL): Promise<Exchange> {
+function requestPage(
+  registry: OciRegistry,
+  query: ListQuery,
+  target: string | URL,
+): Promise<Exchange> {
   return registry.send({
     method: "GET",
     ...query,

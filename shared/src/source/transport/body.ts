@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { nextTurn } from "../../concurrency/index.ts";
 import { AppError, type ErrorKind } from "../../errors/index.ts";
 import { abandon, type Exchange } from "./exchange.ts";
 
@@ -20,7 +21,15 @@ export interface BodyLimit {
   readonly tooLarge: ErrorKind;
 }
 
-/** The body, decompressed. */
+/** What is smaller takes no time to decode. */
+const largeBytes = 64 * 1024;
+
+/** To be awaited before a body of this size is decoded, which whoever sends it can make slow. */
+export async function turnToDecode(sizeBytes: number): Promise<void> {
+  if (sizeBytes > largeBytes) await nextTurn();
+}
+
+/** The body, decompressed. It is the caller's turn to decode it. */
 export async function readBody(response: Exchange, limit: BodyLimit): Promise<ReadBody> {
   // Allocated for the announced size, so that a large body is in memory only once.
   const announced = Math.min(announcedBytes(response), limit.maxBytes);
@@ -31,6 +40,7 @@ export async function readBody(response: Exchange, limit: BodyLimit): Promise<Re
     bytes.set(chunk, size);
     size += chunk.length;
   });
+  await turnToDecode(size);
   return { bytes: size === bytes.length ? bytes : bytes.slice(0, size), digest };
 }
 

@@ -9,7 +9,7 @@ export interface TestRepository {
   readonly bareDir: string;
   /** Commits files (undefined: removed; `link:` and a target: a symbolic link), pushes the branch, and resolves to the commit. */
   commit(
-    files: Readonly<Record<string, string | undefined>>,
+    files: Readonly<Record<string, string | Uint8Array | undefined>>,
     options?: CommitOptions,
   ): Promise<string>;
   /** Runs git in the working directory. */
@@ -64,7 +64,8 @@ export async function createRepository(root: string, name: string): Promise<Test
         await rm(file, { force: true, recursive: true });
         if (content === undefined) continue;
         await mkdir(dirname(file), { recursive: true });
-        if (content.startsWith("link:")) await symlink(content.slice("link:".length), file);
+        if (typeof content === "string" && content.startsWith("link:"))
+          await symlink(content.slice("link:".length), file);
         else await writeFile(file, content);
       }
       await git("add", "--all", "--force");
