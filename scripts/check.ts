@@ -8,10 +8,13 @@ interface Part {
   readonly args: readonly string[];
 }
 
+/** Compiles to a program, and takes a tenth of the time. The other one is what dependency-cruiser parses with. */
+const tsc = "node_modules/typescript-native/bin/tsc";
+
 /** The slowest first, so that the others run in parallel with it. */
 const parts: readonly Part[] = [
-  { name: "type-aware lint", command: "eslint", args: ["--max-warnings=0", "."] },
-  { name: "types", command: "tsc", args: ["-b"] },
+  { name: "type-aware lint", command: "oxlint", args: ["--deny-warnings"] },
+  { name: "types", command: "node", args: [tsc, "-b"] },
   { name: "layers", command: "node", args: ["scripts/layers/main.ts"] },
   { name: "format and fast lint", command: "biome", args: ["ci", "--colors=off", "."] },
   { name: "dead exports", command: "knip", args: ["--no-progress"] },

@@ -114,8 +114,7 @@ async function prepareAndRun(
   const prepared = await prepare(deps, revision, pass, used);
   if ("kind" in prepared) return prepared;
   const runHelm = deps.withPostRenderers(revision.content, deps.runHelm);
-  const watched = watchLongRun(deps, revision);
-  const result = await run({ ...deps, runHelm }, prepared, pass).finally(watched.end);
+  const result = await runWatched({ ...deps, runHelm }, revision, prepared, pass);
   if (result.exceeded !== undefined) {
     await recordFailure(deps, revision, prepared);
     throw await deps.limitRecords.exceeded(
@@ -136,6 +135,20 @@ async function prepareAndRun(
   await recordResult(deps, revision, prepared, release);
   await deps.limitRecords.succeeded(helmKey(prepared));
   return { kind: "done" };
+}
+
+async function runWatched(
+  deps: UpgradeDeps,
+  revision: RevisionInputs,
+  prepared: Prepared,
+  pass: DeployUntil,
+): ReturnType<typeof run> {
+  const watched = watchLongRun(deps, revision);
+  try {
+    return await run(deps, prepared, pass);
+  } finally {
+    await watched.end();
+  }
 }
 
 /** Of the record of a failure: the release digest covers the chart and all values, so nobody else's release is concerned. */

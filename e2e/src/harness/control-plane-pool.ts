@@ -69,7 +69,11 @@ export async function createControlPlanePool(dir: string): Promise<ControlPlaneP
     try {
       if (kind === "hub") {
         const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
-        await installCrds(rest).finally(() => rest.close());
+        try {
+          await installCrds(rest);
+        } finally {
+          await rest.close();
+        }
       }
       const port = (await readPorts(plane.dir))?.etcd;
       if (port === undefined) throw new Error(`${plane.dir} names no port of etcd`);

@@ -42,7 +42,11 @@ test("a provider is trusted with its authority, and the message says where that 
       },
       ...{ userAgent: "test", egress: { allowLoopback: true }, clock: createFakeClock() },
     });
-    return await login.begin().finally(() => login.close());
+    try {
+      return await login.begin();
+    } finally {
+      await login.close();
+    }
   }
 
   const { address } = await begin({ caFile });

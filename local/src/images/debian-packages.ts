@@ -69,8 +69,12 @@ export async function fetchPackage(pinned: DebianPackage, options: FetchOptions)
     throw failed(`download ${url}: downloaded sha256:${actual}, expected sha256:${expected}`);
   await mkdir(options.cacheDir, { recursive: true });
   const partial = `${file}.${process.pid}`;
-  await writeFile(partial, bytes);
-  await rename(partial, file).finally(() => rm(partial, { force: true }));
+  try {
+    await writeFile(partial, bytes);
+    await rename(partial, file);
+  } finally {
+    await rm(partial, { force: true });
+  }
   return file;
 }
 

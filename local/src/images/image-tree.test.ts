@@ -29,19 +29,23 @@ const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 
 async function treeOf(program: ProgramName, dir: string, programs = tools): Promise<string> {
   const client = downloadClient(config.proxy);
-  await writeImageTree({
-    program,
-    architecture,
-    dir,
-    node: { path: process.execPath, version: process.versions.node },
-    ...(program === "agent" && { tools: programs }),
-    debian: {
-      mirror: config.mirrors.debian ?? publisherBases.debian,
-      cacheDir: join(config.cacheDir, "debian"),
-      client,
-    },
-  }).finally(() => client.close());
-  return dir;
+  try {
+    await writeImageTree({
+      program,
+      architecture,
+      dir,
+      node: { path: process.execPath, version: process.versions.node },
+      ...(program === "agent" && { tools: programs }),
+      debian: {
+        mirror: config.mirrors.debian ?? publisherBases.debian,
+        cacheDir: join(config.cacheDir, "debian"),
+        client,
+      },
+    });
+    return dir;
+  } finally {
+    await client.close();
+  }
 }
 
 /** Runs a program of the tree with the tree as its root, as any user may on Linux. */
