@@ -78,38 +78,38 @@ export const helmOpRejections: readonly Rejection[] = [
   {
     what: "an interval longer than a duration of Go",
     spec: { helm: { repo }, pollingInterval: "5000000h" },
-    message: /spec\.pollingInterval: .*"5000000h": must be a duration .* at most 2562047h/,
+    message: /spec\.pollingInterval: .*"5000000h": must be a valid Go duration, .* at most 2562047h/,
   },
   {
     what: "an interval that is too long in several units",
     spec: { helm: { repo }, pollingInterval: "2562047h60m" },
-    message: /spec\.pollingInterval: .*must be a duration .* at most 2562047h/,
+    message: /spec\.pollingInterval: .*must be a valid Go duration, .* at most 2562047h/,
   },
   {
     what: "an interval in days",
     spec: { helm: { repo }, pollingInterval: "1d" },
     message:
-      /spec\.pollingInterval: .*"1d": must be a duration with the units .*days and weeks have no unit/,
+      /spec\.pollingInterval: .*"1d": must be a valid Go duration, with the units .*days and weeks have no unit/,
   },
   {
     what: "an interval without a unit",
     spec: { helm: { repo }, pollingInterval: "30" },
-    message: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a valid Go duration/,
   },
   {
     what: "an empty interval",
     spec: { helm: { repo }, pollingInterval: "" },
-    message: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a valid Go duration/,
   },
   {
     what: "a negative interval",
     spec: { helm: { repo }, pollingInterval: "-5m" },
-    message: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a valid Go duration/,
   },
   {
     what: "an interval of more hours than a duration holds",
     spec: { helm: { repo }, pollingInterval: "9999999h" },
-    message: /spec\.pollingInterval: .*must be a duration/,
+    message: /spec\.pollingInterval: .*must be a valid Go duration/,
   },
   {
     what: "a target for no patch",
@@ -161,7 +161,7 @@ export const tokenRejections: readonly Rejection[] = [
   {
     what: "a life in weeks",
     spec: { ttl: "2w" },
-    message: /spec\.ttl: .*"2w": must be a duration with the units/,
+    message: /spec\.ttl: .*"2w": must be a valid Go duration, with the units/,
   },
   {
     what: "a label under a name that Kubernetes does not allow",

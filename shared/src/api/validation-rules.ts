@@ -20,7 +20,7 @@ const longestNanoseconds = "9.2233692e18";
 export const durationRule: ValidationRule = {
   rule: `self == '0' || (self.matches('^([0-9]+([.][0-9]+)?(ns|us|µs|ms|s|m|h))+$') && ${nanoseconds} <= ${longestNanoseconds})`,
   message:
-    "must be a duration with the units h, m, s, ms, us or ns, such as 5m or 1h30m; days and weeks have no unit: write 24h or 168h; at most 2562047h",
+    "must be a valid Go duration, with the units h, m, s, ms, us or ns, such as 5m or 1h30m; days and weeks have no unit: write 24h or 168h; at most 2562047h",
 };
 
 export const releaseNameRule: ValidationRule = {
