@@ -18,6 +18,7 @@ import { runLocalCluster } from "./localcluster/index.ts";
 import type { Parts } from "./parts.ts";
 import { highestEpoch, runPresenceController } from "./presence/index.ts";
 import { createReceiverController, createReceivers, receiverRoute } from "./receiver/index.ts";
+import { watchReferences } from "./referenced/index.ts";
 import { runTokenController } from "./registrationtoken/index.ts";
 import { createReplica, type Replica } from "./replica/index.ts";
 import { openReplicaLink } from "./replicalink/index.ts";
@@ -101,10 +102,11 @@ export async function serve(
   try {
     await ensureHubNamespace(parts.rest);
     const acquired = await replica.acquire(ending.signal);
-    running.push(parts.run(ending.signal), keys.run(ending.signal));
     const signingKey = await createLiveSigningKey({ rest: parts.rest, namespace, log });
     running.push(signingKey.run(ending.signal));
     const trust = createDeploymentTrust(signingKey.current, createPinSigner);
+    watchReferences(deployments, parts.objects, trust);
+    running.push(parts.run(ending.signal), keys.run(ending.signal));
     const server = await createAgentServer(
       { ...parts, namespace, trust, helmOps, bundles, clusters, deployments, tokens },
       {

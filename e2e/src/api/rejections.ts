@@ -78,7 +78,8 @@ export const helmOpRejections: readonly Rejection[] = [
   {
     what: "an interval longer than a duration of Go",
     spec: { helm: { repo }, pollingInterval: "5000000h" },
-    message: /spec\.pollingInterval: .*"5000000h": must be a valid Go duration, .* at most 2562047h/,
+    message:
+      /spec\.pollingInterval: .*"5000000h": must be a valid Go duration, .* at most 2562047h/,
   },
   {
     what: "an interval that is too long in several units",

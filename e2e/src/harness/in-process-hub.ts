@@ -92,7 +92,8 @@ export async function startInProcessHub(
     bundles: createInformer({ rest, resource: bundles, log }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });
-  watchReferences(informers.deployments, objects);
+  const trust = { isTrusted: () => true };
+  watchReferences(informers.deployments, objects, trust);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());
     return informer.run(ending.signal);
@@ -123,7 +124,7 @@ export async function startInProcessHub(
       ...informers,
       objects,
       contents: { read: (id) => Promise.resolve(content(id)) },
-      trust: { isTrusted: () => true },
+      trust,
       reports: sink,
       events,
       metrics,

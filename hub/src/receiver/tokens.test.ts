@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { BundleDeployment } from "@flotilla/shared/api";
 import type { Receiver as FluxReceiver } from "@flotilla/shared/flux";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { secrets } from "@flotilla/shared/kube/objects";
@@ -38,7 +37,6 @@ function setUp(t: TestContext) {
     ...{ rest, receivers, clock: createFakeClock(), log: silentLog() },
     clusters: createWatchedStore<KubeObject>(),
     helmOps: createWatchedStore<KubeObject>(),
-    deployments: createWatchedStore<BundleDeployment>(),
     namespaces: [],
   });
   watchReceiverSecrets(receivers, objects);

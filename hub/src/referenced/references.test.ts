@@ -51,7 +51,7 @@ describe("the references of a BundleDeployment", () => {
     });
   }
 
-  test("are watched in the workspace of its cluster, once for each reference", () => {
+  function watching(isTrusted: (deployment: BundleDeployment) => boolean) {
     let notify: (change: Change<BundleDeployment>) => void = () => undefined;
     const calls: string[] = [];
     watchReferences(
@@ -65,14 +65,33 @@ describe("the references of a BundleDeployment", () => {
         watch: (namespace, ref) => void calls.push(`+ ${namespace} ${formatObjectRef(ref)}`),
         unwatch: (namespace, ref) => void calls.push(`- ${namespace} ${formatObjectRef(ref)}`),
       },
+      { isTrusted },
     );
+    return { calls, notify: (change: Change<BundleDeployment>) => notify(change) };
+  }
+  const line = `${workspace} Secret/a`;
 
-    notify({ key: "1", after: naming("Secret/a") });
-    notify({ key: "2", after: naming("Secret/a") });
-    notify({ key: "1", before: naming("Secret/a") });
+  test("are watched in the workspace of its cluster, once for each reference", () => {
+    const { calls, notify } = watching(() => true);
 
-    const line = `${workspace} Secret/a`;
+    notify({ key: "a/1", after: naming("Secret/a") });
+    notify({ key: "a/2", after: naming("Secret/a") });
+    notify({ key: "a/1", before: naming("Secret/a") });
+
     assert.deepEqual(calls, [`+ ${line}`, `+ ${line}`, `- ${line}`]);
+  });
+
+  test("are not watched while somebody else wrote them, and each watch ends once", () => {
+    let isTrusted = true;
+    const { calls, notify } = watching(() => isTrusted);
+
+    notify({ key: "a/1", after: naming("Secret/a") });
+    isTrusted = false;
+    notify({ key: "a/1", before: naming("Secret/a"), after: naming("Secret/a", "Secret/b") });
+    notify({ key: "a/2", after: naming("Secret/c") });
+    notify({ key: "a/1", before: naming("Secret/a", "Secret/b") });
+
+    assert.deepEqual(calls, [`+ ${line}`, `- ${line}`]);
   });
 });
 

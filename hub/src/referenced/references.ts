@@ -8,7 +8,7 @@ import {
   placeOnHub,
 } from "@flotilla/shared/api";
 import { byNamespace, type Informer } from "@flotilla/shared/kube/cache";
-import { type KubeObject, refOf } from "@flotilla/shared/kube/objects";
+import { type KubeObject, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
 import { clusterKeyOf, referencedObjectsOf } from "../cache/index.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
@@ -28,14 +28,24 @@ export function changedReferences(
   return { added: without(is, was), dropped: without(was, is) };
 }
 
-/** Keeps every referenced object watched. To be called before the informer runs; returns the function that stops it. */
+/**
+ * Keeps every object watched that a trusted deployment refers to: what others wrote is neither sent nor watched. To be called before
+ * the informer runs; returns the function that stops it.
+ */
 export function watchReferences(
   deployments: Pick<Informer<BundleDeployment>, "onChange">,
   objects: Pick<WorkspaceObjects, "watch" | "unwatch">,
+  trust: { isTrusted(deployment: BundleDeployment): boolean },
 ): () => void {
-  return deployments.onChange(({ before, after }) => {
-    const { added, dropped } = changedReferences(before, after);
-    for (const ref of added) objects.watch(...onHub(ref, workspaceOf(after)));
+  /** As their references are watched: by now the key may be another one. */
+  const watching = new Map<ObjectKey, BundleDeployment>();
+  return deployments.onChange(({ key, after }) => {
+    const before = watching.get(key);
+    const now = after !== undefined && trust.isTrusted(after) ? after : undefined;
+    if (now === undefined || referencedObjectsOf(now).length === 0) watching.delete(key);
+    else watching.set(key, now);
+    const { added, dropped } = changedReferences(before, now);
+    for (const ref of added) objects.watch(...onHub(ref, workspaceOf(now)));
     for (const ref of dropped) objects.unwatch(...onHub(ref, workspaceOf(before)));
   });
 }

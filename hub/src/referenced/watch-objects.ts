@@ -1,9 +1,8 @@
 /** The referenced objects of all namespaces, with everything that refers to them. */
-import type { BundleDeployment } from "@flotilla/shared/api";
 import type { Receiver } from "@flotilla/shared/flux";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import { watchReferences, workspacesOf } from "./references.ts";
+import { workspacesOf } from "./references.ts";
 import {
   createWorkspaceObjects,
   type WorkspaceObjects,
@@ -14,7 +13,6 @@ export interface WatchedObjectsDeps extends Omit<WorkspaceObjectsDeps, "isWorksp
   readonly clusters: Pick<Informer<KubeObject>, "store" | "onChange">;
   readonly helmOps: Pick<Informer<KubeObject>, "store" | "onChange">;
   readonly receivers: Pick<Informer<Receiver>, "store" | "onChange">;
-  readonly deployments: Pick<Informer<BundleDeployment>, "onChange">;
   /** Watched without any of them. */
   readonly namespaces: readonly string[];
 }
@@ -24,13 +22,12 @@ export interface WatchedObjectsDeps extends Omit<WorkspaceObjectsDeps, "isWorksp
  * namespaces with Receivers are watched as workspaces are.
  */
 export function createWatchedObjects(deps: WatchedObjectsDeps): WorkspaceObjects {
-  const { clusters, helmOps, receivers, deployments, namespaces } = deps;
+  const { clusters, helmOps, receivers, namespaces } = deps;
   const workspaces = workspacesOf([clusters, helmOps, receivers]);
   const objects = createWorkspaceObjects({
     ...deps,
     isWorkspace: (namespace) => namespaces.includes(namespace) || workspaces.has(namespace),
   });
   workspaces.onAdd(objects.workspaceChanged);
-  watchReferences(deployments, objects);
   return objects;
 }
