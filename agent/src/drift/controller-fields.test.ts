@@ -70,6 +70,11 @@ const rows: readonly (readonly [what: string, desired: KubeObject, fields: reado
     anObject("v1", "Pod", { spec: { schedulingGates: [{ name: "example.com/quota" }] } }),
     ["/spec/schedulingGates"],
   ],
+  [
+    "the taints of a node",
+    anObject("v1", "Node", { spec: { taints: [{ key: "example.com/maintenance" }] } }),
+    ["/spec/taints"],
+  ],
   ["no gates that a pod does not have", anObject("v1", "Pod", { spec: {} }), []],
   ["the holder of a Lease", anObject("coordination.k8s.io/v1", "Lease", { spec: {} }), ["/spec"]],
   ["the addresses of Endpoints", anObject("v1", "Endpoints", { subsets: [] }), ["/subsets"]],

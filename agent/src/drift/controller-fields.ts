@@ -83,6 +83,12 @@ const controllerFields: readonly ControllerField[] = [
         : [],
   },
   {
+    // node-lifecycle-controller, and those of clouds. The list is one field.
+    ...{ group: "", kind: "Node" },
+    fieldsOf: (desired) =>
+      Array.isArray(valueAt(desired, ["spec", "taints"])) ? [["spec", "taints"]] : [],
+  },
+  {
     // Its holder.
     ...{ group: "coordination.k8s.io", kind: "Lease" },
     fieldsOf: () => [["spec"]],

@@ -39,6 +39,9 @@ afterAll(() => agent.stop());
 
 const clusterWide = { version: "v1", namespaced: false } as const;
 const admission = { ...clusterWide, group: "admissionregistration.k8s.io" } as const;
+const nodes: Resource<KubeObject> = {
+  ...{ ...clusterWide, group: "", kind: "Node", plural: "nodes" },
+};
 const apiServices: Resource<KubeObject> = {
   ...{ ...clusterWide, group: "apiregistration.k8s.io" },
   ...{ kind: "APIService", plural: "apiservices" },
@@ -183,6 +186,13 @@ test("what others fill in is not drift, and what is removed once it has ended is
     await client.patch(resource, { name }, { type: "merge", body }, { fieldManager: "injector" });
   const admitted = { type: "merge", body: { spec: { schedulingGates: null } } } as const;
   await client.patch(pods, own("gated"), admitted, { fieldManager: "quota" });
+  // What node-lifecycle-controller writes after a minute.
+  const taints = [{ key: "node.kubernetes.io/unreachable", effect: "NoSchedule" }];
+  const tainted = { type: "merge", body: { spec: { taints } } } as const;
+  await client.patch(nodes, { name: "drift-node" }, tainted, { fieldManager: "nodes" });
+  const three = { type: "merge", body: { spec: { replicas: 3 } } } as const;
+  for (const name of ["scaled-0", "scaled-1"])
+    await client.patch(deployments, own(name), three, { fieldManager: "autoscaler" });
   const isFilled = ({ rules = [] }: ClusterRole) => rules.length === 1;
   await waitForObject(client, clusterRoles, { name: "drift-all" }, "filled in", isFilled);
   const hasSucceeded = (pod: KubeObject & { readonly status?: { readonly phase?: string } }) =>
@@ -221,6 +231,8 @@ test("what others fill in is not drift, and what is removed once it has ended is
   );
   for (const [resource, ended] of all)
     assert.equal(await client.reader.get(resource, ended), undefined, resource.kind);
+  for (const name of ["scaled-0", "scaled-1"])
+    assert.equal((await client.reader.get(deployments, own(name)))?.spec?.replicas, 3, name);
   for (const [resource, name] of authorities)
     assert.ok(JSON.stringify(await client.reader.get(resource, { name })).includes(injected), name);
   assert.deepEqual(await releaseHistory(client, "filled"), ["1 deployed"]);

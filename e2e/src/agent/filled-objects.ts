@@ -10,7 +10,7 @@ const request =
 const pod = (name: string, restartPolicy: string) => `apiVersion: v1
 kind: Pod
 metadata: {name: ${name}}
-spec: {restartPolicy: ${restartPolicy}, terminationGracePeriodSeconds: 0, containers: [{name: main, image: example.com/main}]}
+spec: {tolerations: [{key: drift, operator: Exists}], restartPolicy: ${restartPolicy}, terminationGracePeriodSeconds: 0, containers: [{name: main, image: example.com/main}]}
 `;
 
 /** `suspend`: it does not end. */
@@ -55,6 +55,16 @@ const webhooks = (kind: string) => `apiVersion: admissionregistration.k8s.io/v1
 kind: ${kind}
 metadata: {name: drift-filled}
 webhooks: [${JSON.stringify(filledWebhook)}]
+`;
+
+/** Without replicas of the chart: they are null, or left out. */
+const workload = (name: string, field: string) => `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: ${name}}
+spec:
+  ${field}
+  selector: {matchLabels: {app: ${name}}}
+  template: {metadata: {labels: {app: ${name}}}, spec: {containers: [{name: main, image: example.com/main}]}}
 `;
 
 /** Whoever admits the pod removes them, and nobody can add them again. */
@@ -104,6 +114,15 @@ spec:
   service: {name: web, namespace: default}
 `,
   ].join("---\n"),
+  "scaled.yaml": ["replicas: null", "minReadySeconds: 0"]
+    .map((field, index) => workload(`scaled-${index}`, field))
+    .join("---\n"),
+  // Its taints are a list that is replaced as a whole.
+  "node.yaml": `apiVersion: v1
+kind: Node
+metadata: {name: drift-node}
+spec: {taints: [{key: example.com/maintenance, effect: NoSchedule}]}
+`,
   "gated.yaml": pod("gated", "Always").replace("spec: {", `spec: {schedulingGates: ${gates}, `),
   "removed.yaml": [
     ...[job("ended", false), job("waiting", true)],
