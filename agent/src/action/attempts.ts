@@ -37,7 +37,14 @@ export async function attemptOf(
   return { namespace, release: name, revision, content, hooks };
 }
 
-function toInventory({ isDeletedWhenEnded: _, events, deletePolicies, ...hook }: HookObject) {
+function toInventory(object: HookObject) {
+  const {
+    isDeletedWhenEnded: _ended,
+    expiresAt: _expires,
+    events,
+    deletePolicies,
+    ...hook
+  } = object;
   return { ...hook, events: [...events], deletePolicies: [...deletePolicies] };
 }
 

@@ -15,9 +15,8 @@ import {
   withOptions,
 } from "../helm/index.ts";
 import type { Inventory } from "../inventory/index.ts";
-import type { OwnedObject } from "../record/index.ts";
 import type { RecordGuard } from "./record-guard.ts";
-import type { UnservedObjects } from "./unserved-objects.ts";
+import type { SkippedObject, UnservedObjects } from "./unserved-objects.ts";
 
 export interface UninstallDeps {
   readonly stored: StoredReleases;
@@ -40,8 +39,8 @@ export interface UninstallOptions extends CrdPolicy {
 }
 
 export interface Uninstalled {
-  /** Objects that Helm did not delete, because the cluster does not have their kinds any more. */
-  readonly skipped: readonly OwnedObject[];
+  /** Objects that Helm did not delete, and hooks that it did not run, because the cluster does not have their kinds any more. */
+  readonly skipped: readonly SkippedObject[];
 }
 
 /**
@@ -59,7 +58,7 @@ export function createHelmUninstall(deps: UninstallDeps): HelmUninstall {
     const { client, signal } = policy;
     const known = await guard.beforeUninstall(record, { client, isForced, signal });
     const withoutHooks = known.withoutHooks || flags.withoutHooks === true;
-    const skipped = await unserved.leaveOut(record, { client, signal });
+    const skipped = await unserved.leaveOut(record, { client, withoutHooks, signal });
     await crds.beforeRemoval(record, policy, to);
     const args = withOptions(client.helmArgs, uninstallArgs(record, { ...flags, withoutHooks }));
     const result = await runHelm({ args, signal });

@@ -7,7 +7,7 @@ import { describe, test } from "vitest";
 import { agentErrors } from "../errors/index.ts";
 import type { ReleaseRecord } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import { contentDigest, type HelmRelease } from "../record/index.ts";
+import { contentDigest, type HelmRelease, type KindChange } from "../record/index.ts";
 import { readRecordsHere } from "../record/testing/index.ts";
 import { createUnservedObjects, skippedText } from "./unserved-objects.ts";
 
@@ -25,6 +25,7 @@ function setUp(
   manifest: string,
   served: Readonly<Record<string, object>> = {},
   fails: { readonly read?: Error; readonly rewrite?: Error } = {},
+  hooks: HelmRelease["hooks"] = [],
 ) {
   const rest = createMemoryApiServer();
   for (const [path, answer] of Object.entries(served))
@@ -35,24 +36,29 @@ function setUp(
   };
   const release: HelmRelease = {
     ...{ namespace: "apps", name: "web", revision: 2, status: "deployed", manifest },
-    ...{ content: contentDigest(manifest, []), tests: [], hooks: [] },
+    ...{ content: contentDigest(manifest, []), tests: [], hooks },
     ...{ chartName: "web", chartVersion: "1.0.0", appVersion: "" },
   };
   const written: string[] = [];
+  const changedHooks: KindChange[] = [];
   const unserved = createUnservedObjects({
     stored: {
       read: () =>
         fails.read === undefined ? Promise.resolve(release) : Promise.reject(fails.read),
-      rewrite(_rest, _release, text) {
+      rewrite(_rest, _release, { manifest: text, hookKinds }) {
         if (fails.rewrite !== undefined) return Promise.reject(fails.rewrite);
         written.push(text);
+        if (hookKinds !== undefined) changedHooks.push(...hookKinds);
         return Promise.resolve();
       },
     },
     records: readRecordsHere,
     log: silentLog(),
   });
-  return { written, leaveOut: () => unserved.leaveOut(record, { client, signal }) };
+  return {
+    ...{ written, changedHooks },
+    leaveOut: (withoutHooks = false) => unserved.leaveOut(record, { client, withoutHooks, signal }),
+  };
 }
 
 describe("a release that is uninstalled", () => {
@@ -103,6 +109,23 @@ describe("a release that is uninstalled", () => {
         "release apps/web is not uninstalled, because the API server cannot serve kind Car of example.com/v1 now (Car a): example.com/v1: the API server does not serve it now; nothing was changed",
     });
     assert.deepEqual(written, []);
+  });
+
+  test("is uninstalled without its hooks of a kind that is gone, unless it is without hooks anyway", async () => {
+    const hook = (name: string, event: string): HelmRelease["hooks"][number] => ({
+      ...{ kind: "Car", name, events: [event], weight: 0, deletePolicies: [], head: car(name) },
+    });
+    const hooks = [hook("a", "post-delete"), hook("b", "pre-upgrade"), hook("c", "pre-delete")];
+    const { written, changedHooks, leaveOut } = setUp(config, {}, {}, hooks);
+
+    assert.deepEqual(await leaveOut(true), []);
+    assert.deepEqual(written, []);
+    assert.equal(
+      skippedText(await leaveOut()),
+      "; skipped, because the cluster does not have their kinds any more: hook Car a, hook Car c",
+    );
+    assert.deepEqual(written, [config]);
+    assert.deepEqual(changedHooks, [{ apiVersion: "example.com/v1", kind: "Car" }]);
   });
 
   test("whose record cannot be read is Helm's", async () => {

@@ -1,6 +1,7 @@
 /**
- * Objects of a release whose kind the cluster does not have any more: somebody has deleted its CustomResourceDefinition, and so all of
- * its objects. Helm, which looks for each kind before it deletes anything, would fail for ever, and say only that it failed.
+ * Objects and hooks of a release whose kind the cluster does not have any more: somebody has deleted its CustomResourceDefinition, and so
+ * all of its objects. Helm, which looks for each kind before it deletes anything, would fail for ever, and say only that it failed. A hook
+ * of such a kind cannot run: the others do.
  */
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
@@ -10,20 +11,35 @@ import { listNames } from "@flotilla/shared/text";
 import { agentErrors } from "../errors/index.ts";
 import { type ReleaseRecord, recordSecretName, type StoredReleases } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import type { HelmRelease, KindChange, OwnedObject, ReadRecords } from "../record/index.ts";
+import {
+  type HelmRelease,
+  type KindChange,
+  type OwnedObject,
+  type ReadRecords,
+  readHooks,
+} from "../record/index.ts";
 import { createFindServedKind, type ServedKind } from "./served-kinds.ts";
 
 /** To be called before Helm uninstalls a release, with a record that may be acted on. */
 export interface UnservedObjects {
   /**
-   * Takes the objects whose kinds are gone out of Helm's newest record, and returns them. Those of a kind that has lost the version of the
-   * record are deleted in a version that it still has. Without either, nothing is written. Throws KIND_UNAVAILABLE, before it changes
-   * anything, where the cluster cannot say it now.
+   * Takes the objects and hooks whose kinds are gone out of Helm's newest record, and returns them. Those of a kind that has lost the
+   * version of the record are deleted, and run, in a version that it still has. Without either, nothing is written. Throws
+   * KIND_UNAVAILABLE, before it changes anything, where the cluster cannot say it now.
    */
-  leaveOut(
-    record: ReleaseRecord,
-    actor: { readonly client: ImpersonatedClient; readonly signal: AbortSignal },
-  ): Promise<readonly OwnedObject[]>;
+  leaveOut(record: ReleaseRecord, options: LeaveOutOptions): Promise<readonly SkippedObject[]>;
+}
+
+export interface LeaveOutOptions {
+  readonly client: ImpersonatedClient;
+  /** Helm will run no hooks. */
+  readonly withoutHooks: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** What Helm neither deletes nor runs. */
+export interface SkippedObject extends OwnedObject {
+  readonly isHook?: true;
 }
 
 export interface UnservedObjectsDeps {
@@ -39,10 +55,11 @@ const maxKinds = 500;
 export function createUnservedObjects(deps: UnservedObjectsDeps): UnservedObjects {
   const { stored, records, log } = deps;
   return {
-    async leaveOut(record, { client, signal }) {
+    async leaveOut(record, { client, withoutHooks, signal }) {
       const release = await readable(stored, record);
       if (release === undefined) return [];
-      const objects = await records.manifest(release, "objects");
+      const hooks = withoutHooks ? [] : await hooksOfUninstall(records, release);
+      const objects = [...(await records.manifest(release, "objects")), ...hooks];
       const kinds = new Map(objects.map((object) => [kindOf(object), object]));
       if (kinds.size > maxKinds) return [];
       const find = createFindServedKind(client.rest, signal);
@@ -54,7 +71,9 @@ export function createUnservedObjects(deps: UnservedObjectsDeps): UnservedObject
       );
       const changes = found.flatMap(({ object, served }) => changesOf(release, object, served));
       if (changes.length === 0) return [];
-      await rewrite(deps, release, changes, client);
+      const hookKinds = new Set(hooks.map(kindOf));
+      const isOfHook = (change: KindChange) => hookKinds.has(kindOf(change));
+      await rewrite(deps, release, { changes, hookKinds: changes.filter(isOfHook) }, client);
       const gone = new Set(changes.flatMap((each) => (each.servedAs ? [] : [kindOf(each)])));
       const skipped = objects.filter((object) => gone.has(kindOf(object)));
       const { namespace, name, revision } = release;
@@ -68,17 +87,28 @@ export function createUnservedObjects(deps: UnservedObjectsDeps): UnservedObject
 }
 
 /** The continuation of a message; "" without any. */
-export function skippedText(skipped: readonly OwnedObject[]): string {
+export function skippedText(skipped: readonly SkippedObject[]): string {
   if (skipped.length === 0) return "";
   return `; skipped, because the cluster does not have their kinds any more: ${namesOf(skipped)}`;
 }
 
-function namesOf(objects: readonly OwnedObject[]): string {
+/** Those that Helm runs when it uninstalls the release. */
+async function hooksOfUninstall(
+  records: Pick<ReadRecords, "manifest">,
+  release: HelmRelease,
+): Promise<readonly SkippedObject[]> {
+  const hooks = await readHooks(records, release);
+  return hooks
+    .filter(({ events }) => events.includes("pre-delete") || events.includes("post-delete"))
+    .map((hook) => ({ ...hook, isHook: true }));
+}
+
+function namesOf(objects: readonly SkippedObject[]): string {
   return listNames(objects.map(objectText));
 }
 
-function objectText({ kind, namespace, name }: OwnedObject): string {
-  return `${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
+function objectText({ kind, namespace, name, isHook }: SkippedObject): string {
+  return `${isHook === true ? "hook " : ""}${kind} ${namespace === undefined ? "" : `${namespace}/`}${name}`;
 }
 
 function kindOf({ apiVersion, kind }: Pick<OwnedObject, "apiVersion" | "kind">): string {
@@ -87,7 +117,7 @@ function kindOf({ apiVersion, kind }: Pick<OwnedObject, "apiVersion" | "kind">):
 
 function changesOf(
   release: HelmRelease,
-  object: OwnedObject,
+  object: SkippedObject,
   served: ServedKind,
 ): readonly KindChange[] {
   const { apiVersion, kind } = object;
@@ -109,14 +139,15 @@ function changesOf(
 async function rewrite(
   { stored, records }: UnservedObjectsDeps,
   release: HelmRelease,
-  changes: readonly KindChange[],
+  { changes, hookKinds }: Record<"changes" | "hookKinds", readonly KindChange[]>,
   client: ImpersonatedClient,
 ): Promise<void> {
   const manifest = await records.withKindChanges(release, changes);
   // What Helm reads in another way is in no object that was found.
-  if (manifest === release.manifest) return;
+  if (manifest === release.manifest && hookKinds.length === 0) return;
   try {
-    await stored.rewrite(client.rest, release, manifest);
+    const change = { manifest, ...(hookKinds.length > 0 && { hookKinds }) };
+    await stored.rewrite(client.rest, release, change);
   } catch (thrown) {
     if (!isForbidden(thrown)) throw thrown;
     const { namespace, name } = release;

@@ -72,7 +72,7 @@ export function createCrdRetention(deps: CrdRetentionDeps): CrdRetention {
     if (manifest === release.manifest) return;
     const { namespace } = release;
     try {
-      await stored.rewrite(client.rest, release, manifest);
+      await stored.rewrite(client.rest, release, { manifest });
     } catch (thrown) {
       if (!isForbidden(thrown)) throw thrown;
       throw new AppError(

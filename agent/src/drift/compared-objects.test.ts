@@ -22,8 +22,8 @@ const sources = driftSources({
   options: {},
   wholeObjects: () => Promise.resolve([role, { ...config, data: { mode: "first" } }, other]),
   resources: () => [
-    { owned: { ...role, ...role.metadata }, resource: roles },
-    { owned: { ...config, ...config.metadata }, resource: configs },
+    { owned: { ...role, ...role.metadata }, resource: roles, isRemovedByDesign: () => false },
+    { owned: { ...config, ...config.metadata }, resource: configs, isRemovedByDesign: () => false },
   ],
 });
 

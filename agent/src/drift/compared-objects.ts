@@ -16,6 +16,7 @@ export interface DriftSourceDeps {
   readonly resources: () => readonly {
     readonly owned: ManifestObject;
     readonly resource: Resource<KubeObject>;
+    readonly isRemovedByDesign: () => boolean;
   }[];
 }
 
@@ -56,8 +57,9 @@ export function driftSources({
     },
     async find(key) {
       const kinds = clusterKinds();
-      const resource = resources().find(({ owned }) => keyWithin(kinds, owned) === key)?.resource;
-      if (resource === undefined) return undefined;
+      const tracked = resources().find(({ owned }) => keyWithin(kinds, owned) === key);
+      if (tracked === undefined) return undefined;
+      const { resource, isRemovedByDesign } = tracked;
       // Helm applies an object that the manifest has twice in this order.
       const document = (await wholeObjects()).findLast(
         (each) => keyWithin(kinds, named(each)) === key,
@@ -66,7 +68,7 @@ export function driftSources({
       const { apiVersion, kind, name, namespace: own } = named(document);
       const namespace = resource.namespaced ? (own ?? release.namespace) : undefined;
       return {
-        ...{ resource, rules },
+        ...{ resource, rules, isRemovedByDesign },
         object: { apiVersion, kind, ...(namespace !== undefined && { namespace }), name },
         desired: desiredObject(document, namespace, release),
         desiredBeside: (live) => desiredObject(document, namespace, release, live),

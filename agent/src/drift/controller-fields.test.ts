@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { controllerFieldsOf, isDeletedWhenEnded } from "./controller-fields.ts";
+import { controllerFieldsOf } from "./controller-fields.ts";
 
 const certificate = Buffer.from("-----BEGIN CERTIFICATE-----\nAA==\n").toString("base64");
 const placeholder = Buffer.from("\n").toString("base64");
@@ -65,6 +65,17 @@ const rows: readonly (readonly [what: string, desired: KubeObject, fields: reado
     anObject("v1", "PersistentVolume", { spec: { claimRef: { name: "data" } } }),
     ["/spec/claimRef"],
   ],
+  [
+    "the gates of a pod",
+    anObject("v1", "Pod", { spec: { schedulingGates: [{ name: "example.com/quota" }] } }),
+    ["/spec/schedulingGates"],
+  ],
+  [
+    "the taints of a node",
+    anObject("v1", "Node", { spec: { taints: [{ key: "example.com/maintenance" }] } }),
+    ["/spec/taints"],
+  ],
+  ["no gates that a pod does not have", anObject("v1", "Pod", { spec: {} }), []],
   ["the holder of a Lease", anObject("coordination.k8s.io/v1", "Lease", { spec: {} }), ["/spec"]],
   ["the addresses of Endpoints", anObject("v1", "Endpoints", { subsets: [] }), ["/subsets"]],
   [
@@ -110,15 +121,4 @@ describe("controllers write", () => {
     ]);
     assert.deepEqual(controllerFieldsOf(desired, undefined), []);
   });
-});
-
-test("only a Job with ttlSecondsAfterFinished is deleted by itself", () => {
-  const job = (spec: object) => anObject("batch/v1", "Job", { spec });
-
-  assert.equal(isDeletedWhenEnded(job({ ttlSecondsAfterFinished: 0 })), true);
-  assert.equal(isDeletedWhenEnded(job({})), false);
-  assert.equal(
-    isDeletedWhenEnded(anObject("example.com/v1", "Job", { spec: { ttlSecondsAfterFinished: 1 } })),
-    false,
-  );
 });

@@ -75,6 +75,20 @@ const controllerFields: readonly ControllerField[] = [
       isFields(valueAt(desired, ["spec", "claimRef"])) ? [["spec", "claimRef"]] : [],
   },
   {
+    // Who admits the pod removes them. None can be added again.
+    ...{ group: "", kind: "Pod" },
+    fieldsOf: (desired) =>
+      Array.isArray(valueAt(desired, ["spec", "schedulingGates"]))
+        ? [["spec", "schedulingGates"]]
+        : [],
+  },
+  {
+    // node-lifecycle-controller, and those of clouds. The list is one field.
+    ...{ group: "", kind: "Node" },
+    fieldsOf: (desired) =>
+      Array.isArray(valueAt(desired, ["spec", "taints"])) ? [["spec", "taints"]] : [],
+  },
+  {
     // Its holder.
     ...{ group: "coordination.k8s.io", kind: "Lease" },
     fieldsOf: () => [["spec"]],
@@ -144,10 +158,4 @@ function webhookBundles(live: KubeObject | undefined): readonly Segments[] {
 
 function isEmptyList(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0;
-}
-
-/** Whether Kubernetes deletes the object by itself once it has done its work, so that it is not missing. */
-export function isDeletedWhenEnded({ apiVersion = "", kind, ...object }: KubeObject): boolean {
-  const isJob = kind === "Job" && apiVersion.startsWith("batch/");
-  return isJob && typeof valueAt(object, ["spec", "ttlSecondsAfterFinished"]) === "number";
 }

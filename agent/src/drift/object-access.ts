@@ -9,7 +9,6 @@ import {
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import { helmFieldManager } from "../helm/index.ts";
 import { changedObject, foreignFields } from "./compare-objects.ts";
-import { isDeletedWhenEnded } from "./controller-fields.ts";
 import { deleteObject } from "./delete-object.ts";
 import { withLiveValues } from "./desired-object.ts";
 import type { DriftObject, ObjectComparison, ObjectDrift } from "./drift.ts";
@@ -25,6 +24,8 @@ export interface ComparedObject {
   /** The same to be applied to the object that exists. */
   readonly desiredBeside: (live: KubeObject) => KubeObject;
   readonly rules: readonly IgnoreRule[];
+  /** Whether it is not missing if it does not exist. */
+  readonly isRemovedByDesign: () => boolean;
 }
 
 /** An object that changes as often between reading and comparing it is compared at its next change. */
@@ -60,9 +61,10 @@ interface ObserveOptions {
 
 async function observe(
   rest: KubeRest,
-  { object, resource, desired: created, desiredBeside, rules }: ComparedObject,
+  compared: ComparedObject,
   { excluded, signal }: ObserveOptions,
 ): Promise<Observation> {
+  const { object, resource, desired: created, desiredBeside, rules, isRemovedByDesign } = compared;
   for (let attempt = 1; ; attempt += 1) {
     const live = await rest.get(resource, created.metadata, { signal });
     const desired = live === undefined ? created : desiredBeside(live);
@@ -70,7 +72,7 @@ async function observe(
     const nothing = { comparison: same, live, applied: desired, write: apply };
     if (ignored.includes("") || live?.metadata.deletionTimestamp !== undefined) return nothing;
     if (live === undefined)
-      return isDeletedWhenEnded(desired) ? nothing : { ...nothing, comparison: missing(object) };
+      return isRemovedByDesign() ? nothing : { ...nothing, comparison: missing(object) };
     const applied = unlessChanged(withLiveValues(desired, live, ignored), live);
     const foreign = foreignFields(object, { live, desired, ignored });
     try {

@@ -108,7 +108,7 @@ export const agentErrors = defineErrors({
   },
   KIND_UNAVAILABLE: {
     retryable: true,
-    help: "A release is to be uninstalled, and the API server cannot serve the kind of one of its objects now: mostly the server behind an APIService does not answer. Nothing was deleted, because the objects may still exist. Repair that server; the agent retries automatically. If the kind will not come back, delete the APIService: the release is then uninstalled without these objects. Where a CustomResourceDefinition was deleted the agent does that by itself.",
+    help: "A release is to be uninstalled, and the API server cannot serve the kind of one of its objects, or of a hook that runs then, now: mostly the server behind an APIService does not answer. Nothing was deleted, because the objects may still exist. Repair that server; the agent retries automatically. If the kind will not come back, delete the APIService: the release is then uninstalled without these objects and hooks. Where a CustomResourceDefinition was deleted the agent does that by itself.",
   },
   CRDS_NOT_APPLIED: {
     retryable: true,

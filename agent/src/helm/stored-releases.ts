@@ -11,6 +11,7 @@ import {
   type HelmRelease,
   isSameContent,
   type ReadRecords,
+  type ReleaseChange,
   withManifest,
 } from "../record/index.ts";
 import {
@@ -46,8 +47,12 @@ export interface StoredReleases {
   unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
   /** Marks a revision as failed, as Helm does whose wait for readiness ends. `rest`: impersonated. */
   fail(rest: KubeRest, record: ReleaseRecord, why: string): Promise<void>;
-  /** Replaces the manifest of a release that was read. `rest`: impersonated. */
-  rewrite(rest: KubeRest, release: HelmRelease, manifest: string): Promise<void>;
+  /** Replaces the manifest of a release that was read, and changes its hooks. `rest`: impersonated. */
+  rewrite(
+    rest: KubeRest,
+    release: HelmRelease,
+    change: Extract<ReleaseChange, { manifest: string }>,
+  ): Promise<void>;
   /** Deletes the only revision of a release, which has failed; its objects stay. `rest`: impersonated. */
   discard(rest: KubeRest, record: ReleaseRecord, signal: AbortSignal): Promise<void>;
   /** Deletes all revisions of a release; its objects stay. `rest`: impersonated. */
@@ -161,12 +166,16 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
       const secret = await secretOf(record, record.revision);
       if (secret !== undefined) await markFailed(rest, secret, record, why);
     },
-    async rewrite(rest, release, manifest) {
+    async rewrite(rest, release, change) {
       const secret = await secretOf(release, release.revision);
       if (secret === undefined) return;
-      const value = await records.changed(storedValue(secret), secretText(secret), { manifest });
+      const what = secretText(secret);
+      const value = await records.changed(storedValue(secret), what, change);
       await rest.replace(secrets, changedSecret(secret, value));
-      const changed = withManifest(release, manifest);
+      const changed =
+        change.hookKinds === undefined
+          ? withManifest(release, change.manifest)
+          : await records.stored(value, what);
       // Only if it was the agent's before: a manifest of somebody else stays that.
       const known = inventory.revisionOf(release, release.revision);
       if (isSameContent(known?.content, release))

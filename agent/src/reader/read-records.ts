@@ -54,6 +54,7 @@ const object = z.object({
   namespace: z.string().exactOptional(),
   name: z.string(),
   isDeletedWhenEnded: z.literal(true).exactOptional(),
+  expiresAt: z.string().exactOptional(),
 });
 const objects = z.array(object);
 

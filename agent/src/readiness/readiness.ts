@@ -31,6 +31,8 @@ export type Observation =
       readonly resource: Resource<KubeObject>;
       /** Undefined: it does not exist. */
       readonly object: KubeObject | undefined;
+      /** It is not missing if it does not exist. */
+      readonly isRemoved: boolean;
     };
 
 const maxUnready = 10;
@@ -105,13 +107,13 @@ function toUnreadyResource(
   observed: Observation,
   { namespace, checks, ignoredConditions }: Omit<ReadinessOptions, "reasonOf">,
 ): UnreadyResource {
-  const { isDeletedWhenEnded, ...owned } = observed.owned;
+  const { isDeletedWhenEnded: _ended, expiresAt: _expires, ...owned } = observed.owned;
   const placed = { ...owned, namespace: owned.namespace ?? namespace };
   if (observed.kind === "unknown") return { ...placed, state: "unknown", message: observed.why };
   const { namespace: _, ...clusterWide } = placed;
   const reference = observed.resource.namespaced ? placed : clusterWide;
   if (observed.object === undefined)
-    return isDeletedWhenEnded === true
+    return observed.isRemoved
       ? { ...reference, state: "ready", message: "" }
       : { ...reference, state: "missing", message: "does not exist" };
   const { resource, object } = observed;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { configMaps } from "@flotilla/shared/kube/objects";
+import { settle } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import {
   config,
@@ -64,6 +65,27 @@ describe("the objects of a release", () => {
     const { ready, resources } = await readiness("web", () => true);
     assert.equal(ready, true);
     assert.deepEqual(resources, [{ ...job, namespace: "apps", state: "ready" }]);
+  });
+
+  test("are ready without a pod that was deleted after it had ended, and not without one that ran", async (t) => {
+    const { rest, tracker, readiness } = startTracker(t);
+    const ref = { namespace: "apps", name: "pod" };
+    rest.put(pods, podThat("Succeeded"));
+    tracker.track("web", [pod], "apps");
+    await readiness("web", ({ ready }) => ready);
+
+    await rest.delete(pods, ref);
+    await settle();
+    assert.deepEqual(tracker.readinessOf("web")?.notReady, []);
+
+    // Also after the next revision.
+    tracker.track("web", [pod], "apps");
+    assert.ok((await readiness("web", () => true)).ready);
+    rest.put(pods, podThat("Running"));
+    await readiness("web", ({ ready }) => !ready);
+    await rest.delete(pods, ref);
+    const { counts } = await readiness("web", ({ counts: { missing } }) => missing === 1);
+    assert.equal(counts.desiredReady, 1);
   });
 
   test("that another release has as well are known, whoever was tracked first", async (t) => {

@@ -18,6 +18,7 @@ import type { IgnoredConditions } from "./ignored-conditions.ts";
 import { hasStatus } from "./object-status.ts";
 import { createPodReasons, type Workload } from "./pods/index.ts";
 import { type Observation, type Readiness, toReadiness } from "./readiness.ts";
+import { isRemovedByDesign } from "./removed-objects.ts";
 import { createSharedObjects, type SharedObject, type TrackedKey } from "./shared-objects.ts";
 import {
   type ChangedObject,
@@ -47,6 +48,8 @@ export interface ReadinessTracker {
 export interface TrackedObject {
   readonly owned: OwnedObject;
   readonly resource: Resource<KubeObject>;
+  /** Whether it is not missing if it does not exist: Kubernetes deletes it by itself, by what is known now. */
+  readonly isRemovedByDesign: () => boolean;
 }
 
 export interface TrackedRelease {
@@ -187,7 +190,7 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
   function update(name: string): void {
     const tracked = releases.get(name);
     if (tracked === undefined || !tracked.isResolved) return;
-    const { observations, unread, isComplete } = observe(tracked, kinds);
+    const { observations, unread, isComplete } = observe(tracked, kinds, clock.now());
     for (const object of unread) supervise(name, tracked, read(name, tracked, object));
     if (!isComplete) return;
     const workloads: Workload[] = [];
@@ -247,7 +250,15 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
       const tracked = releases.get(name);
       if (tracked?.last === undefined) return [];
       return [...tracked.followed].flatMap(([owned, object]) =>
-        kinds.visibilityOf(object).kind === "denied" ? [] : [{ owned, resource: object.resource }],
+        kinds.visibilityOf(object).kind === "denied"
+          ? []
+          : [
+              {
+                ...{ owned, resource: object.resource },
+                isRemovedByDesign: () =>
+                  isRemovedByDesign(owned, kinds.lastSeenOf(object), clock.now()),
+              },
+            ],
       );
     },
     onContentChange(listener) {
@@ -308,7 +319,7 @@ interface Observed {
   readonly isComplete: boolean;
 }
 
-function observe(tracked: Tracked, kinds: WatchedKinds): Observed {
+function observe(tracked: Tracked, kinds: WatchedKinds, nowMs: number): Observed {
   const observations: Observation[] = [];
   const unread: Followed[] = [];
   let isComplete = true;
@@ -328,7 +339,10 @@ function observe(tracked: Tracked, kinds: WatchedKinds): Observed {
     if (isListed && object.stage === "unread") unread.push(object);
     isComplete &&= isListed && object.stage === "read";
     const { resource } = object;
-    observations.push({ kind: "known", owned, resource, object: kinds.get(object) });
+    observations.push({
+      ...{ kind: "known", owned, resource, object: kinds.get(object) },
+      isRemoved: isRemovedByDesign(owned, kinds.lastSeenOf(object), nowMs),
+    });
   }
   return { observations, unread, isComplete };
 }

@@ -17,6 +17,7 @@ import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { type WatchClient, watchedNamespace, watchKey } from "../impersonation/index.ts";
 import { hasStatus } from "./object-status.ts";
+import { type End, endAfter, type LastSeen } from "./removed-objects.ts";
 import {
   type CachedObject,
   fingerprintOf,
@@ -51,6 +52,7 @@ export interface WatchedKinds {
   visibilityOf(object: WatchedObject): Visibility;
   /** From the cache; undefined if there is no such object. */
   get(object: WatchedObject): KubeObject | undefined;
+  lastSeenOf(object: WatchedObject): LastSeen;
   /** Reads an object of a listed kind into the cache. Throws the API error. */
   read(object: WatchedObject, signal: AbortSignal): Promise<void>;
   /** Ends all watches; resolves when they have ended. */
@@ -70,6 +72,8 @@ interface Watched {
   readonly informer: Informer<CachedObject>;
   /** By object. */
   readonly followers: Map<ObjectKey, Set<string>>;
+  /** Of objects with followers whose deletion was watched. */
+  readonly ends: Map<ObjectKey, End>;
   readonly stop: AbortController;
   failure: AppError | undefined;
 }
@@ -101,12 +105,17 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     const watched: Watched = {
       informer,
       followers: new Map(),
+      ends: new Map(),
       stop: new AbortController(),
       failure: undefined,
     };
-    informer.onChange(({ key, before, after }) => {
+    informer.onChange((change) => {
+      const { key, before, after } = change;
       const followers = watched.followers.get(key);
       if (followers === undefined) return;
+      const end = endAfter(resource, change, watched.ends.get(key));
+      if (end === undefined) watched.ends.delete(key);
+      else watched.ends.set(key, end);
       const known = before?.fingerprint;
       if (known === undefined || known !== after?.fingerprint)
         onContentChange({ resource, key }, new Set(followers));
@@ -133,6 +142,8 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
     },
     prune() {
       for (const [kind, watched] of kinds) {
+        for (const key of watched.ends.keys())
+          if (!watched.followers.has(key)) watched.ends.delete(key);
         if (watched.followers.size > 0) continue;
         watched.stop.abort();
         kinds.delete(kind);
@@ -151,6 +162,11 @@ export function createWatchedKinds(deps: WatchedKindsDeps): WatchedKinds {
       return { kind: "denied", why: `${what}: ${failure.message}` };
     },
     get: (object) => kinds.get(kindKey(object))?.informer.store.get(object.key),
+    lastSeenOf(object) {
+      const watched = kinds.get(kindKey(object));
+      if (watched?.informer.store.get(object.key) !== undefined) return "present";
+      return watched?.ends.get(object.key) ?? "unknown";
+    },
     async read(object, signal) {
       const { resource, key, client } = object;
       const read = await client.rest.get(resource, refOf(key), { signal });

@@ -27,5 +27,6 @@ export {
   isSameContent,
   manifestDigest,
   maxReleaseBytes,
+  type ReleaseChange,
   withManifest,
 } from "./stored-release.ts";

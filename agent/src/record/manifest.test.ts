@@ -49,6 +49,41 @@ const cases: readonly (readonly [string, string, readonly object[]])[] = [
       { apiVersion: "batch/v1", kind: "Job", name: "kept" },
     ],
   ],
+  [
+    "a bootstrap token with its expiration, in both forms, and other Secrets",
+    [
+      ...["apiVersion: v1", "kind: Secret", "metadata: {name: text}"],
+      ...["type: bootstrap.kubernetes.io/token", 'stringData: {expiration: "2026-01-01"}', "---"],
+      ...["apiVersion: v1", "kind: Secret", "metadata: {name: encoded}"],
+      ...["type: bootstrap.kubernetes.io/token", "data: {expiration: MjAyNi0wMS0wMQ==}", "---"],
+      ...["apiVersion: v1", "kind: Secret", "metadata: {name: kept}"],
+      ...["type: bootstrap.kubernetes.io/token", "data:", "---"],
+      ...["apiVersion: v1", "kind: Secret", "metadata: {name: other}"],
+      ...["type: Opaque # not bootstrap.kubernetes.io/token", "stringData: {expiration: a}", ""],
+    ].join("\n"),
+    [
+      { apiVersion: "v1", kind: "Secret", name: "text", expiresAt: "2026-01-01" },
+      { apiVersion: "v1", kind: "Secret", name: "encoded", expiresAt: "2026-01-01" },
+      { apiVersion: "v1", kind: "Secret", name: "kept" },
+      { apiVersion: "v1", kind: "Secret", name: "other" },
+    ],
+  ],
+  [
+    "a signing request, and one of another group",
+    ["certificates.k8s.io/v1", "example.com/v1"]
+      .map(
+        (version) =>
+          `apiVersion: ${version}\nkind: CertificateSigningRequest\nmetadata: {name: web}\n`,
+      )
+      .join("---\n"),
+    [
+      {
+        ...{ apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest" },
+        ...{ name: "web", isDeletedWhenEnded: true },
+      },
+      { apiVersion: "example.com/v1", kind: "CertificateSigningRequest", name: "web" },
+    ],
+  ],
   ["JSON", '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web"}}\n', [config]],
   ["quoted keys", '"apiVersion": v1\n"kind": ConfigMap\n"metadata":\n  "name": web\n', [config]],
   [

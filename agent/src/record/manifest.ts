@@ -26,16 +26,23 @@ export interface OwnedObject {
   /** As in the manifest; absent: the release's namespace. */
   readonly namespace?: string;
   readonly name: string;
-  /** A Job with `ttlSecondsAfterFinished`: Kubernetes deletes it once it has ended, so it is not missing then. */
+  /** Kubernetes deletes it once it has ended: a Job with `ttlSecondsAfterFinished`, a CertificateSigningRequest. */
   readonly isDeletedWhenEnded?: true;
+  /** The time after which Kubernetes deletes it, as in the manifest: the `expiration` of a bootstrap token. */
+  readonly expiresAt?: string;
 }
 
+const tokenType = "bootstrap.kubernetes.io/token";
+const tokenSchema = z.object({ expiration: z.string().optional().catch(undefined) }).catch({});
 const objectSchema = z.object({
   // The agent requests it from the API server under this path, with its own rights, and a tenant can write release Secrets.
   apiVersion: z.string().regex(/^([a-z0-9][a-z0-9.-]*\/)?[a-z0-9]+$/i),
   kind: z.string().min(1),
   metadata: z.object({ name: z.string().min(1), namespace: z.string().nullish() }),
   spec: z.object({ ttlSecondsAfterFinished: z.number().optional().catch(undefined) }).catch({}),
+  type: z.unknown().optional(),
+  data: tokenSchema,
+  stringData: tokenSchema,
 });
 const listSchema = z.object({ kind: z.string().endsWith("List"), items: z.array(z.unknown()) });
 
@@ -45,8 +52,10 @@ export function ownedObjects(manifest: string, read: ReadYamlDocument): readonly
   for (const document of manifest.split(/^---.*$/m)) {
     if (document.trim() === "") continue;
     const short = toOwned(read(headOf(document)));
-    const mustReadSpec = short?.kind === "Job" && document.includes("ttlSecondsAfterFinished");
-    if (short !== undefined && !short.kind.endsWith("List") && !mustReadSpec) found.push(short);
+    const mustReadAll =
+      (short?.kind === "Job" && document.includes("ttlSecondsAfterFinished")) ||
+      (short?.kind === "Secret" && document.includes(tokenType));
+    if (short !== undefined && !short.kind.endsWith("List") && !mustReadAll) found.push(short);
     else found.push(...itemsOf(read(document)).flatMap((item) => toOwned(item) ?? []));
   }
   return found;
@@ -91,16 +100,31 @@ function itemsOf(value: unknown): readonly unknown[] {
 function toOwned(value: unknown): OwnedObject | undefined {
   const parsed = objectSchema.safeParse(value);
   if (!parsed.success) return undefined;
-  const { apiVersion, kind, metadata, spec } = parsed.data;
+  const { apiVersion, kind, metadata } = parsed.data;
   const { name, namespace } = metadata;
-  const isJob = kind === "Job" && apiVersion.startsWith("batch/");
+  const expiresAt = expirationOf(parsed.data);
   return {
     apiVersion,
     kind,
     name,
     ...(typeof namespace === "string" && namespace !== "" && { namespace }),
-    ...(isJob && spec.ttlSecondsAfterFinished !== undefined && { isDeletedWhenEnded: true }),
+    ...(isDeletedWhenEnded(parsed.data) && { isDeletedWhenEnded: true }),
+    ...(expiresAt !== undefined && { expiresAt }),
   };
+}
+
+function isDeletedWhenEnded({ apiVersion, kind, spec }: z.infer<typeof objectSchema>): boolean {
+  if (kind === "CertificateSigningRequest") return apiVersion.startsWith("certificates.k8s.io/");
+  const isJob = kind === "Job" && apiVersion.startsWith("batch/");
+  return isJob && spec.ttlSecondsAfterFinished !== undefined;
+}
+
+/** Undefined: it has none, or is something else. */
+function expirationOf(object: z.infer<typeof objectSchema>): string | undefined {
+  const { apiVersion, kind, type, data, stringData } = object;
+  if (apiVersion !== "v1" || kind !== "Secret" || type !== tokenType) return undefined;
+  if (stringData.expiration !== undefined) return stringData.expiration;
+  return data.expiration && Buffer.from(data.expiration, "base64").toString();
 }
 
 /** The lines of `apiVersion`, `kind` and `metadata`, of a document in block style. */

@@ -99,7 +99,10 @@ export async function performRecordTask(
     case "chart values":
       return chartValues(await unpacked(task, limits), task.what);
     case "changed release":
-      return await changedRelease(await unpacked(task, limits), task.what, task.change);
+      return await changedRelease(await unpacked(task, limits), task.what, {
+        ...task.change,
+        read: limitedRead(limits.yamlCharacters),
+      });
     case "manifest":
       return readManifest(task.use, task.manifest, limits);
     case "changed kinds":

@@ -58,6 +58,29 @@ describe("a changed release", () => {
       json.replace('"a"', '"b\\n"'),
     );
   });
+
+  test("has its hooks without those whose kind is gone, and with others in another version", async () => {
+    const hook = (name: string, apiVersion: string, kind: string) => {
+      const manifest = `# Source: a.yaml\napiVersion: ${apiVersion}\nkind: ${kind}\nmetadata:\n  name: ${name}\n`;
+      return { name, kind, manifest, weight: 9007199254740 };
+    };
+    const kept = hook("kept", "v1", "ConfigMap");
+    const before = [hook("car", "a.example.com/v1", "Car"), hook("bus", "a.example.com/v1", "Bus")];
+    const release = { name: "web", manifest: "", hooks: [...before, kept, { name: "none" }] };
+    const hookKinds = [
+      { apiVersion: "a.example.com/v1", kind: "Car" },
+      { apiVersion: "a.example.com/v1", kind: "Bus", servedAs: "a.example.com/v2" },
+    ];
+
+    const text = await unpacked(
+      await changedRelease(JSON.stringify(release), "it", { manifest: "b", hookKinds }),
+    );
+
+    assert.deepEqual(JSON.parse(text ?? ""), {
+      ...{ name: "web", manifest: "b" },
+      hooks: [hook("bus", "a.example.com/v2", "Bus"), kept, { name: "none" }],
+    });
+  });
 });
 
 describe("a release that Helm has printed", () => {

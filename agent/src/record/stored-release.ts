@@ -7,6 +7,8 @@ import { canonicalJson, parseExact } from "@flotilla/shared/json";
 import * as z from "zod";
 import { agentErrors } from "../errors/index.ts";
 import { type HelmHook, hookManifest, hooksOf } from "./hooks.ts";
+import { type KindChange, kindChange, withKindChanges } from "./kind-changes.ts";
+import { type ReadYamlDocument, readYamlDocument } from "./manifest.ts";
 
 const zip = promisify(gzip);
 const unzip = promisify(gunzip);
@@ -224,7 +226,8 @@ function isTooLarge(thrown: unknown): boolean {
 export const releaseChange = z.union([
   /** To status `failed`, as Helm would have written it had it not been killed. */
   z.object({ failed: z.string() }),
-  z.object({ manifest: z.string() }),
+  /** `hookKinds`: changed in its hooks, as in the manifest; a hook of a kind that is gone is left out. */
+  z.object({ manifest: z.string(), hookKinds: z.array(kindChange).readonly().exactOptional() }),
 ]);
 export type ReleaseChange = Readonly<z.infer<typeof releaseChange>>;
 
@@ -238,19 +241,28 @@ export function chartValues(json: string, what: string): string {
   return canonicalJson(chart?.values ?? {});
 }
 
-const storedSchema = z.looseObject({ info: z.looseObject({}).optional() });
+const storedSchema = z.looseObject({
+  info: z.looseObject({}).optional(),
+  hooks: z.array(z.looseObject({ manifest: z.string().optional() })).nullish(),
+});
+type StoredHook = NonNullable<z.infer<typeof storedSchema>["hooks"]>[number];
 
 /** The value of the Secret of a changed release. Throws RELEASE_UNREADABLE. */
 export async function changedRelease(
   json: string,
   what: string,
-  change: ReleaseChange,
+  { read = readYamlDocument, ...change }: ReleaseChange & { readonly read?: ReadYamlDocument },
 ): Promise<string> {
   // JSON.parse would round some numbers in the values.
   const release = readable(what, () => storedSchema.parse(parseExact(json)));
   const changed =
     "manifest" in change
-      ? { ...release, manifest: change.manifest }
+      ? {
+          ...{ ...release, manifest: change.manifest },
+          ...(change.hookKinds !== undefined && {
+            hooks: (release.hooks ?? []).flatMap(hookChanges(change.hookKinds, read)),
+          }),
+        }
       : {
           ...release,
           info: { ...release.info, status: "failed", description: change.failed },
@@ -258,6 +270,16 @@ export async function changedRelease(
   // As small as Helm writes it: some charts barely fit into a Secret.
   const packed = await zip(canonicalJson(changed), { level: constants.Z_BEST_COMPRESSION });
   return Buffer.from(packed.toString("base64")).toString("base64");
+}
+
+function hookChanges(changes: readonly KindChange[], read: ReadYamlDocument) {
+  return (hook: StoredHook): readonly StoredHook[] => {
+    const { manifest } = hook;
+    if (manifest === undefined) return [hook];
+    const changed = withKindChanges(manifest, changes, read);
+    if (changed === manifest) return [hook];
+    return changed.trim() === "" ? [] : [{ ...hook, manifest: changed }];
+  };
 }
 
 function readable<T>(what: string, read: () => T): T {

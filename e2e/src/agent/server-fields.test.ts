@@ -1,7 +1,7 @@
 /** Charts with fields that the API server sets or needs, with the real Helm on a real control plane. */
 import assert from "node:assert/strict";
 import type { DeploymentState } from "@flotilla/proto";
-import { configMaps } from "@flotilla/shared/kube/objects";
+import { configMaps, deployments } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
@@ -62,6 +62,38 @@ data: {version: "${version}"}
     message,
     /refuses to change metadata\.uid of ConfigMap config, because the field is/,
   );
+});
+
+test("two ports with one number are installed client-side, with a remark, upgraded and without drift", async () => {
+  const drift = { mode: "enabled" } as const;
+  const ref = { namespace: "ports", name: "web" };
+  for (const [version, second] of [
+    ["1.0.0", "metrics"],
+    ["2.0.0", "admin"],
+  ] as const) {
+    const ports = `ports: [{name: http, containerPort: 8080}, {name: ${second}, containerPort: 8080}]`;
+    const templates = { "web.yaml": webText(ports) };
+    const chart = await chartArchive({ name: "ports", version, templates });
+    charts.publish(chart);
+    await assign("ports", chart, { drift });
+
+    assert.match(
+      releasedText(await deployed("ports", chart)),
+      /applied client-side, because server-side apply refuses spec\.template\.spec\.containers\[name="web"\]\.ports of Deployment ports\/web: two entries of it have the same key$/,
+    );
+    const request = { token: version, force: false, reset: false };
+    await assign("ports", chart, { drift, request });
+    const { request: answer } = await agent.report((state) => state.request?.token === version);
+    assert.equal(answer?.result, "InSync");
+    const { spec } = (await client.reader.get(deployments, ref)) ?? {};
+    const found = JSON.stringify(spec?.template.spec?.containers).matchAll(
+      /"containerPort":8080,"name":"(\w+)"/g,
+    );
+    assert.deepEqual(
+      [...found].map(([, name]) => name),
+      ["http", second],
+    );
+  }
 });
 
 test("a hook with generateName runs client-side if Helm need not delete it, and leaves an object for each run", async () => {

@@ -101,9 +101,14 @@ async function assertUninstalled(name: string): Promise<void> {
 
 const withdraw = (name: string) => agent.intake.withdraw({ name, uid: `uid-${name}` });
 
-test("a release is uninstalled after the definition of one of its objects was deleted", async () => {
+test("a release is uninstalled after the definition of one of its objects and hooks was deleted, and its other hooks run", async () => {
   await defineCars("gone.example.com");
-  const chart = await carsChart("gone.example.com");
+  const hook = (event: string) => `annotations: {helm.sh/hook: ${event}}`;
+  const chart = await carsChart("gone.example.com", {
+    "before.yaml": `apiVersion: gone.example.com/v1\nkind: Car\nmetadata: {name: before, ${hook("pre-delete")}}\n`,
+    "after.yaml": `apiVersion: gone.example.com/v1\nkind: Car\nmetadata: {name: after, ${hook("post-delete")}}\n`,
+    "other.yaml": configMapText("other", { hook: "pre-delete" }),
+  });
   await assign("gone", chart);
   await deployed("gone", chart);
   await deleteCars("gone.example.com");
@@ -111,6 +116,7 @@ test("a release is uninstalled after the definition of one of its objects was de
   await withdraw("gone");
 
   await assertUninstalled("gone");
+  assert.ok(await client.reader.get(configMaps, { namespace: "gone", name: "other" }));
 });
 
 test("an object whose version is not served any more is deleted in another one", async () => {

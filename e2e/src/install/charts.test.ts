@@ -39,19 +39,33 @@ interface PodLike {
   readonly containers: readonly { readonly securityContext?: Readonly<Record<string, unknown>> }[];
 }
 
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
 interface ObjectLike {
   readonly kind: string;
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
-  readonly spec?: PodLike & { readonly template?: { readonly spec: PodLike } };
+  readonly spec?: PodLike & {
+    readonly template?: { readonly spec: PodLike };
+    readonly groups?: readonly { readonly rules: readonly Alert[] }[];
+  };
+}
+
+function objectsIn(rendered: string): readonly ObjectLike[] {
+  return parseAllDocuments(rendered).flatMap((each) => {
+    const object = each.toJS() as ObjectLike | null;
+    return object === null ? [] : [object];
+  });
 }
 
 /** The pods that a chart makes, its tests included. */
 function podsIn(rendered: string): readonly PodLike[] {
-  const objects = parseAllDocuments(rendered).flatMap((each) => {
-    const object = each.toJS() as ObjectLike | null;
-    return object === null ? [] : [object];
-  });
-  return objects.flatMap(({ kind, spec }) => {
+  return objectsIn(rendered).flatMap(({ kind, spec }) => {
     if (spec === undefined) return [];
     return spec.template !== undefined ? [spec.template.spec] : kind === "Pod" ? [spec] : [];
   });
@@ -112,6 +126,57 @@ for (const each of Object.values(charts)) {
     });
   });
 }
+
+/** The alerts of the hub's chart. PromQL is not evaluated: no evaluator is at hand, so expressions are compared as they are. */
+async function alerts(): Promise<ReadonlyMap<string, Alert>> {
+  const rendered = await render(charts.hub, `--values=${valuesFile("flotilla", "local")}`);
+  const rules = objectsIn(rendered).filter(({ kind }) => kind === "PrometheusRule");
+  assert.equal(rules.length, 1);
+  const found = rules.flatMap(({ spec }) => spec?.groups ?? []).flatMap((group) => group.rules);
+  return new Map(found.map((each) => [each.alert, each]));
+}
+
+describe("the alerts of the hub", () => {
+  test("fire when no replica leads, and when there is no hub at all, which has no metrics", async () => {
+    const rule = (await alerts()).get("FlotillaHubWithoutLeader");
+
+    // Both for the namespace of the release, by an equality: the labels of absent() are those of its equalities.
+    const leaders = 'flotilla_hub_leader{namespace="flotilla-system"}';
+    assert.deepEqual(rule?.expr.split(" or "), [
+      `sum by (namespace) (${leaders}) == 0`,
+      `absent(${leaders})`,
+    ]);
+    // Longer than a failover, in which no replica leads for up to a minute.
+    assert.equal(rule.for, "2m");
+    assert.equal(rule.labels["severity"], "critical");
+  });
+
+  test("keep the labels of which their texts and namespaces are made", async () => {
+    for (const { alert, expr, annotations } of (await alerts()).values()) {
+      const [, kept = ""] = /^(?:sum|min) by \(([\w, ]+)\) \(/.exec(expr) ?? [];
+      const labels = kept.split(", ");
+      assert.ok(labels.includes("namespace"), alert);
+      for (const [, label] of Object.values(annotations)
+        .join()
+        .matchAll(/\$labels\.(\w+)/g))
+        assert.ok(labels.includes(label ?? ""), `${alert}: ${label}`);
+    }
+  });
+
+  test("read metrics that the documentation has", async () => {
+    const operations = await readFile(
+      join(import.meta.dirname, "../../../docs/operations.md"),
+      "utf8",
+    );
+    const [row = ""] = /^\| `\/metrics` of the hub .*$/m.exec(operations) ?? [];
+
+    for (const { alert, expr } of (await alerts()).values()) {
+      const metrics = expr.match(/\bflotilla_\w+/g) ?? [];
+      assert.ok(metrics.length > 0, alert);
+      for (const metric of metrics) assert.ok(row.includes(`\`${metric}\``), `${alert}: ${metric}`);
+    }
+  });
+});
 
 describe("wrong values", () => {
   const rows: readonly (readonly [what: string, each: keyof typeof charts, set: string, RegExp])[] =

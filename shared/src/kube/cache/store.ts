@@ -35,6 +35,8 @@ export interface Change<T> {
   readonly after?: T;
   /** It is part of a list, not an event of a watch: it may be processed with low priority. */
   readonly isInInitialList?: boolean;
+  /** A list does not have it any more: it was deleted unwatched, and may have changed after `before` (client-go: DeletedFinalStateUnknown). */
+  readonly isFinalStateUnknown?: true;
 }
 
 /**
@@ -162,7 +164,7 @@ export function createStore<T extends KubeObject>(options: StoreOptions<T> = {})
         for (const key of missing) {
           const before = watchedOf(key);
           deliver(key, undefined);
-          if (before !== undefined) changes.push({ key, before });
+          if (before !== undefined) changes.push({ key, before, isFinalStateUnknown: true });
         }
         return changes;
       };
