@@ -8,7 +8,7 @@ import type { HelmChartSpec } from "@flotilla/shared/flux";
 import { pack } from "tar-stream";
 import type { Files } from "./git-fleet.ts";
 
-const each = 8;
+const each = 4;
 const valuesFiles = 100;
 const MiB = 1024 * 1024;
 
