@@ -344,19 +344,6 @@ describe("a fleet in the foreground", async () => {
     assert.equal((await flotilla.run("status", "-o", "json")).code, 1);
   });
 
-  test("that is stopped by down in another terminal says so there", async () => {
-    const running = up();
-    await running.printed("Press Ctrl-C to stop the fleet.");
-
-    const down = await flotilla.run("down");
-
-    const { code, stdout, stderr } = await running.ended;
-    assert.deepEqual([down.code, down.stderr], [0, ""]);
-    assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /\nStopping \.\.\.\nFleet stopped\.\n$/);
-    assert.deepEqual(await leftOf(flotilla), []);
-  });
-
   test("starts over the files of a killed one, and Ctrl-C stops all of it", async () => {
     const running = up();
     await running.printed("Press Ctrl-C to stop the fleet.");
@@ -368,6 +355,19 @@ describe("a fleet in the foreground", async () => {
     assert.deepEqual([code, stderr], [130, ""]);
     assert.match(stdout, /\nStopping \.\.\.\nFleet stopped\.\n$/);
     assert.ok(await allGone(processes));
+    assert.deepEqual(await leftOf(flotilla), []);
+  });
+
+  test("that is stopped by down in another terminal says so there", async () => {
+    const running = flotilla.start("up", "--bare", "--clusters", "1");
+    await running.printed("Press Ctrl-C to stop the fleet.");
+
+    const down = await flotilla.run("down");
+
+    const { code, stdout, stderr } = await running.ended;
+    assert.deepEqual([down.code, down.stderr], [0, ""]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /\nStopping \.\.\.\nFleet stopped\.\n$/);
     assert.deepEqual(await leftOf(flotilla), []);
   });
 });
