@@ -258,6 +258,20 @@ test("a hundred clusters are one entry, and the longest name is readable, also o
   await page.getByRole("link", { name: `${outage} clusters offline` }).click();
   await page.getByRole("heading", { name: `Clusters ${outage + 1} of ${outage + 2}` }).waitFor();
   assert.deepEqual(await cutTexts(page, ".list .table-line"), []);
+
+  // Far below what is shown at first, the keys go on at the same row after Back, too.
+  const focused = page.locator(".table-body a:focus");
+  for (let row = 0; row < 60; row += 1) await page.keyboard.press("j");
+  const name = (await focused.textContent()) ?? assert.fail();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: `Cluster ${name}` }).waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name, exact: true }).waitFor();
+  await page.keyboard.press("k");
+  const before = await focused.textContent();
+  await page.keyboard.press("j");
+  assert.equal(await focused.textContent(), name);
+  assert.notEqual(before, name);
   assert.deepEqual(errors, []);
 });
 
