@@ -178,7 +178,10 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
     ["HelmOp search", /Not accepted.*constraint/],
     ["HelmOp denied", /Not accepted.*miner.*A Policy of its namespace forbids it/],
     ["HelmOp locked", /there is no Secret fleet-default\/no-login.*Create or correct the Secret/],
-    ["HelmOp unset", /paris: Secret default\/no-values not found, which valuesFrom references/],
+    [
+      "HelmOp unset",
+      /paris: Secret default\/no-values not found, which valuesFrom references.*Correct the chart, its values/,
+    ],
     [
       "HelmRelease future",
       /Not accepted.*for web-\^9: .* lists one version, 1\.0\.0.*Correct the chart or the version/,
