@@ -99,6 +99,11 @@ export function EventsPage() {
         rows={shown}
         columns={columns}
         keyOf={({ id }) => id}
+        empty={
+          events.length === 0
+            ? "Nothing in the last hour, or nothing that you may list."
+            : "Nothing matches the filters."
+        }
         maxHeightPx={620}
       />
     </section>

@@ -43,13 +43,19 @@ describe("what to do", () => {
     [
       "names the Secret where credentials are rejected",
       { code: "REGISTRY_UNAUTHORIZED", secret: "login" },
-      /Secret ns\/login/,
+      /^Correct the Secret ns\/login/,
       /describe secret login -n ns/,
     ],
     [
       "names the Secret where it is absent or has no credentials",
       { reason: "Error", code: "HELM_SECRET_UNUSABLE", secret: "login" },
-      /Secret ns\/login/,
+      /^Create or correct the Secret ns\/login/,
+      /secret login/,
+    ],
+    [
+      "names the Secret where it is absent for a source of Flux",
+      { reason: "AuthenticationFailed", secret: "login" },
+      /^Create or correct the Secret ns\/login/,
       /secret login/,
     ],
     [

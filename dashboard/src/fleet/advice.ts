@@ -111,7 +111,7 @@ function adviceForSource(concern: Concern, object: string): Advice {
             command: `kubectl edit ${object}`,
           }
         : {
-            text: `Correct the Secret ${namespace}/${secret}; the hub reads it again at once.`,
+            text: `${mayBeAbsent(code) ? "Create or correct" : "Correct"} the Secret ${namespace}/${secret}; the hub reads it again at once.`,
             command: `kubectl describe secret ${secret} -n ${namespace}`,
           };
     case "network":
@@ -150,6 +150,11 @@ function adviceForSource(concern: Concern, object: string): Advice {
         command: `kubectl edit ${object}`,
       };
   }
+}
+
+/** Whether the Secret may not exist at all; where a registry has answered, it does. Sources of Flux have no code for it. */
+function mayBeAbsent(code: string): boolean {
+  return code === "" || code === "HELM_SECRET_UNUSABLE";
 }
 
 type Subject =

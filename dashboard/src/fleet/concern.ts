@@ -8,6 +8,7 @@ import type {
 } from "@flotilla/shared/dashboard";
 import type { AnyState } from "../state/index.ts";
 import type { Blocker } from "./blocked.ts";
+import { objectKey } from "./fleet-state.ts";
 import { type Harm, harmOf } from "./harm.ts";
 
 export interface ObjectName {
@@ -40,6 +41,15 @@ export interface Concern extends ObjectName {
   readonly same: readonly ObjectName[];
   /** What is not as it should be because of it. */
   readonly affected: readonly ObjectName[];
+}
+
+/** ms since 1970; 0 if it is not known. Texts do not compare: only some times have fractions of a second. */
+export function startMs({ since }: Pick<Concern, "since">): number {
+  return Date.parse(since) || 0;
+}
+
+export function byName(one: ObjectName, other: ObjectName): number {
+  return objectKey(one) < objectKey(other) ? -1 : 1;
 }
 
 export function ofApp(app: App, harm: Harm, blocker?: Blocker): Concern {

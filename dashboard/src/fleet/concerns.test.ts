@@ -39,6 +39,17 @@ describe("what needs attention", () => {
     assert.equal(first, 4);
   });
 
+  test("is ordered by times, of which some have fractions of a second", () => {
+    const of = (name: string, time: string) => app(name, "NotReady", { since: at(time) });
+
+    const concerns = concernsOf(
+      fleet([of("a", "10:00:00"), of("b", "10:00:00.5")], [paris]),
+      nowMs,
+    );
+
+    assert.deepEqual(names(concerns), ["b", "a"]);
+  });
+
   test("is what has failed although it is suspended, and a cluster whose agent has never connected", () => {
     const concerns = concernsOf(
       fleet([app("a", "ErrApplied", { suspended: true })], [cluster("new", "WaitCheckIn")], {
@@ -71,20 +82,29 @@ describe("what needs attention", () => {
 
 describe("one cause is one entry", () => {
   test("for clusters that went offline together, and another for an earlier one", () => {
-    const outage = Array.from({ length: 100 }, (_, n) =>
-      cluster(`c${n}`, "Offline", at(`11:35:${String(n % 60).padStart(2, "0")}`)),
-    );
+    const outage = Array.from({ length: 100 }, (_, n) => ({
+      ...cluster(`c${n}`, "Offline", at(`11:35:${String(n % 60).padStart(2, "0")}`)),
+      message: `${n}/${n} were ready then`,
+    }));
     const concerns = concernsOf(
       fleet([], [cluster("old", "Offline", at("08:00:00")), ...outage]),
       nowMs,
     );
     assert.deepEqual(
-      concerns.map(({ name, since, same }) => [name, since, same.length]),
+      concerns.map(({ name, since, same, message }) => [name, since, same.length, message]),
       [
-        ["c0", at("11:35:00"), 100],
-        ["old", at("08:00:00"), 0],
+        ["c0", at("11:35:00"), 100, ""],
+        ["old", at("08:00:00"), 0, ""],
       ],
     );
+  });
+
+  test("for clusters that went offline in the same second, in any order the same one", () => {
+    const offline = ["c", "a", "b"].map((name) => cluster(name, "Offline", at("11:00:00")));
+    for (const clusters of [offline, offline.toReversed()]) {
+      const [{ name, same } = assert.fail()] = concernsOf(fleet([], clusters), nowMs);
+      assert.deepEqual([name, same.map((each) => each.name)], ["a", ["a", "b", "c"]]);
+    }
   });
 
   test("for clusters that wait for their agents", () => {

@@ -2,7 +2,15 @@
 import type { App, AppRef, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
 import { needsAttention } from "../state/index.ts";
 import { blockerOf } from "./blocked.ts";
-import { type Concern, type ObjectName, ofApp, ofCluster, ofSource } from "./concern.ts";
+import {
+  byName,
+  type Concern,
+  type ObjectName,
+  ofApp,
+  ofCluster,
+  ofSource,
+  startMs,
+} from "./concern.ts";
 import { clusterKey, type FleetState, objectKey, type Row } from "./fleet-state.ts";
 import { byHarm, harmOf } from "./harm.ts";
 import { joinSame } from "./same-cause.ts";
@@ -183,6 +191,5 @@ function nameOf({ kind, namespace, name }: ObjectName): ObjectName {
 
 /** What began at an unknown time comes last. */
 function newestFirst(one: Concern, other: Concern): number {
-  if (one.since === other.since) return objectKey(one) < objectKey(other) ? -1 : 1;
-  return one.since > other.since ? -1 : 1;
+  return startMs(other) - startMs(one) || byName(one, other);
 }

@@ -1,5 +1,5 @@
 /** Joins concerns that have the same cause, which no object of the fleet stands for: a network, a login, a rack. Pure. */
-import type { Concern, ObjectName } from "./concern.ts";
+import { byName, type Concern, type ObjectName, startMs } from "./concern.ts";
 import { byHarm } from "./harm.ts";
 
 /** Clusters that went offline within this time of each other did so for one reason. */
@@ -25,19 +25,20 @@ export function joinSame(concerns: readonly Concern[]): readonly Concern[] {
   return [...groups.values()].flatMap(joined);
 }
 
-/** The earliest stands for all. */
+/** The earliest stands for all. What the status of one cluster says is about that one only. */
 function joined(group: readonly Concern[]): readonly Concern[] {
   if (group.length < 2) return group;
-  const [first] = group.toSorted((one, other) => (one.since < other.since ? -1 : 1));
+  const all = group.toSorted(earliestFirst);
+  const [first] = all;
   if (first === undefined) return [];
-  const others = group.filter((each) => each !== first);
   const [harm = first.harm] = group.map((each) => each.harm).toSorted(byHarm);
   return [
     {
       ...first,
       harm,
+      message: first.kind === "Cluster" ? "" : first.message,
       clusters: group.reduce((sum, { clusters }) => sum + clusters, 0),
-      same: [first, ...others].map(nameOf),
+      same: all.map(nameOf),
       affected: group.flatMap(({ affected }) => affected),
     },
   ];
@@ -54,7 +55,7 @@ function keyOf({ kind, namespace, name, state, code, host, secret }: Concern): s
 function outageOf(concerns: readonly Concern[]): ReadonlyMap<Concern, string> {
   const offline = concerns
     .filter(({ kind, state }) => kind === "Cluster" && state === "Offline")
-    .toSorted((one, other) => (one.since < other.since ? -1 : one.since > other.since ? 1 : 0));
+    .toSorted(earliestFirst);
   const outages = new Map<Concern, string>();
   let [start] = offline;
   let lastMs = Number.NaN;
@@ -66,6 +67,11 @@ function outageOf(concerns: readonly Concern[]): ReadonlyMap<Concern, string> {
       outages.set(concern, JSON.stringify(["outage", start.namespace, start.name]));
   }
   return outages;
+}
+
+/** The same one in each order of the fleet, so that the entry stays the same. */
+function earliestFirst(one: Concern, other: Concern): number {
+  return startMs(one) - startMs(other) || byName(one, other);
 }
 
 function nameOf({ kind, namespace, name }: Concern): ObjectName {

@@ -15,7 +15,7 @@ import {
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { useParameter } from "../address/index.ts";
-import { scrollRegion } from "../scroll/index.ts";
+import { offsetIn, scrollRegion, withOffset } from "../scroll/index.ts";
 import { compareValues, formatSort, parseSort, type SortValue } from "./sort.ts";
 import { useNarrow } from "./use-narrow.ts";
 import "./virtual-table.css";
@@ -42,8 +42,8 @@ export interface VirtualTableProps<T extends object> {
   readonly rows: readonly T[];
   readonly columns: readonly Column<T>[];
   readonly keyOf: (row: T) => string;
-  /** Said in place of rows; "": nothing. */
-  readonly empty?: string;
+  /** Why there is no row, said in place of rows; "": something else says it. */
+  readonly empty: string;
   /** Longer tables scroll. */
   readonly maxHeightPx?: number;
 }
@@ -55,8 +55,7 @@ const features = tableFeatures({ rowSortingFeature, sortedRowModel: createSorted
 type Features = typeof features;
 
 export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
-  const { name, rows, columns: all, keyOf, maxHeightPx = 480 } = props;
-  const { empty = "Nothing matches." } = props;
+  const { name, rows, columns: all, keyOf, empty, maxHeightPx = 480 } = props;
   const isNarrow = useNarrow() && all.some(({ narrow }) => narrow !== undefined);
   const columns = useMemo(() => (isNarrow ? narrowed(all) : all), [all, isNarrow]);
   const height = isNarrow ? narrowRowHeight : rowHeight;
@@ -76,7 +75,13 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
     overscan: 10,
+    initialOffset: () => offsetIn(history.state, name),
   });
+  // Before a link in it is followed.
+  function keepOffset(): void {
+    const offset = scroller.current?.scrollTop ?? 0;
+    history.replaceState(withOffset(history.state, name, offset), "");
+  }
   // Rows that were measured for the other width.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the height changes
   useEffect(() => virtual.measure(), [height]);
@@ -90,6 +95,7 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
         aria-rowcount={shown.length + 1}
         ref={scroller}
         style={{ maxBlockSize: maxHeightPx }}
+        onClickCapture={keepOffset}
         {...scrollRegion}
       >
         <div className="table-row table-head" role="row" style={template}>

@@ -1,5 +1,4 @@
 /** What needs attention, the most harmful first: what, since when, why, what else it concerns, and what to do. */
-import { useState } from "react";
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
@@ -25,10 +24,11 @@ const harmWords: Readonly<Record<Harm, string>> = {
 };
 
 export function AttentionList({ concerns }: { readonly concerns: readonly Concern[] }) {
-  const [isWhole, setWhole] = useState(false);
+  // In the address, so that what was left is there after Back.
+  const [length, setLength] = useParameter("concerns", "");
   const [harm, setHarm] = useParameter("harm", "");
   const chosen = harm === "" ? concerns : concerns.filter((each) => each.harm === harm);
-  const shown = isWhole ? chosen : chosen.slice(0, firstShown);
+  const shown = length === "all" ? chosen : chosen.slice(0, firstShown);
   return (
     <section className="card" aria-labelledby="attention-title">
       <div className="panel-head">
@@ -57,7 +57,7 @@ export function AttentionList({ concerns }: { readonly concerns: readonly Concer
         ))}
       </ul>
       {chosen.length > shown.length && (
-        <button type="button" className="button" onClick={() => setWhole(true)}>
+        <button type="button" className="button" onClick={() => setLength("all")}>
           Show {(chosen.length - shown.length).toLocaleString("en")} more
         </button>
       )}

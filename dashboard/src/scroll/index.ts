@@ -1,1 +1,2 @@
+export { offsetIn, withOffset } from "./kept-offset.ts";
 export { scrollRegion } from "./scroll-region.ts";

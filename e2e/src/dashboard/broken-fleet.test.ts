@@ -2,20 +2,18 @@
 import assert from "node:assert/strict";
 import { clusters, helmOps } from "@flotilla/shared/api";
 import { workspaceNamespace as namespace } from "@flotilla/shared/api/names";
-import { deployments, secrets } from "@flotilla/shared/kube/objects";
+import { secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
 import { startAuthenticatedCharts } from "../harness/authenticated-charts.ts";
 import { waitForObject } from "../harness/wait.ts";
 import { chartOf } from "../helmrelease/release-fleet.ts";
 import { nodeName, startKubelet } from "../requests/kubelet.ts";
-import { checkoutChart, plantMore } from "./broken-fleet-faults.ts";
-import { openPage, startBrowser } from "./browser.ts";
+import { longName, outage, plantCrash, plantMore, plantSuspended } from "./broken-fleet-faults.ts";
+import { cutTexts, openPage, startBrowser, viewports } from "./browser.ts";
 import {
+  act,
   createRelease,
-  createRepository,
   logIn,
-  pods,
-  setPodStatus,
   startDashboardFleet,
   versionedChart,
 } from "./dashboard-fleet.ts";
@@ -36,7 +34,11 @@ afterAll(() => registry[Symbol.asyncDispose]());
 const browser = await startBrowser();
 const token = await dashboard.adminToken();
 
-charts.publish(await checkoutChart(nodeName));
+charts.publish(
+  await versionedChart("web", "1.0.0"),
+  await versionedChart("retired", "1.0.0"),
+  await hookedChart("hooked", nodeName),
+);
 
 /** A registry with wrong credentials. */
 await hub.create(secrets, {
@@ -54,43 +56,12 @@ await hub.create(helmOps, {
     targets: [{ clusterSelector: {} }],
   },
 });
-/** A chart of two pods, of which one crashes. */
-await hub.create(helmOps, {
-  metadata: { namespace, name: "checkout" },
-  spec: {
-    helm: { repo: charts.url, chart: "checkout", version: "2.0.0" },
-    targets: [{ clusterName: "paris" }],
-  },
-});
-const ofChart = { namespace: "default", name: "checkout" };
-await waitForObject(paris.client, deployments, ofChart, "with its pods", (found) => {
-  const { status } = found as { readonly status?: { readonly replicas?: number } };
-  return status?.replicas === 2;
-});
-const [crashing = "", other = ""] = (
-  await paris.client.reader.list(pods, { namespace: "default", labelSelector: "app=checkout" })
-).map(({ metadata }) => metadata.name);
 const panic = "panic: cannot reach the database at db:5432";
 const listening = "listening on port 8080";
+const { crashing, other } = await plantCrash({ hub, paris: paris.client, charts });
 kubelet.logs.set(`default/${crashing}/app`, `${panic}\n`);
 kubelet.logs.set(`default/${other}/app`, `${listening}\n`);
-const terminated = { exitCode: 2, reason: "Error" };
-const container = { name: "app", image: "example.com/checkout", imageID: "", ready: false };
-await setPodStatus(
-  paris.client,
-  { namespace: "default", name: crashing },
-  {
-    phase: "Running",
-    containerStatuses: [
-      {
-        ...{ ...container, restartCount: 7, lastState: { terminated } },
-        state: { waiting: { reason: "CrashLoopBackOff", message: "back-off 5m0s restarting" } },
-      },
-    ],
-  },
-);
 /** An app that is deleted while its cluster is offline. */
-charts.publish(await versionedChart("retired", "1.0.0"));
 const retired = { namespace, name: "retired" };
 await hub.create(helmOps, {
   metadata: retired,
@@ -99,6 +70,7 @@ await hub.create(helmOps, {
     targets: [{ clusterName: "lyon" }],
   },
 });
+await plantSuspended({ hub, charts });
 await waitForObject(hub, helmOps, retired, "ready", ({ status }) => status?.readyClusters === 1);
 /** A cluster that is offline. */
 await lyon.stopAgent();
@@ -159,18 +131,20 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   const { page, context, errors } = await openPage(browser);
   t.onTestFinished(() => context.close());
   await logIn(page, address, token);
-  await page.getByText("9 things need attention").waitFor();
+  await page.getByText("14 things need attention").waitFor();
   const concerns = page.locator(".concern");
   const concern = (name: string) => concerns.filter({ hasText: name });
 
-  // A dependency that does not come is in progress for a minute.
-  await page.getByRole("region", { name: "In progress" }).getByText("waiting").waitFor();
+  // What waits for a dependency that does not come, or until it is resumed, is no concern for the first minute.
+  const progress = page.getByRole("region", { name: "In progress" });
+  await progress.getByText("waiting").waitFor();
   await page.evaluate(() => {
     const now = Date.now.bind(Date);
     Date.now = () => now() + 120_000;
   });
-  await page.getByText("10 things need attention").waitFor();
-  assert.equal(await page.getByRole("region", { name: "In progress" }).count(), 0);
+  await page.getByText("16 things need attention").waitFor();
+  assert.equal(await progress.count(), 0);
+  await page.getByRole("button", { name: "Show 6 more" }).click();
 
   const found = await concerns.evaluateAll((all) =>
     all.map((each) => ({
@@ -178,25 +152,42 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
       since: each.querySelector("time")?.dateTime ?? "",
     })),
   );
-  // What is down, what somebody has changed, and then what has never run.
-  assert.deepEqual(
-    found.slice(0, 3).map(({ name }) => name),
-    ["lyon", "checkout", "web"],
-  );
-  const never = found.slice(3);
-  assert.deepEqual(never.map(({ name }) => name).sort(), [
-    ...["denied", "long", "nowhere", "payments", "private", "search", "waiting"],
-  ]);
-  assert.deepEqual(
-    never.map(({ since }) => since),
-    never.map(({ since }) => since).sort((one, other) => (one > other ? -1 : 1)),
-  );
+  // What is down; what runs, but not as desired; and what has never run.
+  const never = [
+    ...["denied", "future", "locked", "long", "nowhere", "payments", "private", "search"],
+    ...[longName, "unset", "waiting"],
+  ];
+  const groups = [["lyon", "checkout", `${outage} clusters offline`], ["web", "frozen"], never];
+  let rest = found;
+  for (const group of groups) {
+    const own = rest.slice(0, group.length);
+    rest = rest.slice(group.length);
+    assert.deepEqual(own.map(({ name }) => name).sort(), group.toSorted());
+    // The newest of each comes first.
+    const times = own.map(({ since }) => Date.parse(since));
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => other - one),
+    );
+  }
+  assert.deepEqual(rest, []);
 
   const texts: readonly (readonly [string, RegExp])[] = [
     ["HelmOp web", /paris: ConfigMap default\/web: changed.*flotilla diff/],
     ["HelmOp nowhere", /No targets.*no Cluster has env=prd; env is prod, stage.*--show-labels/],
     ["HelmOp search", /Not accepted.*constraint/],
     ["HelmOp denied", /Not accepted.*miner.*A Policy of its namespace forbids it/],
+    ["HelmOp locked", /there is no Secret fleet-default\/no-login.*Create or correct the Secret/],
+    [
+      "HelmOp unset",
+      /paris: Secret default\/no-values not found, which valuesFrom references.*Correct the chart, its values/,
+    ],
+    [
+      "HelmRelease future",
+      /Not accepted.*for web-\^9: .* lists one version, 1\.0\.0.*Correct the chart or the version/,
+    ],
+    ["HelmOp frozen", /suspended.*1 cluster waits for it until it is resumed\..*Resume it/],
+    ["clusters offline", /since 1hCluster store-0, .* and 95 more.*What runs there keeps running/],
     ["HelmOp waiting", /Blocked by HelmOp wbe: HelmOp wbe does not exist\..*Create it/],
     [
       "HelmRepository private",
@@ -212,20 +203,29 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   await long.getByRole("button", { name: "Show less" }).waitFor();
 
   // The counts are filters.
-  await page.getByRole("button", { name: "Down or unreachable 2" }).click();
-  assert.equal(await concerns.count(), 2);
-  await page.getByRole("button", { name: "Down or unreachable 2" }).click();
+  await page.getByRole("button", { name: "Down or unreachable 3" }).click();
+  assert.equal(await concerns.count(), 3);
+  await page.getByRole("button", { name: "Down or unreachable 3" }).click();
 
   // What is blocked is so in the counts and the list, too.
-  await page.getByRole("link", { name: "1 Blocked" }).click();
+  await page.getByRole("link", { name: "2 Blocked" }).click();
   const listed = page.getByRole("table", { name: "Apps" }).getByRole("row");
   await listed.filter({ hasText: "waiting" }).getByText("Blocked", { exact: true }).waitFor();
-  assert.equal(await listed.filter({ hasText: "HelmOp" }).count(), 1);
+  assert.equal(await listed.filter({ hasText: "HelmOp" }).count(), 2);
+
+  // What is suspended says so on its page, too, until it is resumed.
+  const head = page.locator(".detail-head");
+  await listed.getByRole("link", { name: "HelmOp frozen" }).click();
+  await head.getByText("It is suspended: 1 cluster waits for it until it is resumed.").waitFor();
+  await act(page, "Resume");
+  await head.getByText("Ready", { exact: true }).waitFor();
   await page.goBack();
+  await page.goBack();
+  await page.getByText("15 things need attention").waitFor();
+  assert.equal(await concerns.count(), 15);
 
   // The advice is on the page of the object, too, with what has to be corrected.
   await concern("HelmRepository private").getByRole("link", { name: "HelmRelease cart" }).click();
-  const head = page.locator(".detail-head");
   await head.getByText("Caused by HelmRepository private").waitFor();
   assert.equal(await page.title(), "HelmRelease cart · Flotilla");
   await page.goto(`${address}/apps/HelmOp/${namespace}/nowhere`);
@@ -242,9 +242,43 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   assert.deepEqual(errors, []);
 });
 
+test("a hundred clusters are one entry, and the longest name is readable, also on a phone", async (t) => {
+  const { page, context, errors } = await openPage(browser);
+  t.onTestFinished(() => context.close());
+  await logIn(page, address, token);
+  const long = page.locator(".concern").filter({ hasText: longName });
+  for (const size of [viewports.desktop, viewports.phone]) {
+    await page.setViewportSize(size);
+    await page.getByRole("button", { name: /^Show \d+ more$/ }).click();
+    await long.getByText(longName, { exact: true }).waitFor();
+    assert.deepEqual(await cutTexts(page, ".concern, .counts"), []);
+    await long.getByRole("link").first().click();
+    await page.getByRole("heading", { name: `HelmOp ${longName}` }).waitFor();
+    assert.deepEqual(await cutTexts(page, ".detail-head"), []);
+    await page.getByRole("link", { name: "Overview" }).click();
+  }
+
+  await page.getByRole("link", { name: `${outage} clusters offline` }).click();
+  await page.getByRole("heading", { name: `Clusters ${outage + 1} of ${outage + 2}` }).waitFor();
+  assert.deepEqual(await cutTexts(page, ".list .table-line"), []);
+
+  // Far below what is shown at first, the keys go on at the same row after Back, too.
+  const focused = page.locator(".table-body a:focus");
+  for (let row = 0; row < 60; row += 1) await page.keyboard.press("j");
+  const name = (await focused.textContent()) ?? assert.fail();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: `Cluster ${name}` }).waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name, exact: true }).waitFor();
+  await page.keyboard.press("k");
+  const before = await focused.textContent();
+  await page.keyboard.press("j");
+  assert.equal(await focused.textContent(), name);
+  assert.notEqual(before, name);
+  assert.deepEqual(errors, []);
+});
+
 test("a hook that fails is found while it runs and after it has failed, down to its log", async (t) => {
-  charts.publish(await hookedChart("hooked", nodeName));
-  await createRepository(hub, "public", { url: charts.url });
   await createRelease(hub, "hooked", {
     ...chartOf("hooked", "1.x", "public"),
     targets: [{ clusterName: "paris" }],

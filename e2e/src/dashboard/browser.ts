@@ -46,3 +46,18 @@ export async function openPage(browser: Browser, options: OpenOptions = {}): Pro
   });
   return { page, context, errors };
 }
+
+/** The elements in `selector` that are partly outside of the window, or whose own text is cut; and the page if it is wider. */
+export function cutTexts(page: Page, selector: string): Promise<readonly string[]> {
+  return page.evaluate<readonly string[]>(`[
+    ...document.querySelectorAll(":root, :is(${selector}) *")
+  ]
+    .filter((element) => {
+      const { left, right } = element.getBoundingClientRect();
+      const isRoot = element === document.documentElement;
+      const mayCut = isRoot || getComputedStyle(element).overflowX !== "visible";
+      return left < 0 || right > document.documentElement.clientWidth ||
+        (mayCut && element.scrollWidth > element.clientWidth);
+    })
+    .map(({ outerHTML }) => outerHTML.slice(0, 200))`);
+}

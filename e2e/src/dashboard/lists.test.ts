@@ -83,6 +83,17 @@ describe("a list", async () => {
     await waitForNames(page, ["broken", "api", "new", "old"]);
     for (const key of ["j", "j", "j", "k", "Enter"]) await page.keyboard.press(key);
     await page.getByRole("heading", { level: 1, name: "HelmOp api" }).waitFor();
+    // After Back from the row that was opened, not from the first one.
+    await page.goBack();
+    await waitForNames(page, ["broken", "api", "new", "old"]);
+    for (const [key, name] of [
+      ["j", "HelmOp new"],
+      ["k", "HelmOp api"],
+      ["k", "HelmOp broken"],
+    ] as const) {
+      await page.keyboard.press(key);
+      assert.equal(await page.locator(".table-body a:focus").textContent(), name);
+    }
 
     await page.keyboard.press("g");
     await page.keyboard.press("c");
@@ -115,6 +126,8 @@ describe("a list", async () => {
     await choose("new paris", /^new on paris/);
     await page.getByRole("heading", { level: 1, name: "new on paris" }).waitFor();
     await page.getByRole("button", { name: "Suspend" }).waitFor();
+    // What is done here is done in the other cluster, too.
+    await page.locator(".actions").getByText("Of HelmOp new, on 2 clusters:").waitFor();
     await choose("suspend", /^Suspend/);
     const panel = page.locator(".action-panel");
     await panel.getByText("flotilla suspend helmop new").waitFor();
@@ -154,6 +167,31 @@ describe("a list", async () => {
       await page.goto(`${address}${path}`);
       await waitForNames(page, names);
     }
+    assert.deepEqual(errors, []);
+  });
+
+  test("says why it is empty, and what is wrong with a selector", async () => {
+    const field = page.getByRole("searchbox", { name: "Label selector" });
+    await page.goto(`${address}/apps?labels=${encodeURIComponent("team in (sales")}`);
+    await page
+      .getByRole("alert")
+      .getByText("This is not a label selector: a parenthesis is not closed.")
+      .waitFor();
+    assert.equal(await field.getAttribute("aria-invalid"), "true");
+    assert.equal(await page.getByText(/^Nothing /).count(), 0);
+    await field.fill("team in (sales)");
+    await waitForNames(page, ["new", "old"]);
+    assert.equal(await page.getByRole("alert").count(), 0);
+
+    await field.fill("team=none");
+    await page.getByText("Nothing matches the filters.").waitFor();
+    await page.getByRole("link", { name: "Sources" }).click();
+    await page.getByText("Nothing is here yet, or nothing that you may list.").waitFor();
+    await page.getByRole("link", { name: "Events" }).click();
+    await page.getByRole("searchbox", { name: "Filter by text" }).fill("no such event");
+    await page.getByText("Nothing matches the filters.").waitFor();
+    await page.goto(`${address}/clusters/${namespace}/nantes`);
+    await page.getByText("No target of an app matches it.").waitFor();
     assert.deepEqual(errors, []);
   });
 });

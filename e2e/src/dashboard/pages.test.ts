@@ -137,6 +137,8 @@ for (const viewport of ["desktop", "phone"] as const)
       await page.goto(`${address}${app}`);
       await loaded("You may not see this");
       await check();
+      await page.getByRole("link", { name: "Sources" }).click();
+      await page.getByText("Nothing is here yet, or nothing that you may list.").waitFor();
     });
   });
 
