@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 /** How long it takes from a HelmOp to Ready, beside Helm alone. */
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -77,25 +76,6 @@ export async function manyInstalls(bench: BenchFleet): Promise<readonly Figure[]
     await bench.ready(...names);
   });
   clearInterval(sampling);
-  for (let i = 0; i < 50; i++) {
-    await sleep(1000);
-    const ch = await readFile(`/proc/${agent}/task/${agent}/children`, "utf8");
-    const cmds = [];
-    for (const c of ch.split(" ").filter(Boolean))
-      cmds.push(
-        (await readFile(`/proc/${c}/cmdline`, "utf8").catch(() => ""))
-          .replaceAll("\0", " ")
-          .slice(-120) +
-          " " +
-          (await memoryMb(Number(c))).toFixed(0),
-      );
-    console.log(
-      i,
-      (await memoryMb(agent)).toFixed(1),
-      (await processorMs(agent)).toFixed(0),
-      cmds.join(" | "),
-    );
-  }
   await sleep(settleMs);
   const inSyncMb = await memoryMb(agent);
   const usedMs = await processorMs(agent);
