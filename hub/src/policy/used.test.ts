@@ -110,6 +110,18 @@ describe("what a HelmRelease uses is rejected by a Policy that does not list it:
       message: /^disallowed Bucket https:\/\/evil\.example\/charts: /,
     },
     {
+      what: "an address that leads to another place than a pattern sees",
+      policy: repositories,
+      pin: { ...gitPin, url: `${good}/../../evil/charts` },
+      message: /^disallowed GitRepository .*: it has \.\. in its path, and leads to another place/,
+    },
+    {
+      what: "an address of another host than a pattern sees",
+      policy: { helmOp: { allowedHelmRepoPatterns: ["https://[^/]+\\.example\\.com/.*"] } },
+      pin: { ...gitPin, url: "https://evil.test?.example.com/charts" },
+      message: /^disallowed GitRepository /,
+    },
+    {
       what: "the address of a dependency that needs no credentials",
       policy: repositories,
       origin: { repositories: [evil] },

@@ -4,6 +4,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { createPatternBudget, type PatternBudget, type Patterns } from "@flotilla/shared/regex";
 import { describeUrl } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
+import { judgedForms } from "./judged-forms.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
 import { nameFor } from "./names.ts";
 import { provenanceProblem } from "./provenance-problem.ts";
@@ -160,6 +161,17 @@ function sourceViolation(
   /** Why it is not allowed; undefined: it is. */
   function patternProblem(requested: string, allowed: readonly string[]): string | undefined {
     if (isListed(requested, allowed)) return undefined;
+    const forms = judgedForms(requested);
+    if (forms === undefined)
+      return "it has .. in its path, and leads to another place than it names; write it without";
+    for (const form of forms) {
+      const problem = formProblem(form, allowed);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  function formProblem(requested: string, allowed: readonly string[]): string | undefined {
     let unusable: string | undefined;
     for (const pattern of allowed) {
       const match = patterns.match(pattern, requested, budget);
