@@ -106,6 +106,30 @@ test("a failed build leaves nothing, and its dependencies get their own credenti
   expect(await readdir(builds)).toEqual([]);
 });
 
+test("a dependency of a repository that no Policy has judged is not fetched, whatever a lock says", async () => {
+  const text = chartYaml(
+    "dependencies:\n- {name: a, version: 1.x, repository: 'https://charts.example.com/y'}\n",
+  );
+  const { fetch, seen } = await fetcher({ text });
+  const request = { timeoutMs: 10_000, maxBytes: 10_000 };
+  const judged = { ...access, dependencyRepositories: ["https://charts.example.com/x"] };
+
+  await expect(
+    fetch(pin, () => Promise.resolve(), { ...request, access: judged }),
+  ).rejects.toMatchObject({
+    code: "CHART_DEPENDENCY",
+    message: expect.stringMatching(
+      /^dependency "a": its repository https:\/\/charts\.example\.com\/y is not one of those in Chart\.yaml/,
+    ) as string,
+  });
+  expect(seen).toHaveLength(1);
+
+  const other = { ...access, dependencyRepositories: ["https://charts.example.com/y/"] };
+  await expect(
+    fetch(pin, () => Promise.resolve(), { ...request, access: other }),
+  ).rejects.toMatchObject({ message: 'dependency "a": not found' });
+});
+
 test("a build that takes too long fails", async () => {
   const { promise: wait, resolve: end } = Promise.withResolvers<void>();
   const { fetch, builds } = await fetcher({ wait });

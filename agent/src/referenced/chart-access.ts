@@ -20,7 +20,8 @@ const use = { field: "helmSecretName", purpose: "with the credentials for the ch
 
 /** Throws REFERENCED_OBJECT_PENDING, REFERENCED_OBJECT_NOT_FOUND, REPOSITORY_SECRET_INVALID or SOURCE_UNSUPPORTED. */
 export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): RepositoryAccess {
-  const { insecureSkipVerify, source, included = [], dependencies = [] } = content.access;
+  const { insecureSkipVerify, source, included = [] } = content.access;
+  const { dependencies = [], repositories } = content.access;
   if (source === undefined) return helmOpAccess(content, deps);
   return {
     ...sourceAccess(source, sourceOf(content, source.url), deps),
@@ -28,6 +29,7 @@ export function chartAccess(content: DeploymentContent, deps: ReferencedDeps): R
     ...(included.length > 0 && {
       included: included.map((each) => sourceAccess(each, locationOf(each.url ?? ""), deps)),
     }),
+    ...(repositories !== undefined && { dependencyRepositories: repositories }),
     ...(dependencies.length > 0 && {
       dependencies: dependencies.map((each) => {
         const url = each.url ?? "";

@@ -14,7 +14,7 @@ import {
   type HealthCheck,
   type ValuesSource,
 } from "@flotilla/shared/content";
-import type { Pin } from "@flotilla/shared/source";
+import { isTreePin, type Pin } from "@flotilla/shared/source";
 import { driftOptions } from "./drift.ts";
 import { postRendering } from "./post-renderers.ts";
 import { releaseActions } from "./release-actions.ts";
@@ -110,6 +110,8 @@ export function buildContent({
       ...(origin?.access !== undefined && { source: origin.access }),
       ...listed("included", origin?.included ?? []),
       ...listed("dependencies", origin?.dependencies ?? []),
+      ...(origin !== undefined &&
+        isTreePin(pin) && { repositories: [...(origin.repositories ?? [])] }),
     },
     keepResources: options.keepResources ?? false,
     ...(options.deleteCRDResources === true && { deleteCRDResources: true }),

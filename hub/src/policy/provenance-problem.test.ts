@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { BundleOrigin, Policy } from "@flotilla/shared/api";
+import { releaseDigest } from "@flotilla/shared/content";
 import { createPatterns } from "@flotilla/shared/regex";
 import type { Pin } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
@@ -280,4 +281,20 @@ test("how a chart was resolved changes no content, so that no release is upgrade
   };
 
   assert.deepEqual(contentOf({ provenance: [signed] }), contentOf({}));
+});
+
+test("agents may fetch dependencies from the judged repositories alone, and no release is upgraded for it", () => {
+  const contentOf = (pin: Pin, origin?: Partial<BundleOrigin>) => {
+    const { metadata, spec } = aReleaseBundle({ pin, ...(origin && { origin }) });
+    const { origin: signed } = spec.helmOpOptions ?? {};
+    return buildContent({ bundleName: metadata.name, options: spec, pin, origin: signed });
+  };
+  const repositories = ["https://charts.example.com"];
+
+  const content = contentOf(gitPin, { repositories });
+  assert.deepEqual(content.access.repositories, repositories);
+  assert.deepEqual(contentOf(gitPin).access.repositories, []);
+  assert.equal(contentOf(ociPin).access.repositories, undefined);
+  const { repositories: _, ...access } = content.access;
+  assert.equal(releaseDigest(content, {}), releaseDigest({ ...content, access }, {}));
 });

@@ -68,6 +68,8 @@ const accessSchema = z.object({
   included: z.array(sourceAccessSchema).optional(),
   /** Of the repositories that the chart has dependencies from. */
   dependencies: z.array(sourceAccessSchema).optional(),
+  /** The addresses of all of these, without credentials too; absent: the chart is not made from a directory, or an earlier hub wrote it. */
+  repositories: z.array(z.string()).optional(),
 });
 
 /** A key of a ConfigMap or Secret of the cluster with more values. */

@@ -33,6 +33,8 @@ export interface RepositoryAccess {
   readonly plainHttp?: boolean;
   /** Of the repositories with the dependencies of a chart in a directory; those that it does not name get no credentials. */
   readonly dependencies?: readonly DependencyAccess[];
+  /** The only repositories that its dependencies are fetched from: those that Policies judged. Absent: an earlier version made it. */
+  readonly dependencyRepositories?: readonly string[];
   /** The OCI registry may serve HTTP without TLS: HTTPS is tried first, as with `insecure` of Flux's OCIRepository. */
   readonly plainHttpFallback?: boolean;
   /** The credentials are also sent to other hosts that the index of the repository names. Never from HTTPS to HTTP. */
@@ -120,7 +122,9 @@ export function homeAuthorization(access: RepositoryAccess, url: URL): string | 
 
 /** The same for equal accesses. For keys in memory only: it is derived from secrets. */
 export function accessKey(access: RepositoryAccess): string {
-  const fields = Object.entries(access).sort(([a], [b]) => (a < b ? -1 : 1));
+  // What is fetched is the same.
+  const { dependencyRepositories: _, ...credentials } = access;
+  const fields = Object.entries(credentials).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256").update(JSON.stringify(fields)).digest("base64");
 }
 

@@ -4,6 +4,7 @@ import { selectVersion } from "../../version/index.ts";
 import {
   accessTo,
   chartErrors,
+  describeUrl,
   parseOciName,
   type RepositoryAccess,
   type SourceLocation,
@@ -104,11 +105,20 @@ export function isSameRepository(a: string, b: string): boolean {
   return normalize(a) === normalize(b);
 }
 
-/** The access to the repository of a dependency; anonymous where none is given for that address. */
+/**
+ * The access to the repository of a dependency; anonymous where none is given for that address. Throws CHART_DEPENDENCY for one that
+ * the hub has not found in the chart: no Policy has judged it. A lock, an ignored file or a chart within the chart may name others.
+ */
 export function dependencyAccess(
   dependency: { readonly name: string; readonly repository: string },
-  { dependencies = [] }: Pick<RepositoryAccess, "dependencies">,
+  access: Pick<RepositoryAccess, "dependencies" | "dependencyRepositories">,
 ): RepositoryAccess {
+  const { dependencies = [], dependencyRepositories: allowed } = access;
+  if (allowed?.some((url) => isSameRepository(url, dependency.repository)) === false)
+    throw unusable(
+      dependency.name,
+      `its repository ${describeUrl(dependency.repository)} is not one of those in Chart.yaml (or requirements.yaml) as the hub has read it; name it there, and update the lock`,
+    );
   const given = dependencies.find(({ url }) => isSameRepository(url, dependency.repository));
   return accessTo(dependencyLocation(dependency), given?.access);
 }
