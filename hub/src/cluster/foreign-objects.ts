@@ -1,18 +1,35 @@
 /** What others have put into the namespace of a Cluster: it would be deleted with it. */
+import { bundles, helmOps } from "@flotilla/shared/api";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { isForeign } from "../clusterstate/index.ts";
 
-const core = { group: "", version: "v1", namespaced: true } as const;
-
-/** Data, and what runs: each workload has pods. */
-const kinds: readonly Resource<KubeObject>[] = [
-  configMaps,
-  secrets,
-  { ...core, kind: "Pod", plural: "pods" },
-  { ...core, kind: "Service", plural: "services" },
-  { ...core, kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims" },
+const ofKubernetes: readonly (readonly [group: string, kind: string, plural: string])[] = [
+  ["", "Pod", "pods"],
+  ["", "Service", "services"],
+  ["", "PersistentVolumeClaim", "persistentvolumeclaims"],
+  ["", "ServiceAccount", "serviceaccounts"],
+  ["apps", "Deployment", "deployments"],
+  ["apps", "StatefulSet", "statefulsets"],
+  ["apps", "DaemonSet", "daemonsets"],
+  ["batch", "Job", "jobs"],
+  ["batch", "CronJob", "cronjobs"],
+  ["networking.k8s.io", "Ingress", "ingresses"],
+  ["networking.k8s.io", "NetworkPolicy", "networkpolicies"],
+  ["rbac.authorization.k8s.io", "Role", "roles"],
+  ["rbac.authorization.k8s.io", "RoleBinding", "rolebindings"],
 ];
+
+/** What somebody writes. Of custom resources the hub may read its own alone. */
+const kinds: readonly Resource<KubeObject>[] = [
+  ...[configMaps, secrets, helmOps, bundles],
+  ...ofKubernetes.map(([group, kind, plural]) => ({
+    ...{ group, kind, plural, version: "v1", namespaced: true },
+  })),
+];
+
+/** In every namespace, whoever makes it. */
+const everywhere = "ServiceAccount default";
 
 /** `KIND NAME` of each. */
 export async function foreignObjectsIn(
@@ -26,5 +43,5 @@ export async function foreignObjectsIn(
       return items.filter(isForeign).map(({ metadata }) => `${resource.kind} ${metadata.name}`);
     }),
   );
-  return lists.flat();
+  return lists.flat().filter((name) => name !== everywhere);
 }
