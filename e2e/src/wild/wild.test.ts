@@ -57,11 +57,13 @@ const jobs: Resource<KubeObject> = {
 const container = ["spec", "template", "spec", "containers", 0];
 
 const expectations: Readonly<Record<string, Expectation>> = {
-  async "01-folded-text-grows"({ name, shows }) {
+  async "01-folded-text-grows"(release) {
+    const { name, shows } = release;
     const expr = "sum(rate(requests_total[5m]))\n  by (job)\n> 10\n";
     await shows(configMaps, `${name}-rules`, ["data", "expr"], expr);
     const note = "Steps:\n  - stop\n  - start\nthen check";
     await shows(configMaps, `${name}-rules`, ["data", "note"], note);
+    await isReady(release);
   },
   async "02-list-with-anchor"(release) {
     for (const item of ["one", "two"])
@@ -72,11 +74,21 @@ const expectations: Readonly<Record<string, Expectation>> = {
     await release.shows(configMaps, `${release.name}-cm`, ["metadata", "labels", "tier"], "back");
     await isReady(release);
   },
-  async "07-duplicate-env"({ name, shows }) {
-    await shows(deployments, `${name}-web`, [...container, "env", 2, "value"], "custom");
+  async "07-duplicate-env"(release) {
+    await isReady(release);
+    const values = "jsonpath={.spec.template.spec.containers[0].env[*].value}";
+    const shown = await release.kubectl("get", "deployment", `${release.name}-web`, "-o", values);
+    assert.match(shown, / custom$/);
+    assert.match(
+      await released(release),
+      /applied client-side, .* refuses \S+\.env of Deployment /,
+    );
   },
-  async "09-unknown-field"({ name, shows }) {
+  async "09-unknown-field"(release) {
+    await isReady(release);
+    const { name, shows } = release;
     await shows(deployments, `${name}-web`, [...container, "image"], "example.com/web:1");
+    assert.match(await released(release), /applied client-side, .* of Deployment /);
   },
   async "13-drift-not-compared"(release) {
     await isReady(release);
@@ -92,8 +104,11 @@ const expectations: Readonly<Record<string, Expectation>> = {
     await release.kubectl("set", "image", `deployment/${web}`, "web=example.com/evil:1");
     await release.shows(deployments, web, [...container, "image"], "example.com/web:1");
     await release.shows(deployments, web, ["spec", "replicas"], 3);
+    assert.notEqual(await conditionOf(release, "Drifted", "status"), "True");
   },
-  async "17-crd-policy-and-capabilities"({ name, shows }) {
+  async "17-crd-policy-and-capabilities"(release) {
+    await isReady(release);
+    const { name, shows } = release;
     await shows(configMaps, `${name}-cm`, ["data", "version"], "1.0.0");
     const definition = "pcgadgets.tools.example.com";
     await shows(customResourceDefinitions, definition, ["metadata", "name"], definition);
@@ -104,7 +119,9 @@ const expectations: Readonly<Record<string, Expectation>> = {
     await release.shows(configMaps, `${release.name}-cm`, ["data", "version"], version);
     await isReady(release);
   },
-  async "19-chart-with-its-namespace"({ name, shows }) {
+  async "19-chart-with-its-namespace"(release) {
+    await isReady(release);
+    const { name, shows } = release;
     await shows(configMaps, `${name}-cm`, ["data", "version"], "1.0.0");
     await shows(namespaces, name, ["metadata", "labels", "example.com/from-chart"], "yes");
   },
@@ -114,6 +131,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     await isReady(release);
     await release.change();
     await release.shows(jobs, job, [...container, "image"], "example.com/once:2");
+    await isReady(release);
   },
 };
 
@@ -193,6 +211,25 @@ async function isReady({ name, kind, hubKubectl }: WildRelease): Promise<void> {
     "--for=condition=Ready",
     "--timeout=60s",
   );
+}
+
+/** Of the release in the member cluster, by its BundleDeployment. */
+async function conditionOf(
+  { name }: WildRelease,
+  type: string,
+  field: "status" | "message",
+): Promise<string> {
+  const range = `{range .items[*]}{.metadata.name} {.status.conditions[?(@.type=="${type}")].${field}}{"\\n"}{end}`;
+  const all = await succeed(onHub, [
+    ...["get", "bundledeployments", "--all-namespaces", `--output=jsonpath=${range}`],
+  ]);
+  const own = all.split("\n").filter((line) => line.split(" ")[0]?.includes(name));
+  assert.equal(own.length, 1, all);
+  return own[0]?.slice(own[0].indexOf(" ") + 1) ?? "";
+}
+
+function released(release: WildRelease): Promise<string> {
+  return conditionOf(release, "Released", "message");
 }
 
 function valueAt(object: unknown, path: readonly (string | number)[]): unknown {
