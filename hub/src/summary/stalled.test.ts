@@ -90,6 +90,12 @@ describe("the releases of a Bundle are stalled", () => {
       "True RetriesExceeded: 1 of 2 clusters; a: timed out",
     ],
     [
+      "beside what only a change in its cluster corrects",
+      { a: "exceeded", b: "withoutValues" },
+      [],
+      "True RetriesExceeded: 1 of 2 clusters; a: timed out",
+    ],
+    [
       "beside a retry in an offline cluster",
       { a: "exceeded", b: "retried" },
       ["b"],

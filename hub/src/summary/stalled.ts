@@ -13,7 +13,7 @@ const reasons: ReadonlySet<string> = new Set(["RetriesExceeded", "MissingRollbac
 
 const messageChars = 512;
 
-/** Undefined: neither, as of what is ready and of what no agent reports about. */
+/** Undefined: neither, as of what is ready, of what no agent reports about, and of what waits for a change. */
 export function effortOf(
   { status }: BundleDeployment,
   { state, isOffline }: { readonly state: BundleState; readonly isOffline: boolean },
@@ -21,7 +21,8 @@ export function effortOf(
   if (isOffline) return undefined;
   if (state === "WaitApplied") return "working";
   const stalled = findCondition(status?.conditions, "Stalled");
-  if (stalled?.status === "True" && reasons.has(stalled.reason ?? "")) return "stalled";
+  // A change in the cluster corrects the others: they are not tried again by themselves either, but have not failed for good.
+  if (stalled?.status === "True") return reasons.has(stalled.reason ?? "") ? "stalled" : undefined;
   if (state === "ErrApplied") return "working";
   return findCondition(status?.conditions, "Reconciling")?.status === "True"
     ? "working"
