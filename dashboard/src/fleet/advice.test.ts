@@ -88,6 +88,7 @@ describe("what to do", () => {
   const blockers = [
     ["absent", other, /base does not exist\. Create it/],
     ["rejected", other, /Correct HelmOp base/],
+    ["elsewhere", other, /Deploy HelmOp base to these clusters, too/],
     ["suspended", other, /Resume HelmOp base/],
     ["suspended", { ...other, name: "web" }, /^Resume it/],
     ["blocked", other, /wait for each other/],

@@ -86,6 +86,11 @@ function adviceForBlocked({ kind, namespace, name, blocker }: Concern): Advice {
         text: isItself ? "Resume it on its page." : `Resume ${ref.kind} ${ref.name} on its page.`,
         command: `kubectl describe ${other}`,
       };
+    case "elsewhere":
+      return {
+        text: `Deploy ${ref.kind} ${ref.name} to these clusters, too: correct its targets, or dependsOn.`,
+        command: `kubectl edit ${other}`,
+      };
     case "rejected":
       return {
         text: `Correct ${ref.kind} ${ref.name}; it continues as soon as that is ready.`,

@@ -81,6 +81,15 @@ test.each(rows)("an app that waits for something %s", (_, own, others, why) => {
   assert.equal(found && `${found.ref.name} ${found.why}`, why);
 });
 
+test("an app is blocked by a dependency that is ready, but not deployed to a cluster that waits", () => {
+  const own = waiting();
+  const base = app("base", "Ready", { ready: 2 });
+  const all = fleet([own, base], [cluster("paris", "Ready")]);
+  const found = blockerOf({ ...all, rows: new Map([...all.rows].slice(0, 1)) }, own, nowMs);
+
+  assert.deepEqual(found && [found.ref.name, found.why], ["base", "elsewhere"]);
+});
+
 test("a suspended app is not blocked where all clusters have it", () => {
   const own = waiting({ suspended: true });
   const all = fleet([own], [cluster("paris", "Ready")], { installed: ["web"] });

@@ -6,7 +6,7 @@ import { type FleetState, objectKey, type Row, releaseStateAt } from "./fleet-st
 export interface Blocker {
   /** What has to change; the app itself where that is what is suspended. */
   readonly ref: AppRef;
-  readonly why: "absent" | "rejected" | "suspended" | "blocked";
+  readonly why: "absent" | "elsewhere" | "rejected" | "suspended" | "blocked";
   /** How many clusters wait for it. */
   readonly clusters: number;
 }
@@ -51,14 +51,27 @@ function whyNot(fleet: Fleet, app: App, ref: AppRef, seen: ReadonlySet<string>):
       ? { ref, why: "absent" }
       : undefined;
   const { desired, ready, suspended, state } = dependency;
-  if (desired > 0 && ready === desired) return undefined;
   const own = refOf(dependency);
+  if (desired > 0 && ready === desired)
+    return isElsewhere(fleet, app, dependency) ? { ref: own, why: "elsewhere" } : undefined;
   if (suspended) return { ref: own, why: "suspended" };
   if (needsAttention(state)) return { ref: own, why: "rejected" };
   const key = objectKey(dependency);
   if (seen.has(key)) return { ref: own, why: "blocked" };
   // Whatever that waits for is what has to change.
   return dependencyOf(fleet, dependency, new Set([...seen, key]));
+}
+
+/** Whether a cluster waits for a dependency that is not deployed to it. */
+function isElsewhere({ rows }: Fleet, app: App, dependency: App): boolean {
+  const row = rows.get(objectKey(app));
+  const other = rows.get(objectKey(dependency));
+  for (const column of row?.states.keys() ?? []) {
+    const state = releaseStateAt(row, column);
+    const isBusy = state !== undefined && lookOf(state).tone === "busy";
+    if (isBusy && releaseStateAt(other, column) === undefined) return true;
+  }
+  return false;
 }
 
 /** `dependsOn` of a HelmOp names a Bundle, which may be one without a HelmOp. */

@@ -8,6 +8,7 @@ export function blockerText({ ref, why }: Blocker): string {
 
 const texts: Readonly<Record<Blocker["why"], string>> = {
   absent: "does not exist",
+  elsewhere: "is not deployed to all clusters that wait for it",
   rejected: "is not ready, and needs attention itself",
   suspended: "is suspended",
   blocked: "waits for this one, too",
