@@ -38,6 +38,7 @@ export {
   providerSchemas,
 } from "./provider.ts";
 export {
+  maxResources,
   type Receiver,
   type ReceiverSpec,
   type ReceiverStatus,
