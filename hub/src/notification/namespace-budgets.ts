@@ -1,5 +1,5 @@
 /**
- * What the expressions of the Alerts of each namespace may take: for one event, and over time, because whoever writes Alerts may
+ * What the sources, or the expressions, of the Alerts of each namespace may take: for one event, and over time, because whoever writes Alerts may
  * also cause events.
  */
 import { createTimeBudgets } from "@flotilla/shared/concurrency";
@@ -18,8 +18,6 @@ export interface NamespaceBudgets {
 export interface EventBudgets {
   /** The same for all calls with a namespace. */
   of(namespace: string): PatternBudget;
-  /** In all namespaces so far. */
-  readonly spentMs: number;
   /** To be called once: what was spent counts from then on. */
   end(): void;
 }
@@ -38,11 +36,6 @@ export function createNamespaceBudgets(clock: Pick<Clock, "monotonic">): Namespa
           const budget = createPatternBudget(givenMs);
           begun.set(namespace, { budget, givenMs });
           return budget;
-        },
-        get spentMs() {
-          let sum = 0;
-          for (const { budget, givenMs } of begun.values()) sum += givenMs - budget.leftMs;
-          return sum;
         },
         end() {
           for (const [namespace, { budget, givenMs }] of begun)
