@@ -1,28 +1,36 @@
 /** The objects that Alerts may select, by kind, as the caches have them. */
-import type { Informer } from "@flotilla/shared/kube/cache";
-import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { byNamespace, defineIndex, type Informer, type Store } from "@flotilla/shared/kube/cache";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import type { Caches, FluxInformers } from "../cache/index.ts";
 
-interface SelectableObject {
-  readonly namespace: string;
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
+interface SelectableObjects {
+  /** The objects of a namespace and a name; `*`: of all. */
+  find(namespace: string, name: string): readonly KubeObject[];
 }
+
+const byName = defineIndex("name", ({ metadata }: KubeObject) => [metadata.name]);
 
 /** Undefined for a kind that is not watched. */
 export function objectsOf(
   kind: string,
   { helmOps, bundles, clusters }: Caches,
   flux: FluxInformers,
-): readonly SelectableObject[] | undefined {
+): SelectableObjects | undefined {
   const informers: Readonly<Record<string, Pick<Informer<KubeObject>, "store">>> = {
     ...{ HelmOp: helmOps, Bundle: bundles, Cluster: clusters },
     ...{ HelmRelease: flux.helmReleases, HelmChart: flux.helmCharts, Bucket: flux.buckets },
     ...{ HelmRepository: flux.helmRepositories, OCIRepository: flux.ociRepositories },
     GitRepository: flux.gitRepositories,
   };
-  return informers[kind]?.store.list().map(({ metadata }) => {
-    const { namespace = "", name, labels = {} } = metadata;
-    return { namespace, name, labels };
-  });
+  const store = informers[kind]?.store;
+  return store && { find: (namespace, name) => find(store, namespace, name) };
+}
+
+function find(store: Store<KubeObject>, namespace: string, name: string): readonly KubeObject[] {
+  if (namespace !== "*" && name !== "*") {
+    const object = store.get(keyOf({ namespace, name }));
+    return object === undefined ? [] : [object];
+  }
+  if (namespace !== "*") return store.byIndex(byNamespace, namespace);
+  return name === "*" ? store.list() : store.byIndex(byName, name);
 }

@@ -3,7 +3,7 @@ import type { AlertSpec, Provider } from "@flotilla/shared/flux";
 import { describe, test } from "vitest";
 import { alertProblems } from "./alert-check.ts";
 
-const web = { namespace: "prod", name: "web", labels: { team: "a" } };
+const web = { metadata: { namespace: "prod", name: "web", labels: { team: "a" } } };
 const chat: Provider = { metadata: { name: "chat" }, spec: { type: "generic" } };
 
 function problems(
@@ -11,7 +11,7 @@ function problems(
   more: { readonly provider?: Provider | undefined; readonly suspend?: boolean } = {
     provider: chat,
   },
-): readonly string[] {
+): Promise<readonly string[]> {
   return alertProblems({
     alert: {
       metadata: { namespace: "prod", name: "on-call" },
@@ -22,7 +22,19 @@ function problems(
     },
     provider: more.provider,
     crossNamespace: false,
-    objectsOf: (kind) => (kind === "HelmOp" ? [web] : kind === "Bundle" ? [] : undefined),
+    objectsOf(kind) {
+      const objects = kind === "HelmOp" ? [web] : kind === "Bundle" ? [] : undefined;
+      return (
+        objects && {
+          find: (namespace, name) =>
+            objects.filter(
+              ({ metadata }) =>
+                [metadata.namespace, "*"].includes(namespace) &&
+                [metadata.name, "*"].includes(name),
+            ),
+        }
+      );
+    },
   });
 }
 
@@ -65,13 +77,13 @@ describe("an Alert", () => {
       ],
     ],
   ] as const)
-    test(what, () => {
-      assert.deepEqual(problems([source]), expected);
+    test(what, async () => {
+      assert.deepEqual(await problems([source]), expected);
     });
 
-  test("says which of its sources select nothing", () => {
+  test("says which of its sources select nothing", async () => {
     assert.deepEqual(
-      problems([
+      await problems([
         { kind: "HelmOp", name: "*" },
         { kind: "HelmOp", name: "api" },
       ]),
@@ -79,8 +91,8 @@ describe("an Alert", () => {
     );
   });
 
-  test("without sources selects nothing", () => {
-    assert.deepEqual(problems([]), ["selects no object: it has no eventSources"]);
+  test("without sources selects nothing", async () => {
+    assert.deepEqual(await problems([]), ["selects no object: it has no eventSources"]);
   });
 
   const good = [{ kind: "HelmOp", name: "*" }] as const;
@@ -97,11 +109,11 @@ describe("an Alert", () => {
       /^providers of type zulip/,
     ],
   ] as const)
-    test(`${what} says so`, () => {
-      assert.match(problems(good, { provider })[0] ?? "", expected);
+    test(`${what} says so`, async () => {
+      assert.match((await problems(good, { provider }))[0] ?? "", expected);
     });
 
-  test("that is suspended says nothing", () => {
-    assert.deepEqual(problems([], { provider: undefined, suspend: true }), []);
+  test("that is suspended says nothing", async () => {
+    assert.deepEqual(await problems([], { provider: undefined, suspend: true }), []);
   });
 });

@@ -1,4 +1,5 @@
 /** Says on each Alert and Provider what is wrong with it, once for each change, while this replica leads. */
+import { AppError } from "@flotilla/shared/errors";
 import type { Alert, Provider } from "@flotilla/shared/flux";
 import type { Change, Informer } from "@flotilla/shared/kube/cache";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -26,27 +27,31 @@ export const checkDelayMs = 5_000;
 export async function checkAlerts(deps: CheckDeps, signal: AbortSignal): Promise<void> {
   const { alerts, providers, events, clock, log } = deps;
   const timers = new Map<ObjectKey, Timer>();
+  /** One check after the other: each has pauses. */
+  let checking: Promise<void> = Promise.resolve();
 
-  function later(kind: string, key: ObjectKey, check: () => void): void {
+  function later(kind: string, key: ObjectKey, check: () => Promise<void>): void {
     const id = `${kind} ${key}`;
     timers.get(id)?.cancel();
     const run = () => {
       timers.delete(id);
-      check();
+      checking = checking
+        .then(() => (signal.aborted ? undefined : check()))
+        .catch((thrown: unknown) => log.error({ id, err: AppError.from(thrown) }, "check failed"));
     };
     timers.set(id, clock.setTimeout(run, checkDelayMs));
   }
 
-  function checkAlert(key: ObjectKey): void {
+  async function checkAlert(key: ObjectKey): Promise<void> {
     const alert = alerts.store.get(key);
     if (!isWrittenAlert(alert)) return;
     const { namespace = "" } = alert.metadata;
     const provider = providers.store.get(keyOf({ namespace, name: alert.spec.providerRef.name }));
-    const problems = alertProblems({ ...deps, alert, provider });
-    if (problems.length > 0) say(alert, "InvalidConfig", problems.join("; "));
+    const problems = await alertProblems({ ...deps, alert, provider });
+    if (problems.length > 0 && !signal.aborted) say(alert, "InvalidConfig", problems.join("; "));
   }
 
-  function checkProvider(key: ObjectKey): void {
+  async function checkProvider(key: ObjectKey): Promise<void> {
     const provider = providers.store.get(key);
     const problem = isWrittenProvider(provider) ? providerProblem(provider) : undefined;
     if (provider !== undefined && problem !== undefined)
@@ -56,7 +61,7 @@ export async function checkAlerts(deps: CheckDeps, signal: AbortSignal): Promise
         alert.metadata.namespace === provider?.metadata.namespace &&
         alert.spec?.providerRef.name === provider?.metadata.name
       )
-        checkAlert(keyOf(alert));
+        await checkAlert(keyOf(alert));
   }
 
   function say(object: KubeObject, reason: string, note: string): void {

@@ -6,7 +6,11 @@ import type { FluxEvent, ObservedEvent } from "./event.ts";
 import { matchAlert } from "./match.ts";
 import type { WrittenAlert } from "./objects.ts";
 
-const enough = () => createPatternBudget(1_000);
+const within = (ms: number) => ({
+  sources: createPatternBudget(1_000),
+  expressions: createPatternBudget(ms),
+});
+const enough = () => within(1_000);
 const rules = { crossNamespace: false, patterns: createPatterns() };
 
 function alert(spec: Partial<AlertSpec>): WrittenAlert {
@@ -167,7 +171,7 @@ describe("the expressions of an Alert", () => {
       alert({ inclusionList: ["upgrade", "Helm"] }),
       observed(),
       rules,
-      createPatternBudget(0),
+      within(0),
     );
 
     assert.deepEqual(matched, {

@@ -2,7 +2,7 @@
 import { type EventSource, maxExpressions } from "@flotilla/shared/flux";
 import type { MatchWithin, PatternBudget, Patterns } from "@flotilla/shared/regex";
 import type { FluxEvent, ObservedEvent } from "./event.ts";
-import type { WrittenAlert } from "./objects.ts";
+import { hasTooManySources, type WrittenAlert } from "./objects.ts";
 
 export interface MatchRules {
   /** Whether Alerts may name objects of other namespaces. */
@@ -21,25 +21,37 @@ export type Matched =
   /** The event as it is sent. */
   | { readonly kind: "yes"; readonly event: FluxEvent; readonly remarks: readonly Remark[] };
 
-/**
- * `remarks`: regular expressions that cannot be used, and metadata that is set twice. `budget`: for the expressions of all Alerts
- * of a namespace.
- */
+/** What all Alerts of a namespace may take. */
+export interface MatchBudgets {
+  readonly sources: PatternBudget;
+  readonly expressions: PatternBudget;
+}
+
+/** Of the budget, for comparing a source, and one of its labels. */
+const unitsPerComparison = 2;
+
+/** `remarks`: what cannot be used, and metadata that is set twice. */
 export function matchAlert(
   alert: WrittenAlert,
   observed: ObservedEvent,
   rules: MatchRules,
-  budget: PatternBudget,
+  budgets: MatchBudgets,
 ): Matched {
   const { spec, metadata } = alert;
   const { event } = observed;
   if (spec.suspend === true || metadata.deletionTimestamp !== undefined) return no();
   if (spec.eventSeverity === "error" && event.severity !== "error") return no();
-  const isSelected = spec.eventSources.some((source) =>
-    selects(source, metadata.namespace ?? "", observed, rules),
-  );
+  if (hasTooManySources(alert)) return no();
+  let isSelected = false;
+  for (const source of spec.eventSources) {
+    const labels = source.matchLabels === undefined ? 0 : Object.keys(source.matchLabels).length;
+    if (!budgets.sources.take((1 + labels) * unitsPerComparison)) return no([sourcesIgnored]);
+    isSelected = selects(source, metadata.namespace ?? "", observed, rules);
+    if (isSelected) break;
+  }
   if (!isSelected) return no();
-  const find = (expression: string) => rules.patterns.findWithin(expression, event.message, budget);
+  const find = (expression: string) =>
+    rules.patterns.findWithin(expression, event.message, budgets.expressions);
   const included = anyMatches(spec.inclusionList ?? [], find);
   const excluded = anyMatches(spec.exclusionList ?? [], find);
   const remarks = [...included.remarks, ...excluded.remarks];
@@ -54,6 +66,11 @@ export function matchAlert(
     remarks: [...remarks, ...merged.remarks],
   };
 }
+
+const sourcesIgnored: Remark = {
+  reason: "InvalidConfig",
+  note: "eventSources are ignored: those of all Alerts of this namespace take too long; write fewer, with fewer labels",
+};
 
 /** Whether a source of an Alert in `namespace` selects an object. */
 export function selects(

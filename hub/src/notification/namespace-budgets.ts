@@ -1,18 +1,14 @@
 /**
- * What the expressions of the Alerts of each namespace may take: for one event, and over time, because whoever writes Alerts may
+ * What the sources, or the expressions, of the Alerts of each namespace may take: for one event, and over time, because whoever writes Alerts may
  * also cause events.
  */
-import { createLruCache } from "@flotilla/shared/cache";
+import { createTimeBudgets } from "@flotilla/shared/concurrency";
 import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex";
 import type { Clock } from "@flotilla/shared/time";
 
 /** For one event, in ms of processor time. */
 const eventMs = 100;
-/** Without a pause, and what comes back in each second. */
-const burstMs = 1_000;
-const msPerSecond = 100;
-
-const maxNamespaces = 1_000;
+const overTime = { burstMs: 1_000, msPerSecond: 100, maxKeys: 1_000 };
 
 export interface NamespaceBudgets {
   begin(): EventBudgets;
@@ -22,21 +18,12 @@ export interface NamespaceBudgets {
 export interface EventBudgets {
   /** The same for all calls with a namespace. */
   of(namespace: string): PatternBudget;
-  /** In all namespaces so far. */
-  readonly spentMs: number;
   /** To be called once: what was spent counts from then on. */
   end(): void;
 }
 
 export function createNamespaceBudgets(clock: Pick<Clock, "monotonic">): NamespaceBudgets {
-  const left = createLruCache<{ readonly ms: number; readonly at: number }>(maxNamespaces);
-
-  function available(namespace: string): number {
-    const known = left.get(namespace);
-    if (known === undefined) return burstMs;
-    const refilled = ((clock.monotonic() - known.at) / 1_000) * msPerSecond;
-    return Math.min(burstMs, known.ms + refilled);
-  }
+  const left = createTimeBudgets(clock, overTime);
 
   return {
     begin() {
@@ -45,21 +32,14 @@ export function createNamespaceBudgets(clock: Pick<Clock, "monotonic">): Namespa
         of(namespace) {
           const found = begun.get(namespace);
           if (found !== undefined) return found.budget;
-          const givenMs = Math.min(eventMs, available(namespace));
+          const givenMs = Math.min(eventMs, left.leftMs(namespace));
           const budget = createPatternBudget(givenMs);
           begun.set(namespace, { budget, givenMs });
           return budget;
         },
-        get spentMs() {
-          let sum = 0;
-          for (const { budget, givenMs } of begun.values()) sum += givenMs - budget.leftMs;
-          return sum;
-        },
         end() {
-          for (const [namespace, { budget, givenMs }] of begun) {
-            const ms = available(namespace) - (givenMs - budget.leftMs);
-            left.set(namespace, { ms, at: clock.monotonic() });
-          }
+          for (const [namespace, { budget, givenMs }] of begun)
+            left.spend(namespace, givenMs - budget.leftMs);
         },
       };
     },

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { Alert } from "@flotilla/shared/flux";
+import { createStore } from "@flotilla/shared/kube/cache";
 import { createPatterns } from "@flotilla/shared/regex";
 import { createFakeClock, growthOf } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
@@ -28,11 +29,13 @@ function start(
   { crossNamespace = false } = {},
 ) {
   const clock = createFakeClock();
+  const store = createStore<Alert>();
+  for (const each of alerts) store.set(each);
   const added: (readonly [string, OutboxEntry])[] = [];
   const remarks: string[] = [];
   const stored = Promise.withResolvers<void>();
   const notifier = createNotifier({
-    alerts: { list: () => alerts },
+    alerts: store,
     outbox: {
       add(provider, entry) {
         added.push([provider, entry]);

@@ -1,16 +1,17 @@
 /** From the events of controllers to the outboxes of the Providers whose Alerts select them. On every replica. */
 import { randomUUID } from "node:crypto";
+import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
 import type { Alert } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { EventNote, EventRecorder } from "@flotilla/shared/kube/events";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import { type Clock, delay } from "@flotilla/shared/time";
+import { alertsFor } from "./alert-index.ts";
 import { eventKey, type ObservedEvent, type Reporter, toObservedEvent } from "./event.ts";
 import { isNotified } from "./kinds.ts";
 import { type MatchRules, matchAlert, type Remark } from "./match.ts";
 import type { NotificationMetrics } from "./metrics.ts";
 import { createNamespaceBudgets } from "./namespace-budgets.ts";
-import { isWrittenAlert } from "./objects.ts";
 import type { Outbox } from "./outbox.ts";
 import type { RecentEvents } from "./recent-events.ts";
 
@@ -25,7 +26,7 @@ export interface Notifier {
 }
 
 export interface NotifierDeps {
-  readonly alerts: Pick<Store<Alert>, "list">;
+  readonly alerts: Pick<Store<Alert>, "byIndex">;
   readonly outbox: Pick<Outbox, "add">;
   readonly rules: MatchRules;
   readonly recent: RecentEvents;
@@ -37,14 +38,13 @@ export interface NotifierDeps {
 }
 
 const longestWaitMs = 5_000;
-/** Of expressions, until others have their turn. */
-const sliceMs = 10;
-/** Events whose Alerts are not found yet: more only while expressions take as long as they may. */
+/** Events whose Alerts are not found yet: more only while sources and expressions take as long as they may. */
 const maxWaiting = 1_000;
 
 export function createNotifier(deps: NotifierDeps): Notifier {
   const { alerts, outbox, rules, recent, metrics, clock } = deps;
-  const budgets = createNamespaceBudgets(clock);
+  const sources = createNamespaceBudgets(clock);
+  const expressions = createNamespaceBudgets(clock);
   const storing = new Set<Promise<void>>();
   /** One event after the other, so that they are stored in their order. */
   const waiting: ObservedEvent[] = [];
@@ -62,26 +62,25 @@ export function createNotifier(deps: NotifierDeps): Notifier {
   }
 
   async function dispatchWaiting(): Promise<void> {
+    const slices = createTimeSlices();
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      await dispatch(next);
+      await dispatch(next, slices);
   }
 
-  /** Others have their turn on the event loop when expressions take long. */
-  async function dispatch(observed: ObservedEvent): Promise<void> {
-    let pausedAtMs = 0;
-    const ofEvent = budgets.begin();
+  /** Others have their turn on the event loop between Alerts, and between events. */
+  async function dispatch(observed: ObservedEvent, slices: TimeSlices): Promise<void> {
+    const ofEvent = { sources: sources.begin(), expressions: expressions.begin() };
     let isSelected = false;
-    for (const alert of alerts.list().filter(isWrittenAlert)) {
-      if (ofEvent.spentMs - pausedAtMs >= sliceMs) {
-        pausedAtMs = ofEvent.spentMs;
-        await new Promise<void>((resolve) => setImmediate(resolve));
-      }
-      const budget = ofEvent.of(alert.metadata.namespace ?? "");
-      const matched = matchAlert(alert, observed, rules, budget);
+    for (const alert of alertsFor(alerts, observed.event)) {
+      if (slices.isOver) await slices.pause();
+      const { namespace = "" } = alert.metadata;
+      const matched = matchAlert(alert, observed, rules, {
+        sources: ofEvent.sources.of(namespace),
+        expressions: ofEvent.expressions.of(namespace),
+      });
       for (const remark of matched.remarks) recordRemark(alert, remark);
       if (matched.kind === "no") continue;
       isSelected = true;
-      const { namespace = "" } = alert.metadata;
       const provider = keyOf({ namespace, name: alert.spec.providerRef.name });
       const entry = { id: randomUUID(), alert: keyOf(alert), event: matched.event };
       const stored: Promise<void> = outbox
@@ -89,7 +88,8 @@ export function createNotifier(deps: NotifierDeps): Notifier {
         .finally(() => storing.delete(stored));
       storing.add(stored);
     }
-    ofEvent.end();
+    ofEvent.sources.end();
+    ofEvent.expressions.end();
     metrics.events.inc({ result: isSelected ? "selected" : "unselected" });
   }
 

@@ -1,5 +1,11 @@
 /** Alerts and Providers whose spec is written: Flux's schema does not require one, and without it they do nothing. */
-import type { Alert, AlertSpec, Provider, ProviderSpec } from "@flotilla/shared/flux";
+import {
+  type Alert,
+  type AlertSpec,
+  maxEventSources,
+  type Provider,
+  type ProviderSpec,
+} from "@flotilla/shared/flux";
 
 export type WrittenAlert = Alert & { readonly spec: AlertSpec };
 export type WrittenProvider = Provider & { readonly spec: ProviderSpec };
@@ -10,4 +16,9 @@ export function isWrittenAlert(alert: Alert | undefined): alert is WrittenAlert 
 
 export function isWrittenProvider(provider: Provider | undefined): provider is WrittenProvider {
   return provider?.spec !== undefined;
+}
+
+/** Such an Alert sends nothing. Flux's definitions, which may be those of this cluster, have no limit. */
+export function hasTooManySources({ spec }: WrittenAlert): boolean {
+  return spec.eventSources.length > maxEventSources;
 }

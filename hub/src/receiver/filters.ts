@@ -20,10 +20,11 @@ export type FilterResult =
   | { readonly kind: "filtered out" }
   | { readonly kind: "failed"; readonly why: string };
 
-/** For all filters and objects of one call: about 50 ms. */
+/** For all filters and objects of one call: about 50 ms. The namespace has a limit over time (call-budgets.ts). */
 export const stepsOfCall = 1_000_000;
 
-const tooLong = "the filters of one call take too long; select fewer objects";
+export const tooLong =
+  "the filters of this call, or of all Receivers of the namespace, take too long; select fewer objects, or write simpler filters";
 
 const variables = ["req", "res"];
 const keptExpressions = 256;

@@ -18,14 +18,15 @@ import {
   mayBeAuthentic,
   type WebhookRequest,
 } from "./authenticate.ts";
-import { type Filters, stepsOfCall } from "./filters.ts";
+import { type Call, createCallBudgets } from "./call-budgets.ts";
+import type { Filters } from "./filters.ts";
 import type { VerifyGoogle } from "./google-token.ts";
 import type { ReadResources } from "./read-resources.ts";
-import { hasSpec, type Receiver } from "./receiver.ts";
+import { hasSpec, hasTooMany, type Receiver } from "./receiver.ts";
 import { isReceiverType, type ReceiverType } from "./receiver-type.ts";
-import { type Payload, payloadOf } from "./request-payload.ts";
+import { payloadOf } from "./request-payload.ts";
 import type { RequestReconciles } from "./request-reconciles.ts";
-import { selectTargets } from "./targets.ts";
+import { createSelection } from "./targets.ts";
 import type { ReceiverSecret, ReceiverSecrets } from "./tokens.ts";
 import { isPathOf, pathDigest } from "./webhook-path.ts";
 
@@ -87,6 +88,7 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
     log,
   } = deps;
   const limit = createKeyedRateLimiter({ clock, perSecond: callsPerSecond, burst: callsAtOnce });
+  const budgets = createCallBudgets(clock);
   const pool = createFairPool(clock, unread);
 
   function rejected(receiver: Receiver, why: string): number {
@@ -130,22 +132,37 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
       const verdict = authenticate(expected, request);
       if (verdict.kind === "rejected") return rejected(receiver, verdict.why);
     }
-    const isFiltered =
-      (spec.resourceFilter ?? "") !== "" || spec.resources.some(({ filter = "" }) => filter !== "");
-    const payload: Payload =
-      isFiltered || type === "gcr" ? payloadOf(type, request) : { kind: "payload", value: {} };
-    if (payload.kind === "invalid")
-      return type === "gcr"
-        ? rejected(receiver, payload.why)
-        : failed(receiver, new Error(payload.why));
+    // Only callers with the proof count, so that nobody else can use up what the right one may do.
     if (!limit.take(keyOf(receiver))) return 429;
+    const call = budgets.begin(receiver.metadata.namespace ?? "", request.body.byteLength);
+    if (call === undefined) return 429;
+    try {
+      return await trigger(receiver, { type, path, call }, request);
+    } finally {
+      call.end();
+    }
+  }
+
+  async function trigger(
+    receiver: Receiver,
+    {
+      type,
+      path,
+      call,
+    }: { readonly type: ReceiverType; readonly path: string; readonly call: Call },
+    request: WebhookRequest,
+  ): Promise<number> {
+    const { resources, resourceFilter = "" } = receiver.spec;
+    const isFiltered = resourceFilter !== "" || resources.some(({ filter = "" }) => filter !== "");
+    const payload = payloadOf(type, request, { isFiltered, onParse: call.countParsing });
+    if (payload.kind === "rejected") return rejected(receiver, payload.why);
+    if (payload.kind === "invalid") return failed(receiver, new Error(payload.why));
     const current = await secrets.current(receiver);
     if (current === undefined || !isPathOf(path, current.token, receiver.metadata)) return 404;
-    const { targets, errors } = selectTargets(receiver, await readResources(receiver), {
-      req: payload.value,
-      filters,
-      allowance: { steps: stepsOfCall },
-    });
+    const { allowance } = call;
+    const selection = createSelection(receiver, { req: payload.value, filters, allowance });
+    await readResources(receiver, selection);
+    const { targets, errors } = selection.result();
     await requestReconciles(targets);
     const fields = { receiver: keyOf(receiver), type, targets: targets.length };
     if (errors.length === 0) log.info(fields, "handled a call of a Receiver");
@@ -161,6 +178,7 @@ export function createReceiverServer(deps: ReceiverServerDeps): ReceiverServer {
       const { type } = receiver.spec;
       if (receiver.spec.suspend === true || !isReady(receiver) || !isReceiverType(type))
         return answered(503);
+      if (hasTooMany(receiver)) return answered(503);
       try {
         const secret = await secrets.known(receiver);
         if (secret === undefined || !isPathOf(path, secret.token, receiver.metadata))

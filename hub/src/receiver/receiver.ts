@@ -1,5 +1,9 @@
 /** Receivers, as the hub reads them. */
-import type { Receiver as FluxReceiver, ReceiverSpec } from "@flotilla/shared/flux";
+import {
+  type Receiver as FluxReceiver,
+  maxResources,
+  type ReceiverSpec,
+} from "@flotilla/shared/flux";
 
 /** One with a spec: Flux's schema does not require one, and a Receiver without it has nothing to do. */
 export interface Receiver extends FluxReceiver {
@@ -8,4 +12,9 @@ export interface Receiver extends FluxReceiver {
 
 export function hasSpec(receiver: FluxReceiver): receiver is Receiver {
   return receiver.spec !== undefined;
+}
+
+/** Whether it names more than any call may trigger: Flux's definitions, which may be those of this cluster, have no limit. */
+export function hasTooMany({ spec }: Receiver): boolean {
+  return spec.resources.length > maxResources;
 }

@@ -9,30 +9,45 @@ const pubSubSchema = z.object({ message: z.object({ data: z.string() }) });
 
 export type Payload =
   | { readonly kind: "payload"; readonly value: unknown }
-  /** `why`: for the log. */
+  /** The sender is to be rejected. `why`: for the log. */
+  | { readonly kind: "rejected"; readonly why: string }
+  /** Of a sender whose bodies may be anything, while the filters need JSON. */
   | { readonly kind: "invalid"; readonly why: string };
 
+/** Types whose bodies are JSON, whatever their content type. */
+const jsonTypes: ReadonlySet<ReceiverType> = new Set(["dockerhub", "quay", "acr", "nexus"]);
+
 /**
- * The JSON of the body, and `{}` of a body with another content type. That of gcr is the event in the message of Pub/Sub,
- * whatever the content type.
+ * The JSON of the body, and `{}` of a body with another content type, or for a Receiver without filters. That of gcr is the event
+ * in the message of Pub/Sub, whatever the content type. `onParse`: is called before the body is parsed, which happens once.
  */
-export function payloadOf(type: ReceiverType, { header, body }: WebhookRequest): Payload {
+export function payloadOf(
+  type: ReceiverType,
+  { header, body }: WebhookRequest,
+  { isFiltered, onParse }: { readonly isFiltered: boolean; readonly onParse: () => void },
+): Payload {
+  const isJson = isFiltered && mediaType(header("content-type")) === "application/json";
+  const mustBeObject = jsonTypes.has(type);
+  const empty = { kind: "payload", value: {} } as const;
+  if (type !== "gcr" && !isJson && !mustBeObject) return empty;
+  onParse();
   if (type === "gcr") return eventOfGoogle(body);
-  if (mediaType(header("content-type")) !== "application/json")
-    return { kind: "payload", value: {} };
   const value = parse(Buffer.from(body).toString());
-  return value === undefined
-    ? { kind: "invalid", why: "the body is no JSON" }
-    : { kind: "payload", value };
+  if (value === undefined)
+    return { kind: mustBeObject ? "rejected" : "invalid", why: "the body is no JSON" };
+  if (mustBeObject && typeof value !== "object")
+    return { kind: "rejected", why: "the body is no JSON object" };
+  return isJson ? { kind: "payload", value } : empty;
 }
 
 function eventOfGoogle(body: Uint8Array): Payload {
   const message = pubSubSchema.safeParse(parse(Buffer.from(body).toString()));
-  if (!message.success) return { kind: "invalid", why: "the body is no message of Google Pub/Sub" };
+  if (!message.success)
+    return { kind: "rejected", why: "the body is no message of Google Pub/Sub" };
   const value = parse(Buffer.from(message.data.message.data, "base64").toString());
   return typeof value === "object" && value !== null
     ? { kind: "payload", value }
-    : { kind: "invalid", why: "the data of the Pub/Sub message is no JSON object" };
+    : { kind: "rejected", why: "the data of the Pub/Sub message is no JSON object" };
 }
 
 function parse(text: string): unknown {

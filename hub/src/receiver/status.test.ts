@@ -67,6 +67,12 @@ describe("the status of a Receiver", () => {
       "ValidationFailed",
       /generic-oidc is not supported/,
     ],
+    [
+      "more resources than the limit",
+      { resources: Array.from({ length: 501 }, () => ({ kind: "HelmOp" as const, name: "web" })) },
+      "ValidationFailed",
+      /spec\.resources has 501 entries; the limit is 500: select objects by their labels/,
+    ],
     ["type cdevents", { type: "cdevents" }, "ValidationFailed", /cdevents is not supported/],
     [
       "a filter that is no CEL",

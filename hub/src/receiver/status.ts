@@ -3,10 +3,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Condition } from "@flotilla/shared/api";
 import { reconcileRequestAnnotation } from "@flotilla/shared/api/names";
-import type { FluxCondition, ReceiverStatus } from "@flotilla/shared/flux";
+import { type FluxCondition, maxResources, type ReceiverStatus } from "@flotilla/shared/flux";
 import { fluxConditions } from "../fluxsource/index.ts";
 import type { Filters } from "./filters.ts";
-import type { Receiver } from "./receiver.ts";
+import { hasTooMany, type Receiver } from "./receiver.ts";
 import { isReceiverType, receiverTypes } from "./receiver-type.ts";
 import { invalidResource, type ReferenceRules } from "./targets.ts";
 import { webhookPath } from "./webhook-path.ts";
@@ -22,10 +22,10 @@ export type Verdict =
       readonly why: string;
     };
 
-/** What a Receiver is worth. `token`: absent without a Secret that has one. */
 /** Of all filters of a Receiver, which take some 15 ms. */
 const validatedCharacters = 16 * 1024;
 
+/** What a Receiver is worth. `token`: absent without a Secret that has one. */
 export function judge(
   receiver: Receiver,
   token: string | undefined,
@@ -34,6 +34,10 @@ export function judge(
   const { spec, metadata } = receiver;
   if (!isReceiverType(spec.type))
     return invalid(`type ${spec.type} is not supported; write one of ${receiverTypes.join(", ")}`);
+  if (hasTooMany(receiver))
+    return invalid(
+      `spec.resources has ${spec.resources.length} entries; the limit is ${maxResources}: select objects by their labels, or write several Receivers`,
+    );
   const expressions = [
     ["spec.resourceFilter", spec.resourceFilter],
     ...spec.resources.map(({ filter }, index) => [`spec.resources[${index}].filter`, filter]),

@@ -4,7 +4,7 @@ import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
 import { createFilters } from "./filters.ts";
 import type { Receiver } from "./receiver.ts";
-import { invalidResource, mostTargets, type ReadResource, selectTargets } from "./targets.ts";
+import { createSelection, invalidResource, mostTargets } from "./targets.ts";
 
 const own = { metadata: { namespace: "apps", name: "hook" } };
 
@@ -68,11 +68,11 @@ describe("the targets of a call", () => {
     metadata: { namespace: "apps", name: "web", annotations: { image: "r.example.com/web" } },
   };
   const db: KubeObject = { metadata: { namespace: "apps", name: "db" } };
-  const read = (...objects: readonly KubeObject[]): ReadResource => ({ kind: "read", objects });
+  const read = (...objects: readonly KubeObject[]): readonly KubeObject[] => objects;
 
-  function select(
+  async function select(
     resources: readonly Pick<ReceiverResource, "filter">[],
-    found: readonly ReadResource[],
+    found: readonly (readonly KubeObject[] | string)[],
     resourceFilter?: string,
     steps = 100_000,
   ) {
@@ -85,59 +85,70 @@ describe("the targets of a call", () => {
         ...(resourceFilter !== undefined && { resourceFilter }),
       },
     } as unknown as Receiver;
-    const { targets, errors } = selectTargets(receiver, found, {
+    const selection = createSelection(receiver, {
       req: { image: "r.example.com/web" },
       filters: createFilters(),
       allowance: { steps },
     });
+    for (const [index, objects] of found.entries())
+      if (typeof objects === "string") selection.fail([index], objects);
+      else await selection.add([index], objects);
+    const { targets, errors } = selection.result();
     return { keys: targets.map(({ key }) => key), errors };
   }
 
-  test("are each object once", () => {
-    assert.deepEqual(select([{}, {}], [read(web, db), read(db)]), {
+  test("are each object once", async () => {
+    assert.deepEqual(await select([{}, {}], [read(web, db), read(db)]), {
       keys: ["apps/web", "apps/db"],
       errors: [],
     });
   });
 
-  test("pass both filters, of the payload and the metadata", () => {
+  test("pass both filters, of the payload and the metadata", async () => {
     const filter = "res.metadata.name != 'db' && res.kind == 'HelmOp'";
     const resourceFilter = "res.metadata.?annotations.image.orValue('') == req.image";
 
-    assert.deepEqual(select([{ filter }], [read(web, db)], resourceFilter).keys, ["apps/web"]);
-    assert.deepEqual(select([{}], [read(db)], resourceFilter).keys, []);
+    assert.deepEqual((await select([{ filter }], [read(web, db)], resourceFilter)).keys, [
+      "apps/web",
+    ]);
+    assert.deepEqual((await select([{}], [read(db)], resourceFilter)).keys, []);
   });
 
   test.each([
     ["is no boolean", "res.metadata.name"],
     ["reads a field that is not there", "req.missing == 'x'"],
     ["reads a variable that is not there", "claims.sub == 'x'"],
-  ])("are those of the other resources when a filter %s", (_, filter) => {
-    const { keys, errors } = select([{ filter }, {}], [read(web), read(db)]);
+  ])("are those of the other resources when a filter %s", async (_, filter) => {
+    const { keys, errors } = await select([{ filter }, {}], [read(web), read(db)]);
 
     assert.deepEqual(keys, ["apps/db"]);
     assert.match(errors.join(), /^spec\.resources\[0\]: the filter /);
   });
 
-  test("are those of the other resources when one cannot be read", () => {
-    const { keys, errors } = select([{}, {}], [{ kind: "failed", why: "gone" }, read(db)]);
+  test("are those of the other resources when one cannot be read", async () => {
+    const { keys, errors } = await select([{}, {}], ["gone", read(db)]);
 
     assert.deepEqual(keys, ["apps/db"]);
     assert.deepEqual(errors, ["spec.resources[0]: gone"]);
   });
 
-  test("end when the filters have used their steps", () => {
-    const { errors } = select([{ filter: "req.image.size() > 1" }], [read(web, db)], undefined, 1);
+  test("end when the filters have used their steps", async () => {
+    const { errors } = await select(
+      [{ filter: "req.image.size() > 1" }],
+      [read(web, db)],
+      undefined,
+      1,
+    );
 
     assert.match(errors.join(), /take too long/);
   });
 
-  test("are no more than the limit", () => {
+  test("are no more than the limit", async () => {
     const many = Array.from({ length: mostTargets + 1 }, (_, index) => ({
       metadata: { namespace: "apps", name: `app-${index}` },
     }));
 
-    const { keys, errors } = select([{}], [read(...many)]);
+    const { keys, errors } = await select([{}], [read(...many)]);
 
     assert.equal(keys.length, mostTargets);
     assert.match(errors.join(), /more than 5000 objects/);

@@ -1,8 +1,9 @@
 /**
- * What a call of a Receiver triggers: the objects of `spec.resources`. Pure. A resource that cannot be triggered is an error of
- * its own, and the others are triggered.
+ * What a call of a Receiver triggers: the objects of `spec.resources`, judged as they are read. A resource that cannot be
+ * triggered is an error of its own, and the others are triggered.
  */
 import type { Allowance } from "@flotilla/shared/cel";
+import { createTimeSlices } from "@flotilla/shared/concurrency";
 import type { ReceiverResource } from "@flotilla/shared/flux";
 import {
   type KubeObject,
@@ -10,7 +11,7 @@ import {
   type ObjectKey,
   type Resource,
 } from "@flotilla/shared/kube/objects";
-import type { Filters } from "./filters.ts";
+import { type Filters, tooLong } from "./filters.ts";
 import type { Receiver } from "./receiver.ts";
 import { apiVersionOf, targetKinds } from "./target-kinds.ts";
 
@@ -20,16 +21,11 @@ export interface Target {
 }
 
 export interface Selection {
-  /** Each once, in the order of the resources. */
+  /** Each once. */
   readonly targets: readonly Target[];
   /** Sentences for the log; with any, the call is answered with 500. */
   readonly errors: readonly string[];
 }
-
-/** What the API server has of one resource of a Receiver: metadata is enough. */
-export type ReadResource =
-  | { readonly kind: "read"; readonly objects: readonly KubeObject[] }
-  | { readonly kind: "failed"; readonly why: string };
 
 export interface ReferenceRules {
   /** Whether resources may be of another namespace than the Receiver. */
@@ -59,41 +55,85 @@ export function invalidResource(
   return undefined;
 }
 
-/** The objects that a call triggers. `read`: of each resource, in their order. `req`: the payload for filters. */
-export function selectTargets(
-  { spec }: Receiver,
-  read: readonly ReadResource[],
-  call: { readonly req: unknown; readonly filters: Filters; readonly allowance: Allowance },
-): Selection {
-  const targets = new Map<string, Target>();
+/** The objects that a call triggers, of those that are read for it. */
+export interface TargetSelection {
+  /** Judges objects for entries of `spec.resources`, by their indexes. Lets others have their turn between objects. */
+  add(entries: readonly number[], objects: readonly KubeObject[]): Promise<void>;
+  /** The objects of these entries cannot be read; what was selected already is triggered. */
+  fail(entries: readonly number[], why: string): void;
+  /** Whether more objects can change the result. */
+  takesMore(entries: readonly number[]): boolean;
+  result(): Selection;
+}
 
-  /** Returns why not all objects of the resource are selected. */
-  function select({ kind, filter }: ReceiverResource, found: ReadResource): string | undefined {
+export interface SelectionCall {
+  /** The payload for filters. */
+  readonly req: unknown;
+  readonly filters: Filters;
+  readonly allowance: Allowance;
+}
+
+/** For each object and entry, in steps of filters; the filters themselves come on top. */
+const stepsPerObject = { seen: 1, selected: 5 };
+
+export function createSelection({ spec }: Receiver, call: SelectionCall): TargetSelection {
+  const targets = new Map<string, Target>();
+  const errors = new Map<number, string>();
+  const slices = createTimeSlices();
+
+  /** Returns why no more objects are selected for the entry. */
+  function select(wanted: ReceiverResource, object: KubeObject): string | undefined {
+    const { kind, filter } = wanted;
     const resource = targetKinds.get(kind)?.resource;
-    if (found.kind === "failed") return found.why;
     if (resource === undefined) return `kind ${kind} is unknown`;
-    for (const object of found.objects) {
-      const res = { apiVersion: apiVersionOf(resource), kind, metadata: object.metadata };
-      const result = call.filters.select(
-        [filter, spec.resourceFilter],
-        { req: call.req, res },
-        call.allowance,
-      );
-      if (result.kind === "failed") return result.why;
-      if (result.kind === "filtered out") continue;
-      const key = keyOf(object);
-      const id = `${kind} ${key}`;
-      if (targets.size >= mostTargets && !targets.has(id))
-        return `more than ${mostTargets} objects are selected; select fewer by their labels`;
-      targets.set(id, { resource, key });
-    }
+    if (call.allowance.steps <= 0) return tooLong;
+    call.allowance.steps -= stepsPerObject.seen;
+    if (!hasLabels(object, wanted)) return undefined;
+    call.allowance.steps -= stepsPerObject.selected;
+    const res = { apiVersion: apiVersionOf(resource), kind, metadata: object.metadata };
+    const { req } = call;
+    const result = call.filters.select([filter, spec.resourceFilter], { req, res }, call.allowance);
+    if (result.kind === "failed") return result.why;
+    if (result.kind === "filtered out") return undefined;
+    const key = keyOf(object);
+    const id = `${kind} ${key}`;
+    if (targets.size >= mostTargets && !targets.has(id))
+      return `more than ${mostTargets} objects are selected; select fewer by their labels`;
+    targets.set(id, { resource, key });
     return undefined;
   }
 
-  const errors = spec.resources.flatMap((wanted, index) => {
-    const found = read[index];
-    const why = found && select(wanted, found);
-    return why === undefined ? [] : [`spec.resources[${index}]: ${why}`];
-  });
-  return { targets: [...targets.values()], errors };
+  const fail = (entries: readonly number[], why: string): void => {
+    for (const index of entries) if (!errors.has(index)) errors.set(index, why);
+  };
+
+  return {
+    async add(entries, objects) {
+      for (const object of objects)
+        for (const index of entries) {
+          if (slices.isOver) await slices.pause();
+          const wanted = spec.resources[index];
+          if (wanted === undefined || errors.has(index)) continue;
+          const why = select(wanted, object);
+          if (why !== undefined) errors.set(index, why);
+        }
+    },
+    fail,
+    takesMore: (entries) => entries.some((index) => !errors.has(index)),
+    result: () => ({
+      targets: [...targets.values()],
+      errors: [...errors]
+        .sort(([one], [other]) => one - other)
+        .map(([index, why]) => `spec.resources[${index}]: ${why}`),
+    }),
+  };
+}
+
+/** An object that is named is selected whatever its labels are. */
+function hasLabels(
+  { metadata }: KubeObject,
+  { name, matchLabels = {} }: ReceiverResource,
+): boolean {
+  const { labels = {} } = metadata;
+  return name !== "*" || Object.entries(matchLabels).every(([key, value]) => labels[key] === value);
 }

@@ -89,4 +89,26 @@ describe("a fair semaphore", () => {
 
     assert.deepEqual(started, ["a1", "c1"]);
   });
+
+  test("takes at once what is free, for a caller within its share", async () => {
+    const semaphore = createFairSemaphore({ capacity: 10, share: 6 });
+    const first = semaphore.tryTake({ caller: "a", weight: 4 });
+    const second = semaphore.tryTake({ caller: "b", weight: 5 });
+
+    assert.equal(semaphore.tryTake({ caller: "a", weight: 3 }), undefined);
+    assert.equal(semaphore.tryTake({ caller: "c", weight: 2 }), undefined);
+    first?.();
+    assert.notEqual(semaphore.tryTake({ caller: "c", weight: 2 }), undefined);
+
+    let isStarted = false;
+    const waiting = semaphore.run({ caller: "d", weight: 6 }, () => {
+      isStarted = true;
+      return Promise.resolve();
+    });
+    await settled();
+    assert.equal(isStarted, false);
+    assert.equal(semaphore.tryTake({ caller: "e" }), undefined, "others wait");
+    second?.();
+    await waiting;
+  });
 });

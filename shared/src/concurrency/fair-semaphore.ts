@@ -8,6 +8,11 @@ export interface FairSemaphore {
    * while it waits.
    */
   run<T>(request: FairRequest, work: () => Promise<T>): Promise<T>;
+  /**
+   * Takes `weight` of the capacity at once, for as long as the function that it returns was not called, which is to be called
+   * once; undefined: the caller, or all, have as much as they may have, or others wait.
+   */
+  tryTake(request: Omit<FairRequest, "signal">): (() => void) | undefined;
 }
 
 export interface FairRequest {
@@ -94,6 +99,16 @@ export function createFairSemaphore({ capacity, share }: FairLimits): FairSemaph
   }
 
   return {
+    tryTake({ caller, weight = 1 }) {
+      const part = Math.min(weight, share, capacity);
+      const isFree = total + part <= capacity && (used.get(caller) ?? 0) + part <= share;
+      if (!isFree || waiting.size > 0) return undefined;
+      take(caller, part);
+      return () => {
+        take(caller, -part);
+        serve();
+      };
+    },
     async run({ caller, weight = 1, signal }, work) {
       const part = Math.min(weight, share, capacity);
       await acquire(caller, part, signal);

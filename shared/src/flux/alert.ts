@@ -8,12 +8,18 @@ import { string, stringMap, strings, suspend } from "./field.ts";
 /** Of a list; Flux's definitions have no limit. */
 export const maxExpressions = 32;
 
+/** Flux's definitions have no limit. */
+export const maxEventSources = 500;
+
 const alertSpecSchema = fields({
   providerRef: described(
     fields({ name: described(z.string(), "Its name.") }),
     "The Provider of the namespace to send to.",
   ),
-  eventSources: described(z.array(eventSourceSchema), "The objects whose events are sent."),
+  eventSources: described(
+    z.array(eventSourceSchema).max(maxEventSources),
+    "The objects whose events are sent.",
+  ),
   eventSeverity: described(
     z.enum(["info", "error"]).default("info"),
     "`error`: only failures; `info`: all events.",

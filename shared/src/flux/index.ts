@@ -1,4 +1,10 @@
-export { type Alert, type AlertSpec, alertSchemas, maxExpressions } from "./alert.ts";
+export {
+  type Alert,
+  type AlertSpec,
+  alertSchemas,
+  maxEventSources,
+  maxExpressions,
+} from "./alert.ts";
 export { type Bucket, type BucketSpec, bucketSchemas } from "./bucket.ts";
 export { type FluxCondition, maxConditionMessageLength } from "./condition.ts";
 export type { EventSource, ReceiverResource } from "./event-source.ts";
@@ -38,6 +44,7 @@ export {
   providerSchemas,
 } from "./provider.ts";
 export {
+  maxResources,
   type Receiver,
   type ReceiverSpec,
   type ReceiverStatus,

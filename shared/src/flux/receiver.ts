@@ -13,6 +13,9 @@ import {
   suspend,
 } from "./field.ts";
 
+/** Of `spec.resources`; Flux's definitions have no limit. */
+export const maxResources = 500;
+
 const receiverTypes = [
   "generic",
   "generic-hmac",
@@ -71,7 +74,7 @@ const receiverSpecSchema = fields({
     absent: "all",
   }),
   resources: described(
-    z.array(receiverResourceSchema),
+    z.array(receiverResourceSchema).max(maxResources),
     "The objects for which a reconciliation is requested.",
   ),
   resourceFilter: plainText(

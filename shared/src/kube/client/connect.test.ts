@@ -3,6 +3,7 @@ import { describe, it } from "vitest";
 import { type ConfigMap, configMaps } from "../objects/index.ts";
 import { connected } from "../testing/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "./status-error.ts";
+import { isResponseTooLarge } from "./transport.ts";
 
 const settings: ConfigMap = {
   metadata: { name: "settings", namespace: "default" },
@@ -53,6 +54,15 @@ describe("an object", () => {
       message: /address configmaps a: it has no namespace/,
     });
     assert.equal(server.requests.length, 0);
+  });
+
+  it("is not read when the response is larger than the caller takes", async (t) => {
+    const { rest } = await connected(t);
+    await rest.create(configMaps, { ...settings, data: { a: "b".repeat(10_000) } });
+
+    await assert.rejects(rest.get(configMaps, ref, { maxBytes: 10_000 }), isResponseTooLarge);
+    await assert.rejects(rest.list(configMaps, { maxBytes: 10_000 }), isResponseTooLarge);
+    assert.equal((await rest.list(configMaps, { maxBytes: 20_000 })).items.length, 1);
   });
 
   it("keeps integers beyond 2^53", async (t) => {

@@ -14,6 +14,8 @@ export interface Request {
   readonly signal?: AbortSignal;
   /** From now until the response is complete; without it `responseTimeoutMs` applies. */
   readonly timeoutMs?: number;
+  /** Of a response with an end. */
+  readonly maxBytes?: number;
 }
 
 /** Takes a response as it arrives. */

@@ -10,6 +10,10 @@ export const kubeErrors = defineErrors({
     retryable: true,
     help: "The Kubernetes API server, or a proxy in front of it, sent a response that is not of the Kubernetes API. The message says what it was.",
   },
+  KUBE_RESPONSE_TOO_LARGE: {
+    retryable: true,
+    help: "The response of the Kubernetes API server is larger than what is read of it, because objects have very large labels, annotations or managed fields. The message says what was read; make them smaller.",
+  },
   KUBE_UNAUTHORIZED: {
     retryable: true,
     help: "The API server did not accept the credentials. Renew the kubeconfig, the token or the client certificate.",

@@ -17,3 +17,4 @@ export {
   isTooManyRequests,
   KubeStatusError,
 } from "./status-error.ts";
+export { isResponseTooLarge, responseTooLarge } from "./transport.ts";

@@ -87,7 +87,7 @@ function createSenderOver(parts: SenderParts): Sender {
   const { basePath, credentials, transports, responses, clock } = parts;
 
   function requestOf(call: Call, identity: Identity, timeoutMs: number | undefined): Request {
-    const { signal } = call.options;
+    const { signal, maxBytes } = call.options;
     return {
       what: call.what,
       method: call.method,
@@ -101,6 +101,7 @@ function createSenderOver(parts: SenderParts): Sender {
       ...(call.body === undefined ? {} : { body: call.body }),
       ...(signal === undefined ? {} : { signal }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(maxBytes === undefined ? {} : { maxBytes }),
     };
   }
 

@@ -60,6 +60,7 @@ export function createTransport(options: TransportOptions): Transport {
       let status = 0;
       let retryAfter: string | undefined;
       let size = 0;
+      const { maxBytes = maxResponseBytes } = request;
       const control = dispatch(
         { pool: requests, origin, server, clock, responseTimeoutMs },
         request,
@@ -71,8 +72,7 @@ export function createTransport(options: TransportOptions): Transport {
           onData(chunk) {
             chunks.push(chunk);
             size += chunk.length;
-            if (size > maxResponseBytes)
-              control.abort(badResponse(request, server, `more than ${maxResponseBytes} bytes`));
+            if (size > maxBytes) control.abort(responseTooLarge(request.what, maxBytes));
           },
           onEnd(error) {
             if (error !== undefined) reject(error);
@@ -123,6 +123,15 @@ function openPool(
   };
   if (config.proxyUrl === undefined) return new Pool(origin, { ...poolOptions, connect });
   return new ProxyAgent({ ...poolOptions, uri: config.proxyUrl, requestTls: connect });
+}
+
+export function responseTooLarge(what: string, maxBytes: number): AppError {
+  const message = `${what}: the response has more than ${maxBytes} bytes`;
+  return new AppError(kubeErrors.KUBE_RESPONSE_TOO_LARGE, message);
+}
+
+export function isResponseTooLarge(error: unknown): boolean {
+  return error instanceof AppError && error.code === kubeErrors.KUBE_RESPONSE_TOO_LARGE.code;
 }
 
 export function badResponse(
