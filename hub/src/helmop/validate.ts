@@ -12,6 +12,7 @@ import { hubErrors } from "../errors/index.ts";
 import { chartReferenceOf, mayReferenceChart, reservedFormProblem } from "../frontend/index.ts";
 import { selectorProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
+import { createCheckedTexts } from "./checked-texts.ts";
 import { driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
 import { fluxFieldProblem } from "./flux-fields.ts";
@@ -124,20 +125,21 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
     if (unknown !== undefined)
       return `${path}.acceptedStates has ${JSON.stringify(unknown)}, which is none of ${bundleStates.join(", ")}`;
   }
-  const wrongExpression = readyExprProblem(spec.dependsOn ?? []);
+  const wrongExpression = readyExprProblem(spec.dependsOn ?? [], createCheckedTexts());
   return wrongExpression === undefined ? undefined : `spec.${wrongExpression}`;
 }
 
 /** Validates every option that the HelmOp itself and its targets may have. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
+  const [patches, expressions] = [createCheckedTexts(), createCheckedTexts()];
   for (const [path, options] of optionsWithPaths(spec)) {
     const problem =
       copyProblem(options) ??
       valuesProblem(options) ??
       fluxFieldProblem(options) ??
       actionOptionsProblem(options, path === "spec" ? undefined : spec) ??
-      postRendererProblem(options) ??
-      healthCheckProblem(options) ??
+      postRendererProblem(options, patches) ??
+      healthCheckProblem(options, expressions) ??
       driftOptionsProblem(options);
     if (problem !== undefined) return `${path}.${problem}`;
   }
