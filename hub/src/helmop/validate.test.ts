@@ -77,6 +77,10 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
     "restrictions of the targets, and no selector of namespaces",
     { targetRestrictions: [{ clusterGroup: "prod" }], allowedTargetNamespaceSelector: null },
   ],
+  [
+    "as many targets as the limit",
+    { targets: Array.from({ length: 1_000 }, () => ({ clusterName: "a" })) },
+  ],
   ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
   [
     "values with a long number",
@@ -175,6 +179,18 @@ const invalid: readonly (readonly [
     { targets: [{}, { allowedTargetNamespaceSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[1\]\.allowedTargetNamespaceSelector cannot be used/,
+  ],
+  [
+    "too many targets",
+    { targets: Array.from({ length: 1_001 }, () => ({ clusterName: "a" })) },
+    "HELMOP_INVALID",
+    /^spec\.targets has 1001 entries, more than the limit of 1000: select several clusters with/,
+  ],
+  [
+    "too many restrictions",
+    { targetRestrictions: Array.from({ length: 1_001 }, () => ({ clusterName: "a" })) },
+    "HELMOP_INVALID",
+    /^spec\.targetRestrictions has 1001 entries, more than the limit of 1000/,
   ],
   [
     "an empty dependency",

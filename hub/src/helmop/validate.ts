@@ -10,7 +10,7 @@ import { AppError } from "@flotilla/shared/errors";
 import { classifySource } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
 import { chartReferenceOf, mayReferenceChart, reservedFormProblem } from "../frontend/index.ts";
-import { selectorProblem } from "../targeting/index.ts";
+import { selectorProblem, targetCountProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
 import { createCheckedTexts } from "./checked-texts.ts";
 import { driftOptionsProblem } from "./drift-options.ts";
@@ -38,6 +38,10 @@ export function validate(helmOp: HelmOp): AppError | undefined {
       `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and the names that are made from it can have ${longestName}; create the ${helmOp.kind ?? "HelmOp"} again under a shorter name`,
     );
   }
+  const tooMany =
+    targetCountProblem("spec.targets", spec.targets) ??
+    targetCountProblem("spec.targetRestrictions", spec.targetRestrictions);
+  if (tooMany !== undefined) return new AppError(hubErrors.HELMOP_INVALID, tooMany);
   const reserved = reservedFormProblem(spec);
   if (reserved !== undefined) return new AppError(hubErrors.HELMOP_INVALID, reserved);
   const source = classifySource(spec.helm);
