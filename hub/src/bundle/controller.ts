@@ -33,7 +33,7 @@ import type { Publisher } from "../status/index.ts";
 import { coalesce } from "./coalesce.ts";
 import { targetsMissing } from "./decided-status.ts";
 import { isAppliedByHand } from "./front-end.ts";
-import { createContentPacker, isTargetedAt, type Pack } from "./place.ts";
+import { createContentPacker, type Pack, targetsCluster } from "./place.ts";
 import { bundlePreparer, type OwnerOf } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
 
@@ -113,14 +113,12 @@ export function bundleWatches(
   function bundlesForCluster({ key, before, after }: Change<Cluster>): readonly ObjectKey[] {
     const { namespace = "" } = refOf(key);
     const namespaceGroups = groups.store.byIndex(byNamespace, namespace);
-    const sides = [before, after].filter((cluster) => cluster !== undefined);
+    const sides = [before, after]
+      .filter((cluster) => cluster !== undefined)
+      .map((cluster) => targetsCluster(cluster, namespaceGroups));
     return bundles.store
       .byIndex(byClusterNamespace, namespace)
-      .filter(
-        (bundle) =>
-          isMissingTargets(bundle) ||
-          sides.some((cluster) => isTargetedAt(bundle, cluster, namespaceGroups)),
-      )
+      .filter((bundle) => isMissingTargets(bundle) || sides.some((isTarget) => isTarget(bundle)))
       .map(keyOf);
   }
 

@@ -5,7 +5,7 @@ import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
 import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/index.ts";
-import { createContentPacker, isTargetedAt, matchTargets } from "./place.ts";
+import { createContentPacker, matchTargets, targetsCluster } from "./place.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins: readonly ChartPin[] = [
@@ -80,7 +80,7 @@ describe("placement of a Bundle", () => {
       ["paris", "oslo"],
     );
     assert.deepEqual(
-      [paris, rome, oslo].filter((cluster) => isTargetedAt(bundle, cluster, [prod])),
+      [paris, rome, oslo].filter((cluster) => targetsCluster(cluster, [prod])(bundle)),
       [paris, oslo],
     );
   });
@@ -225,6 +225,31 @@ describe("placement of a Bundle", () => {
     assert.deepEqual(content?.pin, pin);
   });
 
+  test("pauses between clusters, because targets times groups may be many", async () => {
+    let pauses = 0;
+    const slices = {
+      isOver: true,
+      pause() {
+        pauses += 1;
+        return Promise.resolve();
+      },
+    };
+    const clusters = Array.from({ length: 20 }, (_, at) => aCluster(`c${at}`));
+    const bundle = bundleOf([{ clusterGroup: "prod" }]);
+
+    const { placements } = await matchTargets(
+      bundle,
+      clusters,
+      [prod],
+      createContentPacker(),
+      slices,
+    );
+
+    assert.deepEqual(placements, []);
+    // Also between those that are compared with the group, to say that it has no members.
+    assert.ok(pauses >= 2 * clusters.length, String(pauses));
+  });
+
   test("agrees with the fast check whether a Bundle targets a cluster", async () => {
     const bundle = bundleOf([{ clusterName: "oslo", doNotDeploy: true }, { clusterGroup: "prod" }]);
 
@@ -237,7 +262,7 @@ describe("placement of a Bundle", () => {
 
     assert.deepEqual(
       placements.map(({ cluster }) => cluster),
-      [paris, rome, oslo].filter((cluster) => isTargetedAt(bundle, cluster, [prod])),
+      [paris, rome, oslo].filter((cluster) => targetsCluster(cluster, [prod])(bundle)),
     );
     assert.deepEqual(
       placements.map(({ cluster }) => cluster),

@@ -9,6 +9,7 @@ import {
   isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { deploymentName } from "@flotilla/shared/api/names";
+import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
 import { type PackedContent, packContent } from "@flotilla/shared/content";
 import { AppError } from "@flotilla/shared/errors";
 import { formatUsed, usedBy } from "@flotilla/shared/referenced";
@@ -28,6 +29,7 @@ import {
   mergeOptions,
   missing,
   targetFor,
+  targetsFor,
   toTargetCluster,
   toTargetGroup,
 } from "../targeting/index.ts";
@@ -84,29 +86,34 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
   };
 }
 
-/** Whether the targets of a Bundle match a cluster. Cheap: runs for every change of a cluster. */
-export function isTargetedAt(
-  bundle: Bundle,
+/** Whether the targets of a Bundle match a cluster. Cheap: runs for every change of a cluster, for every Bundle. */
+export function targetsCluster(
   cluster: Cluster,
   groups: readonly ClusterGroup[],
-): boolean {
-  return targetFor(toTargetCluster(cluster), bundle.spec, groups.map(toTargetGroup)) !== undefined;
+): (bundle: Bundle) => boolean {
+  const targetOf = targetsFor(toTargetCluster(cluster), groups.map(toTargetGroup));
+  return ({ spec }) => targetOf(spec) !== undefined;
 }
 
+/** With pauses: targets times clusters times groups may be many. */
 export async function matchTargets(
   bundle: Bundle,
   clusters: readonly Cluster[],
   groups: readonly ClusterGroup[],
   packer: ContentPacker,
+  slices: TimeSlices = createTimeSlices(),
 ): Promise<TargetMatches> {
   const targetGroups = groups.map(toTargetGroup);
   const { namespace = "", name } = bundle.metadata;
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const targetClusters = present.map(toTargetCluster);
-  const chosen = targetClusters.map((cluster, index) => {
-    const isOurs = present[index] !== undefined && !isManagedElsewhere(present[index]);
-    return isOurs ? targetFor(cluster, bundle.spec, targetGroups) : undefined;
-  });
+  const chosen: (BundleTarget | undefined)[] = [];
+  for (const cluster of present) {
+    const target = isManagedElsewhere(cluster)
+      ? undefined
+      : targetFor(toTargetCluster(cluster), bundle.spec, targetGroups);
+    chosen.push(target);
+    if (slices.isOver) await slices.pause();
+  }
   const packed = await packEach(bundle, new Set(chosen), packer);
   const placements = present.flatMap((cluster, index): Placement[] => {
     const content = packed.get(chosen[index]);
@@ -127,13 +134,16 @@ export async function matchTargets(
   return {
     placements,
     contents: [...contents.values()],
-    missing: missing({
-      namespace: clusterNamespaceFor(bundle),
-      targeting: bundle.spec,
-      clusters: targetClusters,
-      groups: targetGroups,
-      matchesAny: placements.length > 0,
-    }),
+    missing: await missing(
+      {
+        namespace: clusterNamespaceFor(bundle),
+        targeting: bundle.spec,
+        clusters: present.map(toTargetCluster),
+        groups: targetGroups,
+        matchesAny: placements.length > 0,
+      },
+      slices,
+    ),
   };
 }
 

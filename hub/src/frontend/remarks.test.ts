@@ -29,6 +29,14 @@ test("truncates a long list and counts the rest", () => {
   assert.equal(remarks.at(-1), "45 more unknown fields have no effect");
 });
 
+test("looks for unknown fields once for each spec", () => {
+  const helmOp = aHelmOp({ helm: { vesion: "1" } } as HelmOp["spec"]);
+
+  const first = unknownFieldRemarks(helmOp);
+
+  assert.equal(unknownFieldRemarks({ ...helmOp, metadata: { name: "other" } }), first);
+});
+
 const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
   ["overwrites", { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   ["yaml", { yaml: { overlays: ["a"] } }],

@@ -5,7 +5,7 @@ import {
   bundleSchemas,
   type HelmOp,
   helmOpSchemas,
-  type UnknownField,
+  type UnknownFields,
   unknownFields,
 } from "@flotilla/shared/api";
 
@@ -32,25 +32,39 @@ export function remarksOnBundle(bundle: Bundle, helmOp: HelmOp): readonly string
 /** More are only counted. */
 const mostShown = 5;
 
+/** Objects of a store are replaced, never changed; a roll-up of each status has the same spec. */
+const unknownRemarks = new WeakMap<object, readonly string[]>();
+
 /** Fields that no schema has, with the field that was probably meant. */
 export function unknownFieldRemarks({ spec }: HelmOp): readonly string[] {
-  return describeUnknown(unknownFields(helmOpSchemas.spec, spec, "spec"));
+  return unknownRemarksOf(spec, helmOpSchemas.spec);
 }
 
 /** The same of a Bundle. */
 export function unknownBundleFieldRemarks({ spec }: Bundle): readonly string[] {
-  return describeUnknown(unknownFields(bundleSchemas.spec, spec, "spec"));
+  return unknownRemarksOf(spec, bundleSchemas.spec);
 }
 
-function describeUnknown(found: readonly UnknownField[]): readonly string[] {
-  const remarks = found
-    .slice(0, mostShown)
-    .map(({ path, meant }) =>
-      meant === undefined
-        ? `unknown field ${path} has no effect`
-        : `unknown field ${path} has no effect, did you mean ${meant}?`,
-    );
-  const more = found.length - remarks.length;
+function unknownRemarksOf(
+  spec: object,
+  schema: Parameters<typeof unknownFields>[0],
+): readonly string[] {
+  const known = unknownRemarks.get(spec);
+  if (known !== undefined) return known;
+  const remarks = describeUnknown(
+    unknownFields(schema, spec, { root: "spec", mostDescribed: mostShown }),
+  );
+  unknownRemarks.set(spec, remarks);
+  return remarks;
+}
+
+function describeUnknown({ described, count }: UnknownFields): readonly string[] {
+  const remarks = described.map(({ path, meant }) =>
+    meant === undefined
+      ? `unknown field ${path} has no effect`
+      : `unknown field ${path} has no effect, did you mean ${meant}?`,
+  );
+  const more = count - remarks.length;
   return more === 0 ? remarks : [...remarks, `${more} more unknown fields have no effect`];
 }
 

@@ -8,7 +8,23 @@ export function actionOptionsProblem(
   options: BundleDeploymentOptions,
   base: BundleDeploymentOptions = {},
 ): string | undefined {
-  return retryIntervalProblem(options) ?? storageNamespaceProblem(mergeOptions(base, options));
+  return (
+    retryIntervalProblem(options) ??
+    storageNamespaceProblem(mergeOptions(namespacesOf(base), namespacesOf(options)))
+  );
+}
+
+/** Without values: merging those for each target takes long. */
+function namespacesOf({
+  namespace,
+  defaultNamespace,
+  storageNamespace,
+}: BundleDeploymentOptions): BundleDeploymentOptions {
+  return {
+    ...(namespace !== undefined && { namespace }),
+    ...(defaultNamespace !== undefined && { defaultNamespace }),
+    ...(storageNamespace !== undefined && { storageNamespace }),
+  };
 }
 
 function retryIntervalProblem(options: BundleDeploymentOptions): string | undefined {

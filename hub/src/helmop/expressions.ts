@@ -1,17 +1,15 @@
 /** Validation of expressions in CEL, with the compiler that the agents use. Pure. */
 import type { BundleDeploymentOptions, BundleSpec } from "@flotilla/shared/api";
 import { compileCel, readyVariables } from "@flotilla/shared/cel";
+import type { CheckedTexts } from "./checked-texts.ts";
 
 type DependsOn = NonNullable<BundleSpec["dependsOn"]>[number];
 
-/** Characters of all expressions of a kind that are compiled here, in about 15 ms; the agents compile all of them. */
-const compiledCharacters = 16 * 1024;
-
-/** The first expression that agents could not evaluate; undefined: none. */
-export function healthCheckProblem({
-  healthCheckExprs,
-}: BundleDeploymentOptions): string | undefined {
-  let characters = 0;
+/** The first expression that agents could not evaluate; undefined: none. `texts`: the expressions of the same object. */
+export function healthCheckProblem(
+  { healthCheckExprs }: BundleDeploymentOptions,
+  texts: CheckedTexts,
+): string | undefined {
   for (const [index, check] of (healthCheckExprs ?? []).entries()) {
     const path = `healthCheckExprs[${index}]`;
     if (!/^([^/]+\/)?[^/]+$/.test(check.apiVersion))
@@ -20,8 +18,7 @@ export function healthCheckProblem({
       const source = check[field];
       if (field === "current" && !source)
         return `${path}.current is empty: set the expression that is true when an object is ready`;
-      characters += source?.length ?? 0;
-      const problem = source && characters <= compiledCharacters ? problemOf(source) : undefined;
+      const problem = source ? texts.problemOf(source, healthProblem) : undefined;
       if (problem !== undefined) return `${path}.${field} ${problem}`;
     }
   }
@@ -29,15 +26,23 @@ export function healthCheckProblem({
 }
 
 /** The same of dependencies, with its path. */
-export function readyExprProblem(dependsOn: readonly DependsOn[]): string | undefined {
-  let characters = 0;
+export function readyExprProblem(
+  dependsOn: readonly DependsOn[],
+  texts: CheckedTexts,
+): string | undefined {
   for (const [index, { readyExpr }] of dependsOn.entries()) {
-    characters += readyExpr?.length ?? 0;
-    if (characters > compiledCharacters) return undefined;
-    const problem = readyExpr ? problemOf(readyExpr, readyVariables) : undefined;
+    const problem = readyExpr ? texts.problemOf(readyExpr, readyProblem) : undefined;
     if (problem !== undefined) return `dependsOn[${index}].readyExpr ${problem}`;
   }
   return undefined;
+}
+
+function healthProblem(source: string): string | undefined {
+  return problemOf(source);
+}
+
+function readyProblem(source: string): string | undefined {
+  return problemOf(source, readyVariables);
 }
 
 function problemOf(source: string, variables?: readonly string[]): string | undefined {

@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
+import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
+import { createCheckedTexts } from "./checked-texts.ts";
 import { postRendererProblem } from "./post-renderers.ts";
 
 function problemOf(patch: string, target?: object): string | undefined {
-  return postRendererProblem({ postRenderers: [{ kustomize: { patches: [{ patch, target }] } }] });
+  return problemIn([{ kustomize: { patches: [{ patch, target }] } }]);
+}
+
+function problemIn(postRenderers: BundleDeploymentOptions["postRenderers"]): string | undefined {
+  return postRendererProblem({ postRenderers }, createCheckedTexts());
 }
 
 const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
@@ -26,10 +32,7 @@ describe("a patch is valid", () => {
   test("that appears twice", () => {
     const patches = [{ patch: object }, { patch: object }];
 
-    assert.equal(
-      postRendererProblem({ postRenderers: [{ kustomize: { patches } }, {}] }),
-      undefined,
-    );
+    assert.equal(problemIn([{ kustomize: { patches } }, {}]), undefined);
   });
 });
 
@@ -55,20 +58,28 @@ describe("a patch is rejected", () => {
     test(what, () => assert.match(problemOf(patch, over) ?? "", message));
 
   test("by the path of its field, and without its text", () => {
-    const problem = postRendererProblem({
-      postRenderers: [
-        {},
-        { kustomize: { patches: [{ patch: object }, { patch: "password: [" }] } },
-      ],
-    });
+    const problem = problemIn([
+      {},
+      { kustomize: { patches: [{ patch: object }, { patch: "password: [" }] } },
+    ]);
 
     assert.match(problem ?? "", /^postRenderers\[1\]\.kustomize\.patches\[1\]\.patch is neither/);
     assert.ok(!problem?.includes("password"));
   });
 });
 
+test("the same patch beside a target and without one is validated as each", () => {
+  const patch = "- {op: remove, path: /data}";
+  const patches = [{ patch, target }, { patch }];
+
+  assert.match(
+    problemIn([{ kustomize: { patches } }]) ?? "",
+    /patches\[1\]\.patch is a JSON patch/,
+  );
+});
+
 test("patches beyond 16 KiB are left to kustomize", () => {
   const patches = [{ patch: `${object}data: {a: ${"a".repeat(16 * 1024)}}` }, { patch: "hello" }];
 
-  assert.equal(postRendererProblem({ postRenderers: [{ kustomize: { patches } }] }), undefined);
+  assert.equal(problemIn([{ kustomize: { patches } }]), undefined);
 });

@@ -3,20 +3,16 @@ import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { messageOf } from "@flotilla/shared/errors";
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import * as z from "zod";
+import type { CheckedTexts } from "./checked-texts.ts";
 
-/** Characters of all patches of an object that are validated here, in each reconcile, which does nothing else then; kustomize validates all of them on the agents. */
-const validatedCharacters = 16 * 1024;
-
-/** The first patch that kustomize would reject in every cluster; undefined: none. */
-export function postRendererProblem({
-  postRenderers,
-}: BundleDeploymentOptions): string | undefined {
-  let characters = 0;
+/** The first patch that kustomize would reject in every cluster; undefined: none. `texts`: the patches of the same object. */
+export function postRendererProblem(
+  { postRenderers }: BundleDeploymentOptions,
+  texts: CheckedTexts,
+): string | undefined {
   for (const [index, { kustomize }] of (postRenderers ?? []).entries()) {
     for (const [number, { patch, target }] of (kustomize?.patches ?? []).entries()) {
-      characters += patch.length;
-      if (characters > validatedCharacters) return undefined;
-      const problem = patchProblem(patch, Boolean(target));
+      const problem = texts.problemOf(patch, target ? patchProblem : untargetedPatchProblem);
       if (problem !== undefined)
         return `postRenderers[${index}].kustomize.patches[${number}].patch ${problem}`;
     }
@@ -36,7 +32,15 @@ const objectSchema = z.looseObject({
   metadata: z.looseObject({ name: z.string().min(1) }),
 });
 
-function patchProblem(patch: string, hasTarget: boolean): string | undefined {
+function patchProblem(patch: string): string | undefined {
+  return problemOf(patch, true);
+}
+
+function untargetedPatchProblem(patch: string): string | undefined {
+  return problemOf(patch, false);
+}
+
+function problemOf(patch: string, hasTarget: boolean): string | undefined {
   // In block style `---` at the beginning of a line is always a separator.
   const documents = patch.split(/^---.*$/m).filter((each) => each.trim() !== "");
   if (documents.length === 0) return "is empty";

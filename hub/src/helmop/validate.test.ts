@@ -77,6 +77,10 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
     "restrictions of the targets, and no selector of namespaces",
     { targetRestrictions: [{ clusterGroup: "prod" }], allowedTargetNamespaceSelector: null },
   ],
+  [
+    "as many targets as the limit",
+    { targets: Array.from({ length: 1_000 }, () => ({ clusterName: "a" })) },
+  ],
   ["values with a lone $", { helm: { ...helm, values: { a: "$5 {ok}" } } }],
   [
     "values with a long number",
@@ -175,6 +179,18 @@ const invalid: readonly (readonly [
     { targets: [{}, { allowedTargetNamespaceSelector: { matchLabels: { "a b": "c" } } }] },
     "HELMOP_INVALID",
     /^spec\.targets\[1\]\.allowedTargetNamespaceSelector cannot be used/,
+  ],
+  [
+    "too many targets",
+    { targets: Array.from({ length: 1_001 }, () => ({ clusterName: "a" })) },
+    "HELMOP_INVALID",
+    /^spec\.targets has 1001 entries, more than the limit of 1000: select several clusters with/,
+  ],
+  [
+    "too many restrictions",
+    { targetRestrictions: Array.from({ length: 1_001 }, () => ({ clusterName: "a" })) },
+    "HELMOP_INVALID",
+    /^spec\.targetRestrictions has 1001 entries, more than the limit of 1000/,
   ],
   [
     "an empty dependency",
@@ -286,3 +302,39 @@ test("a name that is too long for a label is invalid", () => {
   assert.equal(validate(aHelmOp({}, { name: "a".repeat(63) })), undefined);
   assert.match(validate(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "", /has 64 characters/);
 });
+
+const checked = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+
+function patched(patch: string) {
+  return { postRenderers: [{ kustomize: { patches: [{ patch }] } }] };
+}
+
+function withExpression(failed: string) {
+  return { healthCheckExprs: [{ apiVersion: "v1", current: "true", failed }] };
+}
+
+/** Options that each have room in the budget of their object, and not together. */
+const kinds = [
+  ["patches", (at: number) => patched(`${checked}data: {a: ${String(at).padEnd(4_000, "a")}}`)],
+  ["expressions", (at: number) => withExpression(`'${String(at).padEnd(4_000, "a")}' == ''`)],
+] as const;
+for (const [what, long] of kinds) {
+  const wrong = what === "patches" ? patched("hello") : withExpression("nofn()");
+
+  test(`${what} of all targets count together, and agents validate those beyond the budget`, () => {
+    const targets = Array.from({ length: 90 }, (_, at) => long(at));
+
+    assert.ok(validate(aHelmOp({ targets: [long(0), wrong] })));
+    assert.equal(validate(aHelmOp({ targets: [...targets, wrong] })), undefined);
+    assert.equal(
+      validate(aHelmOp({ ...long(-1), targets: [...targets.slice(0, 4), wrong] })),
+      undefined,
+    );
+  });
+
+  test(`${what} that targets repeat count once`, () => {
+    const targets = Array.from({ length: 90 }, () => long(0));
+
+    assert.match(validate(aHelmOp({ targets: [...targets, wrong] }))?.message ?? "", /\[90\]/);
+  });
+}

@@ -10,8 +10,9 @@ import { AppError } from "@flotilla/shared/errors";
 import { classifySource } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
 import { chartReferenceOf, mayReferenceChart, reservedFormProblem } from "../frontend/index.ts";
-import { selectorProblem } from "../targeting/index.ts";
+import { selectorProblem, targetCountProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
+import { createCheckedTexts } from "./checked-texts.ts";
 import { driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
 import { fluxFieldProblem } from "./flux-fields.ts";
@@ -37,6 +38,10 @@ export function validate(helmOp: HelmOp): AppError | undefined {
       `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and the names that are made from it can have ${longestName}; create the ${helmOp.kind ?? "HelmOp"} again under a shorter name`,
     );
   }
+  const tooMany =
+    targetCountProblem("spec.targets", spec.targets) ??
+    targetCountProblem("spec.targetRestrictions", spec.targetRestrictions);
+  if (tooMany !== undefined) return new AppError(hubErrors.HELMOP_INVALID, tooMany);
   const reserved = reservedFormProblem(spec);
   if (reserved !== undefined) return new AppError(hubErrors.HELMOP_INVALID, reserved);
   const source = classifySource(spec.helm);
@@ -124,20 +129,21 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
     if (unknown !== undefined)
       return `${path}.acceptedStates has ${JSON.stringify(unknown)}, which is none of ${bundleStates.join(", ")}`;
   }
-  const wrongExpression = readyExprProblem(spec.dependsOn ?? []);
+  const wrongExpression = readyExprProblem(spec.dependsOn ?? [], createCheckedTexts());
   return wrongExpression === undefined ? undefined : `spec.${wrongExpression}`;
 }
 
 /** Validates every option that the HelmOp itself and its targets may have. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
+  const [patches, expressions] = [createCheckedTexts(), createCheckedTexts()];
   for (const [path, options] of optionsWithPaths(spec)) {
     const problem =
       copyProblem(options) ??
       valuesProblem(options) ??
       fluxFieldProblem(options) ??
       actionOptionsProblem(options, path === "spec" ? undefined : spec) ??
-      postRendererProblem(options) ??
-      healthCheckProblem(options) ??
+      postRendererProblem(options, patches) ??
+      healthCheckProblem(options, expressions) ??
       driftOptionsProblem(options);
     if (problem !== undefined) return `${path}.${problem}`;
   }

@@ -84,6 +84,18 @@ const refused: readonly (readonly [
     undefined,
     /^targets\[1\]\.helm names a chart/,
   ],
+  [
+    "a list of too many targets",
+    { targets: Array.from({ length: 1_001 }, () => ({ clusterName: "a" })) },
+    undefined,
+    /^spec\.targets has 1001 entries, more than the limit of 1000: select several clusters with/,
+  ],
+  [
+    "an annotation with too many targets",
+    {},
+    JSON.stringify(Array.from({ length: 1_001 }, () => ({ clusterName: "a" }))),
+    /^annotation fleet\.cattle\.io\/targets has 1001 entries, more than the limit of 1000/,
+  ],
 ];
 
 test.each(refused)("%s is refused", (_, spec, annotation, message) => {

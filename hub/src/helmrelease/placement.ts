@@ -5,6 +5,7 @@ import { localNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import { hubErrors } from "../errors/index.ts";
+import { targetCountProblem } from "../targeting/index.ts";
 
 /** On a HelmRelease where Flux's own CRD has no `spec.targets`: the same as JSON. */
 export const targetsAnnotation = "fleet.cattle.io/targets";
@@ -63,6 +64,9 @@ function targetsOf({ metadata, spec }: HelmRelease): readonly BundleTarget[] | A
   const text = metadata.annotations?.[targetsAnnotation];
   const targets = own.length > 0 || text === undefined ? own : parsed(text);
   if (targets instanceof AppError) return targets;
+  const field = own.length > 0 ? "spec.targets" : `annotation ${targetsAnnotation}`;
+  const tooMany = targetCountProblem(field, targets);
+  if (tooMany !== undefined) return invalid(tooMany);
   const index = targets.findIndex(({ helm }) => helm?.chart || helm?.repo || helm?.version);
   return index < 0
     ? targets

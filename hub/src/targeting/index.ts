@@ -1,9 +1,11 @@
 export { explainTarget, nameOfTarget } from "./explain.ts";
 export {
   targetFor,
+  targetsFor,
   toTargetCluster,
   toTargetGroup,
 } from "./match.ts";
 export { mergeOptions } from "./merge.ts";
 export { missing } from "./missing.ts";
 export { selectorProblem } from "./selector-problem.ts";
+export { targetCountProblem } from "./target-count.ts";

@@ -50,31 +50,42 @@ export interface Targeting<T extends TargetCriteria = TargetCriteria> {
  */
 export function targetFor<T extends TargetCriteria>(
   cluster: TargetCluster,
-  { targets, targetRestrictions }: Targeting<T>,
+  targeting: Targeting<T>,
   groups: readonly TargetGroup[],
 ): T | undefined {
-  const memberships = membershipsOf(cluster, groups);
-  const candidates = targets ?? [];
-  const target = candidates.find((candidate) =>
-    memberships.some((group) => matches(cluster, candidate, group)),
-  );
-  if (target === undefined || target.doNotDeploy === true) return undefined;
-  const restrictions = targetRestrictions ?? [];
-  if (restrictions.length === 0) return target;
-  // As in Fleet: a restriction and a target must match by the same group, and the target need not be the first that matches.
-  const isAllowed = memberships.some((group) =>
-    [restrictions, candidates].every((all) =>
-      all.some((criteria) => matches(cluster, criteria, group)),
-    ),
-  );
-  return isAllowed ? target : undefined;
+  return targetsFor(cluster, groups)(targeting);
 }
+
+/** The same for the targets of many Bundles: the groups of the cluster are found once. */
+export function targetsFor(
+  cluster: TargetCluster,
+  groups: readonly TargetGroup[],
+): <T extends TargetCriteria>({ targets, targetRestrictions }: Targeting<T>) => T | undefined {
+  const memberships = membershipsOf(cluster, groups);
+  return ({ targets, targetRestrictions }) => {
+    const candidates = targets ?? [];
+    const target = candidates.find((candidate) => matchesBy(cluster, candidate, memberships));
+    if (target === undefined || target.doNotDeploy === true) return undefined;
+    const restrictions = targetRestrictions ?? [];
+    if (restrictions.length === 0) return target;
+    // As in Fleet: a restriction and a target must match by the same group, and the target need not be the first that matches.
+    const matching = [restrictions, candidates].map((all) =>
+      all.filter((criteria) => matchesCluster(cluster, criteria)),
+    );
+    const isAllowed = memberships.some((group) =>
+      matching.every((all) => all.some((criteria) => matchesGroup(group, criteria))),
+    );
+    return isAllowed ? target : undefined;
+  };
+}
+
+type Membership = TargetGroup | undefined;
 
 /** The groups of a cluster, one of which must meet all criteria for groups; undefined stands for none. */
 function membershipsOf(
   cluster: TargetCluster,
   groups: readonly TargetGroup[],
-): readonly (TargetGroup | undefined)[] {
+): readonly Membership[] {
   const own = groups.filter((group) => isMember(cluster, group));
   return own.length === 0 ? [undefined] : own;
 }
@@ -85,18 +96,34 @@ export function matchesAny(
   criteria: TargetCriteria,
   groups: readonly TargetGroup[],
 ): boolean {
-  return membershipsOf(cluster, groups).some((group) => matches(cluster, criteria, group));
+  return matchesBy(cluster, criteria, membershipsOf(cluster, groups));
 }
 
-function matches(
+/** What is the same for all groups comes first: a cluster may be in hundreds of them. */
+function matchesBy(
+  cluster: TargetCluster,
+  criteria: TargetCriteria,
+  memberships: readonly Membership[],
+): boolean {
+  return (
+    matchesCluster(cluster, criteria) && memberships.some((group) => matchesGroup(group, criteria))
+  );
+}
+
+function matchesCluster(
   cluster: TargetCluster,
   { clusterName, clusterSelector, clusterGroup, clusterGroupSelector }: TargetCriteria,
-  group: TargetGroup | undefined,
 ): boolean {
   if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven))
     return false;
   if (isGiven(clusterName) && !isCalled(cluster, clusterName)) return false;
-  if (isGiven(clusterSelector) && !selects(clusterSelector, cluster.labels)) return false;
+  return !isGiven(clusterSelector) || selects(clusterSelector, cluster.labels);
+}
+
+function matchesGroup(
+  group: Membership,
+  { clusterGroup, clusterGroupSelector }: TargetCriteria,
+): boolean {
   if (isGiven(clusterGroup) && group?.name !== clusterGroup) return false;
   return (
     !isGiven(clusterGroupSelector) ||

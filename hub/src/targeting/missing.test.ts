@@ -14,7 +14,7 @@ const groups: readonly TargetGroup[] = [
 function hintsFor(
   targets: readonly TargetCriteria[],
   { clusters = [paris], matchesAny = false } = {},
-): readonly string[] {
+): Promise<readonly string[]> {
   return missing({ namespace: "shop", targeting: { targets }, clusters, groups, matchesAny });
 }
 
@@ -69,33 +69,33 @@ const cases: readonly (readonly [
   ],
 ];
 for (const [what, targets, hints] of cases) {
-  test(`${what}: ${hints.join() || "no hint"}`, () => {
-    assert.deepEqual(hintsFor(targets), hints);
+  test(`${what}: ${hints.join() || "no hint"}`, async () => {
+    assert.deepEqual(await hintsFor(targets), hints);
   });
 }
 
-test("a namespace without clusters has that hint before those about missing ones", () => {
+test("a namespace without clusters has that hint before those about missing ones", async () => {
   assert.deepEqual(
-    hintsFor([{ clusterName: "paris" }, { clusterGroup: "prod" }], { clusters: [] }),
+    await hintsFor([{ clusterName: "paris" }, { clusterGroup: "prod" }], { clusters: [] }),
     [
       "there are no Clusters in the namespace shop, and Clusters of other namespaces are no targets",
     ],
   );
 });
 
-test("an empty group or selector has no hint when other targets match", () => {
+test("an empty group or selector has no hint when other targets match", async () => {
   const targets = [
     { clusterSelector: { matchLabels: { env: "x" } } },
     { clusterGroup: "trial" },
     { clusterGroup: "europe" },
   ];
 
-  assert.deepEqual(hintsFor(targets, { matchesAny: true }), [
+  assert.deepEqual(await hintsFor(targets, { matchesAny: true }), [
     "there is no ClusterGroup europe in the namespace shop",
   ]);
 });
 
-test("restrictions that allow no cluster of the targets have a hint, unless the targets match none", () => {
+test("restrictions that allow no cluster of the targets have a hint, unless the targets match none", async () => {
   const hintsWith = (target: TargetCriteria) =>
     missing({
       namespace: "shop",
@@ -105,16 +105,37 @@ test("restrictions that allow no cluster of the targets have a hint, unless the 
       matchesAny: false,
     });
 
-  assert.deepEqual(hintsWith({ clusterSelector: {} }), [
+  assert.deepEqual(await hintsWith({ clusterSelector: {} }), [
     "spec.targetRestrictions allows none of the clusters that the targets match",
   ]);
-  assert.deepEqual(hintsWith({ clusterSelector: { matchLabels: { env: "x" } } }), [
+  assert.deepEqual(await hintsWith({ clusterSelector: { matchLabels: { env: "x" } } }), [
     "no Cluster has env=x; env is prod",
   ]);
 });
 
-test("a long list is truncated", () => {
+test("labels are collected once, and a selector is read only until enough is found", async () => {
+  let reads = 0;
+  const clusters = Array.from({ length: 300 }, (_, at) => ({
+    name: `c${at}`,
+    get labels() {
+      reads += 1;
+      return { env: "prod" };
+    },
+  }));
+  const asked = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`k${at}`, "x"]));
+
+  const hints = await hintsFor([{ clusterSelector: { matchLabels: asked } }], { clusters });
+
+  assert.deepEqual(hints, [
+    "no Cluster has the label k0; labels are env",
+    "no Cluster has the label k1; labels are env",
+    "no Cluster has the label k2; labels are env",
+  ]);
+  assert.equal(reads, clusters.length);
+});
+
+test("a long list is truncated", async () => {
   const targets = Array.from({ length: 50 }, (_, at) => ({ clusterGroup: `g${at}` }));
 
-  assert.equal(hintsFor(targets).length, 3);
+  assert.equal((await hintsFor(targets)).length, 3);
 });

@@ -2,6 +2,7 @@
  * The objects that targets name and that do not exist: mostly a misspelt name, sometimes an object that is created
  * later. Pure.
  */
+import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
 import {
   isCalled,
   isGiven,
@@ -12,7 +13,7 @@ import {
   type Targeting,
   targetFor,
 } from "./match.ts";
-import { selectorHints } from "./selector-hints.ts";
+import { type ClusterLabels, clusterLabels, selectorHints } from "./selector-hints.ts";
 import { selectorProblem } from "./selector-problem.ts";
 
 export interface MissingQuery {
@@ -27,71 +28,110 @@ export interface MissingQuery {
 /** More would not be read. */
 const mostShown = 3;
 
-/** Sentences for people, the most helpful first. */
-export function missing(query: MissingQuery): readonly string[] {
+/**
+ * Sentences for people, the most helpful first. With pauses: there may be thousands of clusters, and as many targets and groups.
+ */
+export async function missing(
+  query: MissingQuery,
+  slices: TimeSlices = createTimeSlices(),
+): Promise<readonly string[]> {
+  const found = new Set<string>();
+  for await (const hint of hints(query, slices)) {
+    found.add(hint);
+    if (found.size === mostShown) break;
+  }
+  return [...found];
+}
+
+async function* hints(query: MissingQuery, slices: TimeSlices): AsyncGenerator<string> {
   const { namespace, targeting, clusters, matchesAny } = query;
   const targets = targeting.targets ?? [];
-  if (targets.length === 0) return ["it has no targets"];
-  const found = [
-    ...targets.flatMap((target) => missingOf(target, query)),
-    ...(isRestrictedToNone(query)
-      ? ["spec.targetRestrictions allows none of the clusters that the targets match"]
-      : []),
-  ];
-  const all =
-    clusters.length === 0 && !matchesAny
-      ? [
-          `there are no Clusters in the namespace ${namespace}, and Clusters of other namespaces are no targets`,
-          ...found,
-        ]
-      : found;
-  return [...new Set(all)].slice(0, mostShown);
+  if (targets.length === 0) {
+    yield "it has no targets";
+    return;
+  }
+  if (clusters.length === 0 && !matchesAny)
+    yield `there are no Clusters in the namespace ${namespace}, and Clusters of other namespaces are no targets`;
+  const search: Search = {
+    ...query,
+    slices,
+    labels: clusterLabels(clusters),
+    reasons: new Map(),
+  };
+  for (const target of targets) {
+    yield* missingOf(target, search);
+    if (slices.isOver) await slices.pause();
+  }
+  if (await isRestrictedToNone(search))
+    yield "spec.targetRestrictions allows none of the clusters that the targets match";
 }
 
-function isRestrictedToNone({ targeting, clusters, groups, matchesAny }: MissingQuery): boolean {
+interface Search extends MissingQuery {
+  readonly slices: TimeSlices;
+  readonly labels: ClusterLabels;
+  /** By group: why it has no members. */
+  readonly reasons: Map<TargetGroup, string | undefined>;
+}
+
+async function isRestrictedToNone(search: Search): Promise<boolean> {
+  const { targeting, groups, matchesAny } = search;
   if (matchesAny || (targeting.targetRestrictions ?? []).length === 0) return false;
   const { targets } = targeting;
-  return clusters.some((cluster) => targetFor(cluster, { targets }, groups) !== undefined);
+  return await someCluster(
+    search,
+    (cluster) => targetFor(cluster, { targets }, groups) !== undefined,
+  );
 }
 
-function missingOf(target: TargetCriteria, query: MissingQuery): readonly string[] {
-  const { namespace, clusters, groups, matchesAny } = query;
+async function someCluster(
+  { clusters, slices }: Search,
+  is: (cluster: TargetCluster) => boolean,
+): Promise<boolean> {
+  for (const cluster of clusters) {
+    if (is(cluster)) return true;
+    if (slices.isOver) await slices.pause();
+  }
+  return false;
+}
+
+async function* missingOf(target: TargetCriteria, search: Search): AsyncGenerator<string> {
+  const { namespace, clusters, groups, matchesAny, labels } = search;
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = target;
   if (![clusterName, clusterSelector, clusterGroup, clusterGroupSelector].some(isGiven)) {
-    return ["a target without criteria matches nothing: {clusterSelector: {}} means every cluster"];
+    yield "a target without criteria matches nothing: {clusterSelector: {}} means every cluster";
+    return;
   }
-  const hints: string[] = [];
-  if (isGiven(clusterSelector) && !matchesAny)
-    hints.push(...selectorHints(clusterSelector, clusters));
+  if (isGiven(clusterSelector) && !matchesAny) yield* selectorHints(clusterSelector, labels);
   if (
     isGiven(clusterName) &&
     clusters.length > 0 &&
     !clusters.some((cluster) => isCalled(cluster, clusterName))
   )
-    hints.push(`there is no Cluster ${clusterName} in the namespace ${namespace}`);
+    yield `there is no Cluster ${clusterName} in the namespace ${namespace}`;
   if (isGiven(clusterGroup)) {
     const group = groups.find(({ name }) => name === clusterGroup);
     const why =
       group === undefined
         ? `there is no ClusterGroup ${clusterGroup} in the namespace ${namespace}`
-        : whyWithoutMembers(group, clusters, matchesAny);
-    if (why !== undefined) hints.push(why);
+        : await whyWithoutMembers(group, search);
+    if (why !== undefined) yield why;
   }
-  return hints;
 }
 
-function whyWithoutMembers(
-  group: TargetGroup,
-  clusters: readonly TargetCluster[],
-  matchesAny: boolean,
-): string | undefined {
+async function whyWithoutMembers(group: TargetGroup, search: Search): Promise<string | undefined> {
+  const { reasons } = search;
+  if (!reasons.has(group)) reasons.set(group, await memberProblem(group, search));
+  return reasons.get(group);
+}
+
+async function memberProblem(group: TargetGroup, search: Search): Promise<string | undefined> {
   if (group.selector === undefined)
     return `ClusterGroup ${group.name} has no selector, so no cluster belongs to it`;
   const problem = selectorProblem(group.selector);
   if (problem !== undefined)
     return `the selector of ClusterGroup ${group.name} cannot be used: ${problem}`;
-  if (matchesAny || clusters.length === 0) return undefined;
-  return clusters.some((cluster) => isMember(cluster, group))
+  if (search.matchesAny || search.clusters.length === 0) return undefined;
+  return (await someCluster(search, (cluster) => isMember(cluster, group)))
     ? undefined
     : `no cluster belongs to ClusterGroup ${group.name}`;
 }

@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import type { LabelSelector } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { selectorHints } from "./selector-hints.ts";
+import type { TargetCluster } from "./match.ts";
+import { clusterLabels, selectorHints } from "./selector-hints.ts";
+
+function hintsFor(selector: LabelSelector, among: readonly TargetCluster[]): readonly string[] {
+  return [...selectorHints(selector, clusterLabels(among))];
+}
 
 const clusters = [
   { name: "paris", labels: { env: "prod", region: "eu" } },
@@ -46,7 +51,7 @@ const rows: readonly (readonly [what: string, LabelSelector, readonly string[]])
 ];
 for (const [what, selector, hints] of rows)
   test(`a selector with ${what}: ${hints.join() || "no hint"}`, () => {
-    assert.deepEqual(selectorHints(selector, clusters), hints);
+    assert.deepEqual(hintsFor(selector, clusters), hints);
   });
 
 test("long lists of values are cut, and clusters without labels are said to have none", () => {
@@ -56,11 +61,11 @@ test("long lists of values are cut, and clusters without labels are said to have
   }));
   const selector = { matchLabels: { env: "x" } };
 
-  assert.deepEqual(selectorHints(selector, many), [
+  assert.deepEqual(hintsFor(selector, many), [
     "no Cluster has env=x; env is e0, e1, e2, e3, e4 and 4 more",
   ]);
-  assert.deepEqual(selectorHints(selector, [{ name: "bare", labels: {} }]), [
+  assert.deepEqual(hintsFor(selector, [{ name: "bare", labels: {} }]), [
     "no Cluster has the label env; the Clusters have no labels",
   ]);
-  assert.deepEqual(selectorHints(selector, []), []);
+  assert.deepEqual(hintsFor(selector, []), []);
 });

@@ -107,5 +107,5 @@ export {
   type ResourceStateName,
   resourceStates,
 } from "./summary.ts";
-export { type UnknownField, unknownFields } from "./unknown-fields.ts";
+export { type UnknownFields, unknownFields } from "./unknown-fields.ts";
 export type { ValidationRule } from "./validation-rules.ts";

@@ -34,11 +34,22 @@ export function selector(description: string) {
 type Labels = Readonly<Record<string, string>>;
 type LabelRequirement = NonNullable<LabelSelector["matchExpressions"]>[number];
 
+/** Objects of a store are replaced, never changed; the first label mostly decides, and there may be tens of thousands. */
+const entriesOf = new WeakMap<Labels, readonly (readonly [name: string, value: string])[]>();
+
+function labelEntries(labels: Labels): readonly (readonly [name: string, value: string])[] {
+  const known = entriesOf.get(labels);
+  if (known !== undefined) return known;
+  const entries = Object.entries(labels);
+  entriesOf.set(labels, entries);
+  return entries;
+}
+
 /** Whether a selector matches labels. An empty selector matches everything, an unknown operator nothing. */
 export function selects(selector: LabelSelector, labels: Labels): boolean {
-  for (const [name, value] of Object.entries(selector.matchLabels ?? {})) {
-    if (labels[name] !== value) return false;
-  }
+  if (selector.matchLabels)
+    for (const [name, value] of labelEntries(selector.matchLabels))
+      if (labels[name] !== value) return false;
   return (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels));
 }
 

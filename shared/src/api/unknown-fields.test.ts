@@ -73,11 +73,28 @@ const cases: readonly (readonly [
 ];
 for (const [what, spec, unknown] of cases) {
   test(`in a HelmOp's spec reports ${what}`, () => {
-    const found = unknownFields(helmOpSchemas.spec, spec, "spec");
+    const found = unknownFields(helmOpSchemas.spec, spec, { root: "spec", mostDescribed: 5 });
 
+    assert.equal(found.count, unknown.length);
     assert.deepEqual(
-      found.map(({ path, meant }) => (meant === undefined ? [path] : [path, meant])),
+      found.described.map(({ path, meant }) => (meant === undefined ? [path] : [path, meant])),
       unknown,
     );
   });
 }
+
+test("reads the schema for as many unknown fields as it describes, and counts the others", () => {
+  let reads = 0;
+  const schema = new Proxy(helmOpSchemas.spec, {
+    get(target, name) {
+      if (name === "shape") reads += 1;
+      return Reflect.get(target, name);
+    },
+  });
+  const spec = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`zq${at}`, 0]));
+
+  const found = unknownFields(schema, spec, { root: "spec", mostDescribed: 5 });
+
+  assert.deepEqual([found.described.length, found.count], [5, 10_000]);
+  assert.ok(reads < 10, String(reads));
+});

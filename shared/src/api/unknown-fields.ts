@@ -15,45 +15,87 @@ export interface UnknownField {
 /** The limit of a name in a path, because a field may have any name. */
 const longestName = 64;
 
-/** Every field of `value` that `schema` does not have, in order. `root` is the beginning of every path. */
+export interface UnknownFields {
+  /** The first ones, in order. */
+  readonly described: readonly UnknownField[];
+  /** Of all, also of those that are not described. */
+  readonly count: number;
+}
+
+/**
+ * The fields of `value` that `schema` does not have. `root` is the beginning of every path. A spec can have a hundred thousand of
+ * them, and a suggestion reads the whole schema: only `mostDescribed` get one.
+ */
 export function unknownFields(
   schema: z.ZodObject,
   value: unknown,
-  root: string,
-): readonly UnknownField[] {
-  return [...unknownIn(schema, value, root)].map(({ path, name, siblings }) => {
-    const [near] = nearest(name, siblings.names);
-    const meant = near === undefined ? pathOfField(schema, name, root) : `${siblings.path}.${near}`;
-    return { path, ...(meant !== undefined && { meant }) };
+  { root, mostDescribed }: { readonly root: string; readonly mostDescribed: number },
+): UnknownFields {
+  const described: UnknownField[] = [];
+  let count = 0;
+  visitUnknown({ schema, value, path: () => root }, ({ path, name, siblings }) => {
+    count += 1;
+    if (described.length >= mostDescribed) return;
+    const [near] = nearest(name, siblings);
+    const meant = near === undefined ? pathOfField(schema, name, root) : `${path()}.${near}`;
+    described.push({ path: `${path()}.${shown(name)}`, ...(meant !== undefined && { meant }) });
   });
+  return { described, count };
+}
+
+interface Visited {
+  readonly schema: z.ZodType;
+  readonly value: unknown;
+  /** Of the value; only made where it is needed. */
+  readonly path: () => string;
 }
 
 interface Found {
-  readonly path: string;
+  readonly path: () => string;
   readonly name: string;
-  readonly siblings: { readonly path: string; readonly names: readonly string[] };
+  readonly siblings: readonly string[];
 }
 
-function* unknownIn(schema: z.ZodType, value: unknown, path: string): Generator<Found> {
+function visitUnknown({ schema, value, path }: Visited, onFound: (found: Found) => void): void {
   const inner = bare(schema);
+  if (typeof value !== "object" || value === null) return;
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
-    for (const [index, element] of value.entries())
-      yield* unknownIn(asZod(inner.element), element, `${path}[${index}]`);
+    const element = bare(asZod(inner.element));
+    if (!hasFields(element)) return;
+    for (const [index, each] of value.entries())
+      visitUnknown({ schema: element, value: each, path: () => `${path()}[${index}]` }, onFound);
     return;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return;
+  if (Array.isArray(value)) return;
   if (inner instanceof z.ZodRecord) {
-    for (const [name, entry] of Object.entries(value))
-      yield* unknownIn(asZod(inner.valueType), entry, `${path}.${shown(name)}`);
+    const entry = bare(asZod(inner.valueType));
+    if (!hasFields(entry)) return;
+    for (const [name, each] of Object.entries(value))
+      visitUnknown({ schema: entry, value: each, path: () => `${path()}.${shown(name)}` }, onFound);
     return;
   }
   if (!(inner instanceof z.ZodObject)) return;
-  const names = Object.keys(inner.shape);
-  for (const [name, field] of Object.entries(value)) {
-    if (Object.hasOwn(inner.shape, name))
-      yield* unknownIn(asZod(inner.shape[name]), field, `${path}.${name}`);
-    else yield { path: `${path}.${shown(name)}`, name, siblings: { path, names } };
+  const { shape } = inner;
+  const siblings = Object.keys(shape);
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(shape, name))
+      visitUnknown(
+        {
+          schema: asZod(shape[name]),
+          value: Reflect.get(value, name),
+          path: () => `${path()}.${name}`,
+        },
+        onFound,
+      );
+    else onFound({ path, name, siblings });
   }
+}
+
+/** Whether there can be unknown fields in its values. */
+function hasFields(schema: z.ZodType): boolean {
+  return (
+    schema instanceof z.ZodObject || schema instanceof z.ZodArray || schema instanceof z.ZodRecord
+  );
 }
 
 /** The path of a field of this name elsewhere in the schema: `values` is below `helm`. */
