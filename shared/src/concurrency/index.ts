@@ -10,7 +10,7 @@ export { createFairSemaphore, type FairSemaphore } from "./fair-semaphore.ts";
 export { createKeyedMutex } from "./keyed-mutex.ts";
 export { createSemaphore, type Semaphore } from "./semaphore.ts";
 export { createSingleFlight } from "./single-flight.ts";
-export { createTimeSlices, nextTurn } from "./time-slices.ts";
+export { createTimeSlices, nextTurn, type TimeSlices } from "./time-slices.ts";
 export {
   createKeyedRateLimiter,
   createTokenBucket,
