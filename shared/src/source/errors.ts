@@ -80,7 +80,7 @@ export const chartErrors = defineErrors({
   },
   SOURCE_IGNORE_INVALID: {
     retryable: false,
-    help: "spec.ignore and the .sourceignore files of a source have too many patterns. Shorten them.",
+    help: "spec.ignore and the .sourceignore files of a source have too many patterns or bytes, or a pattern that is too long. The message says which. Shorten them.",
   },
   CHART_CACHE: {
     retryable: true,

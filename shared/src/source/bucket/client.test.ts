@@ -114,11 +114,27 @@ describe("a bucket", () => {
     });
   }
 
+  it("with a key beyond S3's own limit is refused before any pattern is compared with it", async () => {
+    await using client = createTestClient();
+    const [allowed, refused] = [1_024, 1_025].map((size) => "a/".repeat(512).padEnd(size, "é"));
+    const list = (key = "") =>
+      page({ [encodeURIComponent(key)]: "e" }, "<EncodingType>url</EncodingType>");
+    const short = await bucketOf((_, to) => send(to, 200, list(allowed?.replace(/.$/, "b"))));
+    const long = await bucketOf((_, to) => send(to, 200, list(refused)));
+
+    assert.equal((await client.buckets.list(short, access, request)).objects.length, 1);
+    await assert.rejects(
+      client.buckets.list({ ...long, ignore: "a" }, access, request),
+      failsWith("BUCKET_KEY_INVALID", /^the key "a\/a\/.*…" has 1026 bytes, more than the 1024/),
+    );
+  });
+
   it("with two keys of one path is refused", async () => {
     await using client = createTestClient();
     for (const keys of [
       { a: "e", "a/b": "e" },
       { "a/b": "e", "a//b": "e" },
+      { "a/b": "e", "a-": "e", a: "e" },
     ]) {
       const location = await bucketOf((_, to) => send(to, 200, page(keys)));
       await assert.rejects(

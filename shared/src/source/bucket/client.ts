@@ -6,14 +6,14 @@ import { createLruCache } from "../../cache/index.ts";
 import { createTimeSlices } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { createIgnore, ignoreFileName } from "../ignore/index.ts";
+import { createIgnore, ignoreFileName, maxIgnoreBytes } from "../ignore/index.ts";
 import type { BucketPin, RepositoryAccess } from "../index.ts";
 import { abandon, describeBytes, type Exchange, type Exchanger } from "../transport/index.ts";
 import { writeObjects } from "./checkout.ts";
 import { bucketErrors } from "./errors.ts";
 import { type BucketObject, objectsDigest, parsePage, sortedByKey } from "./listing.ts";
 import { type BucketLocation, bucketAddress, regionOf, requestUrl } from "./location.ts";
-import { objectPaths } from "./object-path.ts";
+import { checkKeyLength, objectPaths } from "./object-path.ts";
 import { readRaw } from "./read-raw.ts";
 import { failureError, readFailure, type S3Failure } from "./response.ts";
 import { signRequest } from "./signature.ts";
@@ -71,7 +71,6 @@ export const defaultBucketLimits: BucketLimits = {
 
 /** Of a thousand keys, each at most 1 KiB and three times that when it is encoded. */
 const maxPageBytes = 4 * 1024 * 1024;
-const maxIgnoreBytes = 256 * 1024;
 const maxKnownRegions = 1_000;
 const concurrentReads = 8;
 
@@ -162,6 +161,7 @@ export function createBucketClient(deps: {
           bucketErrors.BUCKET_REQUEST,
           `${response.request}: the list of the bucket does not end`,
         );
+      for (const object of page.objects) checkKeyLength(object);
       objects.push(...page.objects);
       if (objects.length > limits.maxObjects)
         throw new AppError(
@@ -208,7 +208,7 @@ export function createBucketClient(deps: {
     for (const object of all) {
       if (slices.isOver) await slices.pause();
       const { key } = object;
-      if (!key.endsWith("/") && key !== ignoreFileName && !rules.ignores(key, false))
+      if (!key.endsWith("/") && key !== ignoreFileName && !(await rules.ignores(key, slices)))
         kept.push(object);
     }
     const objects = sortedByKey(kept);

@@ -3,23 +3,40 @@ import { AppError } from "../../errors/index.ts";
 import { bucketErrors } from "./errors.ts";
 import type { BucketObject } from "./listing.ts";
 
+/** That of S3, in bytes. */
+const longestKey = 1_024;
+
+/** Throws BUCKET_KEY_INVALID for a key that is longer than S3's own limit. */
+export function checkKeyLength({ key }: BucketObject): void {
+  const sizeBytes = Buffer.byteLength(key);
+  if (sizeBytes > longestKey)
+    throw new AppError(
+      bucketErrors.BUCKET_KEY_INVALID,
+      `the key ${shown(key)} has ${sizeBytes} bytes, more than the ${longestKey} that S3 allows: rename the object, or set spec.prefix to a part of the bucket without it`,
+    );
+}
+
 /** Objects by path. Throws BUCKET_KEY_INVALID for a key that is no path below the root, and for two keys of one path. */
 export function objectPaths(objects: readonly BucketObject[]): ReadonlyMap<string, BucketObject> {
   const paths = new Map<string, BucketObject>();
-  const directories = new Set<string>();
   for (const object of objects) {
     const path = pathOf(object.key);
-    const other = paths.get(path);
-    if (other !== undefined || directories.has(path))
-      throw invalid(object.key, "another key needs the same path");
+    if (paths.has(path)) throw invalid(object.key, "another key needs the same path");
     paths.set(path, object);
-    for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
-      const directory = path.slice(0, at);
-      if (paths.has(directory)) throw invalid(object.key, "another key needs the same path");
-      directories.add(directory);
-    }
   }
+  checkDirectories(paths);
   return paths;
+}
+
+/** Throws for a path that is a directory of another one. With the slash as the first of all characters it is beside it in order. */
+function checkDirectories(paths: ReadonlyMap<string, BucketObject>): void {
+  const sorted = [...paths.keys()].map((path) => path.replaceAll("/", "\0")).sort();
+  for (const [at, path] of sorted.entries()) {
+    const below = sorted[at + 1];
+    if (below?.startsWith(`${path}\0`) !== true) continue;
+    const { key = "" } = paths.get(below.replaceAll("\0", "/")) ?? {};
+    throw invalid(key, "another key needs the same path");
+  }
 }
 
 /** Two slashes count as one, as in Flux. */
@@ -33,9 +50,12 @@ function pathOf(key: string): string {
 }
 
 function invalid(key: string, why: string): AppError {
-  const shown = JSON.stringify(key.length > 200 ? `${key.slice(0, 200)}…` : key);
   return new AppError(
     bucketErrors.BUCKET_KEY_INVALID,
-    `the key ${shown} is no path of a file: ${why}; rename the object, or ignore it by spec.ignore`,
+    `the key ${shown(key)} is no path of a file: ${why}; rename the object, or ignore it by spec.ignore`,
   );
+}
+
+function shown(key: string): string {
+  return JSON.stringify(key.length > 200 ? `${key.slice(0, 200)}…` : key);
 }

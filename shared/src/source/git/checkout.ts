@@ -1,8 +1,14 @@
 /** The files of a commit in a directory: shallow, with submodules and includes, without what is ignored. */
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { createTimeSlices } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
-import { createIgnore, type IgnoreFile, ignoreFileName } from "../ignore/index.ts";
+import {
+  checkIgnoreBytes,
+  createIgnore,
+  type IgnoreFile,
+  ignoreFileName,
+} from "../ignore/index.ts";
 import type { GitInclude, GitTree, RepositoryAccess } from "../index.ts";
 import { gitErrors } from "./errors.ts";
 import { fetchCommit, fetchObjects } from "./fetch.ts";
@@ -137,22 +143,36 @@ async function checkoutInto(
 
 /** Removes what `.sourceignore` files, `spec.ignore` and Flux's own patterns leave out. */
 async function removeIgnored(dir: string, specIgnore: string | undefined): Promise<void> {
-  const listed = await readdir(dir, { recursive: true, withFileTypes: true });
-  const paths = listed.map((entry) => ({
-    path: join(entry.parentPath, entry.name).slice(dir.length + 1),
-    isDirectory: entry.isDirectory(),
-  }));
-  const files: IgnoreFile[] = [];
-  for (const { path, isDirectory } of paths.toSorted(byDepth)) {
-    if (isDirectory || (path !== ignoreFileName && !path.endsWith(`/${ignoreFileName}`))) continue;
-    const directory = path.slice(0, -ignoreFileName.length).replace(/\/$/, "");
-    files.push({ directory, text: await readFile(join(dir, path), "utf8") });
+  const slices = createTimeSlices();
+  const paths: string[] = [];
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    if (slices.isOver) await slices.pause();
+    if (!entry.isDirectory()) paths.push(join(entry.parentPath, entry.name).slice(dir.length + 1));
   }
+  const files = await readIgnoreFiles(dir, paths);
   const ignore = createIgnore({ kind: "tree", files, ignore: specIgnore });
-  for (const { path, isDirectory } of paths)
-    if (!isDirectory && ignore.ignores(path, false)) await rm(join(dir, path), { force: true });
+  for (const path of paths) {
+    if (slices.isOver) await slices.pause();
+    if (await ignore.ignores(path, slices)) await rm(join(dir, path), { force: true });
+  }
 }
 
-function byDepth(a: { readonly path: string }, b: { readonly path: string }): number {
-  return a.path.split("/").length - b.path.split("/").length;
+/** In the order from the root down. */
+async function readIgnoreFiles(
+  dir: string,
+  paths: readonly string[],
+): Promise<readonly IgnoreFile[]> {
+  const found = paths.flatMap((path) => {
+    if (path !== ignoreFileName && !path.endsWith(`/${ignoreFileName}`)) return [];
+    const directory = path.slice(0, -ignoreFileName.length).replace(/\/$/, "");
+    return [{ directory, path, depth: directory === "" ? 0 : directory.split("/").length }];
+  });
+  const files: IgnoreFile[] = [];
+  let sizeBytes = 0;
+  for (const { directory, path } of found.sort((a, b) => a.depth - b.depth)) {
+    sizeBytes += (await stat(join(dir, path))).size;
+    checkIgnoreBytes(sizeBytes);
+    files.push({ directory, text: await readFile(join(dir, path), "utf8") });
+  }
+  return files;
 }

@@ -48,7 +48,7 @@ export const gitErrors = defineErrors({
   },
   GIT_CONTENT_INVALID: {
     retryable: true,
-    help: "The repository has something that is not written to disk: a path that leaves it, or a submodule that is not fetched. The message names it.",
+    help: "The repository has something that is not written to disk: a path that leaves it or is too long, or a submodule that is not fetched. The message names it.",
   },
   GIT_SIGNATURE_INVALID: {
     retryable: true,

@@ -69,3 +69,20 @@ test("a link leaves the tree by an absolute path or by too many steps up", () =>
   for (const [path, target, leaves] of cases)
     assert.equal(linkLeaves(path, target), leaves, target);
 });
+
+describe("a path that is too long is refused, and named", () => {
+  test("of a user", () => {
+    assert.throws(() => cleanPath("a/".repeat(513)), {
+      code: "GIT_CONTENT_INVALID",
+      message: /^the path "a\/a\/.*…" has 1026 characters, more than the limit of 1024/,
+    });
+  });
+
+  test("of a commit", () => {
+    const path = `${"a/".repeat(2_048)}b`;
+    assert.throws(() => selectEntries([{ kind: "link", path, id }], [], id), {
+      code: "GIT_CONTENT_INVALID",
+      message: /^the commit has the path "a\/a\/.*…" of 4097 characters/,
+    });
+  });
+});

@@ -47,8 +47,21 @@ export function selectEntries(
   return entries.filter(({ path }) => directories.some((each) => isInside(path, each)));
 }
 
-/** A path of a user from the root of a repository: without `./`, `//` and a slash at either end. Throws when it leaves the tree. */
+/** Of a user, in characters: each directory above such a path is looked up, as a text of its own. */
+const longestPath = 1_024;
+/** Of a file of a commit: Linux writes none with more. */
+const longestTreePath = 4_096;
+
+/**
+ * A path of a user from the root of a repository: without `./`, `//` and a slash at either end. Throws when it leaves the tree, and
+ * when it is too long.
+ */
 export function cleanPath(path: string): string {
+  if (path.length > longestPath)
+    throw new AppError(
+      gitErrors.GIT_CONTENT_INVALID,
+      `the path "${path.slice(0, 200)}…" has ${path.length} characters, more than the limit of ${longestPath}: shorten it`,
+    );
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes(".."))
     throw new AppError(gitErrors.GIT_CONTENT_INVALID, `the path "${path}" leaves the repository`);
@@ -74,10 +87,12 @@ export function linkLeaves(path: string, target: string): boolean {
 
 /** Git refuses such paths itself when it checks out; files are written by us. */
 function checkPath(path: string): void {
-  const bad = path
-    .split("/")
-    .some((part) => part === "" || part === "." || part === ".." || /^\.git$/i.test(part));
-  if (bad)
+  if (path.length > longestTreePath)
+    throw new AppError(
+      gitErrors.GIT_CONTENT_INVALID,
+      `the commit has the path "${path.slice(0, 200)}…" of ${path.length} characters, more than the limit of ${longestTreePath}: rename the file`,
+    );
+  if (/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i.test(path))
     throw new AppError(
       gitErrors.GIT_CONTENT_INVALID,
       `the commit has the path "${path}", which leaves the repository or is Git's own`,

@@ -3,11 +3,18 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createTimeSlices } from "@flotilla/shared/concurrency";
 import { growthOf } from "@flotilla/shared/time/testing";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { createIgnore, type IgnoreOptions, maxIgnorePatterns } from "./ignore.ts";
-import { type IgnorePattern, matchesPath, parsePattern } from "./pattern.ts";
+import {
+  createIgnore,
+  type Ignore,
+  type IgnoreOptions,
+  maxIgnoreBytes,
+  maxIgnorePatterns,
+} from "./ignore.ts";
+import { type IgnorePattern, matchesPath, matchesPathOrParent, parsePattern } from "./pattern.ts";
 
 describe("an ignore rule", () => {
   const everything = "/*\n!/deploy\n/deploy/**/*.md\n/deploy/**/*.txt";
@@ -42,12 +49,13 @@ describe("an ignore rule", () => {
     ["*\n!charts/**", "other/x", true],
   ];
   for (const [ignore, path, isIgnored] of cases) {
-    it(`${JSON.stringify(ignore)} ${isIgnored ? "leaves out" : "keeps"} ${path}`, () => {
-      assert.equal(createIgnore({ kind: "bucket", ignore }).ignores(path, false), isIgnored);
+    it(`${JSON.stringify(ignore)} ${isIgnored ? "leaves out" : "keeps"} ${path}`, async () => {
+      const rules = createIgnore({ kind: "bucket", ignore });
+      assert.equal(await rules.ignores(path, slices), isIgnored);
     });
   }
 
-  it("of a directory holds below that directory, and spec.ignore has the last word", () => {
+  it("of a directory holds below that directory, and spec.ignore has the last word", async () => {
     const files = [
       { directory: "", text: "a.txt" },
       { directory: "x/y", text: "/b.txt\n!a.txt" },
@@ -55,10 +63,9 @@ describe("an ignore rule", () => {
     const rules = createIgnore({ kind: "tree", files, ignore: "!z/a.txt\n/x/y/c.txt" });
     const paths = ["a.txt", "x/a.txt", "z/a.txt", "x/y/a.txt", "x/y/b.txt", "b.txt", "x/y/c.txt"];
 
-    assert.deepEqual(
-      paths.filter((path) => rules.ignores(path, false)),
-      ["a.txt", "x/a.txt", "x/y/b.txt", "x/y/c.txt"],
-    );
+    assert.deepEqual(await ignoredOf(rules, paths), [
+      ...["a.txt", "x/a.txt", "x/y/b.txt", "x/y/c.txt"],
+    ]);
   });
 
   const groups: readonly (readonly [options: IgnoreOptions, ignored: readonly string[]])[] = [
@@ -72,19 +79,68 @@ describe("an ignore rule", () => {
     [{ kind: "bucket", ignore: "x.png" }, ["x.png"]],
   ];
   for (const [options, ignored] of groups) {
-    it(`of Flux itself holds for ${JSON.stringify(options)}`, () => {
+    it(`of Flux itself holds for ${JSON.stringify(options)}`, async () => {
       const paths = [".git/config", "a/.gitignore", "x.png", ".github/y", "d/.sops.yaml"];
       const rules = createIgnore(options);
-      assert.deepEqual(
-        paths.filter((path) => rules.ignores(path, false)),
-        ignored,
-      );
+      assert.deepEqual(await ignoredOf(rules, paths), ignored);
     });
   }
 
   it("is refused when there are too many", () => {
     const ignore = "a\n".repeat(maxIgnorePatterns + 1);
-    assert.throws(() => createIgnore({ kind: "bucket", ignore }), /1001 patterns together/);
+    assert.throws(
+      () => createIgnore({ kind: "bucket", ignore }),
+      /spec\.ignore and \.sourceignore have more than 1000 patterns together/,
+    );
+  });
+
+  const tooLong: readonly (readonly [what: string, ignore: string, message: RegExp])[] = [
+    ["characters", "a".repeat(1_025), /spec\.ignore has a pattern of 1025 characters/],
+    ["names", `${"a/".repeat(64)}a`, /spec\.ignore has a pattern of 65 names/],
+    ["bytes", `#${"é".repeat(maxIgnoreBytes / 2)}`, /have 262145 bytes together, more than 262144/],
+  ];
+  for (const [what, ignore, message] of tooLong) {
+    it(`is refused when it has too many ${what}`, () => {
+      assert.throws(() => createIgnore({ kind: "bucket", ignore }), { message });
+    });
+  }
+
+  it("of a file names it when a pattern is too long", () => {
+    const files = [{ directory: "x/y", text: "a".repeat(1_025) }];
+    assert.throws(() => createIgnore({ kind: "tree", files }), {
+      message: /^x\/y\/\.sourceignore has a pattern/,
+    });
+  });
+
+  it("pauses between the patterns for one path", async () => {
+    const ignore = `${"*a".repeat(500)}b\n`.repeat(100);
+    const path = `${"a/".repeat(500)}c`;
+    let pauses = 0;
+    const counting = {
+      isOver: true,
+      pause: () => {
+        pauses += 1;
+        return Promise.resolve();
+      },
+    };
+
+    await createIgnore({ kind: "bucket", ignore }).ignores(path, counting);
+
+    assert.equal(pauses, 100);
+  });
+
+  it("walks a path once, however deep it is", () => {
+    const patterns = ["b", "a/b", "**/a/b/", "/c", "?b*"].map((line) => {
+      const pattern = parsePattern(line);
+      return pattern ?? assert.fail(line);
+    });
+    const growth = growthOf({ small: 500, large: 8_000 }, (size) => {
+      const names = Array.from({ length: size }, () => "a");
+      for (const pattern of patterns)
+        assert.equal(matchesPathOrParent(pattern, names, false), false);
+    });
+
+    assert.ok(growth < 1.5, `it grows with the power of ${growth}`);
   });
 
   it("is matched in linear time", () => {
@@ -100,6 +156,13 @@ describe("an ignore rule", () => {
     assert.ok(growth < 1.5, `it grows with the power of ${growth}`);
   });
 });
+
+const slices = createTimeSlices();
+
+async function ignoredOf(rules: Ignore, paths: readonly string[]): Promise<readonly string[]> {
+  const isIgnored = await Promise.all(paths.map((path) => rules.ignores(path, slices)));
+  return paths.filter((_, at) => isIgnored[at]);
+}
 
 describe("patterns", () => {
   let dir = "";
@@ -141,6 +204,21 @@ describe("patterns", () => {
         },
       ),
       { numRuns: 150 },
+    );
+  });
+
+  it("match a path or a directory above it as they match each of them alone", () => {
+    fc.assert(
+      fc.property(patternText, path, fc.boolean(), (line, one, isDirectory) => {
+        const pattern = parsePattern(line);
+        if (pattern === undefined) return;
+        const names = one.split("/");
+        const isMatch = names.some((_, at) =>
+          matchesPath(pattern, names.slice(0, at + 1), at < names.length - 1 || isDirectory),
+        );
+        assert.equal(matchesPathOrParent(pattern, names, isDirectory), isMatch);
+      }),
+      { numRuns: 3_000 },
     );
   });
 });

@@ -1,5 +1,7 @@
 export {
+  checkIgnoreBytes,
   createIgnore,
   type IgnoreFile,
   ignoreFileName,
+  maxIgnoreBytes,
 } from "./ignore.ts";

@@ -3,7 +3,7 @@
  * are: tenants write both, so no pattern becomes a regular expression.
  */
 import { type GlobPart, matchesName, parseGlob } from "./glob.ts";
-import { partsThatMatch } from "./wildcards.ts";
+import { partsThatMatch, shortestMatch, type Wildcards } from "./wildcards.ts";
 
 export interface IgnorePattern {
   /** `!`: the path is not ignored after all. */
@@ -14,6 +14,8 @@ export interface IgnorePattern {
   readonly domain: readonly string[];
   /** The names of the path; `**` for any number of directories. */
   readonly names: readonly (readonly GlobPart[] | "**")[];
+  /** What comparing it with one character of a path may take, in comparisons of characters. */
+  readonly units: number;
 }
 
 /** The pattern of a line; undefined for a blank line, a comment and a pattern that can match nothing. */
@@ -45,7 +47,7 @@ export function parsePattern(
       names.push(glob);
     }
   }
-  return { isNegated, isForDirectories, domain, names };
+  return { isNegated, isForDirectories, domain, names, units: line.length + domain.length };
 }
 
 /** Whether a pattern matches exactly this path, given as names from the root. */
@@ -55,14 +57,37 @@ export function matchesPath(
   isDirectory: boolean,
 ): boolean {
   if (pattern.isForDirectories && !isDirectory) return false;
-  const { domain, names } = pattern;
-  if (path.length <= domain.length || domain.some((name, at) => path[at] !== name)) return false;
+  const { names } = pattern;
+  const below = namesBelow(pattern, path);
+  return below !== undefined && partsThatMatch(names, below, pathWildcards) === names.length;
+}
 
-  const next = partsThatMatch(names, path.slice(domain.length), {
-    isWildcard: (part) => part === "**",
-    matches: (part, name) => part !== "**" && matchesName(part, name),
-  });
-  return next === names.length;
+/** Whether a pattern matches this path or a directory above it. Walks the path once, however deep it is. */
+export function matchesPathOrParent(
+  pattern: IgnorePattern,
+  path: readonly string[],
+  isDirectory: boolean,
+): boolean {
+  const { names, isForDirectories } = pattern;
+  const below = namesBelow(pattern, path);
+  if (below === undefined) return false;
+  const length = shortestMatch(names, below, pathWildcards);
+  return length !== undefined && (length < below.length || isDirectory || !isForDirectories);
+}
+
+const pathWildcards: Wildcards<readonly GlobPart[] | "**", string> = {
+  isWildcard: (part) => part === "**",
+  matches: (part, name) => part !== "**" && matchesName(part, name),
+};
+
+/** The names of a path below the domain of a pattern; undefined: it is not below it. */
+function namesBelow(
+  { domain }: IgnorePattern,
+  path: readonly string[],
+): readonly string[] | undefined {
+  return path.length <= domain.length || domain.some((name, at) => path[at] !== name)
+    ? undefined
+    : path.slice(domain.length);
 }
 
 /** Spaces at the end of a line do not count, unless a backslash is before them. */

@@ -10,13 +10,38 @@ export interface Wildcards<Part, Item> {
 export function partsThatMatch<Part, Item>(
   parts: readonly Part[],
   items: readonly Item[],
-  { isWildcard, matches }: Wildcards<Part, Item>,
+  wildcards: Wildcards<Part, Item>,
 ): number | undefined {
+  return walk(parts, items, { ...wildcards, isShortest: false })?.next;
+}
+
+/** The smallest number of items, from the first on, that all parts match; undefined if they match none of these numbers. */
+export function shortestMatch<Part, Item>(
+  parts: readonly Part[],
+  items: readonly Item[],
+  wildcards: Wildcards<Part, Item>,
+): number | undefined {
+  const end = walk(parts, items, { ...wildcards, isShortest: true });
+  return end?.next === parts.length ? end.at : undefined;
+}
+
+interface Walk<Part, Item> extends Wildcards<Part, Item> {
+  /** Ends as soon as all parts have matched. */
+  readonly isShortest: boolean;
+}
+
+/** Undefined: no part can match the next item. */
+function walk<Part, Item>(
+  parts: readonly Part[],
+  items: readonly Item[],
+  { isWildcard, matches, isShortest }: Walk<Part, Item>,
+): { readonly at: number; readonly next: number } | undefined {
   let at = 0;
   let next = 0;
   let retry: { at: number; next: number } | undefined;
   // Only the last wildcard has to be tried again with one item more.
   for (let item = items[at]; item !== undefined; item = items[at]) {
+    if (isShortest && next === parts.length) break;
     const part = parts[next];
     if (part !== undefined && isWildcard(part)) {
       next++;
@@ -29,5 +54,5 @@ export function partsThatMatch<Part, Item>(
       ({ at, next } = retry);
     } else return undefined;
   }
-  return next;
+  return { at, next };
 }
