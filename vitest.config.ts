@@ -21,6 +21,7 @@ const isolated = [
   "hub/src/parts.test.ts",
   "shared/src/cel/expression.test.ts",
   "shared/src/regex/patterns.test.ts",
+  "shared/src/selector/object-selector.test.ts",
   "hub/src/webhook/match-helm-ops.test.ts",
   "shared/src/source/http/index-size.test.ts",
   "shared/src/source/transport/extra-authorities.test.ts",

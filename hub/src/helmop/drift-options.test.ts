@@ -23,6 +23,16 @@ describe("rules for drift are accepted", () => {
     });
 });
 
+test("ten thousand rules take no longer than a few, and the problem says what to do", () => {
+  const target = { name: "(?:a?){500}", namespace: "(?:b?){500}" };
+  const ignore = Array.from({ length: 10_000 }, () => ({ paths: ["/a"], target }));
+
+  assert.match(
+    driftOptionsProblem({ driftDetection: { ignore } }) ?? "",
+    /^driftDetection\.ignore\[\d{1,2}\]\.target cannot be used: .* write fewer or simpler ones/,
+  );
+});
+
 describe("rules for drift are rejected", () => {
   const cases: readonly (readonly [options: BundleDeploymentOptions, problem: RegExp])[] = [
     [

@@ -1,16 +1,28 @@
 /** Validation of what does not count as drift, of which the CRD checks little. Pure. */
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
-import { objectSelector } from "@flotilla/shared/selector";
+import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex";
+import { objectSelector, selectorCost } from "@flotilla/shared/selector";
 import { driftOptions } from "../content/index.ts";
 
-/** The first rule that could not be applied; undefined: none. */
-export function driftOptionsProblem(options: BundleDeploymentOptions): string | undefined {
-  return ignoreProblem(options) ?? comparePatchProblem(options);
+/** What compiling the targets of all rules of one object may take; those of real objects take less than 1 ms. */
+export function createDriftBudget(): PatternBudget {
+  return createPatternBudget(50);
 }
 
-function ignoreProblem({ driftDetection }: BundleDeploymentOptions): string | undefined {
+/** The first rule that could not be applied; undefined: none. `budget`: for the whole object, with its targets. */
+export function driftOptionsProblem(
+  options: BundleDeploymentOptions,
+  budget = createDriftBudget(),
+): string | undefined {
+  return ignoreProblem(options, budget) ?? comparePatchProblem(options, budget);
+}
+
+function ignoreProblem(
+  { driftDetection }: BundleDeploymentOptions,
+  budget: PatternBudget,
+): string | undefined {
   for (const [index, rule] of (driftDetection?.ignore ?? []).entries()) {
-    const problem = rulesProblem({ driftDetection: { ignore: [rule] } });
+    const problem = rulesProblem({ driftDetection: { ignore: [rule] } }, budget);
     if (problem !== undefined)
       return `driftDetection.ignore[${index}].target cannot be used: ${problem}`;
   }
@@ -19,7 +31,10 @@ function ignoreProblem({ driftDetection }: BundleDeploymentOptions): string | un
 
 const operations = ["remove", "add", "replace", "ignore"];
 
-function comparePatchProblem({ diff }: BundleDeploymentOptions): string | undefined {
+function comparePatchProblem(
+  { diff }: BundleDeploymentOptions,
+  budget: PatternBudget,
+): string | undefined {
   for (const [index, patch] of (diff?.comparePatches ?? []).entries()) {
     const where = `diff.comparePatches[${index}]`;
     const used = (patch.operations ?? []).filter(({ op, path }) => op || path);
@@ -33,14 +48,20 @@ function comparePatchProblem({ diff }: BundleDeploymentOptions): string | undefi
     const wrong = pointers.find((pointer) => !/^\/([^~]|~[01])*$/.test(pointer));
     if (wrong !== undefined)
       return `${where} has the path ${JSON.stringify(wrong)}, which is no JSON pointer such as /spec/replicas`;
-    const problem = rulesProblem({ diff: { comparePatches: [patch] } });
+    const problem = rulesProblem({ diff: { comparePatches: [patch] } }, budget);
     if (problem !== undefined) return `${where} cannot be used: ${problem}`;
   }
   return undefined;
 }
 
-function rulesProblem(options: Parameters<typeof driftOptions>[0]): string | undefined {
+const tooMuch = "the expressions of all rules take too long together: write fewer or simpler ones";
+
+function rulesProblem(
+  options: Parameters<typeof driftOptions>[0],
+  budget: PatternBudget,
+): string | undefined {
   for (const { target = {} } of driftOptions(options)?.ignore ?? []) {
+    if (!budget.take(selectorCost(target))) return tooMuch;
     const selector = objectSelector(target);
     if (typeof selector === "string") return selector;
   }

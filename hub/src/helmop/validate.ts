@@ -13,7 +13,7 @@ import { chartReferenceOf, mayReferenceChart, reservedFormProblem } from "../fro
 import { selectorProblem, targetCountProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
 import { createCheckedTexts } from "./checked-texts.ts";
-import { driftOptionsProblem } from "./drift-options.ts";
+import { createDriftBudget, driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
 import { fluxFieldProblem } from "./flux-fields.ts";
 import { postRendererProblem } from "./post-renderers.ts";
@@ -136,6 +136,7 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
 /** Validates every option that the HelmOp itself and its targets may have. */
 function sourceProblem({ spec }: HelmOp): string | undefined {
   const [patches, expressions] = [createCheckedTexts(), createCheckedTexts()];
+  const rules = createDriftBudget();
   for (const [path, options] of optionsWithPaths(spec)) {
     const problem =
       copyProblem(options) ??
@@ -144,7 +145,7 @@ function sourceProblem({ spec }: HelmOp): string | undefined {
       actionOptionsProblem(options, path === "spec" ? undefined : spec) ??
       postRendererProblem(options, patches) ??
       healthCheckProblem(options, expressions) ??
-      driftOptionsProblem(options);
+      driftOptionsProblem(options, rules);
     if (problem !== undefined) return `${path}.${problem}`;
   }
   return undefined;

@@ -1,2 +1,9 @@
 export { createPatternBudget, type PatternBudget } from "./budget.ts";
-export { createPatterns, type MatchWithin, type Patterns } from "./patterns.ts";
+export {
+  compileSize,
+  createPatterns,
+  type MatchWithin,
+  matchSize,
+  type Patterns,
+  unitsOfCompiling,
+} from "./patterns.ts";

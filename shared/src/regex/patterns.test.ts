@@ -44,6 +44,7 @@ const unusable: readonly (readonly [what: string, pattern: string])[] = [
   ["counts within counts beyond RE2's own limit", "(a{100}){100}"],
   ["a size that takes too long to compile", "(a?){1000}".repeat(20)],
   ["a length above the limit", "a".repeat(2_049)],
+  ["hundreds of classes, each of hundreds of ranges", "\\pL".repeat(300)],
 ];
 for (const [what, pattern] of unusable) {
   test(`a pattern with ${what} is invalid, and the error names the cause`, () => {

@@ -44,8 +44,11 @@ const compileBudget = 50_000;
 /** Steps of the program times characters of the text: about 20 ms of matching. */
 const matchBudget = 500_000;
 
+/** `\pL` has hundreds of ranges, which are merged for each place in the text, but not for each repetition. */
+const sizeOfClass = 250;
+
 /** What compiling one unit takes, in units of matching. */
-const unitsOfCompiling = 15;
+export const unitsOfCompiling = 15;
 
 const keptPatterns = 256;
 const keptAnswers = 4_096;
@@ -125,11 +128,14 @@ function matchOnce(compiled: Compiled, text: string, of: "part" | "whole"): Matc
   return { kind: (of === "whole" ? regex.testExact(text) : regex.test(text)) ? "yes" : "no" };
 }
 
-function compileSize(pattern: string): number {
-  return pattern.length * repetitions(pattern);
+/** In units of compiling. */
+export function compileSize(pattern: string): number {
+  const classes = pattern.match(/\\p/gi)?.length ?? 0;
+  return pattern.length * repetitions(pattern) + classes * sizeOfClass;
 }
 
-function matchSize(regex: RE2JS, text: string): number {
+/** In units of matching. */
+export function matchSize(regex: RE2JS, text: string): number {
   return regex.programSize() * text.length;
 }
 

@@ -1,1 +1,7 @@
-export { type ObjectSelector, objectSelector } from "./object-selector.ts";
+export {
+  type ObjectSelector,
+  type ObjectTarget,
+  objectSelector,
+  type SelectableObject,
+  selectorCost,
+} from "./object-selector.ts";

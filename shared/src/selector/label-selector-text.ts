@@ -8,13 +8,28 @@ export type TextSelector = (texts: Texts) => boolean;
 export function parseTextSelector(selector: string): TextSelector | undefined {
   if (selector.trim() === "") return () => true;
   const requirements: TextSelector[] = [];
-  // At the commas that are not inside parentheses.
-  for (const text of selector.split(/,(?![^(]*\))/)) {
-    const requirement = parseRequirement(text.trim());
+  for (const text of requirementTexts(selector)) {
+    // The pattern of a set is linear only without long white space.
+    const requirement = parseRequirement(text.trim().replace(/\s+/g, " "));
     if (requirement === undefined) return undefined;
     requirements.push(requirement);
   }
   return (texts) => requirements.every((matches) => matches(texts));
+}
+
+/** Split at the commas that are not inside parentheses. */
+function requirementTexts(selector: string): readonly string[] {
+  const texts: string[] = [];
+  let inside: string[] = [];
+  for (const part of selector.split(",")) {
+    inside.push(part);
+    const [opened, closed] = [part.lastIndexOf("("), part.lastIndexOf(")")];
+    const isInside = opened === closed ? inside.length > 1 : opened > closed;
+    if (isInside) continue;
+    texts.push(inside.join(","));
+    inside = [];
+  }
+  return inside.length === 0 ? texts : [...texts, inside.join(",")];
 }
 
 const key = "[A-Za-z0-9./_-]+";
