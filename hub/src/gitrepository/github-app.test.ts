@@ -48,6 +48,21 @@ async function setUp(t: TestContext, status = 201) {
   return { server, clock, mint, texts };
 }
 
+test("a key that takes long to sign with is refused before it signs", async (t) => {
+  const { server, mint, texts } = await setUp(t);
+  const large = generateKeyPairSync("rsa", {
+    modulusLength: 4_104,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs1", format: "pem" },
+  });
+
+  await assert.rejects(mint({ ...texts, githubAppPrivateKey: large.privateKey }), {
+    code: "GIT_SECRET_INVALID",
+    message: /has 4104 bits, more than the limit of 4096/,
+  });
+  assert.equal(server.seen.length, 0);
+});
+
 describe("a token of a GitHub App", () => {
   test("is asked for with a signed token of the App, and again when it ends soon", async (t) => {
     const { server, clock, mint, texts } = await setUp(t);

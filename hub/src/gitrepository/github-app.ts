@@ -2,7 +2,7 @@
  * Tokens of a GitHub App's installation. The private key stays on the hub; a token ends within an hour, and agents get only
  * tokens.
  */
-import { createHash, createPrivateKey, sign } from "node:crypto";
+import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { AppError } from "@flotilla/shared/errors";
 import type { RepositoryAccess } from "@flotilla/shared/source";
 import { gitErrors } from "@flotilla/shared/source/git";
@@ -84,12 +84,33 @@ export function appToken({ id, privateKey }: GithubApp, nowMs: number): string {
     Buffer.from(JSON.stringify(content)).toString("base64url");
   // A minute back, for clocks that differ, and less than ten minutes long, as GitHub wants it.
   const text = `${part({ alg: "RS256", typ: "JWT" })}.${part({ iat: now - 60, exp: now + 540, iss: id })}`;
+  const key = signingKey(privateKey);
   try {
-    return `${text}.${sign("RSA-SHA256", Buffer.from(text), createPrivateKey(privateKey)).toString("base64url")}`;
+    return `${text}.${sign("RSA-SHA256", Buffer.from(text), key).toString("base64url")}`;
+  } catch {
+    throw invalid(notPem);
+  }
+}
+
+const notPem = "githubAppPrivateKey of the secret is not a private key in PEM";
+
+/** GitHub's have 2,048 bits. Signing is done on the event loop, and takes eight times as long with each doubling. */
+const mostBits = 4_096;
+
+function signingKey(pem: string): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
   } catch {
     // Without the cause: it may quote the key.
-    throw invalid("githubAppPrivateKey of the secret is not a private key in PEM");
+    throw invalid(notPem);
   }
+  const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {};
+  if (modulusLength > mostBits)
+    throw invalid(
+      `githubAppPrivateKey of the secret has ${modulusLength} bits, more than the limit of ${mostBits}: generate one on the page of the GitHub App`,
+    );
+  return key;
 }
 
 export function createTokenMinter(deps: {
