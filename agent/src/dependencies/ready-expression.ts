@@ -1,5 +1,4 @@
 /** `readyExpr`: whether a dependency is met, by an expression over this deployment and the other one. Pure. */
-import { createLruCache } from "@flotilla/shared/cache";
 import { type Allowance, compileCel, readyVariables } from "@flotilla/shared/cel";
 import { AppError } from "@flotilla/shared/errors";
 import { agentErrors } from "../errors/index.ts";
@@ -9,24 +8,39 @@ import type { DeploymentView } from "./deployment-view.ts";
 export type CheckReady = (self: DeploymentView, dep: DeploymentView) => string | undefined;
 
 /** Of all expressions of one check of a deployment's dependencies, however many these are: about 15 ms. */
-export const stepsPerCheck = 200_000;
+const stepsPerCheck = 200_000;
 
-type Compiled = ReturnType<typeof compileCel>;
+/** Of all different expressions of one check, which are compiled for it: about 15 ms. Those that exceed it are not met. */
+const compiledCharacters = 16 * 1024;
 
-/** They are checked at each change of a dependency, and compiling takes longer than evaluating. */
-const known = createLruCache<Compiled>(1_024);
-
-function compile(source: string): Compiled {
-  const before = known.get(source);
-  if (before !== undefined) return before;
-  const compiled = compileCel(source, { variables: readyVariables });
-  known.set(source, compiled);
-  return compiled;
+export interface ReadyChecks {
+  /** Throws INVALID_CEL_EXPRESSION. */
+  of(source: string): CheckReady;
 }
 
-/** Throws INVALID_CEL_EXPRESSION. */
-export function readyCheck(source: string, allowance: Allowance): CheckReady {
-  const compiled = compile(source);
+/** For one check of a deployment's dependencies. Nothing is kept for the next one: a compiled expression has 200 KB. */
+export function createReadyChecks(): ReadyChecks {
+  const allowance: Allowance = { steps: stepsPerCheck };
+  const known = new Map<string, CheckReady>();
+  let left = compiledCharacters;
+  return {
+    of(source) {
+      const before = known.get(source);
+      if (before !== undefined) return before;
+      left -= source.length;
+      const check = left < 0 ? tooLong : readyCheck(source, allowance);
+      known.set(source, check);
+      return check;
+    },
+  };
+}
+
+function tooLong(): string {
+  return `its readyExpr is not evaluated: all together have more than ${compiledCharacters} characters`;
+}
+
+function readyCheck(source: string, allowance: Allowance): CheckReady {
+  const compiled = compileCel(source, { variables: readyVariables });
   if (compiled.kind === "invalid")
     throw new AppError(
       agentErrors.INVALID_CEL_EXPRESSION,

@@ -15,6 +15,7 @@ function deployment(
 const tier = { matchLabels: { tier: "base" } };
 
 const hundred = JSON.stringify(Array.from({ length: 100 }, (_, index) => index));
+const long = (text: string) => `'${text.repeat(4_000)}' != ''`;
 const hostile = `cel.bind(l, ${hundred}, l.all(a, l.all(b, l.all(c, a + b + c >= 0))))`;
 
 const cases: readonly (readonly [
@@ -151,6 +152,13 @@ const cases: readonly (readonly [
     ["a", "b", "c"].map((name) => deployment(name, "Ready", { labels: { tier: "base" } })),
     "waiting for a: its readyExpr cannot be evaluated: it needs more than 100000 steps, b: its readyExpr cannot be evaluated: it needs more than 100000 steps, c: its readyExpr is not evaluated: all together need more than 200000 steps",
     ["a", "b", "c"],
+  ],
+  [
+    "several whose expressions take too long to compile together, equal ones once",
+    [...["a", "a", "a", "b", "c", "d", "e"].map((name) => ({ name, readyExpr: long(name) }))],
+    ["a", "b", "c", "d", "e"].map((name) => deployment(name)),
+    "waiting for e: its readyExpr is not evaluated: all together have more than 16384 characters",
+    ["e"],
   ],
   [
     "one that waits for it",

@@ -4,12 +4,11 @@
  */
 
 import { selects } from "@flotilla/shared/api";
-import type { Allowance } from "@flotilla/shared/cel";
 import type { Dependency } from "@flotilla/shared/content";
 import { listNames } from "@flotilla/shared/text";
 import { cycleThrough, describeCycle } from "./cycle.ts";
 import { deploymentView, type ViewedDeployment } from "./deployment-view.ts";
-import { readyCheck, stepsPerCheck } from "./ready-expression.ts";
+import { createReadyChecks, type ReadyChecks } from "./ready-expression.ts";
 
 /** A deployment of this cluster; it has the name of its Bundle. */
 export interface ClusterDeployment extends ViewedDeployment {
@@ -30,9 +29,9 @@ export function unmetDependencies(
   dependsOn: readonly Dependency[],
   deployments: readonly ClusterDeployment[],
 ): UnmetDependencies | undefined {
-  const allowance: Allowance = { steps: stepsPerCheck };
+  const checks = createReadyChecks();
   const unmet = dependsOn.flatMap((dependency) =>
-    unmetOf(name, dependency, { deployments, allowance }),
+    unmetOf(name, dependency, { deployments, checks }),
   );
   if (unmet.length === 0) return undefined;
   const names = [...new Set(unmet.map((each) => each.name))].filter((each) => each !== "");
@@ -56,15 +55,15 @@ interface Unmet {
 interface Others {
   /** This one included. */
   readonly deployments: readonly ClusterDeployment[];
-  readonly allowance: Allowance;
+  readonly checks: ReadyChecks;
 }
 
 function unmetOf(
   own: string,
   { name, selector, acceptedStates, readyExpr }: Dependency,
-  { deployments, allowance }: Others,
+  { deployments, checks }: Others,
 ): readonly Unmet[] {
-  const check = readyExpr === undefined ? undefined : readyCheck(readyExpr, allowance);
+  const check = readyExpr === undefined ? undefined : checks.of(readyExpr);
   if (name === own) return [{ name, reason: "itself" }];
   const found = deployments.filter(
     (deployment) =>
