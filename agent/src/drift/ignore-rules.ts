@@ -11,7 +11,7 @@ export interface IgnoreRule {
 }
 
 /** For all rules of a release, and for those that are compared with one object, in ms of processor time. */
-const compilingMs = 100;
+const compilingMs = 50;
 const selectingMs = 20;
 
 /**
