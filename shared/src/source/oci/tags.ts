@@ -1,6 +1,6 @@
 /** Lists the tags of an OCI repository, page by page. */
 
-import { createFairSemaphore } from "../../concurrency/index.ts";
+import { createFairSemaphore, createTimeSlices } from "../../concurrency/index.ts";
 import { AppError } from "../../errors/index.ts";
 import { parseBounded } from "../../json/index.ts";
 import { chartErrors, parseOciName, type RepositoryAccess, RepositoryError } from "../index.ts";
@@ -37,10 +37,14 @@ export function createTagLists(registry: OciRegistry): ListTags {
 async function listTags(registry: OciRegistry, query: ListQuery): Promise<readonly string[]> {
   const tags = new Set<string>();
   const seen = new Set<string>();
+  const slices = createTimeSlices();
   let response = await firstPage(registry, query);
 
   for (let page = 1; ; page++) {
-    for (const tag of await readPage(response)) tags.add(tag);
+    for (const tag of await readPage(response)) {
+      if (slices.isOver) await slices.pause();
+      if (isTag(tag)) tags.add(tag);
+    }
     const next = nextPage(response);
     if (next === undefined) return [...tags];
     if (page === maxPages || tags.size > maxTags || seen.has(next.href)) {
@@ -117,7 +121,8 @@ function requestPage(
   });
 }
 
-async function readPage(response: Exchange): Promise<readonly string[]> {
+/** What the page lists, which may be anything. */
+async function readPage(response: Exchange): Promise<readonly unknown[]> {
   const { bytes } = await readBody(response, {
     maxBytes: maxPageBytes,
     tooLarge: chartErrors.REGISTRY_ANSWER,
@@ -139,7 +144,7 @@ async function readPage(response: Exchange): Promise<readonly string[]> {
     );
   }
   // Null in a repository whose last tag was deleted.
-  return Array.isArray(page.tags) ? page.tags.filter(isTag) : [];
+  return Array.isArray(page.tags) ? page.tags : [];
 }
 
 /** A tag as the distribution specification defines it, so that it is safe in an address. */

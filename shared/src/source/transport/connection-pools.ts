@@ -2,7 +2,7 @@
  * Connections to repositories: one pool for each TLS identity (authorities and client certificate) and proxy. The number of pools is
  * bounded; the least recently used one is closed first.
  */
-import { createHash } from "node:crypto";
+import { createHash, createPrivateKey } from "node:crypto";
 import { createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import type { Dispatcher } from "undici";
 import { AppError } from "../../errors/index.ts";
@@ -149,6 +149,13 @@ function dispatcherFor(
   return new EnvHttpProxyAgent({ ...common, requestTls: tls, httpProxy, httpsProxy, noProxy });
 }
 
+/** Each handshake signs on the event loop: 37 ms with so many bits, and 212 ms with twice as many. */
+const mostKeyBits = 8_192;
+
+function keyBits(pem: string): number {
+  return createPrivateKey(pem).asymmetricKeyDetails?.modulusLength ?? 0;
+}
+
 /** One context for all connections of a pool: parsing the system's authorities takes milliseconds. */
 function secureContextOf(
   identity: TlsIdentity,
@@ -156,11 +163,17 @@ function secureContextOf(
 ): SecureContext | undefined {
   if (identity.caPem === undefined && identity.certPem === undefined) return undefined;
   try {
+    if (identity.keyPem !== undefined && keyBits(identity.keyPem) > mostKeyBits)
+      throw new AppError(
+        chartErrors.REPOSITORY_SECRET_INVALID,
+        `the key of the client certificate in the Secret of the repository has more than ${mostKeyBits} bits: use one of 2048 or 4096, or of an elliptic curve`,
+      );
     return createSecureContext({
       ...(identity.caPem === undefined ? {} : { ca: [...authorities, identity.caPem] }),
       ...(identity.certPem === undefined ? {} : { cert: identity.certPem, key: identity.keyPem }),
     });
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof AppError) throw thrown;
     // Without the cause: it may quote the key.
     throw new AppError(
       chartErrors.REPOSITORY_SECRET_INVALID,

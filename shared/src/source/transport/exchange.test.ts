@@ -7,6 +7,7 @@ import {
   createTestClient,
   indexText,
   issueTestCertificate,
+  rsaKeyOfSize,
   send,
   startTestServer,
 } from "../testing/index.ts";
@@ -94,6 +95,23 @@ describe("a redirect", () => {
       message: /not https:\/\/ or http:\/\//,
     });
   });
+});
+
+it("a client certificate whose key takes long to sign with is refused before a handshake", async () => {
+  const { certPem, caPem } = await issueTestCertificate("client");
+  await using server = await startTestServer((_, response) => send(response, 200, index), {
+    certificate: await issueTestCertificate(),
+    clientCa: caPem,
+  });
+  await using client = createTestClient();
+  const [source] = versions(server.origin);
+  const clientCertificate = { certPem, keyPem: rsaKeyOfSize(16_384) };
+
+  await assert.rejects(client.list(source, accessTo(source, { clientCertificate })), {
+    code: "REPOSITORY_SECRET_INVALID",
+    message: /has more than 8192 bits: use one of 2048 or 4096/,
+  });
+  assert.equal(server.seen.length, 0);
 });
 
 describe("a redirect from a server with TLS", () => {
