@@ -41,12 +41,11 @@ async function setUp(t: TestContext, files: Files) {
   const client: BucketClient = sources.buckets;
   const test = await startTestSources(t);
   const { deps, flux, signer } = test;
-  const reads = reading(t);
-  const listings = createBucketListings(client, reads.budget);
+  const listings = createBucketListings(client);
   const store = flux.buckets.store;
   const made = createHelmChartController({
     ...deps,
-    sources: { Bucket: chartsOfBuckets({ store, client, listings, signer, ...reads }) },
+    sources: { Bucket: chartsOfBuckets({ store, client, listings, signer, ...reading(t) }) },
   });
   test.run(createBucketController({ ...deps, listings }).controller, made.controller);
   const pinOf = (name: string) => {

@@ -1,6 +1,6 @@
 /** Lists of buckets as they were read last, so that a list serves all charts of a Bucket. */
 import { createLruCache } from "@flotilla/shared/cache";
-import type { FairSemaphore } from "@flotilla/shared/concurrency";
+import { createFairSemaphore } from "@flotilla/shared/concurrency";
 import type { Bucket } from "@flotilla/shared/flux";
 import type { Enqueue, Watch } from "@flotilla/shared/kube/controller";
 import { keyOf } from "@flotilla/shared/kube/objects";
@@ -37,14 +37,14 @@ export const requestTimeoutMs = 5 * 60_000;
 const maxListings = 256;
 /** Objects of all lists together: some hundred bytes each. */
 const maxObjects = 100_000;
-/** Of a list while it is read: a page, and 50,000 objects. */
-const listBytes = 16 * 1024 * 1024;
+/**
+ * Lists that are read at the same time, of one namespace a quarter: each may have 16 MiB, a page and 50,000 objects. Apart from what is
+ * read of files, so that a bucket that responds slowly holds up no Git repository.
+ */
+const concurrentLists = { capacity: 8, share: 2 };
 
-/** `budget`: for the bytes of tenants' files while they are read, in all of the hub. */
-export function createBucketListings(
-  client: Pick<BucketClient, "list">,
-  budget: FairSemaphore,
-): BucketListings {
+export function createBucketListings(client: Pick<BucketClient, "list">): BucketListings {
+  const lists = createFairSemaphore(concurrentLists);
   const known = createLruCache<BucketListing>(maxListings, {
     maxWeight: maxObjects,
     weightOf: ({ objects }) => objects.length,
@@ -61,9 +61,9 @@ export function createBucketListings(
   async function read(bucket: Bucket, { location, access, signal }: ListRequest) {
     // A change during the request is reported again.
     changed.delete(bucket.metadata.uid ?? "");
-    const listing = await budget.run(
-      { caller: bucket.metadata.namespace ?? "", weight: listBytes, signal },
-      () => client.list(location, access, { signal, timeoutMs: requestTimeoutMs }),
+    const caller = bucket.metadata.namespace ?? "";
+    const listing = await lists.run({ caller, signal }, () =>
+      client.list(location, access, { signal, timeoutMs: requestTimeoutMs }),
     );
     known.set(bucket.metadata.uid ?? "", listing);
     return listing;

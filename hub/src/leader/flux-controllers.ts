@@ -52,7 +52,7 @@ export function createFluxControllers(
   const helmRepositories = createHelmRepositoryController({ ...deps, flux, readIndex });
   const gitRepositories = createGitRepositoryController({ ...deps, ...gitParts, flux });
   const ociRepositories = createOciRepositoryController({ ...deps, flux, artifacts });
-  const listings = createBucketListings(bucketClient, budget);
+  const listings = createBucketListings(bucketClient);
   const buckets = createBucketController({ ...deps, flux, listings });
   const helmCharts = createHelmChartController({
     ...deps,

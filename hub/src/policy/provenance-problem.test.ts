@@ -128,7 +128,7 @@ describe("a Policy rejects", () => {
       what: "a name of the chart that an earlier version has not written down",
       policy: { allowedChartPatterns: ["web"] },
       provenance: [main],
-      message: /^unknown helm chart of the chart: /,
+      message: /^unknown name of the chart: .* what its source calls this one is not known/,
     },
     {
       what: "the reference of an included repository",

@@ -55,17 +55,19 @@ function placeProblem(
   const places = [
     {
       ...{ what, place: found.repository, allowed: allowedHelmRepoPatterns },
+      missing: `${what} of the chart`,
       unknown: "Policies limit the repositories, and which one has this chart is not known",
     },
     {
       ...{ what: "helm chart", place: found.chart, allowed: allowedChartPatterns },
+      missing: "name of the chart",
       unknown: "Policies limit the charts, and what its source calls this one is not known",
     },
   ];
-  for (const { what: whose, place, allowed, unknown } of places) {
+  for (const { what: whose, place, allowed, missing, unknown } of places) {
     if (allowed.length === 0) continue;
     if (place === undefined)
-      return { subject: `unknown ${whose} of the chart`, why: `${unknown}: ${notKnown}` };
+      return { subject: `unknown ${missing}`, why: `${unknown}: ${notKnown}` };
     const why = listProblem(place, allowed);
     if (why === undefined) continue;
     return { subject: `disallowed ${whose} ${shown(place)}, where the chart was found`, why };
