@@ -67,7 +67,7 @@ spec:
   template: {metadata: {labels: {app: ${name}}}, spec: {containers: [{name: main, image: example.com/main}]}}
 `;
 
-/** Whoever admits the pod removes them, and nobody can add them again. */
+/** The controller that admits the pod removes them, and nobody can add them again. */
 const gates = "[{name: example.com/quota}]";
 
 export const filledObjects: Readonly<Record<string, string>> = {

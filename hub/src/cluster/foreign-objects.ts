@@ -28,7 +28,7 @@ const kinds: readonly Resource<KubeObject>[] = [
   })),
 ];
 
-/** In every namespace, whoever makes it. */
+/** Kubernetes makes it in every namespace. */
 const everywhere = "ServiceAccount default";
 
 /** `KIND NAME` of each. */

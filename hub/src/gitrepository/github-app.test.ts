@@ -48,7 +48,7 @@ async function setUp(t: TestContext, status = 201) {
   return { server, clock, mint, texts };
 }
 
-test("a key that takes long to sign with is refused before it signs", async (t) => {
+test("a key that takes long to sign with is rejected before it signs", async (t) => {
   const { server, mint, texts } = await setUp(t);
 
   await assert.rejects(mint({ ...texts, githubAppPrivateKey: rsaKeyOfSize(16_384) }), {

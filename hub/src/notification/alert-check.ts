@@ -26,7 +26,7 @@ export interface AlertCheckInput {
 
 const mostNamed = 10;
 
-/** Sentences, the most important first. Lets others have their turn between sources and objects. */
+/** Sentences, the most important first. Yields to the event loop between sources and objects. */
 export async function alertProblems(input: AlertCheckInput): Promise<readonly string[]> {
   const { alert, provider } = input;
   const { spec } = alert;

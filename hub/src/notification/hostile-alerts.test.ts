@@ -119,7 +119,7 @@ describe("an event", () => {
     assert.match(remarks.at(-1) ?? "", /^a-3999: eventSources are ignored: .* take too long/);
   });
 
-  test("lets others have their turn between Alerts", async () => {
+  test("yields to the event loop between Alerts", async () => {
     const order: string[] = [];
     const spin = (name: string): void => {
       const until = performance.now() + 6;
@@ -170,7 +170,7 @@ describe("the check of an Alert", () => {
     assert.equal(seen.objects, 0);
   });
 
-  test("refuses more sources than the limit without looking for their objects", async () => {
+  test("rejects more sources than the limit without looking for their objects", async () => {
     const { problems, seen } = check([...absent(15_000), { kind: "HelmRelease", name: "*" }]);
 
     assert.deepEqual(await problems, [
@@ -179,10 +179,10 @@ describe("the check of an Alert", () => {
     assert.equal(seen.objects, 0);
   });
 
-  test("lets others have their turn while it compares labels", async () => {
-    let turns = 0;
+  test("yields to the event loop while it compares labels", async () => {
+    let iterations = 0;
     const count = (): void => {
-      turns += 1;
+      iterations += 1;
       next = setImmediate(count);
     };
     let next = setImmediate(count);
@@ -195,6 +195,6 @@ describe("the check of an Alert", () => {
     await problems;
     clearImmediate(next);
 
-    assert.ok(turns > 2, `${turns} turns`);
+    assert.ok(iterations > 2, `${iterations} iterations`);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * What the sources, or the expressions, of the Alerts of each namespace may take: for one event, and over time, because whoever
- * writes Alerts may also cause events.
+ * What the sources, or the expressions, of the Alerts of each namespace may take: for one event, and over time, because
+ * the author of an Alert may also cause events.
  */
 import { createTimeBudgets } from "@flotilla/shared/concurrency";
 import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex";

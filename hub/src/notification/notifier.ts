@@ -67,7 +67,7 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       await dispatch(next, slices);
   }
 
-  /** Others have their turn on the event loop between Alerts, and between events. */
+  /** Yields to the event loop between Alerts, and between events. */
   async function dispatch(observed: ObservedEvent, slices: TimeSlices): Promise<void> {
     const ofEvent = { sources: sources.begin(), expressions: expressions.begin() };
     let isSelected = false;

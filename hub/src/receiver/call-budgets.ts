@@ -1,5 +1,5 @@
 /**
- * What the calls of the Receivers of a namespace may take: over time, because whoever writes Receivers may also call them, and of
+ * What the calls of the Receivers of a namespace may take: over time, because the author of a Receiver may also call it, and of
  * memory at a time. Counted from when a caller has shown its proof, so that nobody else can use it up.
  */
 import type { Allowance } from "@flotilla/shared/cel";

@@ -57,7 +57,7 @@ export function invalidResource(
 
 /** The objects that a call triggers, of those that are read for it. */
 export interface TargetSelection {
-  /** Judges objects for entries of `spec.resources`, by their indexes. Lets others have their turn between objects. */
+  /** Judges objects for entries of `spec.resources`, by their indexes. Yields to the event loop between objects. */
   add(entries: readonly number[], objects: readonly KubeObject[]): Promise<void>;
   /** The objects of these entries cannot be read; what was selected already is triggered. */
   fail(entries: readonly number[], why: string): void;

@@ -11,7 +11,7 @@ export { createKeyedMutex } from "./keyed-mutex.ts";
 export { createSemaphore, type Semaphore } from "./semaphore.ts";
 export { createSingleFlight } from "./single-flight.ts";
 export { createTimeBudgets } from "./time-budgets.ts";
-export { createTimeSlices, nextTurn, type TimeSlices } from "./time-slices.ts";
+export { createTimeSlices, nextIteration, type TimeSlices } from "./time-slices.ts";
 export {
   createKeyedRateLimiter,
   createTokenBucket,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "vitest";
-import { createTimeSlices, nextTurn } from "./time-slices.ts";
+import { createTimeSlices, nextIteration } from "./time-slices.ts";
 
 test("work in slices lets timers and input have their turn while it runs", async () => {
   const slices = createTimeSlices(0);
@@ -30,7 +30,7 @@ test("a hundred pieces of work hold the event loop up no longer than one", async
   setImmediate(round);
 
   const work = async (): Promise<void> => {
-    await nextTurn();
+    await nextIteration();
     inThisRound += 1;
   };
   await Promise.all(Array.from({ length: 100 }, work));

@@ -8,15 +8,15 @@ export interface TimeSlices {
 
 const defaultSliceMs = 10;
 
-let latestTurn: Promise<void> = Promise.resolve();
+let latestIteration: Promise<void> = Promise.resolve();
 
 /**
- * Waits for a turn of one's own: in each round of the event loop one caller goes on, in all of the process. A hundred pieces of work,
- * each short enough, would otherwise hold it up together.
+ * Yields to the event loop: one caller continues in each of its iterations, in all of the process. A hundred pieces of work, each short
+ * enough, would otherwise block it together.
  */
-export function nextTurn(): Promise<void> {
-  latestTurn = latestTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
-  return latestTurn;
+export function nextIteration(): Promise<void> {
+  latestIteration = latestIteration.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return latestIteration;
 }
 
 export function createTimeSlices(sliceMs = defaultSliceMs): TimeSlices {
@@ -26,7 +26,7 @@ export function createTimeSlices(sliceMs = defaultSliceMs): TimeSlices {
       return performance.now() - startedAt >= sliceMs;
     },
     async pause() {
-      await nextTurn();
+      await nextIteration();
       startedAt = performance.now();
     },
   };

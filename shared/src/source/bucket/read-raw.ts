@@ -3,9 +3,9 @@ import { AppError } from "../../errors/index.ts";
 import {
   abandon,
   type BodyLimit,
+  beforeDecoding,
   describeBytes,
   type Exchange,
-  turnToDecode,
 } from "../transport/index.ts";
 
 export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Uint8Array> {
@@ -14,7 +14,7 @@ export async function readRaw(response: Exchange, limit: BodyLimit): Promise<Uin
     chunks.push(chunk);
   });
   const bytes = Buffer.concat(chunks);
-  await turnToDecode(bytes.length);
+  await beforeDecoding(bytes.length);
   return bytes;
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
-import { nextTurn } from "../../concurrency/index.ts";
+import { nextIteration } from "../../concurrency/index.ts";
 import { AppError, type ErrorKind } from "../../errors/index.ts";
 import { abandon, type Exchange } from "./exchange.ts";
 
@@ -24,12 +24,12 @@ export interface BodyLimit {
 /** What is smaller takes no time to decode. */
 const largeBytes = 64 * 1024;
 
-/** To be awaited before a body of this size is decoded, which whoever sends it can make slow. */
-export async function turnToDecode(sizeBytes: number): Promise<void> {
-  if (sizeBytes > largeBytes) await nextTurn();
+/** To be awaited before a body of this size is decoded: its server can make that slow. */
+export async function beforeDecoding(sizeBytes: number): Promise<void> {
+  if (sizeBytes > largeBytes) await nextIteration();
 }
 
-/** The body, decompressed. It is the caller's turn to decode it. */
+/** The body, decompressed. A large one may be decoded in this iteration of the event loop. */
 export async function readBody(response: Exchange, limit: BodyLimit): Promise<ReadBody> {
   // Allocated for the announced size, so that a large body is in memory only once.
   const announced = Math.min(announcedBytes(response), limit.maxBytes);
@@ -40,7 +40,7 @@ export async function readBody(response: Exchange, limit: BodyLimit): Promise<Re
     bytes.set(chunk, size);
     size += chunk.length;
   });
-  await turnToDecode(size);
+  await beforeDecoding(size);
   return { bytes: size === bytes.length ? bytes : bytes.slice(0, size), digest };
 }
 

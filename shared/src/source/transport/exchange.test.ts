@@ -97,7 +97,7 @@ describe("a redirect", () => {
   });
 });
 
-it("a client certificate whose key takes long to sign with is refused before a handshake", async () => {
+it("a client certificate whose key takes long to sign with is rejected before a handshake", async () => {
   const { certPem, caPem } = await issueTestCertificate("client");
   await using server = await startTestServer((_, response) => send(response, 200, index), {
     certificate: await issueTestCertificate(),

@@ -1,4 +1,4 @@
-export { type BodyLimit, describeBytes, passBody, readBody, turnToDecode } from "./body.ts";
+export { type BodyLimit, beforeDecoding, describeBytes, passBody, readBody } from "./body.ts";
 export {
   type ConnectionPools,
   createConnectionPools,
