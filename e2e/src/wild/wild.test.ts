@@ -14,7 +14,7 @@ import {
   namespaces,
   type Resource,
 } from "@flotilla/shared/kube/objects";
-import { afterAll, beforeAll, test } from "vitest";
+import { afterAll, beforeAll, test, vi } from "vitest";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
 import { programFor } from "../harness/program.ts";
 import { pushChartIndex } from "../harness/push-artifact.ts";
@@ -104,7 +104,11 @@ const expectations: Readonly<Record<string, Expectation>> = {
     await release.kubectl("set", "image", `deployment/${web}`, "web=example.com/evil:1");
     await release.shows(deployments, web, [...container, "image"], "example.com/web:1");
     await release.shows(deployments, web, ["spec", "replicas"], 3);
-    assert.notEqual(await conditionOf(release, "Drifted", "status"), "True");
+    // The hub hears of the correction after the cluster has it.
+    await vi.waitFor(
+      async () => assert.notEqual(await conditionOf(release, "Drifted", "status"), "True"),
+      { timeout: 30_000, interval: 500 },
+    );
   },
   async "17-crd-policy-and-capabilities"(release) {
     await isReady(release);
