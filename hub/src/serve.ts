@@ -104,8 +104,8 @@ export async function serve(
     const acquired = await replica.acquire(ending.signal);
     const signingKey = await createLiveSigningKey({ rest: parts.rest, namespace, log });
     running.push(signingKey.run(ending.signal));
-    const trust = createDeploymentTrust(signingKey.current, createPinSigner);
-    watchReferences(deployments, parts.objects, trust);
+    const trust = createDeploymentTrust(signingKey.current, createPinSigner, bundles.store);
+    watchReferences({ deployments, bundles }, parts.objects, trust);
     running.push(parts.run(ending.signal), keys.run(ending.signal));
     const server = await createAgentServer(
       { ...parts, namespace, trust, helmOps, bundles, clusters, deployments, tokens },

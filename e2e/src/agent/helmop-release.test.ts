@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { parseAssignment } from "@flotilla/agent/assignment";
-import { clusters } from "@flotilla/shared/api";
+import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { unpackContent } from "@flotilla/shared/content";
@@ -10,6 +10,7 @@ import { canonicalJson, rawNumber } from "@flotilla/shared/json";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
+import { waitUntilGone } from "../harness/wait.ts";
 import { startAppFleet } from "./app-fleet.ts";
 import { resourceQuotas, waitUntilSecretsAre } from "./secret-quota.ts";
 
@@ -211,4 +212,23 @@ test("with keepResources the installed objects outlive their HelmOp, and the rec
 
   assert.equal((await config("kept")).data?.["version"], "1.0.0");
   assert.deepEqual(await releaseHistory(client, "kept"), []);
+});
+
+test("a BundleDeployment that somebody creates again after its HelmOp was deleted installs nothing", async () => {
+  await createHelmOp("revived");
+  await workspace.waitUntilReady("revived", "1.0.0", 1);
+  const signed = await workspace.bundleDeployment(cluster.name, "revived");
+  assert.ok(signed !== undefined);
+  await deleteHelmOp("revived");
+  await waitUntilGone(fleet.hub, bundles, workspace.ref("revived"));
+
+  const { uid: _, resourceVersion: __, ...metadata } = signed.metadata;
+  await fleet.hub.create(bundleDeployments, { ...signed, metadata });
+  // Its agent gets what is created later after it.
+  await createHelmOp("later");
+  await workspace.waitUntilReady("later", "1.0.0", 1);
+
+  assert.deepEqual(await releaseHistory(client, "revived"), []);
+  const revived = await workspace.bundleDeployment(cluster.name, "revived");
+  assert.deepEqual(revived?.status, undefined);
 });

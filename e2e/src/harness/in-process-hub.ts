@@ -92,8 +92,8 @@ export async function startInProcessHub(
     bundles: createInformer({ rest, resource: bundles, log }),
   };
   const objects = createWorkspaceObjects({ rest, clock, log });
-  const trust = { isTrusted: () => true };
-  watchReferences(informers.deployments, objects, trust);
+  const trust = { isTrusted: () => true, isSigned: () => true };
+  watchReferences(informers, objects, trust);
   const running = Object.values(informers).map((informer) => {
     informer.onChange(() => watch.changed());
     return informer.run(ending.signal);

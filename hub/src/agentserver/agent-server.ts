@@ -34,7 +34,7 @@ export interface AgentServerDeps
   readonly deployments: DispatcherDeps["deployments"] & SyncedInformer;
   readonly tokens: Informer<ClusterRegistrationToken>;
   readonly helmOps: Pick<Informer<HelmOp>, "store"> & SyncedInformer;
-  readonly bundles: Pick<Informer<Bundle>, "store"> & SyncedInformer;
+  readonly bundles: Pick<Informer<Bundle>, "store" | "onChange"> & SyncedInformer;
   readonly metrics: Registry;
 }
 

@@ -10,6 +10,9 @@ import { dataOf, ensureSecret } from "./hub-secrets.ts";
 const signingSecret = "flotilla-pin-signing-key";
 const keyBytes = 32;
 
+/** What the signatures are over, in the record of a leader that has signed all: another value stands for an older hub. */
+const signedWith = "bundle-uid";
+
 export interface SigningKey {
   readonly bytes: Uint8Array;
   /** Whether a leader has signed every BundleDeployment with it. */
@@ -31,7 +34,10 @@ export async function recordDeploymentsSigned(
   const ref = { namespace, name: signingSecret };
   const current = await rest.get(secrets, ref, { signal });
   if (current === undefined || !dataOf(current, "key").equals(bytes)) return;
-  const annotations = { ...current.metadata.annotations, [deploymentsSignedAnnotation]: "true" };
+  const annotations = {
+    ...current.metadata.annotations,
+    [deploymentsSignedAnnotation]: signedWith,
+  };
   const metadata = { ...current.metadata, annotations };
   await rest.replace(secrets, { ...current, metadata }, { signal });
 }
@@ -71,6 +77,6 @@ function ensure(rest: KubeRest, namespace: string): Promise<Secret> {
 function keyOfSecret(secret: Secret): SigningKey {
   return {
     bytes: dataOf(secret, "key"),
-    signsDeployments: secret.metadata.annotations?.[deploymentsSignedAnnotation] === "true",
+    signsDeployments: secret.metadata.annotations?.[deploymentsSignedAnnotation] === signedWith,
   };
 }

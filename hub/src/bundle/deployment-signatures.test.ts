@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment } from "@flotilla/shared/api";
+import { bundleUidAnnotation } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import { createDeploymentSigner } from "../content/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
@@ -53,7 +54,10 @@ describe("the signatures of deployments", () => {
 
     const replaced = plan([forged], paused).replace;
 
-    assert.deepEqual(replaced.filter(signer.isSigned), []);
+    assert.deepEqual(
+      replaced.filter((each) => signer.isSigned(each)),
+      [],
+    );
     assert.deepEqual(plan([forged]).replace, [created()]);
   });
 
@@ -65,6 +69,22 @@ describe("the signatures of deployments", () => {
     assert.ok(waiting !== undefined);
     assert.equal(waiting.spec.deploymentID, digestA);
     assert.equal(signer.isSigned(waiting), true);
+  });
+
+  test("are of one Bundle: one of the same name that is created again writes its own", () => {
+    const again = { ...bundle, metadata: { ...bundle.metadata, uid: "another" } };
+    const [replaced] = plan([created()], again).replace;
+
+    assert.equal(signer.isSignedFor(created(), "another"), false);
+    assert.ok(replaced !== undefined);
+    assert.equal(signer.isSignedFor(replaced, "another"), true);
+  });
+
+  test("are invalid with the UID of another Bundle", () => {
+    const { metadata, ...others } = created();
+    const annotations = { ...metadata.annotations, [bundleUidAnnotation]: "another" };
+
+    assert.equal(signer.isSigned({ ...others, metadata: { ...metadata, annotations } }), false);
   });
 
   test("are of one namespace and name", () => {

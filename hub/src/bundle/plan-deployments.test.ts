@@ -19,7 +19,10 @@ const bundle = aBundle();
 function planDeployments(
   ...[of, placements, existing]: [Bundle, readonly Placement[], readonly BundleDeployment[]]
 ): DeploymentPlan {
-  return planSigned(of, placements, existing, { isSigned: () => true, signed: (each) => each });
+  return planSigned(of, placements, existing, {
+    ...{ isSigned: () => true, isSignedFor: () => true },
+    signed: (each) => each,
+  });
 }
 
 const deletionTimestamp = "2026-01-01T00:00:00Z";

@@ -66,7 +66,7 @@ export function planDeployments(
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined)
-        create.push(signer.signed(newDeployment(bundle, placement, common)));
+        create.push(signer.signed(newDeployment(bundle, placement, common), bundle.metadata.uid));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
     else if (!isForCluster(current, placement.cluster.metadata.uid)) {
       outlived.push(current);
@@ -119,7 +119,8 @@ function updated(
 ): BundleDeployment {
   const labels = labelsFor(common, placement.cluster);
   const spec = specFor(bundle, placement, current.spec);
-  const isSigned = signer.isSigned(current);
+  const { uid } = bundle.metadata;
+  const isSigned = signer.isSignedFor(current, uid);
   // The content of a paused deployment is what the current one says, which counts only with a signature.
   const isOurs = isSigned || spec.deploymentID === placement.deploymentId;
   if (
@@ -129,7 +130,7 @@ function updated(
   )
     return current;
   const desired = { ...current, metadata: { ...current.metadata, labels }, spec };
-  return isOurs ? signer.signed(desired) : desired;
+  return isOurs ? signer.signed(desired, uid) : desired;
 }
 
 /** A paused or suspended Bundle or a paused cluster is still staged, and nothing is promoted. */

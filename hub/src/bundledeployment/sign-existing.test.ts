@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { bundleDeployments, type Cluster } from "@flotilla/shared/api";
+import { type Bundle, bundleDeployments, type Cluster } from "@flotilla/shared/api";
 import { clusterManagementLabel } from "@flotilla/shared/api/names";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { secrets } from "@flotilla/shared/kube/objects";
@@ -17,8 +17,9 @@ const { signal } = new AbortController();
 function setUp() {
   const rest = createMemoryApiServer();
   const clusters = createStore<Cluster>();
-  const sign = () => signExisting({ rest, clusters, signer }, signal);
-  return { rest, clusters, sign };
+  const bundles = createStore<Bundle>();
+  const sign = () => signExisting({ rest, clusters, bundles, signer }, signal);
+  return { rest, clusters, bundles, sign };
 }
 
 test("signs the deployments of an older hub and changes nothing else", async () => {

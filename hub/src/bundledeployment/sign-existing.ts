@@ -4,12 +4,12 @@
  * paused, or of a Bundle that is not accepted.
  */
 import {
+  type Bundle,
   type BundleDeployment,
   bundleDeployments,
   type Cluster,
   isManagedElsewhere,
 } from "@flotilla/shared/api";
-import { deploymentSignatureAnnotation } from "@flotilla/shared/api/names";
 import { createSemaphore } from "@flotilla/shared/concurrency";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
@@ -18,12 +18,13 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { clusterKeyOf } from "../cache/index.ts";
-import { type DeploymentSigner, signatureOf } from "../content/index.ts";
+import { bundleKeyOf, clusterKeyOf } from "../cache/index.ts";
+import type { DeploymentSigner } from "../content/index.ts";
 
 export interface SigningDeps {
   readonly rest: KubeRest;
   readonly clusters: Pick<Store<Cluster>, "get">;
+  readonly bundles: Pick<Store<Bundle>, "get">;
   readonly signer: DeploymentSigner;
 }
 
@@ -56,7 +57,7 @@ export async function runSigning(deps: SigningControllerDeps, signal: AbortSigna
 
 /** Signs all as they are now. Whether there was nothing to sign. */
 export async function signExisting(
-  { rest, clusters, signer }: SigningDeps,
+  { rest, clusters, bundles, signer }: SigningDeps,
   signal: AbortSignal,
 ): Promise<boolean> {
   // From the API server: one that the cache does not have yet would have no signature for ever.
@@ -72,7 +73,10 @@ export async function signExisting(
   );
   const writes = createSemaphore(parallelWrites);
   await Promise.all(
-    unsigned.map((deployment) => writes.run(() => sign(rest, signer.signed(deployment), signal))),
+    unsigned.map((deployment) => {
+      const bundleUid = bundles.get(bundleKeyOf(deployment))?.metadata.uid;
+      return writes.run(() => sign(rest, signer.signed(deployment, bundleUid), signal));
+    }),
   );
   return unsigned.length === 0;
 }
@@ -84,8 +88,7 @@ function isOurs(deployment: BundleDeployment, clusters: SigningDeps["clusters"])
 }
 
 async function sign(rest: KubeRest, signed: BundleDeployment, signal: AbortSignal): Promise<void> {
-  const { uid, resourceVersion } = signed.metadata;
-  const annotations = { [deploymentSignatureAnnotation]: signatureOf(signed) };
+  const { uid, resourceVersion, annotations } = signed.metadata;
   const body = { metadata: { uid, resourceVersion, annotations } };
   try {
     await rest.patch(bundleDeployments, signed.metadata, { type: "merge", body }, { signal });

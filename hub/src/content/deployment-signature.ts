@@ -3,8 +3,10 @@
  * content an agent gets, and which Secrets of any namespace: whoever may update the BundleDeployments of one cluster must not decide
  * that.
  */
-import type { BundleDeployment } from "@flotilla/shared/api";
-import { deploymentSignatureAnnotation } from "@flotilla/shared/api/names";
+import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
+import { bundleUidAnnotation, deploymentSignatureAnnotation } from "@flotilla/shared/api/names";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { bundleKeyOf } from "../cache/index.ts";
 
 /** Signs any data of the hub, as `PinSigner` does. */
 export interface DataSigner {
@@ -13,43 +15,63 @@ export interface DataSigner {
 }
 
 export interface DeploymentSigner {
+  /** Whether the hub wrote it, for a Bundle that may be gone by now. */
   isSigned(deployment: BundleDeployment): boolean;
-  /** The same BundleDeployment with a signature for its namespace, its name, its contents and its references. */
-  signed(deployment: BundleDeployment): BundleDeployment;
+  /** Whether the hub wrote it for this Bundle, and not for an earlier one of the same name. */
+  isSignedFor(deployment: BundleDeployment, bundleUid: string | undefined): boolean;
+  /** The same BundleDeployment with a signature for its Bundle, its namespace, its name, its contents and its references. */
+  signed(deployment: BundleDeployment, bundleUid: string | undefined): BundleDeployment;
 }
 
 export function createDeploymentSigner(signer: DataSigner): DeploymentSigner {
   // Objects of a store are replaced, never changed. A change of one cluster asks about the deployments of all.
   const known = new WeakMap<BundleDeployment, boolean>();
+
+  function isSigned(deployment: BundleDeployment): boolean {
+    const before = known.get(deployment);
+    if (before !== undefined) return before;
+    const signature = deployment.metadata.annotations?.[deploymentSignatureAnnotation];
+    const valid = signature !== undefined && signer.isSigned(signedData(deployment), signature);
+    known.set(deployment, valid);
+    return valid;
+  }
+
   return {
-    isSigned(deployment) {
-      const before = known.get(deployment);
-      if (before !== undefined) return before;
-      const signature = signatureOf(deployment);
-      const isSigned =
-        signature !== undefined && signer.isSigned(signedData(deployment), signature);
-      known.set(deployment, isSigned);
-      return isSigned;
-    },
-    signed(deployment) {
-      const annotations = {
-        ...deployment.metadata.annotations,
-        [deploymentSignatureAnnotation]: signer.sign(signedData(deployment)),
-      };
-      return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+    isSigned,
+    isSignedFor: (deployment, bundleUid) =>
+      bundleUidOf(deployment) === bundleUid && isSigned(deployment),
+    signed(deployment, bundleUid = "") {
+      const named = annotated(deployment, { [bundleUidAnnotation]: bundleUid });
+      const signature = signer.sign(signedData(named));
+      return annotated(named, { [deploymentSignatureAnnotation]: signature });
     },
   };
 }
 
-export function signatureOf({ metadata }: BundleDeployment): string | undefined {
-  return metadata.annotations?.[deploymentSignatureAnnotation];
+function annotated(
+  deployment: BundleDeployment,
+  added: Readonly<Record<string, string>>,
+): BundleDeployment {
+  const annotations = { ...deployment.metadata.annotations, ...added };
+  return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+}
+
+/** What is written beside the fields that are signed, to compare it. */
+export function signatureOf(deployment: BundleDeployment): string {
+  const signature = deployment.metadata.annotations?.[deploymentSignatureAnnotation];
+  return `${bundleUidOf(deployment)} ${signature}`;
+}
+
+function bundleUidOf({ metadata }: BundleDeployment): string | undefined {
+  return metadata.annotations?.[bundleUidAnnotation];
 }
 
 /** For one BundleDeployment of one cluster alone: the namespace is the cluster's, and references are relative to its workspace. */
-function signedData({ metadata, spec }: BundleDeployment): readonly unknown[] {
-  const { namespace, name } = metadata;
-  const { deploymentID, stagedDeploymentID, referencedObjects = [] } = spec;
-  return ["BundleDeployment", namespace, name, deploymentID, stagedDeploymentID, referencedObjects];
+function signedData(deployment: BundleDeployment): readonly unknown[] {
+  const { namespace, name } = deployment.metadata;
+  const { deploymentID, stagedDeploymentID, referencedObjects = [] } = deployment.spec;
+  const contents = [deploymentID, stagedDeploymentID, referencedObjects];
+  return ["BundleDeployment", bundleUidOf(deployment), namespace, name, ...contents];
 }
 
 /** The key of the hub's signatures, as a replica knows it. */
@@ -61,8 +83,10 @@ export interface SigningKey {
 
 /** What a replica that serves agents believes. */
 export interface DeploymentTrust {
-  /** Whether an agent may get the contents and the objects that it refers to. */
+  /** Whether an agent may get the contents and the objects that it refers to: the hub wrote it, for a Bundle that exists. */
   isTrusted(deployment: BundleDeployment): boolean;
+  /** Whether the hub wrote it. That of a deleted one still says what is uninstalled. */
+  isSigned(deployment: BundleDeployment): boolean;
 }
 
 /**
@@ -72,15 +96,25 @@ export interface DeploymentTrust {
 export function createDeploymentTrust(
   keyInUse: () => SigningKey,
   signerOf: (key: Uint8Array) => DataSigner,
+  bundles: Pick<Store<Bundle>, "get">,
 ): DeploymentTrust {
   let known: { readonly bytes: Uint8Array; readonly signer: DeploymentSigner } | undefined;
+
+  /** Undefined: not all are signed yet. */
+  function signerInUse(): DeploymentSigner | undefined {
+    const { bytes, signsDeployments } = keyInUse();
+    if (!signsDeployments) return undefined;
+    if (known?.bytes !== bytes) known = { bytes, signer: createDeploymentSigner(signerOf(bytes)) };
+    return known.signer;
+  }
+
   return {
     isTrusted(deployment) {
-      const { bytes, signsDeployments } = keyInUse();
-      if (!signsDeployments) return true;
-      if (known?.bytes !== bytes)
-        known = { bytes, signer: createDeploymentSigner(signerOf(bytes)) };
-      return known.signer.isSigned(deployment);
+      const signer = signerInUse();
+      if (signer === undefined) return true;
+      const bundle = bundles.get(bundleKeyOf(deployment));
+      return bundle !== undefined && signer.isSignedFor(deployment, bundle.metadata.uid);
     },
+    isSigned: (deployment) => signerInUse()?.isSigned(deployment) ?? true,
   };
 }

@@ -27,6 +27,7 @@ interface Options {
   readonly protocolVersion?: number;
   readonly desired?: BundleDeployment;
   readonly isTrusted?: () => boolean;
+  readonly isSigned?: () => boolean;
 }
 
 function setUp(options: Options = {}) {
@@ -38,7 +39,10 @@ function setUp(options: Options = {}) {
     protocolVersion,
     inventory,
     desired: () => options.desired ?? { ...deleted, spec: { ...deleted.spec, suspend } },
-    trust: { isTrusted: options.isTrusted ?? (() => true) },
+    trust: {
+      isTrusted: options.isTrusted ?? (() => true),
+      isSigned: options.isSigned ?? (() => true),
+    },
     sourceReports: () => [],
     contents: { read },
     withdrawals: { mayBeSent: () => Promise.resolve(true) },
@@ -59,7 +63,7 @@ test("a deployment is sent with what other clusters of its Bundle received", asy
     ...{ protocolVersion: 2, inventory: [], enqueue: () => undefined },
     desired: () => assigned,
     sourceReports: () => [assigned, sibling],
-    trust: { isTrusted: () => true },
+    trust: { isTrusted: () => true, isSigned: () => true },
     contents: { read: () => Promise.resolve(content) },
     withdrawals: { mayBeSent: () => Promise.resolve(true) },
     ...{ clock: createFakeClock(), log: silentLog() },
@@ -156,8 +160,16 @@ describe("a deployment that somebody other than the hub wrote", () => {
   });
 
   test("is withdrawn without the content that it names", async () => {
-    const { assignments } = setUp({ isTrusted, read: mustNotBeRead });
+    const { assignments } = setUp({ isTrusted, isSigned: () => false, read: mustNotBeRead });
 
     assert.deepEqual(await assignments.next("web"), { kind: "withdrawal", deployment });
+  });
+});
+
+test("a deployment whose Bundle is gone is withdrawn with the content that the hub wrote into it", async () => {
+  const { assignments } = setUp({ isTrusted: () => false });
+
+  assert.deepEqual(await assignments.next("web"), {
+    ...{ kind: "withdrawal", deployment, lost: { deploymentId: "sha256:1", content } },
   });
 });

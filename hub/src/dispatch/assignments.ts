@@ -54,17 +54,17 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
 
   async function next(name: string): Promise<HubMessage | undefined> {
     const desired = deps.desired(name);
-    const isTrusted = desired === undefined || deps.trust.isTrusted(desired);
     const step = planDeployment(inventory.get(name), desired);
     switch (step.kind) {
       case "nothing":
         return undefined;
       case "withdraw":
         if (!(await mayWithdraw(name, step.deployment.uid))) return undefined;
-        return await withdrawal(name, step, isTrusted);
+        return await withdrawal(name, step, desired);
       case "deploy": {
         // Signed, it changes, and is sent. What the agent has stays until then.
-        if (step.withContent && !isTrusted) return unsigned(name, step.deploymentId);
+        if (step.withContent && desired !== undefined && !deps.trust.isTrusted(desired))
+          return untrusted(name, step.deploymentId);
         const content = step.withContent ? await read(name, step.deploymentId) : undefined;
         if (step.withContent && content === undefined) return undefined;
         inventory.set(name, inventoryAfter(step));
@@ -86,7 +86,7 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
   async function withdrawal(
     name: string,
     step: Extract<DispatchStep, { kind: "withdraw" }>,
-    isTrusted: boolean,
+    desired: BundleDeployment | undefined,
   ): Promise<HubMessage | undefined> {
     const { deployment, lostId, keepsRelease } = step;
     if (keepsRelease) {
@@ -100,7 +100,8 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       inventory.set(name, inventoryAfter(step));
       return { kind: "withdrawal", deployment, keepsRelease };
     }
-    const content = lostId === undefined || !isTrusted ? "missing" : await readLost(name, lostId);
+    const isSigned = desired === undefined || deps.trust.isSigned(desired);
+    const content = lostId === undefined || !isSigned ? "missing" : await readLost(name, lostId);
     if (content === undefined) return undefined;
     inventory.set(name, inventoryAfter(step));
     // Without its content the agent confirms what it cannot look for: otherwise the tombstone would stay for ever.
@@ -145,10 +146,10 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     );
   }
 
-  function unsigned(name: string, deploymentId: string): undefined {
+  function untrusted(name: string, deploymentId: string): undefined {
     log.warn(
       { deployment: name, deploymentId },
-      "the content of a deployment is not sent: somebody other than the hub wrote it; it is sent when the Bundle's controller has written the BundleDeployment again",
+      "the content of a deployment is not sent: somebody other than the hub wrote it, or its Bundle does not exist; it is sent when the Bundle's controller has written the BundleDeployment again",
     );
   }
 

@@ -1,7 +1,12 @@
 /** All agents of this replica: one session for each cluster, which gets the changes that concern it. */
 
 import { type ObjectRef, reconnectTrailers } from "@flotilla/proto";
-import { type BundleDeployment, type Cluster, formatObjectRef } from "@flotilla/shared/api";
+import {
+  type Bundle,
+  type BundleDeployment,
+  type Cluster,
+  formatObjectRef,
+} from "@flotilla/shared/api";
 import { createKeyedRateLimiter, createSemaphore } from "@flotilla/shared/concurrency";
 import { byNamespace, type Change, type Informer } from "@flotilla/shared/kube/cache";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -10,6 +15,7 @@ import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/index.ts";
 import {
   bundleKeyOf,
+  byBundle,
   byReferencedObject,
   bySourceReport,
   clusterKeyOf,
@@ -21,6 +27,7 @@ import { type AgentCertificate, type ClusterRef, validateAgent } from "../identi
 import type { Presence } from "../presence/index.ts";
 import {
   changedReferences,
+  isAnother,
   isClusterInfoChange,
   type WorkspaceObjects,
 } from "../referenced/index.ts";
@@ -33,6 +40,7 @@ import { openSession, type Session, type SessionDeps } from "./session.ts";
 
 export interface DispatcherDeps extends SessionDeps {
   readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
+  readonly bundles: Pick<Informer<Bundle>, "onChange">;
   readonly clusters: Pick<Informer<Cluster>, "store" | "onChange">;
   readonly objects: Pick<WorkspaceObjects, "get" | "onChange">;
   readonly authority: Pick<LiveAuthority, "trusted" | "confirmed" | "onChange">;
@@ -79,13 +87,27 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       replace(key, session);
   }
 
+  function sessionOf(deployment: BundleDeployment): Session | undefined {
+    const session = byCluster.get(clusterKeyOf(deployment));
+    const { namespace } = deployment.metadata;
+    return session?.cluster.deploymentsNamespace === namespace ? session : undefined;
+  }
+
   const stopListening = [
     deployments.onChange((change) => {
       const deployment = change.after ?? change.before;
-      const session = deployment && byCluster.get(clusterKeyOf(deployment));
-      const { namespace = "" } = refOf(change.key);
-      if (session !== undefined && session.cluster.deploymentsNamespace === namespace)
-        deploymentChanged(session, change);
+      const session = deployment && sessionOf(deployment);
+      if (session !== undefined) deploymentChanged(session, change);
+    }),
+    // What was written for it counts from now on, or no longer.
+    deps.bundles.onChange((change) => {
+      if (!isAnother(change)) return;
+      for (const each of deployments.store.byIndex(byBundle, change.key)) {
+        const session = sessionOf(each);
+        if (session === undefined || ofCluster(each, session.cluster.uid) === undefined) continue;
+        for (const ref of changedReferences(undefined, each).added) objectChanged(session, ref);
+        session.changed({ kind: "deployment", name: each.metadata.name });
+      }
     }),
     deps.objects.onChange((namespace, ref) => {
       for (const named of [ref, { ...ref, name: `${namespace}/${ref.name}` }]) {

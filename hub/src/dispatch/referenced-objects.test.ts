@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { HubMessage, ObjectRef, ObservedObject } from "@flotilla/proto";
-import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api";
+import { type Bundle, type BundleDeployment, formatObjectRef } from "@flotilla/shared/api";
 import {
   packReferencedObject,
   type ReferencedObjectData,
@@ -10,12 +10,17 @@ import { describe, test } from "vitest";
 import { createDeploymentSigner, createDeploymentTrust } from "../content/index.ts";
 import { createSentObject, type WorkspaceObject } from "../referenced/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
-import { aDeployment } from "../testing/index.ts";
+import { aBundle, aDeployment } from "../testing/index.ts";
 import { createReferencedObjects } from "./referenced-objects.ts";
 
 const bytes = Buffer.from("key");
 const signer = createDeploymentSigner(createPinSigner(bytes));
-const own = signer.signed(aDeployment("paris", { spec: { referencedObjects: ["Secret/own"] } }));
+const bundle = aBundle();
+const bundleUid = bundle.metadata.uid;
+const own = signer.signed(
+  aDeployment("paris", { spec: { referencedObjects: ["Secret/own"] } }),
+  bundleUid,
+);
 const object: ReferencedObjectData = {
   ...{ type: "Opaque", labels: { team: "a" } },
   data: { username: "bWU=", password: "cHc=", unrelated: "c2VjcmV0" },
@@ -35,7 +40,7 @@ const ref: ObjectRef = { kind: "Secret", name: "own" };
 
 function setUp(
   deployments: readonly BundleDeployment[] = [own],
-  { inventory = [], signsDeployments = true }: Partial<Options> = {},
+  { inventory = [], signsDeployments = true, bundleNow = bundle }: Partial<Options> = {},
 ) {
   return createReferencedObjects({
     inventory,
@@ -43,13 +48,17 @@ function setUp(
     deployments: () => deployments,
     cluster: () => undefined,
     sourceOf: () => source,
-    trust: createDeploymentTrust(() => ({ bytes, signsDeployments }), createPinSigner),
+    trust: createDeploymentTrust(() => ({ bytes, signsDeployments }), createPinSigner, {
+      get: () => bundleNow ?? undefined,
+    }),
   });
 }
 
 interface Options {
   readonly inventory: readonly ObservedObject[];
   readonly signsDeployments: boolean;
+  /** Null: it was deleted. */
+  readonly bundleNow: Bundle | null;
 }
 
 describe("the objects that an agent is sent", () => {
@@ -82,6 +91,17 @@ describe("the objects that an agent is sent", () => {
     assert.equal(await referenced.next(ref), undefined);
   });
 
+  for (const [what, bundleNow] of [
+    ["whose Bundle was deleted", null],
+    ["of an earlier Bundle with the same name", aBundle({}, { uid: "another" })],
+  ] as const)
+    test(`are not those of a deployment ${what}, which somebody created again`, async () => {
+      const referenced = setUp([own], { bundleNow });
+
+      assert.deepEqual(referenced.plan().send, []);
+      assert.equal(await referenced.next(ref), undefined);
+    });
+
   test("are those of an older hub's deployments, until all have a signature", () => {
     const { annotations: _, ...metadata } = own.metadata;
     const unsigned = { ...own, metadata };
@@ -98,7 +118,10 @@ describe("the objects that an agent is sent", () => {
 
 describe("of an object an agent is sent", () => {
   const referring = (name: string, entry: string) =>
-    signer.signed(aDeployment("paris", { bundle: name, spec: { referencedObjects: [entry] } }));
+    signer.signed(
+      aDeployment("paris", { bundle: name, spec: { referencedObjects: [entry] } }),
+      bundleUid,
+    );
   const login = referring("login", "Secret/own#password,username");
   const values = referring("values", "Secret/own#unrelated");
   const { type, labels, data = {} } = object;

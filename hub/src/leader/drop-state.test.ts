@@ -74,9 +74,11 @@ const kinds: readonly Resource<KubeObject>[] = [
   clusterGroups,
 ];
 
-/** Fields with a timestamp, or that depend on the number of writes. */
+/** Fields with a timestamp or a UID, or that depend on the number of writes. */
 const volatileFields: ReadonlySet<string> = new Set([
   "uid",
+  "flotilla.dev/bundle-uid",
+  "flotilla.dev/signature",
   "resourceVersion",
   "lastTransitionTime",
   "lastUpdateTime",

@@ -9,6 +9,7 @@ export {
 export {
   changedReferences,
   clusterInfoOf,
+  isAnother,
   isClusterInfoChange,
   onHub,
   watchReferences,

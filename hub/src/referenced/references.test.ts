@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { type BundleDeployment, formatObjectRef } from "@flotilla/shared/api";
-import type { Change } from "@flotilla/shared/kube/cache";
+import { type Bundle, type BundleDeployment, formatObjectRef } from "@flotilla/shared/api";
+import { type Change, createStore } from "@flotilla/shared/kube/cache";
+import { keyOf } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
-import { aCluster, aDeployment, workspace } from "../testing/index.ts";
+import { aBundle, aCluster, aDeployment, workspace } from "../testing/index.ts";
 import {
   changedReferences,
   clusterInfoOf,
@@ -54,11 +55,22 @@ describe("the references of a BundleDeployment", () => {
   function watching(isTrusted: (deployment: BundleDeployment) => boolean) {
     let notify: (change: Change<BundleDeployment>) => void = () => undefined;
     const calls: string[] = [];
+    let notifyBundle: (change: Change<Bundle>) => void = () => undefined;
+    const store = createStore<BundleDeployment>();
     watchReferences(
       {
-        onChange: (listener) => {
-          notify = listener;
-          return () => undefined;
+        deployments: {
+          store,
+          onChange(listener) {
+            notify = listener;
+            return () => undefined;
+          },
+        },
+        bundles: {
+          onChange(listener) {
+            notifyBundle = listener;
+            return () => undefined;
+          },
         },
       },
       {
@@ -67,7 +79,11 @@ describe("the references of a BundleDeployment", () => {
       },
       { isTrusted },
     );
-    return { calls, notify: (change: Change<BundleDeployment>) => notify(change) };
+    return {
+      ...{ calls, store },
+      notify: (change: Change<BundleDeployment>) => notify(change),
+      notifyBundle: (change: Change<Bundle>) => notifyBundle(change),
+    };
   }
   const line = `${workspace} Secret/a`;
 
@@ -90,6 +106,24 @@ describe("the references of a BundleDeployment", () => {
     notify({ key: "a/1", before: naming("Secret/a"), after: naming("Secret/a", "Secret/b") });
     notify({ key: "a/2", after: naming("Secret/c") });
     notify({ key: "a/1", before: naming("Secret/a", "Secret/b") });
+
+    assert.deepEqual(calls, [`+ ${line}`, `- ${line}`]);
+  });
+
+  test("are watched from the moment that their Bundle is known, which may be later, and until it is deleted", () => {
+    let isTrusted = false;
+    const { calls, store, notify, notifyBundle } = watching(() => isTrusted);
+    const deployment = naming("Secret/a");
+    const bundle = aBundle();
+    const key = keyOf(bundle);
+    store.set(deployment);
+
+    notify({ key: keyOf(deployment), after: deployment });
+    isTrusted = true;
+    notifyBundle({ key, after: bundle });
+    notifyBundle({ key, before: bundle, after: { ...bundle } });
+    isTrusted = false;
+    notifyBundle({ key, before: bundle });
 
     assert.deepEqual(calls, [`+ ${line}`, `- ${line}`]);
   });

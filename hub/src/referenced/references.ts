@@ -2,15 +2,16 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ObjectRef } from "@flotilla/proto";
 import {
+  type Bundle,
   type BundleDeployment,
   type Cluster,
   parseObjectRef,
   placeOnHub,
 } from "@flotilla/shared/api";
-import { byNamespace, type Informer } from "@flotilla/shared/kube/cache";
-import { type KubeObject, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { byNamespace, type Change, type Informer } from "@flotilla/shared/kube/cache";
+import { type KubeObject, keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { ClusterInfo } from "@flotilla/shared/referenced";
-import { clusterKeyOf, referencedObjectsOf } from "../cache/index.ts";
+import { byBundle, clusterKeyOf, referencedObjectsOf } from "../cache/index.ts";
 import type { WorkspaceObjects } from "./workspace-objects.ts";
 
 /** The references that a change of a BundleDeployment adds and drops. */
@@ -33,13 +34,20 @@ export function changedReferences(
  * the informer runs; returns the function that stops it.
  */
 export function watchReferences(
-  deployments: Pick<Informer<BundleDeployment>, "onChange">,
+  {
+    deployments,
+    bundles,
+  }: {
+    readonly deployments: Pick<Informer<BundleDeployment>, "store" | "onChange">;
+    readonly bundles: Pick<Informer<Bundle>, "onChange">;
+  },
   objects: Pick<WorkspaceObjects, "watch" | "unwatch">,
   trust: { isTrusted(deployment: BundleDeployment): boolean },
 ): () => void {
   /** As their references are watched: by now the key may be another one. */
   const watching = new Map<ObjectKey, BundleDeployment>();
-  return deployments.onChange(({ key, after }) => {
+
+  function update(key: ObjectKey, after: BundleDeployment | undefined): void {
     const before = watching.get(key);
     const now = after !== undefined && trust.isTrusted(after) ? after : undefined;
     if (now === undefined || referencedObjectsOf(now).length === 0) watching.delete(key);
@@ -47,7 +55,24 @@ export function watchReferences(
     const { added, dropped } = changedReferences(before, now);
     for (const ref of added) objects.watch(...onHub(ref, workspaceOf(now)));
     for (const ref of dropped) objects.unwatch(...onHub(ref, workspaceOf(before)));
-  });
+  }
+
+  const stops = [
+    deployments.onChange(({ key, after }) => update(key, after)),
+    // The watch of one kind may be ahead of the other.
+    bundles.onChange((change) => {
+      if (!isAnother(change)) return;
+      for (const each of deployments.store.byIndex(byBundle, change.key)) update(keyOf(each), each);
+    }),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+/** Whether an object was created or deleted, or has the name of one that was. */
+export function isAnother({ before, after }: Change<KubeObject>): boolean {
+  return before?.metadata.uid !== after?.metadata.uid;
 }
 
 /** Namespaces whose objects are watched: those with objects of given kinds. To be called before the informers run. */

@@ -65,6 +65,7 @@ export function aBundle(
     metadata: {
       name: "web",
       namespace: workspace,
+      uid: "uid-bundle",
       generation: 1,
       labels: { [helmOpLabel]: "web" },
       ...metadata,

@@ -8,6 +8,7 @@ export {
   bundleFinalizer,
   bundleNameLabel,
   bundleNamespaceLabel,
+  bundleUidAnnotation,
   certificateLifetimeAnnotation,
   clientAnnotation,
   clusterAnnotation,

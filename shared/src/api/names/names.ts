@@ -66,7 +66,9 @@ export const pollRequestAnnotation = "flotilla.dev/poll-requested-at";
 /** On objects of `flotilla simulate`: the name of the simulation. */
 export const simulatedLabel = "flotilla.dev/simulation";
 
-/** On a BundleDeployment: the hub's HMAC over its namespace, its name, its contents and its references. */
+/** On a BundleDeployment: the UID of the Bundle that it was written for. */
+export const bundleUidAnnotation = "flotilla.dev/bundle-uid";
+/** On a BundleDeployment: the hub's HMAC over that UID, its namespace, its name, its contents and its references. */
 export const deploymentSignatureAnnotation = "flotilla.dev/signature";
 /** On the Secret of the hub's signing key: every BundleDeployment has been signed with it, so one without a signature is not the hub's. */
 export const deploymentsSignedAnnotation = "flotilla.dev/deployments-signed";
