@@ -121,6 +121,32 @@ describe("the status of an object with expressions", () => {
   });
 });
 
+test("compiling expressions uses the steps of a second, too, one expression at a time", () => {
+  const clock = createFakeClock();
+  const current = `status.done || '${"x".repeat(4_000)}' == ''`;
+  const kinds = Array.from({ length: 30 }, (_, at) => `Thing${at}`);
+  const checks = createHealthChecks(
+    kinds.map((kind) => ({ group: "example.com", kind, inProgress: "false", current })),
+    clock,
+  );
+  const objects = new Map(kinds.map((kind) => [kind, thingWith({ done: true })]));
+  const countCurrent = () =>
+    [...objects].filter(
+      ([kind, object]) => checks.statusOf({ ...things, kind }, object)?.kind === "current",
+    ).length;
+
+  assert.equal(countCurrent(), 12);
+  assert.equal(countCurrent(), 12);
+  assert.equal(checks.takeDeferral(), clock.now() + 1_000);
+  clock.advanceNow(1_000);
+  // The thirteenth was compiled in the first second, and had no steps left.
+  assert.equal(countCurrent(), 25);
+  clock.advanceNow(1_000);
+  assert.equal(countCurrent(), 30);
+  checks.takeDeferral();
+  assert.equal(checks.takeDeferral(), undefined);
+});
+
 test("an object for expressions has all its fields, except the data of a Secret", () => {
   const object = {
     metadata: { name: "a", labels: { tier: "base" }, managedFields: [] },

@@ -1,5 +1,10 @@
 /** `healthCheckExprs`: the status of objects by expressions, with Flux's rules. */
-import { type Allowance, type Compiled, compileCel } from "@flotilla/shared/cel";
+import {
+  type Allowance,
+  type Compiled,
+  compileCel,
+  stepsPerSourceByte,
+} from "@flotilla/shared/cel";
 import type { HealthCheck } from "@flotilla/shared/content";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
@@ -16,14 +21,14 @@ export interface HealthChecks {
   takeDeferral(): number | undefined;
 }
 
-/** Of all expressions of a release in each second: about 7 % of a CPU. */
+/** Of all expressions of a release in each second, compiling them included: about 7 % of a CPU. */
 const stepsPerWindow = 1_000_000;
 const windowMs = 1_000;
 
 /** In the order of their evaluation. */
 const expressions = ["inProgress", "failed", "current"] as const;
 
-type CompiledCheck = readonly (readonly [(typeof expressions)[number], Compiled])[];
+type ExpressionField = (typeof expressions)[number];
 
 /** A release with many objects, or with objects that change all the time, does not keep the agent busy: the rest waits a second. */
 export function createHealthChecks(
@@ -34,7 +39,7 @@ export function createHealthChecks(
   let windowEndsAt = clock.now() + windowMs;
   let hasDeferred = false;
 
-  const compiled = new Map<HealthCheck, CompiledCheck>();
+  const compiled = new Map<HealthCheck, Map<ExpressionField, Compiled>>();
   /** Objects of a cache are never changed in place. */
   const statuses = new WeakMap<KubeObject, ObjectStatus>();
 
@@ -47,14 +52,20 @@ export function createHealthChecks(
     );
   }
 
-  function compiledOf(check: HealthCheck): CompiledCheck {
-    const known = compiled.get(check);
+  /** Of one expression, when it is first evaluated. Undefined: not yet. */
+  function compiledOf(
+    check: HealthCheck,
+    field: ExpressionField,
+    source: string,
+  ): Compiled | undefined {
+    const fields = compiled.get(check) ?? new Map<ExpressionField, Compiled>();
+    compiled.set(check, fields);
+    const known = fields.get(field);
     if (known !== undefined) return known;
-    const fresh = expressions.flatMap((field) => {
-      const source = check[field];
-      return source === undefined ? [] : [[field, compileCel(source)] as const];
-    });
-    compiled.set(check, fresh);
+    if (allowance.steps <= 0) return undefined;
+    allowance.steps -= Buffer.byteLength(source) * stepsPerSourceByte;
+    const fresh = compileCel(source);
+    fields.set(field, fresh);
     return fresh;
   }
 
@@ -73,7 +84,7 @@ export function createHealthChecks(
       const known = statuses.get(object);
       if (known !== undefined) return known;
       refill();
-      const status = evaluate(compiledOf(check), { kind, object, allowance });
+      const status = evaluate(check, { kind, object, allowance, compiledOf });
       if (status === undefined) {
         hasDeferred = true;
         return inProgress("its health checks are evaluated within seconds");
@@ -93,12 +104,17 @@ interface Evaluation {
   readonly kind: Kind;
   readonly object: KubeObject;
   readonly allowance: Allowance;
+  readonly compiledOf: (
+    check: HealthCheck,
+    field: ExpressionField,
+    source: string,
+  ) => Compiled | undefined;
 }
 
 /** Undefined: not yet. */
 function evaluate(
-  check: CompiledCheck,
-  { kind, object, allowance }: Evaluation,
+  check: HealthCheck,
+  { kind, object, allowance, compiledOf }: Evaluation,
 ): ObjectStatus | undefined {
   const { observedGeneration } = fieldsOf(Reflect.get(object, "status"));
   const { generation } = object.metadata;
@@ -108,7 +124,11 @@ function evaluate(
   // Items of a list do not have these two.
   const apiVersion = group === "" ? version : `${group}/${version}`;
   const variables = { apiVersion, kind: kind.kind, ...object };
-  for (const [field, compiled] of check) {
+  for (const field of expressions) {
+    const source = check[field];
+    if (source === undefined) continue;
+    const compiled = compiledOf(check, field, source);
+    if (compiled === undefined) return undefined;
     if (compiled.kind === "invalid")
       return inProgress(`the health check ${field} is no valid CEL expression: ${compiled.why}`);
     const evaluated = compiled.expression.evaluate(variables, allowance);
@@ -121,7 +141,7 @@ function evaluate(
   return inProgress("by its health check: current is not true");
 }
 
-function statusBy(field: (typeof expressions)[number]): ObjectStatus {
+function statusBy(field: ExpressionField): ObjectStatus {
   if (field === "current") return current;
   const message = `by its health check: ${field} is true`;
   return field === "failed" ? { kind: "failed", message } : inProgress(message);

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { nextIteration } from "@flotilla/shared/concurrency";
 import { startWatches } from "@flotilla/shared/kube/controller";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";
@@ -75,11 +76,13 @@ describe("a change of a cluster enqueues a Bundle", () => {
     ],
   ] as const;
   for (const [what, object, isReconciled] of cases)
-    test(what, () => {
+    test(what, async () => {
       const { caches, keys } = start(({ bundles }) => void bundles.saw(object));
       keys.splice(0);
 
       caches.clusters.saw(aCluster("paris"));
+      await nextIteration();
+      await nextIteration();
 
       assert.deepEqual(keys, isReconciled ? [bundle] : []);
     });

@@ -1,7 +1,6 @@
 /** The controller of Bundles: what it watches, and how a change maps to keys. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleDeployment, BundleStatus, Cluster } from "@flotilla/shared/api";
-import { findCondition } from "@flotilla/shared/conditions";
+import type { Bundle, BundleDeployment, BundleStatus } from "@flotilla/shared/api";
 import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
 import {
   type Controller,
@@ -30,10 +29,10 @@ import {
   type PinSigner,
 } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
+import { clusterWatch } from "./cluster-watch.ts";
 import { coalesce } from "./coalesce.ts";
-import { targetsMissing } from "./decided-status.ts";
 import { isAppliedByHand } from "./front-end.ts";
-import { createContentPacker, type Pack, targetsCluster } from "./place.ts";
+import { createContentPacker, type Pack } from "./place.ts";
 import { bundlePreparer, type OwnerOf } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";
 
@@ -109,24 +108,6 @@ export function bundleWatches(
     return [...new Set([...own, ...placed].map(keyOf))];
   }
 
-  /** A change of a cluster must not enqueue every Bundle: only those that are, were or may be deployed there. */
-  function bundlesForCluster({ key, before, after }: Change<Cluster>): readonly ObjectKey[] {
-    const { namespace = "" } = refOf(key);
-    const namespaceGroups = groups.store.byIndex(byNamespace, namespace);
-    const sides = [before, after]
-      .filter((cluster) => cluster !== undefined)
-      .map((cluster) => targetsCluster(cluster, namespaceGroups));
-    return bundles.store
-      .byIndex(byClusterNamespace, namespace)
-      .filter((bundle) => isMissingTargets(bundle) || sides.some((isTarget) => isTarget(bundle)))
-      .map(keyOf);
-  }
-
-  function isMissingTargets(bundle: Bundle): boolean {
-    const accepted = findCondition(statuses.current(bundle)?.conditions, "Accepted");
-    return accepted?.reason === targetsMissing;
-  }
-
   function appliedByHand(change: Change<BundleDeployment>): readonly ObjectKey[] {
     return bundleOf(change).filter((key) => {
       const bundle = bundles.store.get(key);
@@ -143,10 +124,7 @@ export function bundleWatches(
     watch(helmOps, { predicate: isExistenceChange, toKeys: ownKey, replay: false }),
     watch(policies, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
     watch(groups, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
-    through(
-      watch(clusters, { predicate: isTargetingChange, toKeys: bundlesForCluster, replay: false }),
-      coalesced,
-    ),
+    through(clusterWatch({ caches, statuses }), coalesced),
     through(
       watch(deployments, {
         predicate: (change) =>
@@ -166,13 +144,6 @@ export function bundleWatches(
     ),
     secrets,
   ];
-}
-
-/** Predicate: Bundles may be deployed to a cluster now that were not, or the other way round. */
-export function isTargetingChange(change: Change<Cluster>): boolean {
-  return (
-    isSpecChange(change) || change.before?.status?.namespace !== change.after?.status?.namespace
-  );
 }
 
 /** Predicate: the API server has other pins now, which may be deployed. */

@@ -81,6 +81,11 @@ const invalid: readonly (readonly [what: string, spec: Bundle["spec"], message: 
     { helm, targets: [{ clusterSelector: { matchLabels: { "a b": "c" } } }] },
     /^spec\.targets\[0\]\.clusterSelector cannot be used/,
   ],
+  [
+    "with too many dependencies",
+    { helm, dependsOn: Array.from({ length: 101 }, () => ({ name: "db" })) },
+    /^spec\.dependsOn has 101 entries, more than the limit of 100/,
+  ],
 ];
 for (const [what, spec, message] of invalid) {
   test(`a Bundle ${what} is invalid, and the error names the cause`, () => {

@@ -5,7 +5,7 @@ import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
 import { planBundle } from "../helmop/plan.ts";
 import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/index.ts";
-import { createContentPacker, matchTargets, targetsCluster } from "./place.ts";
+import { createContentPacker, matchTargets } from "./place.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins: readonly ChartPin[] = [
@@ -61,7 +61,7 @@ describe("placement of a Bundle", () => {
     assert.equal(inRome.values, undefined);
   });
 
-  test("excludes clusters that the restrictions do not allow, also for changes of a cluster", async () => {
+  test("excludes clusters that the restrictions do not allow", async () => {
     const targetRestrictions = [{ clusterGroup: "prod" }];
     const bundle = planBundle(
       aHelmOp({ targets: [{ clusterSelector: {} }], targetRestrictions }),
@@ -78,10 +78,6 @@ describe("placement of a Bundle", () => {
     assert.deepEqual(
       placements.map(({ cluster }) => cluster.metadata.name),
       ["paris", "oslo"],
-    );
-    assert.deepEqual(
-      [paris, rome, oslo].filter((cluster) => targetsCluster(cluster, [prod])(bundle)),
-      [paris, oslo],
     );
   });
 
@@ -250,7 +246,7 @@ describe("placement of a Bundle", () => {
     assert.ok(pauses >= 2 * clusters.length, String(pauses));
   });
 
-  test("agrees with the fast check whether a Bundle targets a cluster", async () => {
+  test("excludes clusters with doNotDeploy", async () => {
     const bundle = bundleOf([{ clusterName: "oslo", doNotDeploy: true }, { clusterGroup: "prod" }]);
 
     const { placements } = await matchTargets(
@@ -260,10 +256,6 @@ describe("placement of a Bundle", () => {
       createContentPacker(),
     );
 
-    assert.deepEqual(
-      placements.map(({ cluster }) => cluster),
-      [paris, rome, oslo].filter((cluster) => targetsCluster(cluster, [prod])(bundle)),
-    );
     assert.deepEqual(
       placements.map(({ cluster }) => cluster),
       [paris],

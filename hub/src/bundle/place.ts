@@ -28,7 +28,6 @@ import { hubErrors } from "../errors/index.ts";
 import {
   mergeOptions,
   missing,
-  targetFor,
   targetsFor,
   toTargetCluster,
   toTargetGroup,
@@ -86,15 +85,6 @@ export function createContentPacker(pack: Pack = packContent): ContentPacker {
   };
 }
 
-/** Whether the targets of a Bundle match a cluster. Cheap: runs for every change of a cluster, for every Bundle. */
-export function targetsCluster(
-  cluster: Cluster,
-  groups: readonly ClusterGroup[],
-): (bundle: Bundle) => boolean {
-  const targetOf = targetsFor(toTargetCluster(cluster), groups.map(toTargetGroup));
-  return ({ spec }) => targetOf(spec) !== undefined;
-}
-
 /** With pauses: targets times clusters times groups may be many. */
 export async function matchTargets(
   bundle: Bundle,
@@ -106,12 +96,13 @@ export async function matchTargets(
   const targetGroups = groups.map(toTargetGroup);
   const { namespace = "", name } = bundle.metadata;
   const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const targetOf = async (cluster: Cluster): Promise<BundleTarget | undefined> => {
+    const find = await targetsFor(toTargetCluster(cluster), targetGroups, slices);
+    return await find(bundle.spec);
+  };
   const chosen: (BundleTarget | undefined)[] = [];
   for (const cluster of present) {
-    const target = isManagedElsewhere(cluster)
-      ? undefined
-      : targetFor(toTargetCluster(cluster), bundle.spec, targetGroups);
-    chosen.push(target);
+    chosen.push(isManagedElsewhere(cluster) ? undefined : await targetOf(cluster));
     if (slices.isOver) await slices.pause();
   }
   const packed = await packEach(bundle, new Set(chosen), packer);

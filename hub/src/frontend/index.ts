@@ -16,6 +16,14 @@ export {
   policyViolation,
 } from "./front-end.ts";
 export {
+  createDriftBudget,
+  type DriftBudget,
+  dependencyCountProblem,
+  driftCostProblem,
+  driftCostText,
+  driftCountProblem,
+} from "./list-limits.ts";
+export {
   remarksOn,
   remarksOnBundle,
   unknownFieldRemarks,

@@ -20,6 +20,17 @@ test("reports an unknown field with the most similar known name", () => {
   ]);
 });
 
+test("says that there are more where not all unknown fields were counted", () => {
+  const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`zz${at}`, at]));
+  const targets = Array.from({ length: 60_000 }, () => ({}));
+
+  assert.equal(unknownIn(many).at(-1), "at least 995 more unknown fields have no effect");
+  assert.deepEqual(unknownIn({ zz: 1, targets }), [
+    "unknown field spec.zz has no effect",
+    "the spec has too many fields to find all unknown ones",
+  ]);
+});
+
 test("truncates a long list and counts the rest", () => {
   const spec = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`zz${at}`, at]));
 

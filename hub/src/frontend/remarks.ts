@@ -58,14 +58,19 @@ function unknownRemarksOf(
   return remarks;
 }
 
-function describeUnknown({ described, count }: UnknownFields): readonly string[] {
+function describeUnknown({ described, count, endedBy }: UnknownFields): readonly string[] {
   const remarks = described.map(({ path, meant }) =>
     meant === undefined
       ? `unknown field ${path} has no effect`
       : `unknown field ${path} has no effect, did you mean ${meant}?`,
   );
   const more = count - remarks.length;
-  return more === 0 ? remarks : [...remarks, `${more} more unknown fields have no effect`];
+  const atLeast = endedBy === undefined ? "" : "at least ";
+  return [
+    ...remarks,
+    ...(more === 0 ? [] : [`${atLeast}${more} more unknown fields have no effect`]),
+    ...(endedBy === "visited" ? ["the spec has too many fields to find all unknown ones"] : []),
+  ];
 }
 
 /** Labels that agents do not set on namespaces. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
+import { createDriftBudget } from "../frontend/index.ts";
 import { driftOptionsProblem } from "./drift-options.ts";
 
 describe("rules for drift are accepted", () => {
@@ -23,14 +24,53 @@ describe("rules for drift are accepted", () => {
     });
 });
 
-test("ten thousand rules take no longer than a few, and the problem says what to do", () => {
+test("a thousand rules take no longer than a few, and the problem says what to do", () => {
   const target = { name: "(?:a?){500}", namespace: "(?:b?){500}" };
-  const ignore = Array.from({ length: 10_000 }, () => ({ paths: ["/a"], target }));
+  const ignore = Array.from({ length: 1_000 }, () => ({ paths: ["/a"], target }));
 
   assert.match(
     driftOptionsProblem({ driftDetection: { ignore } }) ?? "",
     /^driftDetection\.ignore\[\d{1,2}\]\.target cannot be used: .* write fewer or simpler ones/,
   );
+});
+
+describe("too many rules are rejected", () => {
+  const rules = (length: number) => Array.from({ length }, () => ({ paths: ["/a"] }));
+  const patches = Array.from({ length: 1_001 }, () => ({ jsonPointers: ["/a"] }));
+
+  test("of one list, before any is read", () => {
+    const ignore = rules(1_001);
+    let reads = 0;
+    const counted = new Proxy(ignore, {
+      get(target, name, receiver) {
+        reads += name === "length" ? 0 : 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+
+    assert.match(
+      driftOptionsProblem({ driftDetection: { ignore: counted } }) ?? "",
+      /^driftDetection\.ignore has 1001 entries, more than the limit of 1000: give one rule several/,
+    );
+    assert.equal(reads, 0);
+    assert.match(
+      driftOptionsProblem({ diff: { comparePatches: patches } }) ?? "",
+      /^diff\.comparePatches has 1001 entries/,
+    );
+  });
+
+  test("of all targets together", () => {
+    const budget = createDriftBudget();
+    const problems = Array.from({ length: 11 }, () =>
+      driftOptionsProblem({ driftDetection: { ignore: rules(1_000) } }, budget),
+    );
+
+    assert.deepEqual(problems.slice(0, 10), Array(10).fill(undefined));
+    assert.match(
+      problems[10] ?? "",
+      /is too long: with all targets there are more than 10000 rules/,
+    );
+  });
 });
 
 describe("rules for drift are rejected", () => {

@@ -1,25 +1,29 @@
 /** Validation of what does not count as drift, of which the CRD checks little. Pure. */
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
-import { createPatternBudget, type PatternBudget } from "@flotilla/shared/regex";
 import { objectSelector, selectorCost } from "@flotilla/shared/selector";
 import { driftOptions } from "../content/index.ts";
-
-/** What compiling the targets of all rules of one object may take; those of real objects take less than 1 ms. */
-export function createDriftBudget(): PatternBudget {
-  return createPatternBudget(50);
-}
+import {
+  createDriftBudget,
+  type DriftBudget,
+  driftCostText,
+  driftCountProblem,
+} from "../frontend/index.ts";
 
 /** The first rule that could not be applied; undefined: none. `budget`: for the whole object, with its targets. */
 export function driftOptionsProblem(
   options: BundleDeploymentOptions,
   budget = createDriftBudget(),
 ): string | undefined {
-  return ignoreProblem(options, budget) ?? comparePatchProblem(options, budget);
+  return (
+    driftCountProblem(options, budget) ??
+    ignoreProblem(options, budget) ??
+    comparePatchProblem(options, budget)
+  );
 }
 
 function ignoreProblem(
   { driftDetection }: BundleDeploymentOptions,
-  budget: PatternBudget,
+  budget: DriftBudget,
 ): string | undefined {
   for (const [index, rule] of (driftDetection?.ignore ?? []).entries()) {
     const problem = rulesProblem({ driftDetection: { ignore: [rule] } }, budget);
@@ -33,7 +37,7 @@ const operations = ["remove", "add", "replace", "ignore"];
 
 function comparePatchProblem(
   { diff }: BundleDeploymentOptions,
-  budget: PatternBudget,
+  budget: DriftBudget,
 ): string | undefined {
   for (const [index, patch] of (diff?.comparePatches ?? []).entries()) {
     const where = `diff.comparePatches[${index}]`;
@@ -54,14 +58,12 @@ function comparePatchProblem(
   return undefined;
 }
 
-const tooMuch = "the expressions of all rules take too long together: write fewer or simpler ones";
-
 function rulesProblem(
   options: Parameters<typeof driftOptions>[0],
-  budget: PatternBudget,
+  budget: DriftBudget,
 ): string | undefined {
   for (const { target = {} } of driftOptions(options)?.ignore ?? []) {
-    if (!budget.take(selectorCost(target))) return tooMuch;
+    if (!budget.patterns.take(selectorCost(target))) return driftCostText;
     const selector = objectSelector(target);
     if (typeof selector === "string") return selector;
   }

@@ -193,6 +193,12 @@ const invalid: readonly (readonly [
     /^spec\.targetRestrictions has 1001 entries, more than the limit of 1000/,
   ],
   [
+    "too many dependencies",
+    { dependsOn: Array.from({ length: 101 }, () => ({ name: "db" })) },
+    "HELMOP_INVALID",
+    /^spec\.dependsOn has 101 entries, more than the limit of 100: leave out those that other/,
+  ],
+  [
     "an empty dependency",
     { dependsOn: [{ name: "db" }, { acceptedStates: ["Ready"] }] },
     "HELMOP_INVALID",

@@ -9,11 +9,17 @@ import {
 import { AppError } from "@flotilla/shared/errors";
 import { classifySource } from "@flotilla/shared/source";
 import { hubErrors } from "../errors/index.ts";
-import { chartReferenceOf, mayReferenceChart, reservedFormProblem } from "../frontend/index.ts";
+import {
+  chartReferenceOf,
+  createDriftBudget,
+  dependencyCountProblem,
+  mayReferenceChart,
+  reservedFormProblem,
+} from "../frontend/index.ts";
 import { selectorProblem, targetCountProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
 import { createCheckedTexts } from "./checked-texts.ts";
-import { createDriftBudget, driftOptionsProblem } from "./drift-options.ts";
+import { driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
 import { fluxFieldProblem } from "./flux-fields.ts";
 import { postRendererProblem } from "./post-renderers.ts";
@@ -40,7 +46,8 @@ export function validate(helmOp: HelmOp): AppError | undefined {
   }
   const tooMany =
     targetCountProblem("spec.targets", spec.targets) ??
-    targetCountProblem("spec.targetRestrictions", spec.targetRestrictions);
+    targetCountProblem("spec.targetRestrictions", spec.targetRestrictions) ??
+    dependencyCountProblem(spec.dependsOn);
   if (tooMany !== undefined) return new AppError(hubErrors.HELMOP_INVALID, tooMany);
   const reserved = reservedFormProblem(spec);
   if (reserved !== undefined) return new AppError(hubErrors.HELMOP_INVALID, reserved);

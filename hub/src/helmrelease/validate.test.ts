@@ -89,6 +89,39 @@ const refused: readonly Row[] = [
     /spec\.valuesFrom has 101 entries, more than the limit of 100/,
   ],
   [
+    "too many dependencies",
+    { dependsOn: Array.from({ length: 101 }, () => ({ name: "db" })) },
+    open,
+    "HELMRELEASE_INVALID",
+    /^spec\.dependsOn has 101 entries, more than the limit of 100: leave out those that other/,
+  ],
+  [
+    "too many rules for drift",
+    { driftDetection: { ignore: Array.from({ length: 1_001 }, () => ({ paths: ["/a"] })) } },
+    open,
+    "HELMRELEASE_INVALID",
+    /^spec\.driftDetection\.ignore has 1001 entries, more than the limit of 1000: give one rule/,
+  ],
+  [
+    "rules for drift that take too long to compile, in a target too",
+    {
+      targets: [
+        {},
+        {
+          driftDetection: {
+            ignore: Array.from({ length: 100 }, () => ({
+              paths: ["/a"],
+              target: { name: "(?:a?){500}" },
+            })),
+          },
+        },
+      ],
+    },
+    open,
+    "HELMRELEASE_INVALID",
+    /^spec\.targets\[1\]\.driftDetection\.ignore cannot be used: .*write fewer or simpler ones$/,
+  ],
+  [
     "hooks that are not changed",
     { postRenderStrategy: "nohooks" } as Partial<HelmReleaseSpec>,
     open,
@@ -168,6 +201,16 @@ const accepted: readonly (readonly [string, Partial<HelmReleaseSpec>, Validation
   ["the default strategy of waiting", { waitStrategy: { name: "poller" } }, open],
   ["dependencies of other namespaces", { dependsOn: [{ name: "a", namespace: "b" }] }, open],
   ["values", { values: { a: 1 } }, open],
+  [
+    "dependencies and rules for drift up to the limit",
+    {
+      dependsOn: Array.from({ length: 100 }, (_, at) => ({ name: `db-${at}` })),
+      driftDetection: {
+        ignore: Array.from({ length: 1_000 }, () => ({ paths: ["/a"], target: { kind: "Pod" } })),
+      },
+    },
+    open,
+  ],
 ];
 
 test.each(accepted)("%s can be deployed", (_, spec, options) => {

@@ -4,8 +4,14 @@ import { AppError } from "@flotilla/shared/errors";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import { isMap } from "@flotilla/shared/values";
 import { hubErrors } from "../errors/index.ts";
-import { reservedFormProblem } from "../frontend/index.ts";
-import { isLocal, placementOf } from "./placement.ts";
+import {
+  createDriftBudget,
+  dependencyCountProblem,
+  driftCostProblem,
+  driftCountProblem,
+  reservedFormProblem,
+} from "../frontend/index.ts";
+import { isLocal, type Placement, placementOf } from "./placement.ts";
 import { releaseNameOf } from "./plan.ts";
 
 export interface ValidationOptions {
@@ -28,6 +34,8 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
     waitProblem(spec) ??
     postRenderProblem(spec) ??
     valuesProblem(spec) ??
+    dependencyCountProblem(spec.dependsOn) ??
+    driftProblem(spec, placement) ??
     reservedFormProblem({ targets: placement.targets });
   if (problem !== undefined) return invalid(problem);
   if (isLocal(release, placement) && options.requireLocalAccount && !spec.serviceAccountName)
@@ -87,6 +95,23 @@ function valuesProblem({ values, valuesFrom = [] }: HelmReleaseSpec): string | u
   return values === undefined || values === null || isMap(values)
     ? undefined
     : "spec.values is not a map";
+}
+
+/** Agents compile the rules of a release within a limit. */
+function driftProblem(
+  { driftDetection }: HelmReleaseSpec,
+  { targets }: Placement,
+): string | undefined {
+  const budget = createDriftBudget();
+  const all = [
+    ["spec", { driftDetection }] as const,
+    ...targets.map((target, index) => [`spec.targets[${index}]`, target] as const),
+  ];
+  for (const [path, options] of all) {
+    const problem = driftCountProblem(options, budget) ?? driftCostProblem(options, budget);
+    if (problem !== undefined) return `${path}.${problem}`;
+  }
+  return undefined;
 }
 
 function crossNamespaceProblem(

@@ -1,5 +1,6 @@
 export { explainTarget, nameOfTarget } from "./explain.ts";
 export {
+  type TargetCluster,
   targetFor,
   targetsFor,
   toTargetCluster,

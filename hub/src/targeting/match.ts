@@ -2,6 +2,7 @@
  * Which clusters a Bundle is deployed to, and by which of its targets. Pure; the rules are Fleet's (first match wins).
  */
 import { type Cluster, type ClusterGroup, type LabelSelector, selects } from "@flotilla/shared/api";
+import type { TimeSlices } from "@flotilla/shared/concurrency";
 
 /** The criteria for a cluster; all given ones must match. No criteria match nothing. */
 export interface TargetCriteria {
@@ -53,40 +54,96 @@ export function targetFor<T extends TargetCriteria>(
   targeting: Targeting<T>,
   groups: readonly TargetGroup[],
 ): T | undefined {
-  return targetsFor(cluster, groups)(targeting);
+  return atOnce(targetSteps(cluster, targeting, atOnce(membershipSteps(cluster, groups))));
 }
 
-/** The same for the targets of many Bundles: the groups of the cluster are found once. */
-export function targetsFor(
+/**
+ * The same for the targets of many Bundles, with pauses: the groups of the cluster are found once, and a thousand targets may
+ * select among thousands of groups.
+ */
+export async function targetsFor(
   cluster: TargetCluster,
   groups: readonly TargetGroup[],
-): <T extends TargetCriteria>({ targets, targetRestrictions }: Targeting<T>) => T | undefined {
-  const memberships = membershipsOf(cluster, groups);
-  return ({ targets, targetRestrictions }) => {
-    const candidates = targets ?? [];
-    const target = candidates.find((candidate) => matchesBy(cluster, candidate, memberships));
-    if (target === undefined || target.doNotDeploy === true) return undefined;
-    const restrictions = targetRestrictions ?? [];
-    if (restrictions.length === 0) return target;
-    // As in Fleet: a restriction and a target must match by the same group, and the target need not be the first that matches.
-    const matching = [restrictions, candidates].map((all) =>
-      all.filter((criteria) => matchesCluster(cluster, criteria)),
-    );
-    const isAllowed = memberships.some((group) =>
-      matching.every((all) => all.some((criteria) => matchesGroup(group, criteria))),
-    );
-    return isAllowed ? target : undefined;
-  };
+  slices: TimeSlices,
+): Promise<<T extends TargetCriteria>(targeting: Targeting<T>) => Promise<T | undefined>> {
+  const memberships = await withPauses(membershipSteps(cluster, groups), slices);
+  return (targeting) => withPauses(targetSteps(cluster, targeting, memberships), slices);
+}
+
+/** Work that may pause at each yield. */
+type Steps<R> = Generator<undefined, R>;
+
+/** Comparisons between two pauses. */
+const comparedPerStep = 64;
+
+function atOnce<R>(steps: Steps<R>): R {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+async function withPauses<R>(steps: Steps<R>, slices: TimeSlices): Promise<R> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (slices.isOver) await slices.pause();
+  }
+}
+
+function* targetSteps<T extends TargetCriteria>(
+  cluster: TargetCluster,
+  { targets, targetRestrictions }: Targeting<T>,
+  memberships: readonly Membership[],
+): Steps<T | undefined> {
+  const candidates = targets ?? [];
+  const target = yield* firstMatch(cluster, candidates, memberships);
+  if (target === undefined || target.doNotDeploy === true) return undefined;
+  const restrictions = targetRestrictions ?? [];
+  if (restrictions.length === 0) return target;
+  // As in Fleet: a restriction and a target must match by the same group, and the target need not be the first that matches.
+  const matching = [restrictions, candidates].map((all) =>
+    all.filter((criteria) => matchesCluster(cluster, criteria)),
+  );
+  for (const group of memberships) {
+    if (matching.every((all) => all.some((criteria) => matchesGroup(group, criteria))))
+      return target;
+    yield;
+  }
+  return undefined;
+}
+
+function* firstMatch<T extends TargetCriteria>(
+  cluster: TargetCluster,
+  candidates: readonly T[],
+  memberships: readonly Membership[],
+): Steps<T | undefined> {
+  let compared = 0;
+  for (const candidate of candidates) {
+    // What is the same for all groups comes first: a cluster may be in hundreds of them.
+    for (const group of matchesCluster(cluster, candidate) ? memberships : []) {
+      if (matchesGroup(group, candidate)) return candidate;
+      compared += 1;
+      if (compared % comparedPerStep === 0) yield;
+    }
+    compared += 1;
+    if (compared % comparedPerStep === 0) yield;
+  }
+  return undefined;
 }
 
 type Membership = TargetGroup | undefined;
 
 /** The groups of a cluster, one of which must meet all criteria for groups; undefined stands for none. */
-function membershipsOf(
+function* membershipSteps(
   cluster: TargetCluster,
   groups: readonly TargetGroup[],
-): readonly Membership[] {
-  const own = groups.filter((group) => isMember(cluster, group));
+): Steps<readonly Membership[]> {
+  const own: TargetGroup[] = [];
+  for (const [index, group] of groups.entries()) {
+    if (isMember(cluster, group)) own.push(group);
+    if (index % comparedPerStep === comparedPerStep - 1) yield;
+  }
   return own.length === 0 ? [undefined] : own;
 }
 
@@ -96,18 +153,8 @@ export function matchesAny(
   criteria: TargetCriteria,
   groups: readonly TargetGroup[],
 ): boolean {
-  return matchesBy(cluster, criteria, membershipsOf(cluster, groups));
-}
-
-/** What is the same for all groups comes first: a cluster may be in hundreds of them. */
-function matchesBy(
-  cluster: TargetCluster,
-  criteria: TargetCriteria,
-  memberships: readonly Membership[],
-): boolean {
-  return (
-    matchesCluster(cluster, criteria) && memberships.some((group) => matchesGroup(group, criteria))
-  );
+  const memberships = atOnce(membershipSteps(cluster, groups));
+  return atOnce(firstMatch(cluster, [criteria], memberships)) !== undefined;
 }
 
 function matchesCluster(

@@ -11,7 +11,7 @@ import {
   type TargetCriteria,
   type TargetGroup,
   type Targeting,
-  targetFor,
+  targetsFor,
 } from "./match.ts";
 import { type ClusterLabels, clusterLabels, selectorHints } from "./selector-hints.ts";
 import { selectorProblem } from "./selector-problem.ts";
@@ -74,21 +74,21 @@ interface Search extends MissingQuery {
 }
 
 async function isRestrictedToNone(search: Search): Promise<boolean> {
-  const { targeting, groups, matchesAny } = search;
+  const { targeting, groups, matchesAny, slices } = search;
   if (matchesAny || (targeting.targetRestrictions ?? []).length === 0) return false;
   const { targets } = targeting;
-  return await someCluster(
-    search,
-    (cluster) => targetFor(cluster, { targets }, groups) !== undefined,
-  );
+  return await someCluster(search, async (cluster) => {
+    const targetOf = await targetsFor(cluster, groups, slices);
+    return (await targetOf({ targets })) !== undefined;
+  });
 }
 
 async function someCluster(
   { clusters, slices }: Search,
-  is: (cluster: TargetCluster) => boolean,
+  is: (cluster: TargetCluster) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   for (const cluster of clusters) {
-    if (is(cluster)) return true;
+    if (await is(cluster)) return true;
     if (slices.isOver) await slices.pause();
   }
   return false;

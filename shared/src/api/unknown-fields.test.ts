@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { test } from "vitest";
+import { describe, test } from "vitest";
 import { rawNumber } from "../json/index.ts";
 import { helmOpSchemas } from "./helm-op.ts";
 import { unknownFields } from "./unknown-fields.ts";
@@ -83,18 +83,67 @@ for (const [what, spec, unknown] of cases) {
   });
 }
 
-test("reads the schema for as many unknown fields as it describes, and counts the others", () => {
-  let reads = 0;
-  const schema = new Proxy(helmOpSchemas.spec, {
-    get(target, name) {
-      if (name === "shape") reads += 1;
-      return Reflect.get(target, name);
-    },
+describe("a hostile spec ends the walk", () => {
+  const options = { root: "spec", mostDescribed: 5 };
+  const entries = <T>(entry: (at: number) => T) =>
+    Array.from({ length: 100_000 }, (_, at) => entry(at));
+
+  /** How often the walk reads an entry of `targets`. */
+  function countReads(targets: readonly unknown[]) {
+    let reads = 0;
+    const counted = new Proxy(targets, {
+      get(target, name, receiver) {
+        if (typeof name === "string" && /^\d+$/.test(name)) reads += 1;
+        return Reflect.get(target, name, receiver);
+      },
+    });
+    const found = unknownFields(helmOpSchemas.spec, { targets: counted }, options);
+    return { found, reads };
+  }
+
+  test("with a hundred thousand unknown fields, and reads the schema for those that it describes", () => {
+    let reads = 0;
+    const schema = new Proxy(helmOpSchemas.spec, {
+      get(target, name) {
+        if (name === "shape") reads += 1;
+        return Reflect.get(target, name);
+      },
+    });
+    const spec = Object.fromEntries(entries((at) => [`zq${at}`, 0]));
+
+    const found = unknownFields(schema, spec, options);
+
+    assert.deepEqual([found.described.length, found.count, found.endedBy], [5, 1_000, "found"]);
+    assert.ok(reads < 10, String(reads));
   });
-  const spec = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`zq${at}`, 0]));
 
-  const found = unknownFields(schema, spec, { root: "spec", mostDescribed: 5 });
+  test("with an unknown field in each of a hundred thousand targets", () => {
+    const { found, reads } = countReads(entries((at) => ({ [`zq${at}`]: 0 })));
 
-  assert.deepEqual([found.described.length, found.count], [5, 10_000]);
-  assert.ok(reads < 10, String(reads));
+    assert.deepEqual([found.count, found.endedBy], [1_000, "found"]);
+    assert.ok(reads <= 1_002, String(reads));
+  });
+
+  test("with a hundred thousand targets that have nothing unknown", () => {
+    const { found, reads } = countReads(entries(() => ({ name: "a" })));
+
+    assert.deepEqual(found, { described: [], count: 0, endedBy: "visited" });
+    assert.ok(reads <= 25_001, String(reads));
+  });
+});
+
+test("a thousand full targets are looked at in whole", () => {
+  const requirement = { key: "a", operator: "In", values: ["b"] };
+  const target = {
+    ...{ name: "a", namespace: "b", serviceAccount: "c", createNamespace: true },
+    clusterSelector: { matchLabels: { a: "b" }, matchExpressions: [requirement, requirement] },
+    helm: { ...helm, version: "1", valuesFrom: [{ secretKeyRef: { name: "a", key: "b" } }] },
+    correctDrift: { enabled: true },
+  };
+  const targets = Array.from({ length: 1_000 }, (_, at) => (at < 999 ? target : { zq: 1 }));
+
+  assert.deepEqual(
+    unknownFields(helmOpSchemas.spec, { helm, targets }, { root: "spec", mostDescribed: 5 }),
+    { described: [{ path: "spec.targets[999].zq" }], count: 1 },
+  );
 });

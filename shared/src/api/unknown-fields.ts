@@ -15,16 +15,24 @@ export interface UnknownField {
 /** The limit of a name in a path, because a field may have any name. */
 const longestName = 64;
 
+/** More are not counted. */
+const maxCounted = 1_000;
+
+/** Fields and entries of lists that are looked at, about 15 ms; a thousand full targets have 30,000. */
+const maxVisited = 50_000;
+
 export interface UnknownFields {
   /** The first ones, in order. */
   readonly described: readonly UnknownField[];
-  /** Of all, also of those that are not described. */
+  /** Also of those that are not described. */
   readonly count: number;
+  /** Why there may be more: so many were found, or the value has more fields than are looked at; absent: these are all. */
+  readonly endedBy?: "found" | "visited";
 }
 
 /**
  * The fields of `value` that `schema` does not have. `root` is the beginning of every path. A spec can have a hundred thousand of
- * them, and a suggestion reads the whole schema: only `mostDescribed` get one.
+ * them, and a suggestion reads the whole schema: only `mostDescribed` get one, and the walk ends early.
  */
 export function unknownFields(
   schema: z.ZodObject,
@@ -32,15 +40,56 @@ export function unknownFields(
   { root, mostDescribed }: { readonly root: string; readonly mostDescribed: number },
 ): UnknownFields {
   const described: UnknownField[] = [];
-  let count = 0;
-  visitUnknown({ schema, value, path: () => root }, ({ path, name, siblings }) => {
-    count += 1;
+  const walk = createWalk(({ path, name, siblings }) => {
     if (described.length >= mostDescribed) return;
     const [near] = nearest(name, siblings);
     const meant = near === undefined ? pathOfField(schema, name, root) : `${path()}.${near}`;
     described.push({ path: `${path()}.${shown(name)}`, ...(meant !== undefined && { meant }) });
   });
-  return { described, count };
+  visitUnknown({ schema, value, path: () => root }, walk);
+  const { count, endedBy } = walk;
+  return { described, count, ...(endedBy !== undefined && { endedBy }) };
+}
+
+interface Found {
+  readonly path: () => string;
+  readonly name: string;
+  readonly siblings: readonly string[];
+}
+
+/** What one walk has done, and whether it is to end. */
+interface Walk {
+  readonly count: number;
+  readonly endedBy: UnknownFields["endedBy"];
+  /** Before a field or an entry is looked at; false: the walk ends. */
+  goOn(): boolean;
+  found(field: Found): void;
+}
+
+function createWalk(onFound: (found: Found) => void): Walk {
+  let [visited, count] = [0, 0];
+  let endedBy: UnknownFields["endedBy"];
+  return {
+    get count() {
+      return count;
+    },
+    get endedBy() {
+      return endedBy;
+    },
+    goOn() {
+      if (visited === maxVisited) endedBy ??= "visited";
+      visited += 1;
+      return endedBy === undefined;
+    },
+    found(field) {
+      if (count === maxCounted) {
+        endedBy = "found";
+        return;
+      }
+      count += 1;
+      onFound(field);
+    },
+  };
 }
 
 interface Visited {
@@ -50,34 +99,33 @@ interface Visited {
   readonly path: () => string;
 }
 
-interface Found {
-  readonly path: () => string;
-  readonly name: string;
-  readonly siblings: readonly string[];
-}
-
-function visitUnknown({ schema, value, path }: Visited, onFound: (found: Found) => void): void {
+function visitUnknown({ schema, value, path }: Visited, walk: Walk): void {
   const inner = bare(schema);
   if (typeof value !== "object" || value === null) return;
   if (inner instanceof z.ZodArray && Array.isArray(value)) {
     const element = bare(asZod(inner.element));
     if (!hasFields(element)) return;
-    for (const [index, each] of value.entries())
-      visitUnknown({ schema: element, value: each, path: () => `${path()}[${index}]` }, onFound);
+    for (const [index, each] of value.entries()) {
+      if (!walk.goOn()) return;
+      visitUnknown({ schema: element, value: each, path: () => `${path()}[${index}]` }, walk);
+    }
     return;
   }
   if (Array.isArray(value)) return;
   if (inner instanceof z.ZodRecord) {
     const entry = bare(asZod(inner.valueType));
     if (!hasFields(entry)) return;
-    for (const [name, each] of Object.entries(value))
-      visitUnknown({ schema: entry, value: each, path: () => `${path()}.${shown(name)}` }, onFound);
+    for (const [name, each] of Object.entries(value)) {
+      if (!walk.goOn()) return;
+      visitUnknown({ schema: entry, value: each, path: () => `${path()}.${shown(name)}` }, walk);
+    }
     return;
   }
   if (!(inner instanceof z.ZodObject)) return;
   const { shape } = inner;
   const siblings = Object.keys(shape);
   for (const name of Object.keys(value)) {
+    if (!walk.goOn()) return;
     if (Object.hasOwn(shape, name))
       visitUnknown(
         {
@@ -85,9 +133,9 @@ function visitUnknown({ schema, value, path }: Visited, onFound: (found: Found) 
           value: Reflect.get(value, name),
           path: () => `${path()}.${name}`,
         },
-        onFound,
+        walk,
       );
-    else onFound({ path, name, siblings });
+    else walk.found({ path, name, siblings });
   }
 }
 
