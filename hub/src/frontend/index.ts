@@ -6,6 +6,8 @@ export {
   entryFor,
   mayReferenceChart,
 } from "./charts.ts";
+export { dependencyCountProblem } from "./dependency-count.ts";
+export { createDriftBudget, driftOptionsProblem } from "./drift-options.ts";
 export {
   type ConditionState,
   chartNotResolved,
@@ -15,14 +17,6 @@ export {
   notAccepted,
   policyViolation,
 } from "./front-end.ts";
-export {
-  createDriftBudget,
-  type DriftBudget,
-  dependencyCountProblem,
-  driftCostProblem,
-  driftCostText,
-  driftCountProblem,
-} from "./list-limits.ts";
 export {
   remarksOn,
   remarksOnBundle,

@@ -13,13 +13,13 @@ import {
   chartReferenceOf,
   createDriftBudget,
   dependencyCountProblem,
+  driftOptionsProblem,
   mayReferenceChart,
   reservedFormProblem,
 } from "../frontend/index.ts";
 import { selectorProblem, targetCountProblem } from "../targeting/index.ts";
 import { actionOptionsProblem } from "./action-options.ts";
 import { createCheckedTexts } from "./checked-texts.ts";
-import { driftOptionsProblem } from "./drift-options.ts";
 import { healthCheckProblem, readyExprProblem } from "./expressions.ts";
 import { fluxFieldProblem } from "./flux-fields.ts";
 import { postRendererProblem } from "./post-renderers.ts";

@@ -103,6 +103,13 @@ const refused: readonly Row[] = [
     /^spec\.driftDetection\.ignore has 1001 entries, more than the limit of 1000: give one rule/,
   ],
   [
+    "a rule for drift whose selector cannot be read",
+    { driftDetection: { ignore: [{ paths: ["/a"], target: { labelSelector: "a in (" } }] } },
+    open,
+    "HELMRELEASE_INVALID",
+    /^spec\.driftDetection\.ignore\[0\]\.target cannot be used: /,
+  ],
+  [
     "rules for drift that take too long to compile, in a target too",
     {
       targets: [
@@ -119,7 +126,7 @@ const refused: readonly Row[] = [
     },
     open,
     "HELMRELEASE_INVALID",
-    /^spec\.targets\[1\]\.driftDetection\.ignore cannot be used: .*write fewer or simpler ones$/,
+    /^spec\.targets\[1\]\.driftDetection\.ignore\[\d+\]\.target cannot be used: .*write fewer or simpler ones$/,
   ],
   [
     "hooks that are not changed",

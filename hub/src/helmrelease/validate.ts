@@ -7,8 +7,7 @@ import { hubErrors } from "../errors/index.ts";
 import {
   createDriftBudget,
   dependencyCountProblem,
-  driftCostProblem,
-  driftCountProblem,
+  driftOptionsProblem,
   reservedFormProblem,
 } from "../frontend/index.ts";
 import { isLocal, type Placement, placementOf } from "./placement.ts";
@@ -108,7 +107,7 @@ function driftProblem(
     ...targets.map((target, index) => [`spec.targets[${index}]`, target] as const),
   ];
   for (const [path, options] of all) {
-    const problem = driftCountProblem(options, budget) ?? driftCostProblem(options, budget);
+    const problem = driftOptionsProblem(options, budget);
     if (problem !== undefined) return `${path}.${problem}`;
   }
   return undefined;

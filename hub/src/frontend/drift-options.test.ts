@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import type { BundleDeploymentOptions } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { createDriftBudget } from "../frontend/index.ts";
-import { driftOptionsProblem } from "./drift-options.ts";
+import { createDriftBudget, driftOptionsProblem } from "./drift-options.ts";
 
 describe("rules for drift are accepted", () => {
   const cases: readonly BundleDeploymentOptions[] = [
