@@ -16,7 +16,9 @@ const release = { namespace: "apps", name: "web", revision: 4, chartVersion: "1"
 
 /** Of one deployment, whose objects are compared when `compared` is called. */
 function start({ handled }: { readonly handled?: string } = {}) {
-  const stored: { handled: string | undefined; request?: InventoryRequest } = { handled };
+  const stored: { handled: string | undefined; request?: InventoryRequest; resets?: boolean } = {
+    handled,
+  };
   const asked: string[] = [];
   let isCompared = false;
   const installed = {
@@ -29,8 +31,9 @@ function start({ handled }: { readonly handled?: string } = {}) {
       releasesOf: () => [installed],
       handledRequestOf: () => stored.handled,
       requestOf: () => stored.request,
-      acceptRequest(_, request, isHandled) {
+      acceptRequest(_, request, { isHandled, resetsFailures }) {
         stored.request = request;
+        stored.resets = resetsFailures;
         if (isHandled) stored.handled = request.token;
         return Promise.resolve();
       },
@@ -82,6 +85,14 @@ describe("a request", () => {
     assert.equal(await acceptRequest(deps, assignment({ force: true })), false);
 
     assert.equal(stored.handled, undefined);
+  });
+
+  test("to reset the failures resets them with the write that accepts it", async () => {
+    const { deps, stored } = start();
+
+    await acceptRequest(deps, assignment({ reset: true }));
+
+    assert.deepEqual([stored.handled, stored.resets], ["now", true]);
   });
 
   test("that an older agent has handled is neither accepted nor answered", async () => {

@@ -22,7 +22,7 @@ export async function acceptRequest(
   { owner: { name }, request, paused }: Assignment,
 ): Promise<boolean> {
   if (request === undefined || paused) return false;
-  const { token, force } = request;
+  const { token, force, reset = false } = request;
   if (inventory.handledRequestOf(name) === token || inventory.requestOf(name)?.token === token)
     return false;
   const installed = inventory.releasesOf(name).at(-1);
@@ -32,7 +32,8 @@ export async function acceptRequest(
       ? revisionName({ ...installed, revision: Math.max(...revisions) })
       : undefined;
   // An upgrade that was requested is entered with its run.
-  await inventory.acceptRequest(name, { token, ...(before !== undefined && { before }) }, !force);
+  const effects = { isHandled: !force, resetsFailures: reset };
+  await inventory.acceptRequest(name, { token, ...(before !== undefined && { before }) }, effects);
   return true;
 }
 

@@ -5,7 +5,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
 import { createInventory } from "./inventory.ts";
-import { inventoryName } from "./inventory-secret.ts";
+import { type FailedAttempts, inventoryName } from "./inventory-secret.ts";
 
 const place = { namespace: "apps", name: "web" };
 const release = {
@@ -43,6 +43,27 @@ const run = {
 };
 
 describe("the inventory", () => {
+  for (const resetsFailures of [true, false])
+    test(`accepts a request that ${resetsFailures ? "resets" : "keeps"} the failures wholly or not at all`, async () => {
+      const { rest, inventory, restarted } = await setUp();
+      const failed: FailedAttempts = {
+        ...{ deploymentId: "sha256:a", digest: "d", count: 2 },
+        ...{ action: "upgrade", reason: "UpgradeFailed", message: "late", code: "HELM_FAILED" },
+      };
+      await inventory.setFailedAttempts("web", failed);
+      const stored = async () => {
+        const next = await restarted();
+        return [next.handledRequestOf("web"), next.failedAttemptsOf("web")];
+      };
+
+      rest.failNext(new Error("unavailable"));
+      const effects = { isHandled: true, resetsFailures };
+      await assert.rejects(inventory.acceptRequest("web", { token: "now" }, effects));
+      assert.deepEqual(await stored(), [undefined, failed]);
+      await inventory.ensureStored("web");
+      assert.deepEqual(await stored(), ["now", resetsFailures ? undefined : failed]);
+    });
+
   test("has the hooks of an attempt until a revision is deployed, or the deployment is withdrawn", async () => {
     const { inventory, restarted } = await setUp();
     const hook = {

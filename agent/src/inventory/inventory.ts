@@ -39,6 +39,14 @@ import {
   type Refused,
 } from "./inventory-secret.ts";
 
+/** What a request does as soon as it is accepted. */
+export interface RequestEffects {
+  /** Nothing of it is left to be done by a run of Helm. */
+  readonly isHandled: boolean;
+  /** No failed attempts are counted any more. */
+  readonly resetsFailures: boolean;
+}
+
 /** What was installed, to decide about releases. */
 export interface InventoryReader {
   /** The deployment that a release was installed for. */
@@ -97,8 +105,12 @@ export interface Inventory extends InventoryReader {
   handledRequestOf(deployment: string): string | undefined;
   /** The request that was accepted last; undefined also for one that an agent before 0.4.0 has handled. */
   requestOf(deployment: string): InventoryRequest | undefined;
-  /** `isHandled`: nothing of it is left to be done by a run of Helm. */
-  acceptRequest(deployment: string, request: InventoryRequest, isHandled: boolean): Promise<void>;
+  /** With one write, so that no request counts as handled before what it resets is reset. */
+  acceptRequest(
+    deployment: string,
+    request: InventoryRequest,
+    effects: RequestEffects,
+  ): Promise<void>;
   /** Enters the result of the request that was accepted last. */
   answerRequest(deployment: string, result: NonNullable<InventoryRequest["result"]>): Promise<void>;
   /** The manifest of a record was rewritten by the agent. */
@@ -324,11 +336,12 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       replaceRevision(release, revision, (found) => ({ ...found, tests: [...tests] })),
     handledRequestOf: (deployment) => documents.get(deployment)?.handledRequest,
     requestOf: (deployment) => documents.get(deployment)?.request,
-    acceptRequest: (deployment, request, isHandled) =>
-      change(deployment, (document) => ({
+    acceptRequest: (deployment, request, { isHandled, resetsFailures }) =>
+      change(deployment, ({ failedAttempts, ...document }) => ({
         ...document,
         request,
         ...(isHandled && { handledRequest: request.token }),
+        ...(!resetsFailures && failedAttempts !== undefined && { failedAttempts }),
       })),
     async answerRequest(deployment, result) {
       await change(deployment, ({ request, ...document }) => ({
