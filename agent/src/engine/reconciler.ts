@@ -101,7 +101,6 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
         if (await acceptRequest(deps, assignment)) {
           failure = undefined;
           delete own.failure;
-          if (assignment.request?.reset === true) own.startsOver = true;
         }
         if (kind === "observe") return await observe(deps, assignment, own, signal);
         if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
@@ -205,7 +204,7 @@ async function deploy(
   switch (deployed.kind) {
     case "blocked":
       delete own.failure;
-      own.result = { kind: "pending", message: deployed.unmet.message };
+      own.result = { kind: "pending", message: deployed.unmet.message, isBlocked: true };
       await answerBlocked(deps, name, deployed.unmet.message);
       statuses.report(name);
       return done();

@@ -122,6 +122,10 @@ function toInfo(known: KnownRevision): RevisionInfo {
 function progressOf(result: DeploymentResult): ReleaseProgress {
   switch (result.kind) {
     case "pending":
+      return {
+        ...{ kind: "progressing", message: result.message },
+        ...(result.isBlocked === true && { reason: "DependencyNotReady" }),
+      };
     case "withdrawing":
       return { kind: "progressing", message: result.message };
     case "failed":

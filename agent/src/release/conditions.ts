@@ -19,8 +19,12 @@ export interface ReleaseFacts {
 
 export type ReleaseProgress =
   | { readonly kind: "done" }
-  /** An action or a wait is in progress, or what it depends on is missing. */
-  | { readonly kind: "progressing"; readonly message: string }
+  /** An action or a wait is in progress, or what it depends on is missing. `reason`: Flux's, default Progressing. */
+  | {
+      readonly kind: "progressing";
+      readonly message: string;
+      readonly reason?: "DependencyNotReady";
+    }
   /** An action runs: what the last one did still holds. */
   | { readonly kind: "acting"; readonly message: string }
   /** A failure; `retryAt` absent: nothing is retried before a change. */
@@ -83,8 +87,9 @@ function inProgress({ progress }: ReleaseFacts): readonly ReleaseCondition[] {
     case "done":
       return [];
     case "acting":
-    case "progressing":
       return [condition("Reconciling", "True", "Progressing", progress.message)];
+    case "progressing":
+      return [condition("Reconciling", "True", progress.reason ?? "Progressing", progress.message)];
     case "failed": {
       const { code, message, retryAt } = progress;
       const stalled = stalledReasons[code];

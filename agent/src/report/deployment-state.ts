@@ -7,7 +7,13 @@ import type { Readiness } from "../readiness/index.ts";
 /** The result of the last reconcile of a deployment. */
 export type DeploymentResult =
   /** Not installed yet; `message` has the reason. No message has the time of the retry: see `resultNow`. */
-  | { readonly kind: "pending"; readonly message: string; readonly retryAt?: string }
+  | {
+      readonly kind: "pending";
+      readonly message: string;
+      readonly retryAt?: string;
+      /** Dependencies are not ready. */
+      readonly isBlocked?: true;
+    }
   | {
       readonly kind: "deployed";
       readonly deploymentId: string;
@@ -69,6 +75,7 @@ export function toDeploymentState(
         deploymentId: assignment.deploymentId,
         phase: "withdrawing",
         message: result.message,
+        ...(result.code !== undefined && { code: result.code }),
         ...(result.retryAt !== undefined && { retryAt: result.retryAt }),
       };
     case "failed":

@@ -208,7 +208,7 @@ describe("the status of a deployment", () => {
     ],
     [
       "that cannot be uninstalled",
-      deployed({ phase: "withdrawing", ready: false, message: "hook failed" }),
+      deployed({ phase: "withdrawing", ready: false, code: "HELM_FAILED", message: "hook failed" }),
       {},
       "NotReady",
       ["False", "ErrUninstall"],
@@ -317,7 +317,7 @@ describe("urgency of a deployment's status:", () => {
     [
       "that it cannot be uninstalled",
       installed,
-      deployed({ phase: "withdrawing", ready: false, message: "x" }),
+      deployed({ phase: "withdrawing", ready: false, code: "HELM_FAILED", message: "x" }),
       true,
     ],
   ];

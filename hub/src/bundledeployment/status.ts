@@ -181,7 +181,12 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
       ];
     case "withdrawing":
       return [
-        condition("Ready", "False", message === "" ? "Progressing" : "ErrUninstall", message),
+        condition(
+          "Ready",
+          "False",
+          state.code === undefined ? "Progressing" : "ErrUninstall",
+          message,
+        ),
       ];
     case "deployed":
       return [

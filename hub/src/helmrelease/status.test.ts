@@ -84,9 +84,21 @@ const rows: readonly (readonly [what: string, Given[], boolean, readonly string[
   ],
   [
     "waiting for another release",
-    [{ type: "Ready", status: "False", message: "waiting for apps.helmrelease-db" }],
+    [
+      { type: "Reconciling", status: "True", reason: "DependencyNotReady" },
+      { type: "Ready", status: "False", message: "waiting for apps.helmrelease-db" },
+    ],
     false,
     ["Reconciling=True ProgressingWithRetry", "Ready=False DependencyNotReady"],
+  ],
+  [
+    "waiting for a Secret of the hub",
+    [
+      { type: "Reconciling", status: "True", reason: "Progressing" },
+      { type: "Ready", status: "False", message: "waiting for the hub to send the Secret a" },
+    ],
+    false,
+    ["Reconciling=True Progressing", "Ready=Unknown Progressing"],
   ],
   [
     "without its values, which are retried",

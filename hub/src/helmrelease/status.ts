@@ -192,12 +192,11 @@ function readyOf(
     };
   if (status === "Unknown" || progressing.has(reason)) {
     const waiting = findCondition(found, "Ready");
-    const isDependency =
-      waiting?.message?.startsWith("waiting for ") === true && released === undefined;
-    return isDependency
+    // Agents before 0.4.0 do not say it.
+    return findCondition(found, "Reconciling")?.reason === "DependencyNotReady"
       ? {
           ...{ type: "Ready", status: "False", reason: "DependencyNotReady" },
-          message: waiting.message ?? "",
+          message: waiting?.message ?? "",
         }
       : unknown(waiting?.message || message);
   }
