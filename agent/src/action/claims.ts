@@ -102,7 +102,7 @@ export async function claimInterruptedRun(
     return undefined;
   });
   if (release === undefined) return;
-  const { digest, origin, chartDigest } = run;
+  const { digest, origin, chartDigest, parts, reasons } = run;
   const isDeployed = latest.status === "deployed";
   const revision: InventoryRevision = {
     revision: latest.revision,
@@ -114,7 +114,9 @@ export async function claimInterruptedRun(
         digest,
         ...(origin !== undefined && { origin }),
         chartDigest,
+        ...(parts !== undefined && { parts }),
       }),
+    ...(isRun && reasons !== undefined && { reasons }),
     ...chartOf(release),
     ...(isRun && isDeployed && run.notes !== undefined && { notes: run.notes }),
   };
@@ -134,7 +136,7 @@ export async function claimSame(
   content: DeploymentContent,
   { record, same }: { readonly record: ReleaseRecord; readonly same: InventoryRevision },
 ): Promise<void> {
-  const { tests: _, ...known } = same;
+  const { tests: _, reasons: __, ...known } = same;
   await inventory.installed(assignment.owner.name, inventoryRelease(assignment, content), {
     added: [{ ...known, revision: record.revision }],
     kept: releases.history(record.namespace, record.name).map(({ revision }) => revision),

@@ -177,7 +177,7 @@ function mustHelmWait(
 /** Helm prints nothing about the revision, so its record is read. Undefined: there is none. */
 async function record(
   { stored, releases, inventory, clock }: RollbackDeps,
-  { assignment, desired, content, revision }: RollbackInputs,
+  { assignment, desired, content, revision, reasons }: RollbackInputs,
   {
     known,
     readyUntilMs,
@@ -204,6 +204,8 @@ async function record(
         ...(known?.digest !== undefined && { digest: known.digest }),
         ...(known?.origin !== undefined && { origin: known.origin }),
         ...(known?.chartDigest !== undefined && { chartDigest: known.chartDigest }),
+        ...(known?.parts !== undefined && { parts: known.parts }),
+        reasons: [...reasons],
         ...chartOf(release),
         ...notesOf(inventory, owner.name, known),
         createdAtMs: clock.now(),

@@ -167,12 +167,13 @@ async function prepare(
   { signal, superseded, withoutWorker }: DeployUntil,
   used: UsedChart[],
 ): Promise<Prepared | UpgradeResult> {
-  const { assignment, desired, isForced, content, revision, client, inputs } = revisionInputs;
+  const { assignment, desired, isForced, content, revision, client, inputs, reasons } =
+    revisionInputs;
   const { charts, assignments, releases, inventory, clock } = deps;
   const { owner, namespace, name } = desired;
   const until = AbortSignal.any([signal, superseded]);
   deps.prepareCheck();
-  const { digest, values } = await inputs.final();
+  const { digest, parts, values } = await inputs.final();
   deps.limitRecords.check(helmKey({ digest }));
   const { chart, checked } = await withoutWorker(async () => {
     const fetched = await charts.fetch(content.pin, chartAccess(content, deps), {
@@ -217,6 +218,8 @@ async function prepare(
     rollsBack: isRolledBackByHelm,
     ...(readyUntilMs !== undefined && { readyUntilMs }),
     digest,
+    parts,
+    reasons: [...reasons],
     ...(inputs.origin !== undefined && { origin: inputs.origin }),
     chartDigest: chart.digest,
     ...(notes !== undefined && { notes }),
@@ -256,6 +259,7 @@ async function prepare(
     args: withOptions(client.helmArgs, args),
     stdin,
     digest,
+    parts,
     chartDigest: chart.digest,
     options,
     ...(notes !== undefined && { notes }),

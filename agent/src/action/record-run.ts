@@ -75,8 +75,8 @@ interface Entered {
 /** Enters a revision that the agent created into the inventory. */
 async function enter(
   { inventory, releases, clock }: Pick<RecordRunDeps, "inventory" | "releases" | "clock">,
-  { assignment, desired, content, inputs }: RevisionInputs,
-  { digest, chartDigest, action, readyUntilMs, notes }: Prepared,
+  { assignment, desired, content, inputs, reasons }: RevisionInputs,
+  { digest, parts, chartDigest, action, readyUntilMs, notes }: Prepared,
   { release, fromRecord, endsRun, attempt }: Entered,
 ): Promise<void> {
   const isDeployed = release.status === "deployed";
@@ -88,8 +88,7 @@ async function enter(
         ...(fromRecord && { fromRecord }),
         digest,
         ...(inputs.origin !== undefined && { origin: inputs.origin }),
-        chartDigest,
-        action,
+        ...{ chartDigest, parts, reasons: [...reasons], action },
         ...chartOf(release),
         createdAtMs: clock.now(),
         ...(isDeployed && notes !== undefined && { notes }),

@@ -1,5 +1,5 @@
 /** A revision that the agent is about to create, and how long it may take. */
-import type { DeploymentContent } from "@flotilla/shared/content";
+import type { DeploymentContent, ReleaseParts } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import type { Assignment } from "../assignment/index.ts";
@@ -7,7 +7,7 @@ import type { ReleaseRecord, UpgradeOptions } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { ApplyNotes } from "../inventory/index.ts";
 import type { HelmRelease } from "../record/index.ts";
-import type { AttemptedAction, Desired } from "../release/index.ts";
+import type { AttemptedAction, Desired, ReleaseReason } from "../release/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
 
 export interface DeployUntil {
@@ -26,6 +26,7 @@ export interface RevisionInputs {
   readonly isForced: boolean;
   /** What a run that a user has requested takes from other managers, as far as it is known. */
   readonly takenFields: readonly string[];
+  readonly reasons: readonly ReleaseReason[];
   readonly content: DeploymentContent;
   readonly revision: number;
   readonly client: ImpersonatedClient;
@@ -39,6 +40,8 @@ export interface Prepared {
   readonly args: readonly string[];
   readonly stdin: string | undefined;
   readonly digest: string;
+  /** Of the digest. */
+  readonly parts: ReleaseParts;
   readonly chartDigest: string;
   readonly options: UpgradeOptions;
   /** Of the revision, once it is deployed. */

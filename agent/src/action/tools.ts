@@ -14,6 +14,7 @@ import {
   type Desired,
   type FailurePolicy,
   failurePolicy,
+  type ReleaseReason,
 } from "../release/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
 import type { Attempted } from "./failed-attempts.ts";
@@ -48,13 +49,18 @@ export interface DesiredRelease {
   readonly isForced: boolean;
   /** What others have changed, and a run that a user has requested changes back. */
   readonly takenFields: readonly string[];
+  /** Why something is done. */
+  readonly reasons: readonly ReleaseReason[];
   /** The token of the request of a user to correct all drift now; undefined: there is none, or it is done. */
   readonly correctionRequest: () => string | undefined;
   readonly client: ImpersonatedClient;
   readonly inputs: ReleaseInputs;
 }
 
-export function attemptedOf({ assignment, desired }: DesiredRelease): Attempted {
+export function attemptedOf({
+  assignment,
+  desired,
+}: Pick<DesiredRelease, "assignment" | "desired">): Attempted {
   const { owner, deploymentId } = assignment;
   return { deployment: owner.name, deploymentId, digest: desired.digest };
 }

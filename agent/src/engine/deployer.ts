@@ -60,9 +60,11 @@ import {
   type ReadinessDeadline,
   type ReleaseState,
   type RollbackTarget,
+  reasonsOf,
   type TestResult,
 } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
+import { logDecision } from "./log-decision.ts";
 import { observeReleases } from "./observe-releases.ts";
 import { openRequest } from "./user-requests.ts";
 import { withdraw } from "./withdraw.ts";
@@ -188,7 +190,14 @@ async function deploy(
       takesOwnership: takesOwnership(content),
       sameRevision: await sameRevision(tools, state, desired),
     });
-    const result = await act(tools, action, release, pass);
+    const isUpgrade = action.kind === "upgrade";
+    const reasons = reasonsOf(state, {
+      desired: isUpgrade ? (await inputs.final()).parts : undefined,
+      installed: latest && inventory.revisionOf(latest, latest.revision)?.parts,
+      isRequested: isUpgrade && isUpgradeRequested(inventory, assignment),
+    });
+    logDecision(tools.log, desired, { state, reasons, action });
+    const result = await act(tools, action, { ...release, reasons }, pass);
     if (result !== undefined) return result;
   }
   throw new AppError(
@@ -288,7 +297,7 @@ function deadlineOf(
 async function rollbackTarget(
   tools: DriverTools,
   state: ReleaseState,
-  { content, desired }: DesiredRelease,
+  { content, desired }: Pick<DesiredRelease, "content" | "desired">,
 ): Promise<RollbackTarget> {
   const policy = policiesOf(content).upgrade;
   if (state.kind !== "failed" || policy.kind !== "remediate") return { kind: "missing" };

@@ -12,6 +12,14 @@ export interface ReleaseRef {
   readonly name: string;
 }
 
+/** What a request does as soon as it is accepted. */
+export interface RequestEffects {
+  /** Nothing of it is left to be done by a run of Helm. */
+  readonly isHandled: boolean;
+  /** No failed attempts are counted any more. */
+  readonly resetsFailures: boolean;
+}
+
 export interface InstalledRevisions {
   readonly added: readonly InventoryRevision[];
   /** Older ones that still exist; others are dropped. */

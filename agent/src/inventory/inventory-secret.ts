@@ -51,6 +51,14 @@ const applyNotesSchema = z.object({
 
 export type ApplyNotes = Readonly<z.infer<typeof applyNotesSchema>>;
 
+/** Why and from what a revision was made. */
+const madeFromFields = {
+  /** The parts of the release digest; absent for a revision of an agent before 0.4.0. */
+  parts: z.record(z.string(), z.string()).optional(),
+  /** Why it was made: see ReleaseReason. */
+  reasons: z.array(z.string()).optional(),
+};
+
 const revisionSchema = z.object({
   revision: z.number().int(),
   /** Digest of the manifest and the hooks of Helm's record. */
@@ -64,6 +72,7 @@ const revisionSchema = z.object({
   digest: z.string().optional(),
   origin: z.string().optional(),
   chartDigest: z.string().optional(),
+  ...madeFromFields,
   /** The rest is absent for a revision of an agent before 0.3.0. */
   action: z.enum(["install", "upgrade", "rollback"]).optional(),
   chartName: z.string().optional(),
@@ -110,6 +119,7 @@ const runSchema = z.object({
   digest: z.string(),
   origin: z.string().optional(),
   chartDigest: z.string(),
+  ...madeFromFields,
   /** Until its objects must be ready; absent: Helm itself waits, or nothing does. */
   readyUntilMs: z.number().optional(),
   /** Of the revision, once it is deployed. */

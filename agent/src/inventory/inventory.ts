@@ -17,6 +17,7 @@ import {
   isEmpty,
   keyOf,
   type ReleaseRef,
+  type RequestEffects,
   withInstalled,
 } from "./inventory-document.ts";
 import {
@@ -38,14 +39,6 @@ import {
   parseInventory,
   type Refused,
 } from "./inventory-secret.ts";
-
-/** What a request does as soon as it is accepted. */
-export interface RequestEffects {
-  /** Nothing of it is left to be done by a run of Helm. */
-  readonly isHandled: boolean;
-  /** No failed attempts are counted any more. */
-  readonly resetsFailures: boolean;
-}
 
 /** What was installed, to decide about releases. */
 export interface InventoryReader {

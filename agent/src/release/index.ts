@@ -13,6 +13,7 @@ export {
   failuresOf,
   isExhausted,
 } from "./failure-policy.ts";
+export { type ReleaseReason, reasonsOf } from "./release-reason.ts";
 export {
   type Desired,
   determineState,

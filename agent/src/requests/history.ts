@@ -1,5 +1,6 @@
 /** The revisions of a release that Helm has stored, as `helm history` shows them, with the results of their tests. */
 import { cleanText } from "@flotilla/proto";
+import type { InventoryRevision } from "../inventory/index.ts";
 import type { HelmRelease } from "../record/index.ts";
 import { applyRemarks } from "../release/index.ts";
 import type { AnswerSink } from "./open-requests.ts";
@@ -24,18 +25,22 @@ export async function writeHistory(
   for (const revision of revisionsOf(deps, release).slice(0, maxRevisions)) {
     const stored = await readRevision(deps, release, revision, signal);
     const known = release.known?.find((each) => each.revision === revision);
-    const remarks = applyRemarks(known?.notes);
-    if (stored !== undefined) await write(`${JSON.stringify(historyEntry(stored, remarks))}\n`);
+    if (stored !== undefined) await write(`${JSON.stringify(historyEntry(stored, known))}\n`);
   }
 }
 
-/** Pure. `remarks`: how the agent has applied it. */
-export function historyEntry(release: HelmRelease, remarks: readonly string[] = []) {
+/** Pure. `known`: what the agent knows of the revision, if it has created it. */
+export function historyEntry(
+  release: HelmRelease,
+  { notes, reasons }: Pick<InventoryRevision, "notes" | "reasons"> = {},
+) {
+  const remarks = applyRemarks(notes);
   const description = [...(release.description ? [release.description] : []), ...remarks];
   const { namespace, name, revision, status, chartName, chartVersion, appVersion } = release;
   return {
     ...{ namespace, release: name, revision, status, chartName, chartVersion, appVersion },
     ...(release.deployedAt !== undefined && { deployedAt: release.deployedAt }),
+    ...(reasons !== undefined && reasons.length > 0 && { reasons }),
     description: cleanText(description.join("; "), descriptionChars),
     tests: release.tests.map(({ name: test, phase, startedAt, completedAt }) => ({
       name: test,

@@ -3,7 +3,13 @@
  * the deployment's content, the cluster info, referenced objects and objects of this cluster.
  */
 
-import { type DeploymentContent, releaseDigest, type ValuesSource } from "@flotilla/shared/content";
+import {
+  type DeploymentContent,
+  type ReleaseParts,
+  releaseDigest,
+  releasePartsOf,
+  type ValuesSource,
+} from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
@@ -43,6 +49,8 @@ export interface FinalInputs {
   /** Absent: Helm gets no values. */
   readonly values?: Values;
   readonly digest: string;
+  /** Of the digest. */
+  readonly parts: ReleaseParts;
 }
 
 export interface CollectOptions {
@@ -133,8 +141,12 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
           (under, over) => mergeValues(under ?? {}, over),
           hubValues.around(own),
         );
-        const digest = releaseDigest(content, { values, copies: downstream });
-        return { ...(values !== undefined && { values }), digest };
+        const inputs = { values, copies: downstream };
+        return {
+          ...(values !== undefined && { values }),
+          digest: releaseDigest(content, inputs),
+          parts: releasePartsOf(content, inputs),
+        };
       }
 
       async function final(): Promise<FinalInputs> {

@@ -9,6 +9,8 @@ const entrySchema = z.looseObject({
   chartVersion: z.string(),
   appVersion: z.string(),
   deployedAt: z.string().optional(),
+  /** Why the agent made it; absent: somebody else did, or an agent before 0.4.0. */
+  reasons: z.array(z.string()).optional(),
   description: z.string(),
   tests: z.array(z.looseObject({ name: z.string(), phase: z.string() })),
 });
@@ -21,13 +23,14 @@ export function historyTable(lines: string): string {
     .map((line) => entrySchema.parse(JSON.parse(line)));
   if (entries.length === 0) return "Helm has stored no revision\n";
   return formatTable(
-    ["REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "TESTS", "DESCRIPTION"],
+    ["REVISION", "UPDATED", "STATUS", "CHART", "APP VERSION", "REASON", "TESTS", "DESCRIPTION"],
     entries.map(({ revision, deployedAt, status, chartName, ...entry }) => [
       String(revision),
       (deployedAt ?? "").replace(/\.\d+/, ""),
       status,
       `${chartName}-${entry.chartVersion}`,
       entry.appVersion,
+      (entry.reasons ?? []).join(", "),
       entry.tests.map(({ name, phase }) => `${name} ${phase}`).join(", "),
       entry.description.replace(/\s+/g, " "),
     ]),

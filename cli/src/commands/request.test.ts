@@ -8,14 +8,14 @@ describe("a history", () => {
     const entry = {
       ...{ revision: 2, status: "failed", chartName: "web", chartVersion: "1.1.0" },
       ...{ appVersion: "7", deployedAt: "2026-01-01T00:00:00.123456Z", description: "bad\nend" },
-      tests: [{ name: "smoke", phase: "Failed" }],
+      ...{ reasons: ["ValuesChanged"], tests: [{ name: "smoke", phase: "Failed" }] },
     };
 
     assert.equal(
       historyTable(`${JSON.stringify(entry)}\n`),
       [
-        "REVISION   UPDATED                STATUS   CHART       APP VERSION   TESTS          DESCRIPTION",
-        "2          2026-01-01T00:00:00Z   failed   web-1.1.0   7             smoke Failed   bad end",
+        "REVISION   UPDATED                STATUS   CHART       APP VERSION   REASON          TESTS          DESCRIPTION",
+        "2          2026-01-01T00:00:00Z   failed   web-1.1.0   7             ValuesChanged   smoke Failed   bad end",
         "",
       ].join("\n"),
     );

@@ -11,6 +11,8 @@ interface Revision {
   readonly chartVersion: string;
   readonly deployedAt?: string;
   readonly description: string;
+  /** Why the agent made it. */
+  readonly reasons?: readonly string[];
 }
 
 export function HistoryTab({ path, change }: TabProps) {
@@ -19,15 +21,16 @@ export function HistoryTab({ path, change }: TabProps) {
   return (
     <Shown answer={answer}>
       <ul className="conditions">
-        {revisions.map(({ revision, status, chartName, chartVersion, deployedAt, description }) => (
+        {revisions.map(({ revision, status, chartName, chartVersion, deployedAt, ...entry }) => (
           <li key={revision} className="condition">
             <strong>
               Revision {revision}: {chartName} {chartVersion}
             </strong>
             <span className="soft">
-              {status} {deployedAt !== undefined && <Ago at={deployedAt} />}
+              {[status, ...(entry.reasons ?? [])].join(", ")}{" "}
+              {deployedAt !== undefined && <Ago at={deployedAt} />}
             </span>
-            <p>{description}</p>
+            <p>{entry.description}</p>
           </li>
         ))}
       </ul>

@@ -140,8 +140,14 @@ describe("flotilla history", () => {
 
         const [head, newest, oldest] = stdout.split("\n");
         assert.match(head ?? "", /^REVISION +UPDATED +STATUS +CHART/, stderr);
-        assert.match(newest ?? "", /^2 +2\S+ +deployed +shop-1\.1\.0 +1\.1\.0 +shop-test not run/);
-        assert.match(oldest ?? "", /^1 +2\S+ +superseded +shop-1\.0\.0 .* Install complete$/);
+        assert.match(
+          newest ?? "",
+          /^2 +2\S+ +deployed +shop-1\.1\.0 +1\.1\.0 +ChartChanged +shop-test not run/,
+        );
+        assert.match(
+          oldest ?? "",
+          /^1 +2\S+ +superseded +shop-1\.0\.0 .* NotInstalled .* Install complete$/,
+        );
       }
   });
 
@@ -149,11 +155,19 @@ describe("flotilla history", () => {
     const { stdout } = await run(["history", "helmop/logs", "-o", "json"]);
 
     const lines = stdout.trim().split("\n");
-    const { revision, chartVersion, tests } = JSON.parse(lines[0] ?? "") as Record<string, unknown>;
+    const { revision, chartVersion, reasons, tests } = JSON.parse(lines[0] ?? "") as Record<
+      string,
+      unknown
+    >;
     assert.equal(lines.length, 1);
     assert.deepEqual(
-      { revision, chartVersion, tests },
-      { revision: 1, chartVersion: "1.0.0", tests: [{ name: "shop-test", phase: "not run" }] },
+      { revision, chartVersion, reasons, tests },
+      {
+        revision: 1,
+        chartVersion: "1.0.0",
+        reasons: ["NotInstalled"],
+        tests: [{ name: "shop-test", phase: "not run" }],
+      },
     );
   });
 

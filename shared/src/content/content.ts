@@ -23,6 +23,7 @@ import { driftSchema } from "./drift.ts";
 import { PackedProblem, pack, unpack } from "./packed.ts";
 import { commonMetadataSchema, postRenderersSchema } from "./post-renderers.ts";
 import { releaseActionsSchema } from "./release-actions.ts";
+import { type ReleaseParts, releaseParts } from "./release-parts.ts";
 
 export const contentErrors = defineErrors({
   CONTENT_INVALID: {
@@ -293,6 +294,16 @@ export function releaseDigest(content: DeploymentContent, inputs: ReleaseInputs)
     )
     .digest("hex")
     .slice(0, 56);
+}
+
+/** The parts of a release digest, which are only compared with those of another revision. */
+export function releasePartsOf(content: DeploymentContent, inputs: ReleaseInputs): ReleaseParts {
+  const { pin, forceSyncGeneration, postRenderers, commonMetadata } = content;
+  const { values = {}, copies = [] } = inputs;
+  return releaseParts({
+    ...{ chart: chartIdentity(pin), values, postRenderers, commonMetadata, forceSyncGeneration },
+    copies: copies.length > 0 ? copies : undefined,
+  });
 }
 
 /**

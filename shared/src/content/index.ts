@@ -9,6 +9,7 @@ export {
   type PackedContent,
   packContent,
   releaseDigest,
+  releasePartsOf,
   unpackContent,
   type ValuesSource,
 } from "./content.ts";
@@ -25,3 +26,4 @@ export {
 } from "./packed.ts";
 export { commonMetadataSchema, postRenderersSchema } from "./post-renderers.ts";
 export { type ReleaseActions, releaseActionsSchema } from "./release-actions.ts";
+export { type ChangeReason, changeReasonsOf, type ReleaseParts } from "./release-parts.ts";
