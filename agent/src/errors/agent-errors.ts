@@ -1,4 +1,5 @@
 /** The catalogue of the agent's errors. `help` is for users and is published in docs/errors.md. */
+import { agentErrorCodes } from "@flotilla/proto/codes";
 import { AppError, defineErrors } from "@flotilla/shared/errors";
 
 export const agentErrors = defineErrors({
@@ -118,7 +119,7 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The chart's templates read the cluster (`lookup`) or query DNS (`getHostByName`), which is not allowed for this HelmOp. Remove `helm.disableLookup`, or set `helm.disableDNS: false`. `lookup` reads what the `serviceAccount` of the deployment may read, or the agent where none is used.",
   },
-  CHART_UNREADABLE: {
+  [agentErrorCodes.chartUnreadable]: {
     retryable: true,
     help: "The downloaded archive is not a chart: it is not a gzipped tar archive, or unpacks to more than Helm reads.",
   },
@@ -126,11 +127,11 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "Reading or rendering the chart, or the values, took more memory, processor time or output than a deployment may use, so the agent ended that process. Other deployments continue. The message says which limit it was. The same chart with the same values is retried after a minute, then after twice as long each time, up to six hours, also after a restart of the agent; another version, or other values, are tried at once. Give the agent's container more memory if the chart needs it.",
   },
-  VALUES_SOURCE_MISSING: {
+  [agentErrorCodes.valuesSourceMissing]: {
     retryable: true,
     help: "A ConfigMap or Secret that `valuesFrom` names, or the key in it, does not exist in the cluster (for a HelmRelease: on the hub), or the impersonated account may not read it. The message names it. Create it, and the agent continues at once; or grant the right, and the agent continues with its next retry. `optional` forgives a missing object, not a missing key.",
   },
-  VALUES_SOURCE_INVALID: {
+  [agentErrorCodes.valuesSourceInvalid]: {
     retryable: true,
     help: "A ConfigMap or Secret that `valuesFrom` names has no values file under that key: it is not YAML, or not a map; or its value cannot be set at the `targetPath`. The message has the position. Correct it; the agent continues at once.",
   },
@@ -158,7 +159,7 @@ export const agentErrors = defineErrors({
     retryable: true,
     help: "The agent could not answer a request of `flotilla logs`, `flotilla diff` or `flotilla history`; the message says why. Nothing was changed.",
   },
-  VALUES_TEMPLATE_FAILED: {
+  [agentErrorCodes.valuesTemplateFailed]: {
     retryable: false,
     help: 'A template in `values` or `templateValues` cannot be rendered for this cluster; the message has its path and the error. Other clusters are not affected. A missing key, such as `.ClusterLabels.region`, is an error as in Fleet: label the Cluster, or use `index .ClusterLabels "region"`, `hasKey` or `dig`, which accept a missing key. The template is rendered again as soon as the HelmOp or the Cluster changes.',
   },

@@ -7,6 +7,7 @@ import {
   releaseConditionTypes,
   type UnreadyResource,
 } from "@flotilla/proto";
+import { agentErrorCodes } from "@flotilla/proto/codes";
 import type {
   BundleDeployment,
   BundleDeploymentStatus,
@@ -37,10 +38,10 @@ const failureReasons: ReadonlyMap<string, string> = new Map([
   [chartErrors.CHART_VALUES_FILE.code, artifactFailed],
   [chartErrors.CHART_DEPENDENCY.code, artifactFailed],
   [chartErrors.CHART_BUILD.code, artifactFailed],
-  ["CHART_UNREADABLE", artifactFailed],
-  ["VALUES_SOURCE_MISSING", valuesError],
-  ["VALUES_SOURCE_INVALID", valuesError],
-  ["VALUES_TEMPLATE_FAILED", valuesError],
+  [agentErrorCodes.chartUnreadable, artifactFailed],
+  [agentErrorCodes.valuesSourceMissing, valuesError],
+  [agentErrorCodes.valuesSourceInvalid, valuesError],
+  [agentErrorCodes.valuesTemplateFailed, valuesError],
 ]);
 
 function failureReason(code: string): string {
