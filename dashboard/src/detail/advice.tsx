@@ -89,9 +89,16 @@ export function BlockedBy({ concern }: { readonly concern: Concern }) {
   const isItself = objectKey(blocker.ref) === objectKey(concern);
   if (isItself && blocker.why === "suspended")
     return <p className="blocked">It is suspended: {waiting} for it until it is resumed.</p>;
+  if (isItself && blocker.why === "unmatched")
+    return (
+      <p className="blocked">
+        Blocked: {blockerText(blocker, concern.namespace)} {waiting}.
+      </p>
+    );
   return (
     <p className="blocked">
-      Blocked by <ObjectLink {...blocker.ref} />: {blockerText(blocker)} {waiting}.
+      Blocked by <ObjectLink {...blocker.ref} />: {blockerText(blocker, concern.namespace)}{" "}
+      {waiting}.
     </p>
   );
 }

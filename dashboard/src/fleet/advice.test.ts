@@ -8,6 +8,7 @@ function concern(kind: Concern["kind"], state: AnyState, more: Partial<Concern> 
   return {
     ...{ kind, namespace: "ns", name: "web", state, message: "", reason: "", code: "", since: "" },
     ...{ suspended: false, clusters: 1, harm: "down", secret: "", host: "", examples: [] },
+    values: [],
     ...{ blocker: undefined, same: [], affected: [], ...more },
   };
 }
@@ -87,16 +88,63 @@ describe("what to do", () => {
   const other = { kind: "HelmOp", namespace: "ns", name: "base" } as const;
   const blockers = [
     ["absent", other, /base does not exist\. Create it/],
+    ["absent", { ...other, namespace: "platform" }, /HelmOp platform\/base does not exist/],
     ["rejected", other, /Correct HelmOp base/],
     ["elsewhere", other, /Deploy HelmOp base to these clusters, too/],
     ["suspended", other, /Resume HelmOp base/],
     ["suspended", { ...other, name: "web" }, /^Resume it/],
     ["blocked", other, /wait for each other/],
+    [
+      "unmatched",
+      { ...other, name: "web" },
+      /web depends on a Bundle that matches tier=base, and on one/,
+    ],
   ] as const;
   test.each(blockers)("of what waits for something %s: %o", (why, ref, text) => {
-    const blocker = { ref, why, clusters: 1 };
+    const blocker = { ref, why, clusters: 1, selectors: ["tier=base", "app in (a,b)"] };
     assert.match(adviceFor(concern("HelmOp", "Blocked", { blocker }))?.text ?? "", text);
   });
+
+  const secret = { kind: "Secret", namespace: "apps", name: "login" } as const;
+  const configMap = { kind: "ConfigMap", namespace: "apps", name: "sizes" } as const;
+  const values: readonly (readonly [
+    what: string,
+    Concern["kind"],
+    Concern["values"],
+    text: RegExp,
+    command: string,
+  ])[] = [
+    [
+      "of the cluster",
+      "HelmOp",
+      [secret],
+      /^Create or correct Secret apps\/login, which valuesFrom names, in that cluster; /,
+      "kubectl get secret/login -n apps   # in that cluster",
+    ],
+    [
+      "of the hub",
+      "HelmRelease",
+      [secret],
+      /^Create or correct Secret apps\/login, which valuesFrom names, on the hub; /,
+      "kubectl get secret/login -n apps",
+    ],
+    [
+      "that are several",
+      "Bundle",
+      [secret, configMap, { ...secret, namespace: "other" }],
+      /^Create or correct what the message names .* in that cluster: Secret apps\/login, ConfigMap apps\/sizes, Secret other\/login; /,
+      "kubectl get secret/login configmap/sizes -n apps   # in that cluster",
+    ],
+  ];
+  for (const state of ["ErrApplied", "Stalled"] as const)
+    test.each(values)(
+      `names the objects with values %s (${state})`,
+      (_, kind, refs, text, command) => {
+        const advice = adviceFor(concern(kind, state, { values: refs }));
+        assert.match(advice?.text ?? "", text);
+        assert.equal(advice?.command, command);
+      },
+    );
 
   test("names a command that the kind has", () => {
     const commandFor = (kind: Concern["kind"]) => adviceFor(concern(kind, "ErrApplied"))?.command;

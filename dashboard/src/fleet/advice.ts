@@ -24,9 +24,10 @@ export function adviceFor(concern: Concern, cluster = "CLUSTER"): Advice | undef
         text: "Correct its targets, or the labels of a Cluster; it is deployed as soon as one matches.",
         command: `kubectl get clusters.fleet.cattle.io -n ${namespace} --show-labels`,
       };
+    case "Stalled":
+      return adviceForValues(concern) ?? adviceForSource(concern, object);
     case "NotAccepted":
     case "Failed":
-    case "Stalled":
       return adviceForSource(concern, object);
     case "NotReady":
       return {
@@ -34,10 +35,12 @@ export function adviceFor(concern: Concern, cluster = "CLUSTER"): Advice | undef
         command: `flotilla logs ${kind.toLowerCase()}/${name} -n ${namespace} --cluster ${cluster}`,
       };
     case "ErrApplied":
-      return {
-        text: "The error of Helm or of the agent is in the message. Correct the chart, its values, its credentials or the service account; retries continue, or retry it now on its page.",
-        command: `flotilla reconcile ${object} --reset`,
-      };
+      return (
+        adviceForValues(concern) ?? {
+          text: "The error of Helm or of the agent is in the message. Correct the chart, its values, its credentials or the service account; retries continue, or retry it now on its page.",
+          command: `flotilla reconcile ${object} --reset`,
+        }
+      );
     case "Modified":
       return {
         text: "Objects of the release were changed in the cluster. See what differs, then correct it, or put the change into the values.",
@@ -78,8 +81,13 @@ function adviceForBlocked({ kind, namespace, name, blocker }: Concern): Advice {
   switch (why) {
     case "absent":
       return {
-        text: `${blockerText(blocker)} Create it, or correct dependsOn.`,
+        text: `${blockerText(blocker, namespace)} Create it, or correct dependsOn.`,
         command: `kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}`,
+      };
+    case "unmatched":
+      return {
+        text: `${blockerText(blocker, namespace)} Create one with these labels, or correct dependsOn.`,
+        command: `kubectl get bundles.fleet.cattle.io -n ${ref.namespace} --show-labels`,
       };
     case "suspended":
       return {
@@ -102,6 +110,27 @@ function adviceForBlocked({ kind, namespace, name, blocker }: Concern): Advice {
         command: `kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}`,
       };
   }
+}
+
+/** Undefined unless it is what `valuesFrom` names that is absent or cannot be read. */
+function adviceForValues({ kind, values }: Concern): Advice | undefined {
+  const [first] = values;
+  if (first === undefined) return undefined;
+  const { namespace } = first;
+  const names = values.map((each) => `${each.kind} ${each.namespace}/${each.name}`);
+  const objects = values
+    .filter((each) => each.namespace === namespace)
+    .map((each) => `${each.kind.toLowerCase()}/${each.name}`);
+  const isOfHub = kind === "HelmRelease";
+  const where = isOfHub ? "on the hub" : "in that cluster";
+  const what =
+    names.length === 1
+      ? `${names.join("")}, which valuesFrom names, ${where}`
+      : `what the message names of valuesFrom ${where}: ${names.join(", ")}`;
+  return {
+    text: `Create or correct ${what}; it continues at once.`,
+    command: `kubectl get ${objects.join(" ")} -n ${namespace}${isOfHub ? "" : "   # in that cluster"}`,
+  };
 }
 
 /** Where the hub could not read, resolve or accept something. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import type { App, AppRef } from "@flotilla/shared/dashboard";
 import { test } from "vitest";
 import { blockerOf } from "./blocked.ts";
+import { blockerText } from "./blocker-text.ts";
+import { inNamespace } from "./in-namespace.ts";
 import { app, cluster, fleet, nowMs } from "./testing/index.ts";
 
 const base: AppRef = { kind: "HelmOp", namespace: "ns", name: "base" };
@@ -19,17 +21,36 @@ const rows: readonly (readonly [
   ["since a moment ago", waiting({ since: "2026-01-01T11:59:30Z" }), [], undefined],
   ["since an unknown time", app("web", "WaitApplied", { waitsFor: [base] }), [], undefined],
   ["when it is ready itself", { ...waiting(), state: "Ready" }, [], undefined],
+  ["that may be hidden", waiting({ waitsFor: [{ ...base, hidden: true }] }), [], undefined],
   [
-    "of a namespace that may be hidden",
+    "that does not exist in another namespace",
+    waiting({ waitsFor: [{ kind: "HelmRelease", namespace: "other", name: "db" }] }),
+    [],
+    "db absent",
+  ],
+  [
+    "that is in progress in another namespace",
     waiting({ waitsFor: [{ ...base, namespace: "other" }] }),
+    [app("base", "WaitApplied", { namespace: "other" })],
+    undefined,
+  ],
+  [
+    "that no Bundle matches",
+    waiting({ waitsFor: [], unmatched: ["tier=base"] }),
+    [],
+    "web unmatched",
+  ],
+  [
+    "that no Bundle matches, since a moment ago",
+    waiting({ waitsFor: [], unmatched: ["tier=base"], since: "2026-01-01T11:59:30Z" }),
     [],
     undefined,
   ],
   [
-    "of a kind that may be hidden",
-    waiting({ waitsFor: [{ ...base, kind: "HelmRelease" }] }),
-    [],
-    undefined,
+    "that waits for what no Bundle matches",
+    waiting(),
+    [app("base", "WaitApplied", { unmatched: ["tier=base"] })],
+    "base unmatched",
   ],
   ["that is rejected", waiting(), [app("base", "NotAccepted", { desired: 0 })], "base rejected"],
   ["that fails", waiting(), [app("base", "ErrApplied")], "base rejected"],
@@ -88,6 +109,26 @@ test("an app is blocked by a dependency that is ready, but not deployed to a clu
   const found = blockerOf({ ...all, rows: new Map([...all.rows].slice(0, 1)) }, own, nowMs);
 
   assert.deepEqual(found && [found.ref.name, found.why], ["base", "elsewhere"]);
+});
+
+test("an app is not blocked by what is only outside of the namespace that is shown", () => {
+  const own = waiting({ waitsFor: [{ ...base, namespace: "other" }] });
+  const other = app("base", "WaitApplied", { namespace: "other" });
+  const shown = inNamespace(fleet([own, other], [cluster("paris", "Ready")]), "ns");
+
+  assert.equal(blockerOf(shown, own, nowMs), undefined);
+  const rejected = fleet([own, { ...other, state: "NotAccepted" }], [cluster("paris", "Ready")]);
+  assert.equal(blockerOf(inNamespace(rejected, "ns"), own, nowMs)?.why, "rejected");
+});
+
+test("the selectors that no Bundle matches are named", () => {
+  const own = waiting({ waitsFor: [], unmatched: ["tier=base", "!old"] });
+  const found = blockerOf(fleet([own], []), own, nowMs);
+
+  assert.equal(
+    found && blockerText(found, "ns"),
+    "HelmOp web depends on a Bundle that matches tier=base, and on one that matches !old, and there is none.",
+  );
 });
 
 test("a suspended app is not blocked where all clusters have it", () => {

@@ -6,7 +6,9 @@ import { type FleetState, objectKey, type Row, releaseStateAt } from "./fleet-st
 export interface Blocker {
   /** What has to change; the app itself where that is what is suspended. */
   readonly ref: AppRef;
-  readonly why: "absent" | "elsewhere" | "rejected" | "suspended" | "blocked";
+  readonly why: "absent" | "elsewhere" | "rejected" | "suspended" | "blocked" | "unmatched";
+  /** Of "unmatched": the selectors of its `dependsOn` that no Bundle matches. */
+  readonly selectors?: readonly string[];
   /** How many clusters wait for it. */
   readonly clusters: number;
 }
@@ -14,7 +16,7 @@ export interface Blocker {
 /** What waits for less is in progress: most dependencies are ready within that. */
 export const patienceMs = 60_000;
 
-type Fleet = Pick<FleetState, "apps" | "rows">;
+type Fleet = Pick<FleetState, "apps" | "rows" | "whole">;
 
 /** Undefined while it is not waiting, or for something that is in progress, or for what the user may not see. */
 export function blockerOf(fleet: Fleet, app: App, nowMs: number): Blocker | undefined {
@@ -24,7 +26,7 @@ export function blockerOf(fleet: Fleet, app: App, nowMs: number): Blocker | unde
     const added = clustersWithout(fleet.rows.get(objectKey(app)));
     return added === 0 ? undefined : { ref: refOf(app), why: "suspended", clusters: added };
   }
-  const found = dependencyOf(fleet, app, new Set([objectKey(app)]));
+  const found = dependencyOf(fleet.whole ?? fleet, app, new Set([objectKey(app)]));
   return found && { ...found, clusters: waiting };
 }
 
@@ -32,7 +34,7 @@ function isWaiting({ state }: App): boolean {
   return lookOf(state).tone === "busy";
 }
 
-type Found = Pick<Blocker, "ref" | "why">;
+type Found = Omit<Blocker, "clusters">;
 
 /** The first dependency that is not ready and will not be. `seen`: those that wait for this one. */
 function dependencyOf(fleet: Fleet, app: App, seen: ReadonlySet<string>): Found | undefined {
@@ -40,16 +42,22 @@ function dependencyOf(fleet: Fleet, app: App, seen: ReadonlySet<string>): Found 
     const found = whyNot(fleet, app, ref, seen);
     if (found !== undefined) return found;
   }
-  return undefined;
+  const { unmatched: selectors = [] } = app;
+  return selectors.length === 0 ? undefined : { ref: refOf(app), why: "unmatched", selectors };
 }
 
-function whyNot(fleet: Fleet, app: App, ref: AppRef, seen: ReadonlySet<string>): Found | undefined {
+type Dependency = NonNullable<App["waitsFor"]>[number];
+
+function whyNot(
+  fleet: Fleet,
+  app: App,
+  { hidden = false, ...ref }: Dependency,
+  seen: ReadonlySet<string>,
+): Found | undefined {
   const dependency = fleet.apps.get(objectKey(ref)) ?? bundleOf(fleet, ref);
   if (dependency === undefined)
-    // Another namespace or kind may be one that the user may not list.
-    return ref.namespace === app.namespace && ref.kind === app.kind
-      ? { ref, why: "absent" }
-      : undefined;
+    // It may exist where the user may not list it.
+    return hidden ? undefined : { ref, why: "absent" };
   const { desired, ready, suspended, state } = dependency;
   const own = refOf(dependency);
   if (desired > 0 && ready === desired)

@@ -10,7 +10,7 @@ const named = (count: number) =>
 const concern: Concern = {
   kind: "Cluster",
   ...{ namespace: "ns", name: "c0", suspended: false, reason: "", code: "", message: "" },
-  ...{ since: "", clusters: 1, secret: "", host: "", examples: [], blocker: undefined },
+  ...{ since: "", clusters: 1, secret: "", host: "", examples: [], values: [], blocker: undefined },
   ...{ state: "Offline", harm: "down", same: [], affected: [] },
 };
 

@@ -36,6 +36,8 @@ export interface Concern extends ObjectName {
   readonly host: string;
   /** The first clusters that are in the state. */
   readonly examples: NonNullable<App["examples"]>;
+  /** What its values are read from, where they cannot be made. */
+  readonly values: NonNullable<App["values"]>;
   readonly blocker: Blocker | undefined;
   /** What is in the same state for the same reason; the one that the others stand for is the first. */
   readonly same: readonly ObjectName[];
@@ -57,7 +59,7 @@ export function ofApp(app: App, harm: Harm, blocker?: Blocker): Concern {
     ...{ ...app, ...explained(app), harm, blocker },
     ...(blocker !== undefined && { state: "Blocked" as const }),
     clusters: blocker?.clusters ?? Math.max(0, app.desired - app.ready),
-    ...{ host: app.host ?? "", examples: app.examples ?? [] },
+    ...{ host: app.host ?? "", examples: app.examples ?? [], values: app.values ?? [] },
   };
 }
 
@@ -76,14 +78,14 @@ export function ofRelease(
 export function ofCluster(cluster: FleetCluster, harm: Harm): Concern {
   return {
     ...{ ...cluster, ...explained(cluster), harm, kind: "Cluster", suspended: false, clusters: 1 },
-    ...{ host: "", examples: [], blocker: undefined },
+    ...{ host: "", examples: [], values: [], blocker: undefined },
   };
 }
 
 export function ofSource(source: FleetSource, harm: Harm): Concern {
   return {
     ...{ ...source, ...explained(source), harm, clusters: 0 },
-    ...{ host: "", examples: [], blocker: undefined },
+    ...{ host: "", examples: [], values: [], blocker: undefined },
   };
 }
 

@@ -42,6 +42,8 @@ export interface FleetState {
   readonly releaseChanges: ReadonlyMap<string, number>;
   /** Newest first. */
   readonly events: readonly FleetEvent[];
+  /** Of a part of the fleet: what it may depend on. */
+  readonly whole?: Pick<FleetState, "apps" | "rows">;
 }
 
 const maxEvents = 200;

@@ -135,6 +135,11 @@ export async function plantMore({ hub, paris, charts, registryUrl }: Planted): P
     denied: { helm: { ...web, chart: "miner" }, targets: inParis },
     // Its dependency has a misspelt name.
     waiting: { helm: web, targets: inParis, dependsOn: [{ name: "wbe" }] },
+    // No Bundle has such a label.
+    orphan: {
+      ...{ helm: web, targets: inParis },
+      dependsOn: [{ selector: { matchLabels: { tier: "base" } } }],
+    },
     locked: { helm: web, targets: inParis, helmSecretName: "no-login" },
     unset: { helm: { ...web, valuesFrom: [{ secretKeyRef: noValues }] }, targets: inParis },
     [longName]: { helm: { ...web, chart: "lost" }, targets: inParis },
@@ -150,6 +155,11 @@ export async function plantMore({ hub, paris, charts, registryUrl }: Planted): P
     });
   await createRepository(hub, "public", { url: charts.url });
   await createRelease(hub, "future", { ...chartOf("web", "^9", "public"), targets: inParis });
+  // Its dependency is in another namespace.
+  await createRelease(hub, "lonely", {
+    ...{ ...chartOf("web", "1.0.0", "public"), targets: inParis },
+    dependsOn: [{ name: "base", namespace: "platform" }],
+  });
   const labels = { metadata: { labels: ofSuspended } };
   await hub.patch(clusters, { namespace, name: "paris" }, { type: "merge", body: labels });
   const ref = { namespace, name: "web" };

@@ -142,9 +142,9 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
     const now = Date.now.bind(Date);
     Date.now = () => now() + 120_000;
   });
-  await page.getByText("16 things need attention").waitFor();
+  await page.getByText("18 things need attention").waitFor();
   assert.equal(await progress.count(), 0);
-  await page.getByRole("button", { name: "Show 6 more" }).click();
+  await page.getByRole("button", { name: "Show 8 more" }).click();
 
   const found = await concerns.evaluateAll((all) =>
     all.map((each) => ({
@@ -154,8 +154,8 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   );
   // What is down; what runs, but not as desired; and what has never run.
   const never = [
-    ...["denied", "future", "locked", "long", "nowhere", "payments", "private", "search"],
-    ...[longName, "unset", "waiting"],
+    ...["denied", "future", "locked", "lonely", "long", "nowhere", "orphan", "payments", "private"],
+    ...["search", longName, "unset", "waiting"],
   ];
   const groups = [["lyon", "checkout", `${outage} clusters offline`], ["web", "frozen"], never];
   let rest = found;
@@ -180,7 +180,7 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
     ["HelmOp locked", /there is no Secret fleet-default\/no-login.*Create or correct the Secret/],
     [
       "HelmOp unset",
-      /paris: Secret default\/no-values not found, which valuesFrom references.*Correct the chart, its values/,
+      /paris: Secret default\/no-values not found, which valuesFrom references.*Create or correct Secret default\/no-values, which valuesFrom names, in that cluster.*kubectl get secret\/no-values -n default/,
     ],
     [
       "HelmRelease future",
@@ -189,6 +189,14 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
     ["HelmOp frozen", /suspended.*1 cluster waits for it until it is resumed\..*Resume it/],
     ["clusters offline", /since 1hCluster store-0, .* and 95 more.*What runs there keeps running/],
     ["HelmOp waiting", /Blocked by HelmOp wbe: HelmOp wbe does not exist\..*Create it/],
+    [
+      "HelmOp orphan",
+      /Blocked: HelmOp orphan depends on a Bundle that matches tier=base, and there is none\. 1 cluster waits.*get bundles/,
+    ],
+    [
+      "HelmRelease lonely",
+      /Blocked by HelmRelease base: HelmRelease platform\/base does not exist\. 1 cluster waits.*Create it/,
+    ],
     [
       "HelmRepository private",
       /401.*2 apps affected: HelmRelease cart, HelmRelease stock.*Secret fleet-default\/shop-login/,
@@ -208,10 +216,14 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   await page.getByRole("button", { name: "Down or unreachable 3" }).click();
 
   // What is blocked is so in the counts and the list, too.
-  await page.getByRole("link", { name: "2 Blocked" }).click();
+  await page.getByRole("link", { name: "4 Blocked" }).click();
   const listed = page.getByRole("table", { name: "Apps" }).getByRole("row");
-  await listed.filter({ hasText: "waiting" }).getByText("Blocked", { exact: true }).waitFor();
-  assert.equal(await listed.filter({ hasText: "HelmOp" }).count(), 2);
+  for (const name of ["HelmOp waiting", "HelmOp orphan", "HelmRelease lonely"])
+    await listed
+      .filter({ has: page.getByRole("link", { name }) })
+      .getByText("Blocked", { exact: true })
+      .waitFor();
+  assert.equal(await listed.filter({ hasText: "HelmOp" }).count(), 3);
 
   // What is suspended says so on its page, too, until it is resumed.
   const head = page.locator(".detail-head");
@@ -221,8 +233,8 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   await head.getByText("Ready", { exact: true }).waitFor();
   await page.goBack();
   await page.goBack();
-  await page.getByText("15 things need attention").waitFor();
-  assert.equal(await concerns.count(), 15);
+  await page.getByText("17 things need attention").waitFor();
+  assert.equal(await concerns.count(), 17);
 
   // The advice is on the page of the object, too, with what has to be corrected.
   await concern("HelmRepository private").getByRole("link", { name: "HelmRelease cart" }).click();

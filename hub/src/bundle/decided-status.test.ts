@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
+import type { BundleStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
-import { test } from "vitest";
+import { describe, test } from "vitest";
 import { aBundle, httpPin, now } from "../testing/index.ts";
-import { decidedStatus, resolutionStateOf, resolvedStatus } from "./decided-status.ts";
+import {
+  type Decision,
+  decidedStatus,
+  resolutionStateOf,
+  resolvedStatus,
+  retryingStatus,
+} from "./decided-status.ts";
 
 const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
 const attempt = { observedGeneration: 1, failures: 2, error: "rejected" };
@@ -46,5 +53,44 @@ test("a Bundle that is not deployed keeps the targets and the version that were 
 test("a Bundle of a HelmOp reports no pins and no schedule", () => {
   assert.deepEqual(resolvedStatus({ pins, resolution: attempt, targets: 1 }, undefined), {
     targets: 1,
+  });
+});
+
+describe("while an attempt takes long whose last one failed", () => {
+  const remarks = ["no chart; trying again since 2026-01-01T00:00:00Z"];
+  const failed = { status: "False", reason: "Error", message: "no chart" } as const;
+  const statusWith = (decision: Partial<Decision>) =>
+    decidedStatus(aBundle(), undefined, {
+      accepted: failed,
+      now: "2025-12-31T00:00:00Z",
+      ...decision,
+    });
+
+  test.each([
+    ["that is not accepted", failed],
+    ["that is deployed", { ...accepted, message: "no chart" }],
+  ] as const)("a Bundle %s has another message, and the same times", (_, known) => {
+    const before = statusWith({ accepted: known });
+    const next = retryingStatus(aBundle(), before, { remarks, now });
+
+    const [was] = before.conditions ?? [];
+    assert.deepEqual(next, {
+      ...before,
+      conditions: [{ ...was, message: remarks[0], lastUpdateTime: now }],
+    });
+  });
+
+  const others: readonly (readonly [string, number, BundleStatus])[] = [
+    ["rejected for another reason", 1, statusWith({ rejectedCode: "POLICY_VIOLATION" })],
+    [
+      "deployed, with targets that name what does not exist",
+      1,
+      statusWith({ accepted: { ...accepted, reason: "TargetsMissing" } }),
+    ],
+    ["of another generation", 2, statusWith({})],
+    ["that was not reconciled yet", 1, {}],
+  ];
+  test.each(others)("a Bundle %s stays as it is", (_, generation, before) => {
+    assert.equal(retryingStatus(aBundle({}, { generation }), before, { remarks, now }), before);
   });
 });

@@ -1,6 +1,6 @@
 /** The part of a Bundle's status that its reconcile decides. Pure. */
 import type { Bundle, BundleStatus } from "@flotilla/shared/api";
-import { setCondition } from "@flotilla/shared/conditions";
+import { findCondition, setCondition } from "@flotilla/shared/conditions";
 import type { ConditionState } from "../frontend/index.ts";
 import type { ResolutionState } from "../resolve/index.ts";
 
@@ -54,6 +54,25 @@ export function resolvedStatus(
     ...(pinCheck !== undefined && { pinCheck }),
     ...(resolution.handled !== undefined && { lastHandledReconcileAt: resolution.handled }),
   };
+}
+
+/**
+ * While an attempt takes long whose last one failed. `remarks`: the message of the condition Accepted then. Where something else than
+ * that attempt is why the Bundle is not accepted, nothing changes.
+ */
+export function retryingStatus(
+  { metadata }: Bundle,
+  status: BundleStatus,
+  { remarks, now }: { readonly remarks: readonly string[]; readonly now: string },
+): BundleStatus {
+  const accepted = findCondition(status.conditions, "Accepted");
+  const isOther =
+    accepted?.observedGeneration !== (metadata.generation ?? 0) ||
+    accepted.reason === targetsMissing ||
+    status.rejectedCode !== undefined;
+  if (accepted === undefined || isOther) return status;
+  const message = remarks.join("; ");
+  return { ...status, conditions: setCondition(status.conditions, { ...accepted, message }, now) };
 }
 
 export function decidedStatus(

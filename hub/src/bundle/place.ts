@@ -23,7 +23,7 @@ import {
 } from "@flotilla/shared/source";
 import { clusterNamespaceFor } from "../cache/index.ts";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
-import { buildContent } from "../content/index.ts";
+import { buildContent, bundleLabels } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
 import {
   mergeOptions,
@@ -32,7 +32,6 @@ import {
   toTargetCluster,
   toTargetGroup,
 } from "../targeting/index.ts";
-import { bundleLabels } from "./labels.ts";
 import type { Placement } from "./plan-deployments.ts";
 
 export interface TargetMatches {

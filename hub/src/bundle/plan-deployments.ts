@@ -16,8 +16,7 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
-import type { DeploymentSigner } from "../content/index.ts";
-import { bundleLabels } from "./labels.ts";
+import { bundleLabels, type DeploymentSigner } from "../content/index.ts";
 
 /** A targeted cluster, and its content. */
 export interface Placement {

@@ -122,6 +122,28 @@ describe("a Bundle that was applied by hand", () => {
     assert.equal(after(bundle, resolved).status?.resolution?.error, undefined);
   });
 
+  test("says since when it is resolved again once that takes long", async () => {
+    const { promise: slow, resolve } = Promise.withResolvers<void>();
+    const { prepare, clock, retrying } = createPreparer({ answers: ["1.2.9", "1.2.9"], slow });
+    const failed = { observedGeneration: 1, error: "connection refused", failures: 1 };
+    const nextAttemptTime = "2026-01-01T00:00:00.000Z";
+    const running = Promise.all([
+      prepare(direct({}, { resolution: { ...failed, nextAttemptTime } })),
+      prepare(direct({})),
+    ]);
+    await clock.advance(4_999);
+    assert.deepEqual(retrying, []);
+    await clock.advance(60_000);
+    resolve();
+    await running;
+
+    assert.deepEqual(retrying, [
+      [
+        "could not get a chart version: connection refused; trying again since 2026-01-01T00:00:00Z",
+      ],
+    ]);
+  });
+
   test("with a version that does not exist is not accepted until it changes", async () => {
     const wrong = new AppError(chartErrors.CHART_VERSION_NOT_FOUND, "no such version", {
       retryable: false,

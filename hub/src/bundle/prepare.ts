@@ -43,6 +43,7 @@ import {
   notesOn,
   openRequests,
   type PinSigner,
+  type ResolutionState,
 } from "../resolve/index.ts";
 import { type Resolution, resolutionStateOf } from "./decided-status.ts";
 import { authoritiesOf, isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
@@ -84,8 +85,13 @@ export type PrepareBundle = (
   bundle: Bundle,
   /** The status to decide by. */
   status: BundleStatus | undefined,
-  context: Pick<ReconcileContext, "signal" | "withoutWorker">,
+  context: PrepareContext,
 ) => Promise<Prepared>;
+
+export interface PrepareContext extends Pick<ReconcileContext, "signal" | "withoutWorker"> {
+  /** Called when an attempt takes long whose last one failed, with the remarks that say so. */
+  readonly onRetrying?: (remarks: readonly string[]) => void;
+}
 
 export interface PrepareDeps extends HubRules {
   readonly helmOps: Store<HelmOp>;
@@ -158,7 +164,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     bundle: Bundle,
     status: BundleStatus | undefined,
     judging: readonly MergedPolicy[],
-    context: Pick<ReconcileContext, "signal" | "withoutWorker">,
+    context: PrepareContext,
   ): Promise<Prepared> {
     const helmOp = asHelmOp(bundle);
     const remarks = remarksOnBundle(bundle, helmOp);
@@ -184,11 +190,19 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       return { kind: "notAccepted", accepted, error: access, isRead: true, resolution: kept };
     }
     const open = openRequests(helmOp, handled);
-    const found = await deps.charts.resolve({ helmOp, state: before, open, access }, context);
+    const notesWith = ({ pins }: ResolutionState, problem: string | undefined) => [
+      ...notesOn(pins),
+      ...(problem === undefined ? [] : [problem]),
+      ...remarks,
+    ];
+    const onRetrying = (startedAtMs: number): void =>
+      context.onRetrying?.(notesWith(before, attemptText(before, startedAtMs)));
+    const inputs = { helmOp, state: before, open, access, onRetrying };
+    const found = await deps.charts.resolve(inputs, context);
     const { state, nextAtMs } = found;
     const resolution = { state, handled: open.reconcile ?? handled.reconcile };
     const problem = state.attempt.error === undefined ? state.pinCheck?.error : attemptText(state);
-    const notes = [...notesOn(state.pins), ...(problem === undefined ? [] : [problem]), ...remarks];
+    const notes = notesWith(state, problem);
     if (!isAllPinned(helmOp, state)) {
       const message = notes.join("; ");
       const accepted = { status: "False", reason: chartNotResolved, message } as const;

@@ -304,3 +304,23 @@ test("only suspends what is deployed of a Bundle whose HelmRelease is gone", asy
   assert.deepEqual(deployed(), { ...before, suspend: true });
   assert.equal(published(), undefined);
 });
+
+test("publishes that an attempt takes long while it runs", async () => {
+  const condition = { type: "Accepted", status: "False", reason: "Error", message: "no" } as const;
+  const status = { observedGeneration: 1, conditions: [{ ...condition, observedGeneration: 1 }] };
+  const published = Promise.withResolvers<void>();
+  const { rejection, reconcile } = setUp({
+    status,
+    async prepare(_bundle, _status, { onRetrying }) {
+      onRetrying?.(["no; trying again since 2026-01-01T00:00:00Z"]);
+      await published.promise;
+      return { kind: "waiting" };
+    },
+  });
+
+  const running = reconcile();
+  await new Promise(setImmediate);
+  assert.equal(rejection(), "no; trying again since 2026-01-01T00:00:00Z");
+  published.resolve();
+  await running;
+});

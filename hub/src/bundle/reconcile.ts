@@ -17,7 +17,7 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { holds, isWorthPublishing } from "../frontend/index.ts";
 import { recordViolation } from "../policy/index.ts";
@@ -28,6 +28,7 @@ import {
   decidedStatus,
   resolutionStateOf,
   resolvedStatus,
+  retryingStatus,
   targetsMissing,
 } from "./decided-status.ts";
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
@@ -74,7 +75,10 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 
   async function update(bundle: Bundle, context: ReconcileContext): Promise<Result> {
     const status = statuses.current(bundle);
-    const prepared = await deps.prepare(bundle, status, context);
+    const prepared = await deps.prepare(bundle, status, {
+      ...{ signal: context.signal, withoutWorker: context.withoutWorker },
+      onRetrying: (remarks) => publishRetrying(bundle, remarks),
+    });
     switch (prepared.kind) {
       case "waiting":
         return done();
@@ -120,6 +124,15 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
         return requeueAt(nextAtMs, deps.clock.now());
       }
     }
+  }
+
+  function publishRetrying({ metadata }: Bundle, remarks: readonly string[]): void {
+    const latest = deps.bundles.get(keyOf({ metadata }));
+    if (latest === undefined || latest.metadata.uid !== metadata.uid) return;
+    const status = statuses.current(latest);
+    const now = formatTimeMs(deps.clock.now());
+    if (status !== undefined)
+      statuses.publish(latest, retryingStatus(latest, status, { remarks, now }));
   }
 
   function publish(bundle: Bundle, decision: Omit<Decision, "now">): void {

@@ -175,7 +175,7 @@ function healthCheckOf({
 }
 
 /** An entry may name both; the Secret wins over the ConfigMap, as in Fleet. */
-function valuesSources({
+export function valuesSources({
   configMapKeyRef,
   secretKeyRef,
 }: ValuesReference): readonly ValuesSource[] {

@@ -1,4 +1,4 @@
-export { buildContent, copiesOf, releaseNamespace } from "./build-content.ts";
+export { buildContent, copiesOf, releaseNamespace, valuesSources } from "./build-content.ts";
 export { type ContentReader, type ContentStore, createContentStore } from "./content-store.ts";
 export {
   createDeploymentSigner,
@@ -8,3 +8,4 @@ export {
   signatureOf,
 } from "./deployment-signature.ts";
 export { driftOptions } from "./drift.ts";
+export { bundleLabels } from "./labels.ts";

@@ -136,7 +136,7 @@ export function sourceOfRelease({ metadata, spec }: HelmRelease): Pick<App, "sou
 
 /**
  * The apps of the Bundles that `dependsOn` names. What a selector selects may be any number of them, in each cluster others, so it
- * is left out. A HelmOp and a Bundle without one have the same name: as long as there is neither it is called a HelmOp.
+ * is left out: of those only the ones that select nothing are shown (`unmatched-selectors.ts`). A HelmOp and a Bundle without one have the same name: as long as there is neither it is called a HelmOp.
  */
 function bundlesOf(dependsOn: Bundle["spec"]["dependsOn"], namespace = ""): readonly AppRef[] {
   return (dependsOn ?? []).flatMap(({ name }) => {

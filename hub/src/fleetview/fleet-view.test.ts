@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import type { Cluster } from "@flotilla/shared/api";
+import type { Bundle, Cluster } from "@flotilla/shared/api";
 import { helmOpLabel } from "@flotilla/shared/api/names";
 import type { Change } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
-import { aBundle, aCluster, aDeployment, workspace } from "../testing/index.ts";
+import { aBundle, aCluster, aDeployment, aHelmOp, workspace } from "../testing/index.ts";
 import { createFleetView } from "./fleet-view.ts";
 import { createShownCaches } from "./testing/index.ts";
 
@@ -171,4 +171,65 @@ describe("a release of an offline cluster is Offline", () => {
       [{ ...release({}), state: "Offline", version: "1.0.0" }],
     );
   });
+});
+
+describe("an app that depends on others", () => {
+  const labels = { [helmOpLabel]: app.name };
+  const selector = { matchLabels: { tier: "base" } };
+  const dependsOn = [{ name: "base" }, { selector }];
+  const db: Bundle = {
+    metadata: { namespace: workspace, name: "db", labels: { tier: "base" } },
+    spec: {},
+  };
+
+  test("says which of them the reader may not see", () => {
+    const { helmOps, view } = setUp();
+    helmOps.saw(aHelmOp({ dependsOn: [{ name: "base" }, { name: "helmrelease-db" }] }));
+    const helmOpsOnly = { key: "helmOps", sees: (kind: string) => kind === "HelmOp" };
+
+    const [seen] = view.fleet(helmOpsOnly).apps;
+    assert.deepEqual(seen?.waitsFor, [
+      { kind: "HelmOp", namespace: workspace, name: "base" },
+      { kind: "HelmRelease", namespace: workspace, name: "db", hidden: true },
+    ]);
+    assert.ok(view.fleet(all).apps[0]?.waitsFor?.every(({ hidden }) => hidden === undefined));
+  });
+
+  test("has the selectors that no Bundle matches, until one does", () => {
+    const { helmOps, bundles, view } = setUp();
+    helmOps.saw(aHelmOp({ dependsOn }));
+    bundles.saw({ ...aBundle({ dependsOn }), metadata: { ...aBundle().metadata, labels } });
+    assert.deepEqual(view.fleet(all).apps[0]?.unmatched, ["tier=base"]);
+
+    const { position } = view;
+    bundles.saw(db);
+    const changes = view.changesSince(position, all) ?? [];
+    const own = changes.flatMap((change) =>
+      change.type === "app" && change.app.name === "web" ? [change.app] : [],
+    );
+    assert.deepEqual(
+      own.map(({ unmatched }) => unmatched),
+      [undefined],
+    );
+  });
+});
+
+test("an app whose values cannot be made has the objects that they are read from", () => {
+  const { helmOps, bundles, deployments, view } = setUp();
+  const helm = { valuesFrom: [{ secretKeyRef: { name: "login", namespace: "apps" } }] };
+  const { metadata } = aBundle();
+  const summary = { ready: 0, desiredReady: 1, errApplied: 1 };
+  helmOps.saw({ ...aHelmOp({ helm }), status: { summary } });
+  bundles.saw({
+    ...aBundle({ helm }),
+    metadata: { ...metadata, labels: { [helmOpLabel]: app.name } },
+  });
+  assert.equal(view.fleet(all).apps[0]?.values, undefined);
+
+  const reason = "ValuesError";
+  const failed = { conditions: [{ type: "Deployed", status: "False", reason } as const] };
+  deployments.saw(aDeployment("paris", { metadata: { resourceVersion: "9" }, status: failed }));
+  assert.deepEqual(view.fleet(all).apps[0]?.values, [
+    { kind: "Secret", namespace: "apps", name: "login" },
+  ]);
 });

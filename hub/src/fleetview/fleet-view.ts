@@ -3,6 +3,7 @@
  * the API server nothing. It may be dropped and built again at any time. Each reader has a scope, and gets only what that sees.
  */
 import type { Bundle, BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
+import { frontEndBundleName } from "@flotilla/shared/api/names";
 import {
   type App,
   type AppRef,
@@ -17,7 +18,7 @@ import type { HelmRelease } from "@flotilla/shared/flux";
 import { byNamespace, type Informer } from "@flotilla/shared/kube/cache";
 import { type Event, type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Scope } from "../access/index.ts";
-import { bundleKeyOf, clusterKeyOf } from "../cache/index.ts";
+import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { stateOf, stateWhileOffline } from "../summary/index.ts";
 import {
@@ -30,9 +31,11 @@ import {
 import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { type Entity, formatEntity, parseEntity } from "./entity.ts";
+import { failedValues } from "./failed-values.ts";
 import { type Cell, createMatrix } from "./matrix.ts";
 import { eventOf, newestOf } from "./recent-events.ts";
 import { type AnySource, sourceOf } from "./source-of.ts";
+import { createUnmatchedSelectors } from "./unmatched-selectors.ts";
 
 type Watched<T extends KubeObject> = Pick<Informer<T>, "store" | "onChange">;
 
@@ -62,6 +65,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
   const { helmOps, helmReleases, bundles, deployments, clusters, sources, events } = deps;
   const log = createChangeLog();
   const matrix = createMatrix();
+  const unmatchedSelectors = createUnmatchedSelectors(bundles.store);
   const listeners = new Set<() => void>();
   /** Objects of a store are never changed in place. */
   const shownClusters = new WeakMap<Cluster, FleetCluster>();
@@ -89,6 +93,29 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     const shown = shownClusters.get(cluster) ?? clusterOf(cluster);
     shownClusters.set(cluster, shown);
     return shown;
+  }
+
+  /** With what depends on other objects, and on the reader. */
+  function complete(app: App, scope: Scope): App {
+    const own = app.kind === "HelmRelease" ? frontEndBundleName(app.kind, app.name) : app.name;
+    const found = bundles.store.get(keyOf({ namespace: app.namespace, name: own }));
+    const bundle = found && isSameApp(appRefOf(found), app) ? found : undefined;
+    const unmatched = bundle === undefined ? [] : unmatchedSelectors.of(bundle);
+    const mayLackValues = app.state === "ErrApplied" || app.state === "Stalled";
+    const values =
+      bundle !== undefined && mayLackValues
+        ? failedValues(bundle, () => deployments.store.byIndex(byBundle, keyOf(bundle)))
+        : [];
+    return {
+      ...app,
+      ...(app.waitsFor !== undefined && {
+        waitsFor: app.waitsFor.map((ref) =>
+          scope.sees(ref.kind, ref.namespace) ? ref : { ...ref, hidden: true },
+        ),
+      }),
+      ...(unmatched.length > 0 && { unmatched: [...unmatched] }),
+      ...(values.length > 0 && { values: [...values] }),
+    };
   }
 
   function appOf({ kind, namespace, name }: AppRef): App | undefined {
@@ -134,7 +161,12 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     });
   watch("HelmOp", helmOps);
   watch("HelmRelease", helmReleases);
+  for (const bundle of bundles.store.list()) unmatchedSelectors.changed(keyOf(bundle), bundle);
   bundles.onChange(({ key, before, after }) => {
+    for (const other of unmatchedSelectors.changed(key, after)) {
+      const waiting = bundles.store.get(other);
+      if (waiting !== undefined) changed({ of: "app", ref: appRefOf(waiting) });
+    }
     const bundle = after ?? before;
     if (bundle === undefined) return;
     const app = appRefOf(bundle);
@@ -160,7 +192,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
         const app = appOf(entity.ref);
         return app === undefined
           ? { type: "removed", removed: { of: "app", ...entity.ref } }
-          : { type: "app", app };
+          : { type: "app", app: complete(app, scope) };
       }
       case "cluster": {
         if (!scope.sees("Cluster", entity.ref.namespace)) return undefined;
@@ -218,7 +250,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
       const rowOf = matrix.rowsFor(columns);
       return {
         clusters: seen,
-        apps,
+        apps: apps.map((app) => complete(app, scope)),
         sources: sourceKinds.flatMap((kind) =>
           visible(kind, sources[kind]).map((source) => sourceOf(kind, source)),
         ),
@@ -253,6 +285,10 @@ function cellOf(deployment: BundleDeployment, cluster: Cluster | undefined): Cel
 /** Undefined without a cluster. */
 function isOnline(cluster: Cluster | undefined): boolean | undefined {
   return cluster && presenceOf(cluster) === "Connected";
+}
+
+function isSameApp(one: AppRef, other: AppRef): boolean {
+  return one.kind === other.kind && one.namespace === other.namespace && one.name === other.name;
 }
 
 /** Whether it is shown itself: it was not made for a HelmOp or a HelmRelease. */

@@ -8,6 +8,7 @@ export {
 } from "./source-controller.ts";
 export { noSourceArtifact, SourceError } from "./source-error.ts";
 export {
+  chartVerificationError,
   isUsable,
   type SourceArtifact,
   type SourceObject,

@@ -1,96 +1,24 @@
 import assert from "node:assert/strict";
-import { type HelmRepository, helmRepositories } from "@flotilla/shared/flux";
-import { createFakeClock } from "@flotilla/shared/time/testing";
-import { describe, type TestContext, test } from "vitest";
-import { createSourceController, type SourceInputs } from "./source-controller.ts";
+import { helmRepositories } from "@flotilla/shared/flux";
+import { describe, test } from "vitest";
 import { SourceError } from "./source-error.ts";
-import type { SourceResult } from "./source-status.ts";
-import { namespace, startTestSources } from "./testing/index.ts";
+import {
+  aRepository,
+  gate,
+  refused,
+  repositorySpec,
+  revision,
+  startTestRepository,
+} from "./testing/index.ts";
 
 const requestedAt = "reconcile.fluxcd.io/requestedAt";
 const finalizer = "finalizers.fluxcd.io";
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** A source with this revision. */
-function revision(text: string): SourceResult {
-  const url = "https://charts.example.com/index.yaml";
-  const digest = `sha256:${text.padEnd(64, "0")}`;
-  return { artifact: { revision: text, digest, url, path: "p" }, message: `stored '${text}'` };
-}
-
-const refused = new SourceError("Failed", "GET https://charts.example.com: connection refused");
-
-/** The controller of HelmRepositories on a fake clock, whose address has `current`, or fails with it. */
-async function setUp(t: TestContext, first: SourceResult | Error = revision("1")) {
-  const clock = createFakeClock();
-  const sources = await startTestSources(t, { clock });
-  const address = { current: first, reads: 0, inputs: "", password: "", damaged: false };
-  const { controller, statuses } = createSourceController<HelmRepository>(
-    {
-      name: "helmrepository",
-      resource: helmRepositories,
-      isRead: ({ spec }) => spec?.type !== "oci",
-      intervalOf: ({ spec }) => spec?.interval,
-      addressOf: ({ spec }) => spec?.url ?? "",
-      secretsOf: ({ spec }) => (spec?.secretRef === undefined ? [] : [spec.secretRef.name]),
-      inputsOf: () => address.inputs,
-      isDamaged: () => address.damaged,
-      read(object: HelmRepository, { secret }: SourceInputs) {
-        address.reads += 1;
-        const { data } = secret(object.spec?.secretRef?.name ?? "") ?? {};
-        address.password = Buffer.from(data?.["password"] ?? "", "base64").toString();
-        const { current } = address;
-        return current instanceof Error ? Promise.reject(current) : Promise.resolve(current);
-      },
-    },
-    sources.flux.helmRepositories,
-    sources.deps,
-  );
-  sources.run(controller);
-  const repository = () => sources.get(helmRepositories, "charts");
-  return {
-    ...sources,
-    ...{ clock, address, statuses, repository },
-    create: (object: Partial<HelmRepository> = {}) =>
-      sources.rest.put(helmRepositories, { ...aRepository, ...object }),
-    change: (change: Parameters<typeof sources.change<HelmRepository>>[2]) =>
-      sources.change(helmRepositories, "charts", change),
-    condition: (type: string) => sources.condition(helmRepositories, "charts", type),
-    /** Waits for the write of the result of that many reads. */
-    async read(times: number): Promise<void> {
-      await sources.until(() => {
-        const { polling, conditions } = repository()?.status ?? {};
-        const isWritten = polling !== undefined && conditions?.[0]?.reason !== "Progressing";
-        return address.reads >= times && isWritten ? true : undefined;
-      });
-      await clock.advance(0);
-      assert.equal(address.reads, times);
-    },
-    /** The time passes in steps, and whatever is due then is done. */
-    async pass(ms: number): Promise<void> {
-      for (let left = ms; left > 0; left -= minute) await clock.advance(Math.min(left, minute));
-    },
-  };
-}
-
-const spec: NonNullable<HelmRepository["spec"]> = {
-  ...{ url: "https://charts.example.com", interval: "10m", provider: "generic" },
-};
-const aRepository: HelmRepository = {
-  metadata: { name: "charts", namespace, uid: "u-1", generation: 1 },
-  spec,
-};
-
-/** Passed once it was opened. */
-function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  return { passed: promise, open: resolve };
-}
-
 describe("a source", () => {
   test("is read once in each interval, and has no event for the same revision", async (t) => {
-    const { create, read, pass, address, events, condition } = await setUp(t);
+    const { create, read, pass, address, events, condition } = await startTestRepository(t);
     create();
     await read(1);
     assert.equal(condition("Ready")?.status, "True");
@@ -102,7 +30,7 @@ describe("a source", () => {
   });
 
   test("with another revision has another artifact, and an event", async (t) => {
-    const { create, read, pass, address, events, repository, until } = await setUp(t);
+    const { create, read, pass, address, events, repository, until } = await startTestRepository(t);
     create();
     await read(1);
 
@@ -114,9 +42,9 @@ describe("a source", () => {
 
   test("has an event for its recovery when the failure is written while its Secret is read", async (t) => {
     const { rest, deps, create, read, change, address, events, condition, until, ...sources } =
-      await setUp(t);
+      await startTestRepository(t);
     sources.putSecret("login", { password: "1" });
-    create({ spec: { ...spec, secretRef: { name: "login" } } });
+    create({ spec: { ...repositorySpec, secretRef: { name: "login" } } });
     await read(1);
     const { replace } = rest;
     const { refresh } = deps.objects;
@@ -148,7 +76,7 @@ describe("a source", () => {
 
   test("keeps its artifact while a later attempt fails, is retried with backoff and recovers", async (t) => {
     const { create, read, clock, address, events, condition, repository, until, request } =
-      await setUp(t);
+      await startTestRepository(t);
     create();
     await read(1);
 
@@ -182,10 +110,11 @@ describe("a source", () => {
   });
 
   test("that is Stalled is not retried until its spec changes", async (t) => {
-    const { create, change, read, pass, address, condition, repository, until } = await setUp(
-      t,
-      new SourceError("URLInvalid", "spec.url has no host", { stalls: true }),
-    );
+    const { create, change, read, pass, address, condition, repository, until } =
+      await startTestRepository(
+        t,
+        new SourceError("URLInvalid", "spec.url has no host", { stalls: true }),
+      );
     create();
     await read(1);
     assert.equal(condition("Stalled")?.reason, "URLInvalid");
@@ -202,7 +131,8 @@ describe("a source", () => {
   });
 
   test("with another generation that cannot be read does not observe it, and is not Stalled", async (t) => {
-    const { create, change, read, address, condition, repository, until } = await setUp(t);
+    const { create, change, read, address, condition, repository, until } =
+      await startTestRepository(t);
     create();
     await read(1);
 
@@ -216,7 +146,7 @@ describe("a source", () => {
   });
 
   test("is read once for each value of requestedAt, also when that fails", async (t) => {
-    const { create, request, read, address, repository, until } = await setUp(t);
+    const { create, request, read, address, repository, until } = await startTestRepository(t);
     const handled = (value: string) =>
       until(() => (repository()?.status?.lastHandledReconcileAt === value ? true : undefined));
     create({ metadata: { ...aRepository.metadata, annotations: { [requestedAt]: "one" } } });
@@ -231,7 +161,7 @@ describe("a source", () => {
   });
 
   test("is read again when what it is made from changes", async (t) => {
-    const { create, change, read, address } = await setUp(t);
+    const { create, change, read, address } = await startTestRepository(t);
     create();
     await read(1);
 
@@ -243,7 +173,7 @@ describe("a source", () => {
   });
 
   test("is read again when its status was written by somebody else", async (t) => {
-    const { create, change, read, address } = await setUp(t);
+    const { create, change, read, address } = await startTestRepository(t);
     create();
     await read(1);
 
@@ -253,8 +183,8 @@ describe("a source", () => {
   });
 
   test("is read with its Secret, and again at once when the Secret changes", async (t) => {
-    const { create, putSecret, read, address, until } = await setUp(t);
-    create({ spec: { ...spec, secretRef: { name: "login" } } });
+    const { create, putSecret, read, address, until } = await startTestRepository(t);
+    create({ spec: { ...repositorySpec, secretRef: { name: "login" } } });
     await read(1);
     assert.equal(address.password, "");
 
@@ -264,7 +194,7 @@ describe("a source", () => {
   });
 
   test("continues its schedule with a new leader, without a read", async (t) => {
-    const { create, read, pass, address } = await setUp(t);
+    const { create, read, pass, address } = await startTestRepository(t);
     const polling = { observedGeneration: 1, nextAttemptTime: "2026-01-01T00:05:00.000Z" };
     create({ status: { observedGeneration: 1, polling } });
 
@@ -275,7 +205,7 @@ describe("a source", () => {
   });
 
   test("that has no index has no status, and is not read", async (t) => {
-    const { create, change, read, address, repository, until } = await setUp(t);
+    const { create, change, read, address, repository, until } = await startTestRepository(t);
     create();
     await read(1);
 
@@ -287,7 +217,7 @@ describe("a source", () => {
   });
 
   test("that is deleted has no finalizer of Flux, and is not read again", async (t) => {
-    const { create, read, pass, rest, address, repository, until } = await setUp(t);
+    const { create, read, pass, rest, address, repository, until } = await startTestRepository(t);
     create({ metadata: { ...aRepository.metadata, finalizers: [finalizer] } });
     await read(1);
 
@@ -300,8 +230,8 @@ describe("a source", () => {
 
 describe("a suspended source", () => {
   test("is not read, and is read at once when it is resumed", async (t) => {
-    const { create, change, read, pass, address, condition } = await setUp(t);
-    create({ spec: { ...spec, suspend: true } });
+    const { create, change, read, pass, address, condition } = await startTestRepository(t);
+    create({ spec: { ...repositorySpec, suspend: true } });
     await pass(hour);
     assert.equal(address.reads, 0);
 
@@ -311,7 +241,7 @@ describe("a suspended source", () => {
   });
 
   test("keeps its artifact in use: its generation is observed, and its conditions stay", async (t) => {
-    const { create, change, read, condition, repository, until } = await setUp(t);
+    const { create, change, read, condition, repository, until } = await startTestRepository(t);
     create();
     await read(1);
 
@@ -324,14 +254,14 @@ describe("a suspended source", () => {
   });
 
   test("has no observed generation without conditions", async (t) => {
-    const { create, pass, repository } = await setUp(t);
-    create({ spec: { ...spec, suspend: true } });
+    const { create, pass, repository } = await startTestRepository(t);
+    create({ spec: { ...repositorySpec, suspend: true } });
     await pass(minute);
     assert.equal(repository()?.status, undefined);
   });
 
   test("handles a request without a read", async (t) => {
-    const { create, change, read, request, repository, until } = await setUp(t);
+    const { create, change, read, request, repository, until } = await startTestRepository(t);
     create();
     await read(1);
     change({ spec: { suspend: true } });

@@ -26,6 +26,7 @@ import { formatTimeMs } from "@flotilla/shared/time";
 import type { ControllerDeps } from "../cache/index.ts";
 import type { ReconcileDurations } from "../metrics/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
+import { watchAttempt } from "../resolve/index.ts";
 import { createPublisher, isUrgentChange, type Publisher } from "../status/index.ts";
 import { createObjectUses } from "./object-uses.ts";
 import { scheduleAfter, scheduleOf } from "./schedule.ts";
@@ -34,6 +35,7 @@ import { sourceEvent } from "./source-event.ts";
 import {
   failed,
   progressing,
+  retrying,
   type SourceObject,
   type SourceResult,
   type SourceStatus,
@@ -161,11 +163,13 @@ export function createSourceController<T extends SourceObject>(
       return requeueAt(status?.polling?.nextAttemptTime, nowMs);
     if (!isRead) publish(object, progressing(observed, status, formatTimeMs(nowMs)));
     const secret: ReadSecret = (name) => secrets[names.indexOf(name)]?.data;
-    const result = await context.withoutWorker(() =>
+    const read = () =>
       kind.read(object, { secret, signal: context.signal }).catch((thrown: unknown) => {
         if (isEnding(context.signal)) throw thrown;
         return sourceErrorOf(thrown, kind.failureReason);
-      }),
+      });
+    const result = await context.withoutWorker(() =>
+      watchAttempt(clock, read, (startedAtMs) => publishRetrying(object, startedAtMs)),
     );
     const endedMs = clock.now();
     const now = formatTimeMs(endedMs);
@@ -184,6 +188,13 @@ export function createSourceController<T extends SourceObject>(
     if (event !== undefined) events.record(object, event);
     publish(object, { ...next, ...handled, polling });
     return requeueAt(polling.nextAttemptTime, endedMs);
+  }
+
+  function publishRetrying(object: T, startedAtMs: number): void {
+    const latest = source.store.get(keyOf(object));
+    if (latest === undefined || latest.metadata.uid !== object.metadata.uid) return;
+    const status: SourceStatus | undefined = statuses.current(latest);
+    if (status !== undefined) publish(latest, retrying(status, startedAtMs));
   }
 
   function publish(object: T, status: SourceStatus): void {

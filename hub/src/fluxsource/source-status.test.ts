@@ -6,6 +6,7 @@ import {
   failed,
   isUsable,
   progressing,
+  retrying,
   type SourceObject,
   type SourceResult,
   type SourceStatus,
@@ -170,6 +171,68 @@ describe("a source that could not be read", () => {
       failed(source(2), ok, new SourceError("Failed", "x", { stalls }), { now }).observedGeneration;
     assert.equal(generationAfter(false), 1);
     assert.equal(generationAfter(true), 2);
+  });
+});
+
+describe("an attempt that takes long", () => {
+  const startedAtMs = Date.parse("2026-01-03T00:00:00.900Z");
+  const [before, since] = [
+    "x; retrying at 2026-01-02T00:00:01Z",
+    "x; trying again since 2026-01-03T00:00:00Z",
+  ];
+  const failedWith = (options: SourceErrorOptions, reason = "Why", known: SourceStatus = ok) => ({
+    ...failed(source(), known, new SourceError(reason, "x", options), {
+      now,
+      ...(options.stalls !== true && { retryAt: "2026-01-02T00:00:01Z" }),
+    }),
+    polling: { error: "x" },
+  });
+  const unsigned = failedWith({ condition: "SourceVerified" }, "InvalidCommitSignature");
+  const rows: readonly (readonly [what: string, status: SourceStatus, types: readonly string[]])[] =
+    [
+      ["a failure", failedWith({}), ["Reconciling", "Ready", "FetchFailed"]],
+      ["one that stalls", failedWith({ stalls: true }), ["Stalled", "Ready", "FetchFailed"]],
+      ["a signature", unsigned, ["Reconciling", "Ready", "SourceVerified"]],
+      [
+        "the signature of a chart",
+        failedWith({ condition: "BuildFailed", isUnverified: true }, "ChartVerificationError"),
+        ["Reconciling", "Ready", "BuildFailed", "SourceVerified"],
+      ],
+      [
+        "a failure, and not the signature that was invalid before",
+        failedWith({}, "Why", unsigned),
+        ["Reconciling", "Ready", "FetchFailed"],
+      ],
+      [
+        "a failure of an earlier generation",
+        progressing(source(2), failedWith({}), now),
+        ["Ready", "FetchFailed"],
+      ],
+    ];
+  test.each(rows)("after %s is named by its conditions alone", (_, status, types) => {
+    const next = retrying(status, startedAtMs);
+
+    const changed = next.conditions?.filter(({ message }) => message === since) ?? [];
+    assert.deepEqual(
+      changed.map(({ type }) => type),
+      types,
+    );
+    const restored = next.conditions?.map((each) =>
+      types.includes(each.type) ? { ...each, message: messageOf(status, each.type) } : each,
+    );
+    assert.deepEqual({ ...next, conditions: restored }, status);
+  });
+
+  function messageOf({ conditions }: SourceStatus, type: string): string {
+    const { message = "" } = findCondition(conditions, type) ?? {};
+    assert.ok([before, "x"].includes(message));
+    return message;
+  }
+
+  test("is not named after a success, or where the last error is not known", () => {
+    const { polling: _, ...unknown } = failedWith({});
+    for (const status of [ok, { ...ok, polling: { error: "x" } }, unknown, {}])
+      assert.equal(retrying(status, startedAtMs), status);
   });
 });
 

@@ -1,9 +1,11 @@
 /** The status that all sources of Flux have, from the result of reading one. Pure. */
 import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
+import { maxConditionMessageLength } from "@flotilla/shared/flux";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { failureText } from "../resolve/index.ts";
 import { type FluxCondition, fluxConditions, withFluxCondition } from "./conditions.ts";
-import type { SourceError } from "./source-error.ts";
+import type { FailureCondition, SourceError } from "./source-error.ts";
 
 /** What a source has, with Flux's fields. The hub stores no artifacts: `url` is the address at the source itself. */
 export interface SourceArtifact {
@@ -44,6 +46,12 @@ export interface SourceResult {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
+/** The reason of Ready where a chart of a HelmRepository has no valid signature. */
+export const chartVerificationError = "ChartVerificationError";
+
+/** The reason of Reconciling after a failure. */
+const withRetry = "ProgressingWithRetry";
+
 const fromReading = ["Ready", "ArtifactInStorage"] as const;
 
 /** After a source was read. */
@@ -78,16 +86,13 @@ export function failed(
 ): SourceStatus {
   const { generation = 0 } = object.metadata;
   const { reason, condition, stalls } = error;
-  const message =
-    retryAt === undefined
-      ? error.message
-      : `${error.message}; retrying at ${retryAt.replace(/\.\d+Z$/, "Z")}`;
+  const message = failureText(error.message, { retryAt });
   const stored = findCondition(status?.conditions, "ArtifactInStorage");
   const verified = findCondition(status?.conditions, "SourceVerified");
   const desired: readonly FluxCondition[] = [
     stalls
       ? { type: "Stalled", status: "True", reason, message }
-      : { type: "Reconciling", status: "True", reason: "ProgressingWithRetry", message },
+      : { type: "Reconciling", status: "True", reason: withRetry, message },
     { type: "Ready", status: "False", reason, message },
     ...(condition === "SourceVerified"
       ? []
@@ -100,6 +105,42 @@ export function failed(
     ...(stalls && { observedGeneration: generation }),
     conditions: fluxConditions(status?.conditions, desired, { generation, now }),
   };
+}
+
+/**
+ * While an attempt takes long whose last one failed: the conditions of the failure say since when it runs, and not when it was to
+ * begin. Nothing else changes. The status itself if it has no error to say that of.
+ */
+export function retrying(status: SourceStatus, startedAtMs: number): SourceStatus {
+  const { conditions = [], polling } = status;
+  const ready = findCondition(conditions, "Ready");
+  if (polling?.error === undefined || ready?.status !== "False") return status;
+  const message = failureText(polling.error, { startedAtMs }).slice(0, maxConditionMessageLength);
+  return {
+    ...status,
+    conditions: conditions.map((each) => (isOfFailure(each, ready) ? { ...each, message } : each)),
+  };
+}
+
+const failureTypes: ReadonlySet<string> = new Set<FailureCondition>([
+  ...(["BuildFailed", "FetchFailed", "IncludeUnavailable", "StorageOperationFailed"] as const),
+]);
+
+/** Whether a condition shows the failure of the last attempt, as `failed` has set it. */
+function isOfFailure({ type, status, reason }: Condition, ready: Condition): boolean {
+  switch (type) {
+    case "Ready":
+      return status === "False";
+    case "Reconciling":
+      return reason === withRetry;
+    case "SourceVerified":
+      // Another reason than that of Ready is one of an earlier attempt.
+      return (
+        status === "False" && (reason === ready.reason || ready.reason === chartVerificationError)
+      );
+    default:
+      return type === "Stalled" || failureTypes.has(type);
+  }
 }
 
 /** What is known of the signature: that it is invalid, or what was known before. */

@@ -18,6 +18,7 @@ import type { Resolver } from "@flotilla/shared/source/client";
 import type { OciArtifacts } from "@flotilla/shared/source/oci";
 import { versionErrors } from "@flotilla/shared/version";
 import {
+  chartVerificationError,
   type FluxCondition,
   isUsable,
   SourceError,
@@ -105,7 +106,7 @@ async function verifyChart(
   { spec, secret, signal }: Pick<ChartRequest, "spec" | "secret" | "signal">,
 ): Promise<readonly FluxCondition[] | undefined> {
   if (spec.verify === undefined) return undefined;
-  const failure = { reason: "ChartVerificationError", condition: "BuildFailed" } as const;
+  const failure = { reason: chartVerificationError, condition: "BuildFailed" } as const;
   if (pin.kind !== "oci")
     throw new SourceError(
       failure.reason,

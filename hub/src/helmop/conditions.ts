@@ -22,6 +22,8 @@ export interface ConditionInputs {
   readonly summary: BundleSummary;
   /** Stalled=True of its releases. */
   readonly releases?: NewCondition | undefined;
+  /** The start of an attempt that takes long whose last one failed, in ms since 1970. */
+  readonly retryingSinceMs?: number | undefined;
   /** Remarks on the archives that the clusters report. */
   readonly differing: string | undefined;
 }
@@ -30,14 +32,10 @@ export interface ConditionInputs {
 export function helmOpConditions(inputs: ConditionInputs): readonly NewCondition[] {
   const { helmOp, status, ready, summary } = inputs;
   const isObserved = status.observedGeneration === helmOp.metadata.generation;
-  const own = isObserved
-    ? stalledCondition(helmOp, status)
-    : findCondition(status.conditions, "Stalled");
+  const own = isObserved ? stalledCondition(inputs) : findCondition(status.conditions, "Stalled");
   // The reason of the HelmOp itself comes first: nothing reaches its releases before it is gone.
   const stalled = own?.status === "True" || !isObserved ? own : (inputs.releases ?? own);
-  const polled = isObserved
-    ? polledCondition(helmOp, status)
-    : findCondition(status.conditions, "Polled");
+  const polled = isObserved ? polledCondition(inputs) : findCondition(status.conditions, "Polled");
   return [
     ...acceptedCondition(inputs),
     ...(polled === undefined ? [] : [polled]),
@@ -69,21 +67,25 @@ function acceptedCondition({
 }
 
 /** Exists while the HelmOp is polled. */
-function polledCondition(helmOp: HelmOp, status: HelmOpStatus): NewCondition | undefined {
+function polledCondition({
+  helmOp,
+  status,
+  retryingSinceMs,
+}: ConditionInputs): NewCondition | undefined {
   if (pollingIntervalMs(helmOp) === undefined || !status.lastPollingTriggered) return undefined;
-  const message = problemOf(status);
+  const message = problemOf(status, retryingSinceMs);
   return message === undefined
     ? { type: "Polled", status: "True" }
     : { type: "Polled", status: "False", reason: "Error", message };
 }
 
-/** Why the last attempt failed; with the time of the next one where one is scheduled. */
-function problemOf(status: HelmOpStatus): string | undefined {
+/** Why the last attempt failed; with the time of the next one where one is scheduled or takes long. */
+function problemOf(status: HelmOpStatus, retryingSinceMs: number | undefined): string | undefined {
   const { error } = status.polling ?? {};
   if (error === undefined) return undefined;
   const { attempt, ...state } = resolutionStateOf(status);
   const shown = isRejected(status) ? { error } : attempt;
-  return attemptText({ ...state, attempt: shown });
+  return attemptText({ ...state, attempt: shown }, retryingSinceMs);
 }
 
 /** Not accepted for another reason than a failed request to its source: no attempt is made. */
@@ -96,7 +98,7 @@ function currentAccepted({ conditions, observedGeneration }: HelmOpStatus): Cond
   return accepted?.observedGeneration === observedGeneration ? accepted : undefined;
 }
 
-function stalledCondition(helmOp: HelmOp, status: HelmOpStatus): NewCondition {
+function stalledCondition({ helmOp, status, retryingSinceMs }: ConditionInputs): NewCondition {
   const accepted = currentAccepted(status);
   const message =
     accepted === undefined
@@ -105,7 +107,7 @@ function stalledCondition(helmOp: HelmOp, status: HelmOpStatus): NewCondition {
         ? (accepted.message ?? "")
         : helmOp.spec.suspend === true
           ? undefined
-          : (problemOf(status) ?? status.pinCheck?.error);
+          : (problemOf(status, retryingSinceMs) ?? status.pinCheck?.error);
   if (message === undefined) return { type: "Stalled", status: "False" };
   const reason = status.polling?.requestFailed === true ? "RequestFailed" : "Stalled";
   return { type: "Stalled", status: "True", reason, message };

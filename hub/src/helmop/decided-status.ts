@@ -1,6 +1,6 @@
 /** The part of a HelmOp's status that its reconcile decides. Pure. */
 import type { ChartPin, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
-import { setCondition } from "@flotilla/shared/conditions";
+import { findCondition, setCondition } from "@flotilla/shared/conditions";
 import type { AppError } from "@flotilla/shared/errors";
 import { mayHoldSecret, pinAddress } from "@flotilla/shared/source";
 import { chartNotResolved, chartReferenceOf, entryFor, notAccepted } from "../frontend/index.ts";
@@ -54,6 +54,32 @@ export function rejectedStatus(
       now,
     ),
   };
+}
+
+/** While an attempt takes long whose last one failed: where that is why the HelmOp is not accepted, the message names its start. */
+export function retryingStatus(
+  helmOp: HelmOp,
+  status: HelmOpStatus,
+  { startedAtMs, remarks, now }: Retrying,
+): HelmOpStatus {
+  const accepted = findCondition(status.conditions, "Accepted");
+  const observedGeneration = generationOf(helmOp);
+  const isOfAttempt =
+    accepted?.status === "False" &&
+    accepted.observedGeneration === observedGeneration &&
+    status.rejectedCode === undefined;
+  if (!isOfAttempt) return status;
+  const text = attemptText(resolutionStateOf(status), startedAtMs);
+  const message = [text, ...remarks].join("; ");
+  return { ...status, conditions: setCondition(status.conditions, { ...accepted, message }, now) };
+}
+
+export interface Retrying {
+  /** Of the attempt, in ms since 1970. */
+  readonly startedAtMs: number;
+  readonly remarks: readonly string[];
+  /** RFC 3339. */
+  readonly now: string;
 }
 
 export interface Resolved {

@@ -5,6 +5,7 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
+import type { ChartResolver } from "../resolve/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
 import { helmOpFrontEnd } from "./front-end.ts";
@@ -15,6 +16,7 @@ export interface HelmOpPublisherDeps
   readonly aggregates: Aggregates;
   /** A Bundle with the status that its reconcile decided. */
   readonly decided: (bundle: Bundle) => Bundle;
+  readonly charts: Pick<ChartResolver, "retryingSinceMs">;
   readonly observer?: StatusObserver | undefined;
 }
 
@@ -23,6 +25,7 @@ export function createHelmOpPublisher({
   caches,
   aggregates,
   decided,
+  charts,
   observer,
   clock,
   log,
@@ -57,6 +60,7 @@ export function createHelmOpPublisher({
         bundle,
         ...rolledUp,
         ...rollUpObjects(sources, key, rolledUp.aggregate),
+        retryingSinceMs: charts.retryingSinceMs(helmOp),
         now: formatTimeMs(clock.now()),
       });
     },

@@ -43,6 +43,7 @@ import {
   resolutionStateOf,
   resolvedStatus,
   resolvingStatus,
+  retryingStatus,
 } from "./decided-status.ts";
 import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./events.ts";
 import { addHelmOpFinalizer, type FinalizerDeps, finalize } from "./finalizer.ts";
@@ -97,6 +98,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
           state: withSignedPins(key, resolutionStateOf(status)),
           open,
           access,
+          onRetrying: (startedAtMs) => publishRetrying(helmOp, startedAtMs),
           onUnknown: () => statuses.publish(written, resolvingStatus(helmOp, status)),
         },
         context,
@@ -135,6 +137,15 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const signed = (bundle && deps.signer.pinsOf(bundle)) ?? [];
     const others = state.pins.filter((pin) => entryFor(signed, pin) === undefined);
     return { ...state, pins: [...signed, ...others] };
+  }
+
+  function publishRetrying(helmOp: HelmOp, startedAtMs: number): void {
+    const latest = deps.helmOps.get(keyOf(helmOp));
+    if (latest === undefined || latest.metadata.uid !== helmOp.metadata.uid) return;
+    const status = statuses.current(latest);
+    if (status === undefined) return;
+    const message = { startedAtMs, remarks: remarksOn(helmOp), now: nowText() };
+    statuses.publish(latest, retryingStatus(helmOp, status, message));
   }
 
   /** Nothing changes in what is deployed. A watch reconciles it again when what is wrong has changed. */

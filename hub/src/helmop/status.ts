@@ -33,6 +33,8 @@ export interface HelmOpInputs {
   readonly conditions: readonly NewCondition[];
   /** Stalled=True, when none of its releases that failed is tried again by itself. */
   readonly stalled?: NewCondition | undefined;
+  /** The start of an attempt that takes long whose last one failed, in ms since 1970. */
+  readonly retryingSinceMs?: number | undefined;
   /** What was last released in all its clusters. */
   readonly lastSuccess?: LastSuccess | undefined;
   /** What the clusters have installed. */
@@ -60,6 +62,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
     ready: readyState(inputs, status),
     summary,
     releases: inputs.stalled,
+    retryingSinceMs: inputs.retryingSinceMs,
     differing: differingArchives(archives, bundle?.status?.uncheckedContents ?? {}),
   });
   const desired = [...own, ...inputs.conditions].map((condition) => ({

@@ -65,10 +65,10 @@ export function createControllers(deps: RunDeps): Controllers {
     const status = bundleStatuses.current(bundle);
     return status === bundle.status || status === undefined ? bundle : { ...bundle, status };
   };
-  const helmOpStatuses = createHelmOpPublisher({ ...deps, aggregates, decided });
+  const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
+  const helmOpStatuses = createHelmOpPublisher({ ...deps, aggregates, decided, charts });
   const clusterStatuses = createClusterPublisher({ ...deps, aggregates });
   const groupStatuses = createClusterGroupPublisher({ ...deps, aggregates });
-  const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
   const access = createChartAccess(deps);
   // A Bundle that was applied by hand may have the key of a HelmOp that does not manage it.
   const bundleAccess = createChartAccess(deps);

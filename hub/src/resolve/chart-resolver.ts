@@ -8,7 +8,7 @@ import {
   type Result,
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
-import { keyOf } from "@flotilla/shared/kube/objects";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import type { Pin } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import type { Clock } from "@flotilla/shared/time";
@@ -23,6 +23,7 @@ import {
   withoutAttempt,
 } from "./attempt.ts";
 import type { SourceAccess } from "./chart-access.ts";
+import { failureText, watchAttempt } from "./long-attempt.ts";
 import { isFetchFailing, isRunByAny, nextCheckMs } from "./pin-check.ts";
 import { createRequestTimes, type Requests } from "./requests.ts";
 import { resolveCharts } from "./resolve-charts.ts";
@@ -35,6 +36,8 @@ export interface ResolveInputs {
   readonly access: SourceAccess;
   /** Called before the first request to the source for a chart without a pin. */
   readonly onUnknown?: () => void;
+  /** Called when an attempt takes long whose last one failed, with its start in ms since 1970. */
+  readonly onRetrying?: (startedAtMs: number) => void;
 }
 
 export interface Resolved {
@@ -51,6 +54,8 @@ export interface ChartResolver {
     inputs: ResolveInputs,
     context: Pick<ReconcileContext, "signal" | "withoutWorker">,
   ): Promise<Resolved>;
+  /** The start of such an attempt, in ms since 1970, while it runs. Only messages name it. */
+  retryingSinceMs(object: KubeObject): number | undefined;
 }
 
 export interface ChartResolverDeps {
@@ -65,9 +70,11 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
   const { clock, hubId, deployments } = deps;
   const requestedAtMs = createRequestTimes(clock);
   const moment = () => ({ nowMs: clock.now(), hub: hubId });
+  const retrying = new Map<string, number>();
 
   return {
-    async resolve({ access, onUnknown, ...object }, context) {
+    retryingSinceMs: (object) => retrying.get(idOf(object)),
+    async resolve({ access, onUnknown, onRetrying, ...object }, { signal, withoutWorker }) {
       const { helmOp } = object;
       const inputs: AttemptInputs = {
         ...object,
@@ -78,9 +85,14 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
         requestedAtMs,
       };
       const plan = planAttempt(inputs);
+      const onLong = (startedAtMs: number): void => {
+        if (inputs.state.attempt.error === undefined || !isAttempt(plan)) return;
+        retrying.set(idOf(helmOp), startedAtMs);
+        onRetrying?.(startedAtMs);
+      };
       if (plan.isDue && !isAllPinned(helmOp, inputs.state)) onUnknown?.();
       const result = plan.isDue
-        ? await attempt(inputs, plan, access, context)
+        ? await attempt(inputs, plan, access, { signal, withoutWorker, onLong })
         : { state: withoutAttempt(inputs) };
       return { ...result, nextAtMs: nextAtMsOf(result.state) };
     },
@@ -90,12 +102,12 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
     inputs: AttemptInputs,
     plan: AttemptPlan,
     { settingsFor }: SourceAccess,
-    { signal, withoutWorker }: Pick<ReconcileContext, "signal" | "withoutWorker">,
+    { signal, withoutWorker, onLong }: AttemptContext,
   ): Promise<Omit<Resolved, "nextAtMs">> {
     const { helmOp, state } = inputs;
     const startedAtMs = clock.now();
     const isUseless = (pin: Pin) => !isRunByAny(deployments.byIndex(byBundle, keyOf(helmOp)), pin);
-    const resolution = await withoutWorker(() =>
+    const resolve = () =>
       resolveCharts(deps.resolver, {
         helmOp,
         known: state.pins,
@@ -105,7 +117,9 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
         settingsFor,
         ...(plan.checkPins && { isUseless }),
         signal,
-      }),
+      });
+    const resolution = await withoutWorker(() => watchAttempt(clock, resolve, onLong)).finally(() =>
+      retrying.delete(idOf(helmOp)),
     );
     const error = resolution.failure?.error;
     return {
@@ -125,6 +139,20 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
   }
 }
 
+interface AttemptContext extends Pick<ReconcileContext, "signal" | "withoutWorker"> {
+  readonly onLong: (startedAtMs: number) => void;
+}
+
+/** Looking up pins again is none. */
+function isAttempt({ checkPins, poll }: AttemptPlan): boolean {
+  return poll || !checkPins;
+}
+
+/** A Bundle that was applied by hand may have the key of a HelmOp. */
+function idOf({ metadata }: KubeObject): string {
+  return metadata.uid ?? keyOf({ metadata });
+}
+
 /** Reconciles again at a time, in ms since 1970; undefined: when something changes. */
 export function requeueAt(atMs: number | undefined, nowMs: number): Result {
   return atMs === undefined ? done() : requeueAfter(Math.max(0, atMs - nowMs), "resolve");
@@ -135,11 +163,15 @@ export function isAllPinned(helmOp: HelmOp, { pins }: Pick<ResolutionState, "pin
   return chartReferences(helmOp).every((reference) => entryFor(pins, reference) !== undefined);
 }
 
-/** Why the last attempt failed, in the words of Fleet, and when the next one is made. */
-export function attemptText({ attempt }: Pick<ResolutionState, "attempt">): string {
+/**
+ * Why the last attempt failed, in the words of Fleet, and when the next one is made; or its start, in ms since 1970, if it is running
+ * and takes long.
+ */
+export function attemptText(
+  { attempt }: Pick<ResolutionState, "attempt">,
+  startedAtMs?: number,
+): string {
   const { error = "", nextAttemptTime } = attempt;
   const text = `could not get a chart version: ${error}`;
-  return nextAttemptTime === undefined
-    ? text
-    : `${text}; retrying at ${nextAttemptTime.replace(/\.\d+Z$/, "Z")}`;
+  return failureText(text, { retryAt: nextAttemptTime, startedAtMs });
 }

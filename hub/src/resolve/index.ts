@@ -7,6 +7,7 @@ export {
   isAllPinned,
   requeueAt,
 } from "./chart-resolver.ts";
+export { failureText, watchAttempt } from "./long-attempt.ts";
 export { isFetchFailureChange } from "./pin-check.ts";
 export { createPinSigner, type PinSigner } from "./pin-signature.ts";
 export { slotAfter, slotOffset } from "./poll-slots.ts";

@@ -57,21 +57,25 @@ export function nameOfTarget({ name }: Pick<NamedCriteria, "name">, index: numbe
   return isGiven(name) ? `target ${name}` : `target ${index + 1}`;
 }
 
+const everyCluster = "{} (every cluster)";
+
 function criteriaText(criteria: TargetCriteria): string {
   const { clusterName, clusterSelector, clusterGroup, clusterGroupSelector } = criteria;
   const parts = [
     isGiven(clusterName) ? `clusterName ${clusterName}` : "",
-    isGiven(clusterSelector) ? `clusterSelector ${selectorText(clusterSelector)}` : "",
+    isGiven(clusterSelector)
+      ? `clusterSelector ${selectorText(clusterSelector) || everyCluster}`
+      : "",
     isGiven(clusterGroup) ? `clusterGroup ${clusterGroup}` : "",
     isGiven(clusterGroupSelector)
-      ? `clusterGroupSelector ${selectorText(clusterGroupSelector)}`
+      ? `clusterGroupSelector ${selectorText(clusterGroupSelector) || everyCluster}`
       : "",
   ].filter((part) => part !== "");
   return parts.length === 0 ? "no criteria, which match nothing" : parts.join(" and ");
 }
 
-/** As `kubectl get -l` has it. */
-function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {
+/** As `kubectl get -l` has it; "": it selects everything. */
+export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string {
   const labels = Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`);
   const expressions = (matchExpressions ?? []).map(({ key, operator, values }) => {
     const list = `(${(values ?? []).join(",")})`;
@@ -88,8 +92,7 @@ function selectorText({ matchLabels, matchExpressions }: LabelSelector): string 
         return `${key} ${String(operator)}`;
     }
   });
-  const all = [...labels, ...expressions];
-  return all.length === 0 ? "{} (every cluster)" : all.join(",");
+  return [...labels, ...expressions].join(",");
 }
 
 /** The labels of clusters that the targets select by. */

@@ -1,4 +1,4 @@
-export { explainTarget, nameOfTarget } from "./explain.ts";
+export { explainTarget, nameOfTarget, selectorText } from "./explain.ts";
 export {
   type TargetCluster,
   targetFor,

@@ -40,6 +40,8 @@ export interface TestHelmOps {
   nextAccess(...next: readonly (string | AppError)[]): void;
   /** One reconcile, after which the status is written. */
   reconcile(key: ObjectKey, retries?: number): Promise<Result>;
+  /** Writes the status that was published last, while a reconcile runs; whether there was one. */
+  write(key: ObjectKey): boolean;
   helmOp(key: ObjectKey): HelmOp;
   /** A user deletes the HelmOp; our watch is behind. */
   deleteUnseen(key: ObjectKey): Promise<unknown>;
@@ -66,9 +68,11 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
   const deployments = createStore<BundleDeployment>();
   const accesses: (string | AppError)[] = [];
   const published = new Map<ObjectKey, NonNullable<HelmOp["status"]>>();
+  let charts = createChartResolver({ resolver, deployments, clock, hubId: "hub" });
   let run = start();
 
   function start() {
+    charts = createChartResolver({ resolver, deployments, clock, hubId: "hub" });
     return helmOpReconciler({
       rest,
       ...stores,
@@ -77,7 +81,7 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
         current: (helmOp) => published.get(keyOf(helmOp)) ?? helmOpOf(keyOf(helmOp)).status,
         publish: (helmOp, status) => void published.set(keyOf(helmOp), status),
       },
-      charts: createChartResolver({ resolver, deployments, clock, hubId: "hub" }),
+      charts,
       access: {
         of(_, options) {
           const next = accesses.shift() ?? "";
@@ -111,19 +115,21 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
     if (known !== undefined) stores.bundles.remove(known);
   }
 
-  function writeStatus(key: ObjectKey): void {
+  function writeStatus(key: ObjectKey): boolean {
     const ours = rest.peek(helmOps, refOf(key));
     const decided = published.get(key);
     published.delete(key);
-    if (ours === undefined || decided === undefined) return;
+    if (ours === undefined || decided === undefined) return false;
     const written = { ...ours, status: decided };
     const status = helmOpStatus({
       helmOp: written,
       bundle: rest.peek(bundles, refOf(key)),
       ...aggregated([]),
+      retryingSinceMs: charts.retryingSinceMs(written),
       now: new Date(clock.now()).toISOString(),
     });
     stores.helmOps.set(rest.put(helmOps, { ...written, ...(status !== undefined && { status }) }));
+    return true;
   }
 
   return {
@@ -153,6 +159,7 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
       if (made !== undefined) stores.bundles.set(made);
       return outcome;
     },
+    write: writeStatus,
     helmOp: helmOpOf,
     deleteUnseen: (key) => rest.delete(helmOps, refOf(key)),
     catchUp(key) {
@@ -176,22 +183,26 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
 /** The key of `aHelmOp()`. */
 export const web: ObjectKey = keyOf({ namespace: "fleet-default", name: "web" });
 
+interface Answers {
+  current: DownloadPin | AppError;
+  readonly requests: number;
+  /** They come once this has passed. */
+  slow: Promise<void>;
+}
+
 /** HelmOps, and the repository of their charts: its answer, which a test sets, and the number of its requests. */
 export function testRepository(first: DownloadPin | AppError): {
-  readonly answers: { current: DownloadPin | AppError; readonly requests: number };
+  readonly answers: Answers;
   readonly helmOps: TestHelmOps;
 } {
-  const answers: { current: DownloadPin | AppError; requests: number } = {
-    current: first,
-    requests: 0,
-  };
+  const answers = { current: first, requests: 0, slow: Promise.resolve() };
   const resolver: Resolver = {
-    resolve() {
+    async resolve() {
       answers.requests += 1;
+      await answers.slow;
       const { current } = answers;
-      return current instanceof AppError
-        ? Promise.reject(current)
-        : Promise.resolve({ pin: current, problems: [] });
+      if (current instanceof AppError) throw current;
+      return { pin: current, problems: [] };
     },
   };
   return { answers, helmOps: createTestHelmOps(resolver) };

@@ -54,15 +54,36 @@ const exampleSchema = z.object({
   message: optionalText("Why, its beginning."),
 });
 
+const valuesRefSchema = z.object({
+  kind: z.enum(["ConfigMap", "Secret"]),
+  namespace: z.string(),
+  name: z.string(),
+});
+
 export const appSchema = appRefSchema
   .extend({
     state: z.enum(appStates),
     ...reasonFields,
     ...accessFields,
     waitsFor: z
-      .array(appRefSchema)
+      .array(
+        appRefSchema.extend({
+          hidden: z
+            .boolean()
+            .optional()
+            .meta({ description: "Whether the user may not see it, so that it may exist." }),
+        }),
+      )
       .optional()
       .meta({ description: "The apps that its `dependsOn` names." }),
+    unmatched: z
+      .array(z.string())
+      .optional()
+      .meta({ description: "The selectors of its `dependsOn` that no Bundle matches." }),
+    values: z.array(valuesRefSchema).optional().meta({
+      description:
+        "Where a cluster cannot make its values: the objects that `valuesFrom` names, of the hub for a HelmRelease, else of the cluster.",
+    }),
     examples: z
       .array(exampleSchema)
       .optional()

@@ -31,6 +31,8 @@ export interface TestPreparer {
   /** An agent fails to fetch the pinned chart. */
   failFetch(): void;
   prepare(bundle: Bundle): Promise<Prepared>;
+  /** The remarks of attempts that take long. */
+  readonly retrying: (readonly string[])[];
 }
 
 /** `answers`: the repository's responses in order. */
@@ -39,20 +41,23 @@ export function createPreparer({
   helmOps = [],
   answers = [],
   ownerOf = () => undefined,
+  slow = Promise.resolve(),
 }: {
   readonly policies?: readonly Policy[];
   readonly helmOps?: readonly HelmOp[];
   readonly answers?: readonly (string | Error)[];
   readonly ownerOf?: OwnerOf;
+  /** The responses come once this has passed. */
+  readonly slow?: Promise<void>;
 }): TestPreparer {
   const requestedVersions: string[] = [];
   const resolver: Resolver = {
-    resolve(_source, version) {
+    async resolve(_source, version) {
       const answer = answers[requestedVersions.length];
       requestedVersions.push(version);
-      return typeof answer === "string"
-        ? Promise.resolve({ pin: httpPin(answer), problems: [] })
-        : Promise.reject(answer ?? new Error(`unexpected request for ${version}`));
+      await slow;
+      if (typeof answer === "string") return { pin: httpPin(answer), problems: [] };
+      throw answer ?? new Error(`unexpected request for ${version}`);
     },
   };
   const policyStore = createStore<Policy>();
@@ -62,6 +67,8 @@ export function createPreparer({
   const clock = createFakeClock();
   const deployments = createStore<BundleDeployment>();
   const shown: (boolean | undefined)[] = [];
+  const retrying: (readonly string[])[] = [];
+  const onRetrying = (remarks: readonly string[]): void => void retrying.push(remarks);
   const prepareBundle = bundlePreparer({
     helmOps: helmOpStore,
     policies: policyStore,
@@ -98,6 +105,8 @@ export function createPreparer({
           },
         }),
       ),
-    prepare: (bundle: Bundle) => prepareBundle(bundle, bundle.status, aContext()),
+    retrying,
+    prepare: (bundle: Bundle) =>
+      prepareBundle(bundle, bundle.status, { ...aContext(), onRetrying }),
   };
 }

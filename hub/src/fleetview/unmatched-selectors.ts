@@ -1,0 +1,104 @@
+/**
+ * Which selectors of `dependsOn` no Bundle matches, kept up to date with each change of a Bundle. A deployment waits for such a selector in
+ * each of its clusters. Many Bundles have few different selectors, so each is compared once with a Bundle that changes.
+ */
+import { type Bundle, type LabelSelector, selects } from "@flotilla/shared/api";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { clusterNamespaceFor } from "../cache/index.ts";
+import { bundleLabels } from "../content/index.ts";
+import { selectorText } from "../targeting/index.ts";
+
+export interface UnmatchedSelectors {
+  /** Of a Bundle, as `kubectl get -l` has them. */
+  of(bundle: Bundle): readonly string[];
+  /** A Bundle was created, changed or, if undefined, deleted. Returns the other Bundles of which `of` may return something else now. */
+  changed(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[];
+}
+
+interface Tracked {
+  readonly selector: LabelSelector;
+  /** Of the clusters. */
+  readonly namespace: string;
+  readonly matches: Set<ObjectKey>;
+  /** The Bundles that depend on what it selects. */
+  readonly users: Set<ObjectKey>;
+}
+
+export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): UnmatchedSelectors {
+  const all = new Map<string, Tracked>();
+  const usedBy = new Map<ObjectKey, readonly string[]>();
+
+  function compare(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[] {
+    const affected = new Set<ObjectKey>();
+    const labels = bundle && bundleLabels(bundle);
+    for (const { selector, namespace, matches, users } of all.values()) {
+      const isMatch =
+        bundle !== undefined &&
+        labels !== undefined &&
+        clusterNamespaceFor(bundle) === namespace &&
+        selects(selector, labels);
+      if (isMatch === matches.has(key)) continue;
+      const before = matches.size;
+      if (isMatch) matches.add(key);
+      else matches.delete(key);
+      // A Bundle itself does not count, so one match may be as good as none.
+      if (Math.min(before, matches.size) <= 1) for (const user of users) affected.add(user);
+    }
+    affected.delete(key);
+    return [...affected];
+  }
+
+  function use(key: ObjectKey, bundle: Bundle | undefined): void {
+    const used = bundle === undefined ? [] : selectorsOf(bundle);
+    for (const id of usedBy.get(key) ?? []) {
+      const tracked = all.get(id);
+      tracked?.users.delete(key);
+      if (tracked?.users.size === 0 && !used.some((each) => each.id === id)) all.delete(id);
+    }
+    for (const { id, selector, namespace } of used) {
+      const tracked = all.get(id) ?? track(selector, namespace);
+      tracked.users.add(key);
+      all.set(id, tracked);
+    }
+    if (used.length === 0) usedBy.delete(key);
+    else
+      usedBy.set(
+        key,
+        used.map(({ id }) => id),
+      );
+  }
+
+  function track(selector: LabelSelector, namespace: string): Tracked {
+    const matching = bundles
+      .list()
+      .filter(
+        (each) => clusterNamespaceFor(each) === namespace && selects(selector, bundleLabels(each)),
+      );
+    return { selector, namespace, matches: new Set(matching.map(keyOf)), users: new Set() };
+  }
+
+  return {
+    of(bundle) {
+      const own = keyOf(bundle);
+      return selectorsOf(bundle).flatMap(({ id, selector }) => {
+        const { matches = new Set<ObjectKey>() } = all.get(id) ?? {};
+        const others = matches.size - (matches.has(own) ? 1 : 0);
+        return others > 0 ? [] : [selectorText(selector) || "{}"];
+      });
+    },
+    changed(key, bundle) {
+      const affected = compare(key, bundle);
+      use(key, bundle);
+      return affected;
+    },
+  };
+}
+
+/** Where a name is given, too, what is absent has that name. */
+function selectorsOf(bundle: Bundle) {
+  const namespace = clusterNamespaceFor(bundle);
+  return (bundle.spec.dependsOn ?? []).flatMap(({ name, selector }) =>
+    name || !selector ? [] : [{ id: JSON.stringify([namespace, selector]), selector, namespace }],
+  );
+}
