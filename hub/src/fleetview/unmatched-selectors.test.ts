@@ -81,6 +81,23 @@ describe("a selector of dependsOn", () => {
     assert.deepEqual(of(web), []);
   });
 
+  test("counts as matched where tenants have written more, or longer ones, than are compared", () => {
+    const { of, saw } = setUp();
+    const labelled = (value: string): DependsOn => [{ selector: { matchLabels: { value } } }];
+    for (let at = 0; at < 500; at += 1) saw(bundle(`b${at}`, {}, labelled(String(at))));
+    const [more, long] = [
+      bundle("more", {}, labelled("500")),
+      bundle("long", {}, labelled("x".repeat(2_000))),
+    ];
+    saw(more);
+    assert.deepEqual([of(more), of(bundle("b0", {}, labelled("0")))], [[], ["value=0"]]);
+    saw(bundle("b0", {}));
+    saw(long);
+    assert.deepEqual(of(long), []);
+    saw(more);
+    assert.deepEqual(of(more), ["value=500"]);
+  });
+
   test("is not looked at where there is a name, too, or once nothing depends on it", () => {
     const { of, saw } = setUp();
     const named = bundle("named", {}, [{ name: "x", selector: { matchLabels: { tier: "base" } } }]);

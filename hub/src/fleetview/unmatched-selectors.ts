@@ -1,6 +1,7 @@
 /**
  * Which selectors of `dependsOn` no Bundle matches, kept up to date with each change of a Bundle. A deployment waits for such a selector in
- * each of its clusters. Many Bundles have few different selectors, so each is compared once with a Bundle that changes.
+ * each of its clusters. Many Bundles have few different selectors, so each is compared once with a Bundle that changes; tenants can
+ * write as many as they like, so what exceeds the limits counts as matched.
  */
 import { type Bundle, type LabelSelector, selects } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -8,6 +9,12 @@ import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { clusterNamespaceFor } from "../cache/index.ts";
 import { bundleLabels } from "../content/index.ts";
 import { selectorText } from "../targeting/index.ts";
+
+/** Different ones that are followed: each change of a Bundle is compared with all, within a millisecond. */
+const maxSelectors = 500;
+
+/** Characters of JSON. */
+const longestSelector = 1_000;
 
 export interface UnmatchedSelectors {
   /** Of a Bundle, as `kubectl get -l` has them. */
@@ -57,7 +64,9 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
       if (tracked?.users.size === 0 && !used.some((each) => each.id === id)) all.delete(id);
     }
     for (const { id, selector, namespace } of used) {
-      const tracked = all.get(id) ?? track(selector, namespace);
+      const known = all.get(id);
+      if (known === undefined && all.size >= maxSelectors) continue;
+      const tracked = known ?? track(selector, namespace);
       tracked.users.add(key);
       all.set(id, tracked);
     }
@@ -82,7 +91,8 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
     of(bundle) {
       const own = keyOf(bundle);
       return selectorsOf(bundle).flatMap(({ id, selector }) => {
-        const { matches = new Set<ObjectKey>() } = all.get(id) ?? {};
+        const matches = all.get(id)?.matches;
+        if (matches === undefined) return [];
         const others = matches.size - (matches.has(own) ? 1 : 0);
         return others > 0 ? [] : [selectorText(selector) || "{}"];
       });
@@ -98,7 +108,9 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
 /** Where a name is given, too, what is absent has that name. */
 function selectorsOf(bundle: Bundle) {
   const namespace = clusterNamespaceFor(bundle);
-  return (bundle.spec.dependsOn ?? []).flatMap(({ name, selector }) =>
-    name || !selector ? [] : [{ id: JSON.stringify([namespace, selector]), selector, namespace }],
-  );
+  return (bundle.spec.dependsOn ?? []).flatMap(({ name, selector }) => {
+    if (name || !selector) return [];
+    const id = JSON.stringify([namespace, selector]);
+    return id.length > longestSelector ? [] : [{ id, selector, namespace }];
+  });
 }
