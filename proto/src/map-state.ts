@@ -102,6 +102,7 @@ export function stateToWire(sequence: number, state: DeploymentState): WireState
     installFailures: state.failuresBy?.install ?? 0,
     upgradeFailures: state.failuresBy?.upgrade ?? 0,
     notInstalled: state.notInstalled ?? false,
+    cause: cut(state.cause ?? ""),
   };
 }
 
@@ -153,6 +154,7 @@ export function stateFromWire(wire: DeploymentState__Output): DeploymentState {
       failuresBy: { install: wire.installFailures, upgrade: wire.upgradeFailures },
     }),
     ...(wire.notInstalled && { notInstalled: true as const }),
+    ...(wire.cause !== "" && { cause: long(wire.cause, "state.cause") }),
   };
 }
 

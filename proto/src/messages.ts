@@ -209,6 +209,8 @@ export interface DeploymentState extends DeploymentKey {
   readonly chartDigest?: string;
   /** What was received for the chart, where its pin does not say it. */
   readonly source?: SourceDigest;
+  /** What failed, where `message` says what happens next, too. */
+  readonly cause?: string;
   /** The error code of the failure (docs/errors.md). */
   readonly code?: string;
   /** Those that do not apply are absent. Undefined: not known, as from agents before 0.3.0. */

@@ -1,5 +1,7 @@
 /** Counts failed attempts at a content in the inventory, so that remediation goes on after a restart. */
+
 import { AppError } from "@flotilla/shared/errors";
+import { cutText } from "@flotilla/shared/text";
 import { agentErrors } from "../errors/index.ts";
 import type { FailedAttempts, Inventory } from "../inventory/index.ts";
 import {
@@ -79,7 +81,7 @@ async function enter(
     ...{ deploymentId, digest, action, reason },
     count: (before?.count ?? 0) + counts,
     counts: { install: countOf("install"), upgrade: countOf("upgrade") },
-    message: error.message.slice(0, maxMessage),
+    message: cutText(error.message, maxMessage),
     code: error.code,
   };
   await inventory.setFailedAttempts(deployment, failed);
@@ -97,8 +99,8 @@ export async function recordRemediation(
   if (failed === undefined) return;
   const remediation = {
     by,
-    ...(error !== undefined && { error: error.message.slice(0, maxMessage) }),
-    ...(more !== "" && { more: more.slice(0, maxMessage) }),
+    ...(error !== undefined && { error: cutText(error.message, maxMessage) }),
+    ...(more !== "" && { more: cutText(more, maxMessage) }),
   };
   await inventory.setFailedAttempts(attempted.deployment, { ...failed, remediation });
 }

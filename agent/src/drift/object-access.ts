@@ -150,6 +150,7 @@ const causePattern =
 /** Why the API server rejects a request, without the values that its sentence has: they may be secret. */
 export function failureText(thrown: unknown): string {
   if (!isInvalid(thrown)) return messageOf(thrown);
+  // biome-ignore lint/plugin: the API server names the field in its sentence alone
   const [, field] = causePattern.exec(thrown.message) ?? [];
   return `the API server rejects ${field === undefined ? "it as invalid" : `the change of ${field}`}`;
 }

@@ -85,8 +85,10 @@ export function createStatuses(deps: StatusesDeps): Statuses {
     const isGone = hasNoRelease(deps, assignment, result);
     // Objects of a release that is not there any more are followed until the next one is.
     const objects = isGone ? undefined : readiness.readinessOf(name);
+    const state = toDeploymentState(assignment, withWarning(name, result), objects);
     return {
-      ...toDeploymentState(assignment, withWarning(name, result), objects),
+      ...state,
+      ...causeOf(own.result, state.message),
       ...(isGone && { notInstalled: true as const }),
       ...releaseReport(deps, assignment, {
         ...{ result, drift: found && describeDrift(found) },
@@ -201,4 +203,10 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       due.clear();
     },
   };
+}
+
+/** What failed, without what `message` says of the next attempt. */
+function causeOf(result: DeploymentResult, message: string): Pick<DeploymentState, "cause"> {
+  const hasFailed = result.kind === "failed" || result.kind === "withdrawing";
+  return hasFailed && result.message !== message ? { cause: result.message } : {};
 }

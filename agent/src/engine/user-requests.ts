@@ -2,6 +2,7 @@
  * The requests of users: each is accepted once, also over restarts, and has one result, which is reported until the next one. What
  * they make the agent do is decided in release/.
  */
+import { cutText } from "@flotilla/shared/text";
 import type { InSync } from "../action/index.ts";
 import type { Assignment } from "../assignment/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
@@ -75,7 +76,10 @@ export async function answerBlocked(
   message: string,
 ): Promise<void> {
   if (openRequest(inventory, name) !== undefined)
-    await inventory.answerRequest(name, { result: "Blocked", message: cut(message) });
+    await inventory.answerRequest(name, {
+      result: "Blocked",
+      message: cutText(message, longestMessage),
+    });
 }
 
 /** The first failure of an attempt is the result of the request that it was for; later attempts are nobody's. */
@@ -85,12 +89,12 @@ export async function answerFailed(
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
   if (openRequest(inventory, name) === undefined) return;
-  await inventory.answerRequest(name, { result: "Failed", code, message: cut(message) });
+  await inventory.answerRequest(name, {
+    result: "Failed",
+    code,
+    message: cutText(message, longestMessage),
+  });
 }
 
 /** It is stored, and the whole message is in the state of the deployment. */
 const longestMessage = 1_000;
-
-function cut(message: string): string {
-  return message.slice(0, longestMessage);
-}

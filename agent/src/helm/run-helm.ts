@@ -1,4 +1,5 @@
 /** Runs the Helm program once. No argument is secret: values are passed on standard input. */
+
 import { spawn } from "node:child_process";
 import { closeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,6 +11,7 @@ import {
   type ProcessWatch,
   type WatchedProcess,
 } from "@flotilla/shared/process";
+import { cutText } from "@flotilla/shared/text";
 import { agentErrors } from "../errors/index.ts";
 import { impersonatedUser } from "../impersonation/index.ts";
 import { limitsWithChildren } from "../process/index.ts";
@@ -213,5 +215,5 @@ export function helmErrorOf(result: HelmResult): string {
     .replace(/^Error: /, "");
   return message === ""
     ? `helm exited with code ${result.code ?? "none"} and printed no error`
-    : message.slice(0, 4_000);
+    : cutText(message, 4_000);
 }

@@ -30,6 +30,7 @@ export function toCallError(call: string, address: string, error: unknown): AppE
 /** The cause of a failed call, and what to do about it where that is known. `code`: the name of a gRPC status. */
 function describeCallError(code: string, details: string): string {
   const message = causeOf(details);
+  // biome-ignore lint/plugin: gRPC says why a handshake failed in a sentence alone
   if (code !== "UNAVAILABLE" || !untrusted.test(message)) return message;
   return `the server's certificate is not signed by the authority that this agent trusts: another hub answers there, or the hub has lost its authority, or rotated it while this agent was offline (${message}); ${enrolAgainHint}`;
 }

@@ -1,6 +1,8 @@
 /** The folder of one run: what the agent writes for the plugin, and why the plugin has failed. Helm drops what it prints. */
+
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { cutText } from "@flotilla/shared/text";
 import * as z from "zod";
 import { renderStepSchema } from "./kustomization.ts";
 
@@ -50,7 +52,7 @@ export async function isUnreadable(dir: string): Promise<boolean> {
 }
 
 export async function writeRenderError(dir: string, message: string): Promise<void> {
-  await writeFile(join(dir, errorFile), message.slice(0, longestError), { mode: 0o600 });
+  await writeFile(join(dir, errorFile), cutText(message, longestError), { mode: 0o600 });
 }
 
 /** Undefined: the plugin has not failed by itself. */

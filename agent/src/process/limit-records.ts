@@ -2,11 +2,13 @@
  * Remembers what exceeded a limit, by a digest of what the process read, so that neither a restarted agent nor one in another
  * pod runs it again at once. Each failure doubles the time until the next attempt.
  */
+
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { backoffDelayMs, createKeyedMutex } from "@flotilla/shared/concurrency";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
+import { cutText } from "@flotilla/shared/text";
 import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
 import type { SecretStorage } from "../storage/index.ts";
@@ -63,8 +65,7 @@ export function nextRecord(
   const isRecent = last !== undefined && nowMs - last.retryAtMs < forgottenMs;
   const failures = isRecent ? last.failures + 1 : 1;
   const retryAtMs = nowMs + backoffDelayMs(backoff, failures);
-  const short = message.length > maxMessage ? `${message.slice(0, maxMessage)}…` : message;
-  return { key, failures, retryAtMs, message: short };
+  return { key, failures, retryAtMs, message: cutText(message, maxMessage) };
 }
 
 /** The newest that fit into one Secret; the least recently written comes first. Pure. */

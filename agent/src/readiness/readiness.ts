@@ -93,8 +93,13 @@ function withReason(
     ...resource,
     // Its controller goes on waiting for pods that end again and again.
     ...(reason.isFailed && state === "in-progress" && { state: "failed" }),
-    message: `${message.replace(/\.$/, "")}: ${reason.message}`,
+    message: `${withoutPeriod(message)}: ${reason.message}`,
   };
+}
+
+/** Kubernetes ends some of its sentences with one. */
+function withoutPeriod(text: string): string {
+  return text.replace(/\.$/, "");
 }
 
 function isRunningJob(observed: Observation): boolean {

@@ -1,5 +1,7 @@
 /** The conditions of a release, with Flux's types and reasons. Pure. */
+
 import type { ReleaseCondition } from "@flotilla/proto";
+import { cutText } from "@flotilla/shared/text";
 import type { DriftText } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { FailedAttempts, InventoryRevision } from "../inventory/index.ts";
@@ -128,6 +130,5 @@ function condition(
   reason: string,
   message: string,
 ): ReleaseCondition {
-  const short = message.length > maxMessage ? `${message.slice(0, maxMessage - 1)}…` : message;
-  return { type, status, reason, message: short };
+  return { type, status, reason, message: cutText(message, maxMessage) };
 }

@@ -2,6 +2,7 @@
  * The requests of the hub on one stream: each answered in chunks, a limited number at a time, for a limited time. A chunk is
  * made when the stream takes the one before, and only when no state waits.
  */
+
 import {
   type AgentMessage,
   type AgentRequest,
@@ -11,6 +12,7 @@ import {
 } from "@flotilla/proto";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
+import { cutText } from "@flotilla/shared/text";
 import type { Clock } from "@flotilla/shared/time";
 import { agentErrors } from "../errors/index.ts";
 
@@ -145,7 +147,7 @@ class TruncatedError extends Error {
 function failureOf(thrown: unknown): { readonly code: string; readonly message: string } {
   const { code } = AppError.from(thrown);
   const message = messageOf(thrown);
-  return { code, message: message.slice(0, wireLimits.messageChars) };
+  return { code, message: cutText(message, wireLimits.messageChars) };
 }
 
 function tooLate(): AppError {

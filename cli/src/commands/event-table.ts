@@ -1,4 +1,5 @@
 /** Events as a table, as `kubectl get events` prints them. Pure. */
+import { oneLine } from "@flotilla/shared/text";
 import * as z from "zod";
 import { formatTable } from "./status.ts";
 
@@ -26,7 +27,7 @@ export function eventTable(lines: string): string {
       reason,
       String(count),
       [object.kind, object.namespace, object.name].filter((part) => part !== "").join("/"),
-      message.replace(/\s+/g, " "),
+      oneLine(message),
     ]),
   );
 }

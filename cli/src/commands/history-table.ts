@@ -1,4 +1,5 @@
 /** The revisions of a release as a table, as `helm history` prints them. Pure. */
+import { oneLine } from "@flotilla/shared/text";
 import * as z from "zod";
 import { formatTable } from "./status.ts";
 
@@ -32,7 +33,7 @@ export function historyTable(lines: string): string {
       entry.appVersion,
       (entry.reasons ?? []).join(", "),
       entry.tests.map(({ name, phase }) => `${name} ${phase}`).join(", "),
-      entry.description.replace(/\s+/g, " "),
+      oneLine(entry.description),
     ]),
   );
 }

@@ -1,4 +1,5 @@
 /** The objects of a release as an indented tree, as `flux tree` prints one, with the state of each. Pure. */
+import { oneLine } from "@flotilla/shared/text";
 import * as z from "zod";
 
 const entrySchema = z.looseObject({
@@ -33,7 +34,7 @@ function branch(entry: Entry, all: readonly Entry[], indent: string, stem: strin
   const { uid, parent, kind, namespace, name, state, message, hook } = entry;
   const children = uid === undefined ? [] : all.filter(({ parent }) => parent === uid);
   const where = namespace === "" ? name : `${namespace}/${name}`;
-  const why = message === undefined ? "" : `: ${message.replace(/\s+/g, " ")}`;
+  const why = message === undefined ? "" : `: ${oneLine(message)}`;
   // What a hook has created is below it.
   const isBelow = all.some((each) => each.uid !== undefined && each.uid === parent);
   const mark = hook === undefined || isBelow ? "" : ` (${hookWords(hook.events)})`;

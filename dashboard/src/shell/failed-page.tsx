@@ -50,6 +50,7 @@ export class FailedPage extends Component<FailedPageProps, State> {
 function isMissingPart(error: unknown): boolean {
   return (
     error instanceof Error &&
+    // biome-ignore lint/plugin: what browsers print
     /dynamically imported module|module script|preload CSS/i.test(error.message)
   );
 }

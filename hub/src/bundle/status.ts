@@ -1,6 +1,12 @@
 /** The status of a Bundle: what its reconcile decided, with what is rolled up from its BundleDeployments. Pure. */
 import { isDeepStrictEqual } from "node:util";
-import type { Bundle, BundleStatus, BundleSummary, LastSuccess } from "@flotilla/shared/api";
+import type {
+  Bundle,
+  BundleStatus,
+  BundleSummary,
+  LastResults,
+  LastSuccess,
+} from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
 import { isUrgentChange } from "../status/index.ts";
 import {
@@ -25,6 +31,7 @@ export interface BundleInputs {
   readonly stalled?: NewCondition | undefined;
   /** What was last released in all its clusters. */
   readonly lastSuccess?: LastSuccess | undefined;
+  readonly lastResults?: LastResults | undefined;
   /** RFC 3339. */
   readonly now: string;
 }
@@ -41,10 +48,17 @@ export function bundleStatus({
   conditions,
   stalled,
   lastSuccess,
+  lastResults,
   now,
 }: BundleInputs): BundleStatus | undefined {
   if (bundle.status === undefined) return undefined;
-  const { offlineClusterCount: _, offlineClusters: __, lastSuccess: ___, ...kept } = bundle.status;
+  const {
+    offlineClusterCount: _count,
+    offlineClusters: _offline,
+    lastSuccess: _success,
+    lastResults: _results,
+    ...kept
+  } = bundle.status;
   const state = worstState(summary);
   const counts = countsText(summary);
   const ready = bundleReady(bundle, summary, offline);
@@ -59,6 +73,7 @@ export function bundleStatus({
     ).filter(({ type }) => !optional.has(type) || ofReleases.some((each) => each.type === type)),
     summary,
     ...(lastSuccess !== undefined && { lastSuccess }),
+    ...(lastResults !== undefined && { lastResults }),
     ...offlineFields(offline),
     resourceCounts: { ...aggregate.resources },
     display: {

@@ -2,9 +2,11 @@
  * The lists of installed objects in the status of a BundleDeployment. Pure. There is one for each HelmOp and cluster,
  * so its lists are limited by their size in etcd, not only by their length.
  */
+
 import type { DeploymentState, ResourceState, UnreadyResource } from "@flotilla/proto";
 import { type BundleDeploymentStatus, maxListed } from "@flotilla/shared/api";
-import { cutText, idOf } from "../summary/index.ts";
+import { cutText } from "@flotilla/shared/text";
+import { idOf } from "../summary/index.ts";
 
 /** Characters of JSON: a deployment of a usual chart stays under 4 KiB with everything that etcd stores for it. */
 const resourcesChars = 450;

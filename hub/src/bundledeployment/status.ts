@@ -17,11 +17,11 @@ import type {
 } from "@flotilla/shared/api";
 import { findCondition, setConditions } from "@flotilla/shared/conditions";
 import { chartErrors, sha256Schema } from "@flotilla/shared/source";
+import { cutText } from "@flotilla/shared/text";
 import { isUrgentChange } from "../status/index.ts";
 import {
   artifactFailed,
   chartNotFetched,
-  cutText,
   modifiedText,
   objectText,
   stateOf,
@@ -177,7 +177,7 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
       return [condition("Ready", "False", "WaitApplied", message)];
     case "failed":
       return [
-        condition("Deployed", "False", failureReason(state.code ?? ""), message),
+        condition("Deployed", "False", failureReason(state.code ?? ""), state.cause ?? message),
         condition("Ready", "False", "ErrApplied", message),
       ];
     case "withdrawing":

@@ -1,9 +1,11 @@
 /** Conditions in the order of Flux; a transition is a change of status, as in Kubernetes. Pure. */
+
 import type { Condition } from "@flotilla/shared/api";
 import {
   maxConditionMessageLength,
   type FluxCondition as StoredCondition,
 } from "@flotilla/shared/flux";
+import { cutText } from "@flotilla/shared/text";
 
 export interface FluxCondition {
   readonly type: string;
@@ -22,7 +24,7 @@ export function fluxConditions(
   { generation, now }: { readonly generation: number; readonly now: string },
 ): readonly StoredCondition[] {
   const next = desired.map((condition): StoredCondition => {
-    const message = condition.message.slice(0, maxConditionMessageLength);
+    const message = cutText(condition.message, maxConditionMessageLength);
     const known = before?.find(({ type }) => type === condition.type);
     // A message names the time of the next attempt: it changes at each one, while the failure is as old as before.
     const isSame = known?.status === condition.status;

@@ -54,6 +54,7 @@ export function createHelmOpPublisher({
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
         lastSuccess: helmOp.status?.lastSuccess,
+        lastResults: helmOp.status?.lastResults,
       });
       return helmOpFrontEnd.status({
         helmOp,

@@ -4,6 +4,7 @@ import type {
   BundleSummary,
   HelmOp,
   HelmOpStatus,
+  LastResults,
   LastSuccess,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition, setConditions } from "@flotilla/shared/conditions";
@@ -37,6 +38,7 @@ export interface HelmOpInputs {
   readonly retryingSinceMs?: number | undefined;
   /** What was last released in all its clusters. */
   readonly lastSuccess?: LastSuccess | undefined;
+  readonly lastResults?: LastResults | undefined;
   /** What the clusters have installed. */
   readonly archives: Archives;
   /** The objects of its Bundle over all clusters, and by cluster, within bounds. */
@@ -51,10 +53,17 @@ const optional: ReadonlySet<string> = new Set(["Polled", ...releaseConditionType
 
 /** Undefined until the HelmOp was reconciled once. */
 export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
-  const { helmOp, bundle, summary, aggregate, offline, archives, lastSuccess, now } = inputs;
+  const { helmOp, bundle, summary, aggregate, offline, archives, lastSuccess, lastResults, now } =
+    inputs;
   const { status } = helmOp;
   if (status?.observedGeneration === undefined) return undefined;
-  const { offlineClusterCount: _, offlineClusters: __, lastSuccess: ___, ...kept } = status;
+  const {
+    offlineClusterCount: _count,
+    offlineClusters: _offline,
+    lastSuccess: _success,
+    lastResults: _results,
+    ...kept
+  } = status;
   const { observedGeneration } = status;
   const own = helmOpConditions({
     helmOp,
@@ -74,6 +83,7 @@ export function helmOpStatus(inputs: HelmOpInputs): HelmOpStatus | undefined {
     ...kept,
     ...rollUp(summary, aggregate, offline),
     ...(lastSuccess !== undefined && { lastSuccess }),
+    ...(lastResults !== undefined && { lastResults }),
     resources: inputs.resources,
     perClusterResourceCounts: inputs.perClusterResourceCounts,
     conditions: setConditions(status.conditions ?? [], desired, now).filter(

@@ -73,6 +73,7 @@ export function createHelmReleasePublisher({
         ...(targets !== undefined && { targets }),
         ...(summary !== undefined && { summary }),
         lastSuccess: release.status?.lastSuccess,
+        lastResults: release.status?.lastResults,
       });
       const deployments = worstDeployments(
         rolledUp.aggregate,

@@ -47,7 +47,7 @@ describe("a cluster in the status of a HelmRelease", () => {
       "has a message of bounded length",
       failed("x".repeat(10_000)),
       connected,
-      { state: "ErrApplied", message: "x".repeat(256) },
+      { state: "ErrApplied", message: `${"x".repeat(255)}…` },
     ],
     [
       "stays Ready while it is offline",

@@ -1,8 +1,10 @@
 /** A release in one cluster, as `status.clusters` has it. Pure. */
+
 import type { BundleDeployment } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { ReleaseCluster } from "@flotilla/shared/flux";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
+import { cutText } from "@flotilla/shared/text";
 import { stateOf, stateWhileOffline, unheardText } from "../summary/index.ts";
 
 /** A status lists several of them. */
@@ -31,7 +33,7 @@ export function releaseCluster(
     name,
     ...(namespace !== undefined && { namespace }),
     state,
-    ...(message !== "" && { message: message.slice(0, longestMessage) }),
+    ...(message !== "" && { message: cutText(message, longestMessage) }),
     ...(revision !== undefined && { revision: Number(revision) }),
     ...(status?.version !== undefined && { version: status.version }),
   };

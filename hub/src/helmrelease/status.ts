@@ -4,6 +4,7 @@ import type {
   BundleDeployment,
   BundleSummary,
   Condition,
+  LastResults,
   LastSuccess,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
@@ -39,6 +40,7 @@ export interface HelmReleaseInputs {
   readonly stalled?: NewCondition | undefined;
   /** What was last released in all its clusters. */
   readonly lastSuccess?: LastSuccess | undefined;
+  readonly lastResults?: LastResults | undefined;
   /** What clusters received of a chart whose source does not say which bytes it means, where it differs. */
   readonly differing?: string | undefined;
   /** The deployments that need attention most, at most as many as are shown. */
@@ -82,11 +84,12 @@ export function helmReleaseStatus(inputs: HelmReleaseInputs): HelmReleaseStatus 
   const desired: readonly FluxCondition[] = [...progress, ready, ...ofRelease, toFlux(accepted)];
   const isSettled = ready.status === "True" || progress.some(({ type }) => type === "Stalled");
   const isOfMany = (bundle?.status?.targets ?? 0) > 1;
-  const { lastSuccess: _, ...kept } = status;
+  const { lastSuccess: _success, lastResults: _results, ...kept } = status;
   const fields = isOfMany ? withoutReleaseFields(kept) : kept;
   return {
     ...(isSingle ? withReleaseFields(kept, only, bundle) : fields),
     ...(inputs.lastSuccess !== undefined && { lastSuccess: inputs.lastSuccess }),
+    ...(inputs.lastResults !== undefined && { lastResults: inputs.lastResults }),
     ...(isSettled && { observedGeneration: generation }),
     conditions: fluxConditions(status.conditions, desired, {
       generation: accepted.observedGeneration ?? generation,
@@ -207,7 +210,7 @@ function readyOf(
 function withRemark(message: string, conditions: readonly Condition[]): string {
   const ready = findCondition(conditions, "Ready");
   const remark = ready?.status === "True" ? (ready.message ?? "") : "";
-  return remark === "" || message.includes(remark) ? message : `${message}; ${remark}`;
+  return remark === "" ? message : `${message}; ${remark}`;
 }
 
 /** What failed before Helm ran, so that what Helm did last says nothing about it. */

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import type { Condition } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
 import { aHelmOp } from "../testing/index.ts";
 import { type ReleaseStatus, releaseEvents } from "./status-events.ts";
@@ -21,13 +20,21 @@ const upgraded = condition(
   "3 of 3 clusters; fleet-default/oslo: Helm upgrade succeeded for release web/web.v2 with chart web@1.1.0",
 );
 const progressing = condition("Released", "Unknown", "Progressing");
-const upgradeFailedWith = (version: string) =>
-  condition(
-    "Released",
-    "False",
-    "UpgradeFailed",
-    `1 of 3 clusters; fleet-default/oslo: Helm upgrade failed for release web/web with chart web@${version}: timed out`,
-  );
+const oslo = { deployment: "cluster-oslo/web", uid: "oslo" };
+const failedAt = (content: string, version = "1.1.0"): ReleaseStatus => ({
+  ...failing(1, [upgradeFailed], version),
+  lastResults: {
+    failure: { ...oslo, cluster: "fleet-default/oslo", content, message: "timed out" },
+  },
+});
+const corrected = (object: string): ReleaseStatus => ({
+  ...status([upgraded, condition("Drifted", "False", "DriftCorrected")]),
+  lastResults: { drift: { ...oslo, object, result: "Corrected" } },
+});
+const testedAt = (revision: number): ReleaseStatus => ({
+  ...status([upgraded, condition("TestSuccess", "True", "TestSucceeded")]),
+  lastResults: { test: { ...oslo, release: `web/web:${revision}` } },
+});
 const rejected = condition("Accepted", "False", "Invalid");
 
 /** `TYPE REASON` of each event. */
@@ -148,15 +155,15 @@ describe("the events of a release", () => {
     ["a thousand failures at once", undefined, failing(1_000), ["Warning UpgradeFailed"]],
     ["fewer failures", failing(100), failing(10), []],
     [
-      "the failure of another version",
-      failing(1, [upgradeFailedWith("1.1.0")], "1.2.0"),
-      failing(1, [upgradeFailedWith("1.2.0")], "1.2.0"),
+      "the failure of another content",
+      failedAt("sha256:a", "1.2.0"),
+      failedAt("sha256:b", "1.2.0"),
       ["Warning UpgradeFailed"],
     ],
     [
       "another version that was not tried yet",
-      failing(1, [upgradeFailedWith("1.1.0")]),
-      failing(1, [upgradeFailedWith("1.1.0")], "1.2.0"),
+      failedAt("sha256:a"),
+      failedAt("sha256:a", "1.2.0"),
       [],
     ],
     [
@@ -203,6 +210,8 @@ describe("the events of a release", () => {
       status([upgraded, condition("TestSuccess", "True", "TestSucceeded")]),
       ["Normal TestSucceeded"],
     ],
+    ["a test of the next revision", testedAt(2), testedAt(3), ["Normal TestSucceeded"]],
+    ["the same test", testedAt(2), testedAt(2), []],
     [
       "a rollback",
       failing(1),
@@ -242,15 +251,15 @@ describe("the events of a release", () => {
     ],
     [
       "other drift that is corrected",
-      status([
-        upgraded,
-        condition("Drifted", "False", "DriftCorrected", "1 of 3 clusters; fleet-default/oslo: a"),
-      ]),
-      status([
-        upgraded,
-        condition("Drifted", "False", "DriftCorrected", "1 of 3 clusters; fleet-default/oslo: b"),
-      ]),
+      corrected("configmap.v1 web/a"),
+      corrected("configmap.v1 web/b"),
       ["Normal DriftCorrected"],
+    ],
+    [
+      "the same drift that is corrected again",
+      corrected("configmap.v1 web/a"),
+      corrected("configmap.v1 web/a"),
+      [],
     ],
     [
       "a correction that fails",
@@ -270,11 +279,12 @@ describe("the events of a release", () => {
     });
 
   test("have counts, the first clusters by name, and the version", () => {
-    const [event] = releaseEvents(helmOp, undefined, failing(1_000));
+    const { lastResults } = failedAt("sha256:a");
+    const [event] = releaseEvents(helmOp, undefined, { ...failing(1_000), lastResults });
 
     assert.equal(
       event?.note,
-      "fleet-default/oslo: UpgradeFailed; 1000 of 1000 clusters failed: fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4, and 995 more",
+      "fleet-default/oslo: timed out; 1000 of 1000 clusters failed: fleet-default/c0, fleet-default/c1, fleet-default/c2, fleet-default/c3, fleet-default/c4, and 995 more",
     );
     assert.deepEqual(event.metadata, {
       "fleet.cattle.io/revision": "1.1.0",
@@ -284,30 +294,16 @@ describe("the events of a release", () => {
     });
   });
 
-  test("have the same text for each attempt that fails in the same way", () => {
-    const attempt = (message: string, conditions: readonly Condition[]) => {
-      const name = "fleet-default/oslo";
-      const nonReadyResources = [{ name, bundleState: "ErrApplied", message }];
-      const after = status(conditions, { errApplied: 1, nonReadyResources });
-      return releaseEvents(helmOp, undefined, after).map(({ note }) => note);
-    };
-    const released = condition("Released", "False", "InstallFailed", "helm install: no");
+  test("say why it failed, without the time of the next attempt, which the summary has", () => {
+    const message = "timed out; retrying at 2026-11-24T01:17:33Z";
+    const nonReadyResources = [{ name: "fleet-default/oslo", bundleState: "ErrApplied", message }];
+    const after = status([], { errApplied: 1, nonReadyResources });
+    const { lastResults } = failedAt("sha256:a");
 
-    assert.deepEqual(attempt("no retries are left: helm install: no", [released]), [
-      "helm install: no; 1 of 3 clusters failed: fleet-default/oslo",
-    ]);
-    const next = [
-      ...[
-        "retrying at 2026-11-24T01:17:33Z",
-        "retrying at 2026-11-24T01:18:03Z",
-        "retrying at 2026-11",
-      ],
-      "the next attempt is due since 2026-11-24T01:17:33Z, and begins as soon as the agent has",
-    ];
-    for (const text of next)
-      assert.deepEqual(attempt(`no Secret fleet-default/a; ${text}`, []), [
-        "fleet-default/oslo: no Secret fleet-default/a; 1 of 3 clusters failed: fleet-default/oslo",
-      ]);
+    assert.deepEqual(
+      releaseEvents(helmOp, undefined, { ...after, lastResults }).map(({ note }) => note),
+      ["fleet-default/oslo: timed out; 1 of 3 clusters failed: fleet-default/oslo"],
+    );
   });
 
   test("of a recovery differ from those of the first success, which would make it a repeated event", () => {

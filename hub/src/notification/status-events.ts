@@ -2,24 +2,28 @@
  * Events about releases, drift and connections, each decided by comparing the status that the API server has with the next one.
  * One for each change of an object, however many clusters have it. Pure.
  */
+
 import {
   type BundleSummary,
   type Cluster,
   type ClusterStatus,
   type Condition,
   apiVersion as fleetApiVersion,
+  type LastResults,
   type LastSuccess,
 } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
-import { cutText, exampleText, isOtherSuccess } from "../summary/index.ts";
+import { cutText } from "@flotilla/shared/text";
+import { isOtherDrift, isOtherFailure, isOtherSuccess, isOtherTest } from "../summary/index.ts";
 
 /** The part of a status that HelmOps, HelmReleases and Bundles share. */
 export interface ReleaseStatus {
   readonly conditions?: readonly Condition[] | undefined;
   readonly summary?: BundleSummary | undefined;
   readonly lastSuccess?: LastSuccess | undefined;
+  readonly lastResults?: LastResults | undefined;
   /** Of the chart. */
   readonly version?: string | undefined;
   readonly appVersion?: string | undefined;
@@ -99,13 +103,14 @@ const blockedTypes: Readonly<Record<string, EventNote["type"]>> = {
   ValuesError: "Warning",
 };
 
-/** Once for each reason, and for each message of the hub: that of an agent has the time of its next attempt. */
+/** Once for each reason, and for each message of the hub. */
 function blockedEvent(
   before: ReleaseStatus | undefined,
   after: ReleaseStatus,
 ): EventNote | undefined {
   const { reason = "", message = "" } = conditionOf(after, "Ready") ?? {};
   const type = blockedTypes[reason];
+  const failure = after.lastResults?.failure;
   if (type === undefined) return undefined;
   const rejection = (status: ReleaseStatus | undefined) => {
     const accepted = conditionOf(status, "Accepted");
@@ -113,7 +118,9 @@ function blockedEvent(
   };
   const isSame =
     conditionOf(before, "Ready")?.reason === reason && rejection(before) === rejection(after);
-  return isSame ? undefined : { type, reason, action, note: withoutRetryTime(message) };
+  // What an agent says of a failure has the time of its next attempt.
+  const isOfHub = rejection(after) !== undefined || failure === undefined;
+  return isSame ? undefined : { type, reason, action, note: isOfHub ? message : failure.message };
 }
 
 /** When the spec of another object is rejected, or is rejected for another reason than before. */
@@ -149,22 +156,14 @@ function failureEvent(
     isFailed &&
     (earlier?.status !== "False" ||
       earlier.reason !== released.reason ||
-      chartOf(earlier) !== chartOf(released));
+      isOtherFailure(before?.lastResults?.failure, after.lastResults?.failure));
   if (magnitude(has) <= magnitude(had) && !isOther) return undefined;
   const isTest = conditionOf(after, "TestSuccess")?.status === "False";
   const reason = isFailed ? (released.reason ?? "") : isTest ? "TestFailed" : stalledReason(after);
   return {
     ...{ type: "Warning", reason, action },
-    note: failureText(after.summary ?? {}, isFailed ? released : undefined),
+    note: failureText(after.summary ?? {}, after.lastResults?.failure),
   };
-}
-
-/**
- * The chart of a failed attempt, as agents name it: `with chart web@1.1.0`. The version of the status may be that of the next
- * attempt already.
- */
-function chartOf({ message = "" }: Pick<Condition, "message">): string | undefined {
-  return / with chart (\S+@[^\s:]+)/.exec(message)?.[1];
 }
 
 /** Of a failure before Helm ran; as in Flux where one release has failed for good, such as `ValuesError`. */
@@ -180,26 +179,14 @@ const mostOfSentence = 700;
  * `helm upgrade …; 2 of 3 clusters failed: fleet-default/oslo, fleet-default/rome`: first what failed, as in Flux, so that it is seen where an
  * event is cut. The same for each attempt that fails in the same way: by this text a repeated event is recognised.
  */
-function failureText(summary: Partial<BundleSummary>, released: Condition | undefined): string {
+function failureText(summary: Partial<BundleSummary>, failure: LastResults["failure"]): string {
   const { errApplied = 0, desiredReady = 0 } = summary;
   const failed = failedClusters(summary);
   const names = failed.slice(0, mostNamed).map(({ name }) => name);
   const more = errApplied > names.length ? `, and ${errApplied - names.length} more` : "";
-  const [first] = failed;
-  const why = first?.message ? `${first.name}: ${withoutRetryTime(first.message)}` : "";
-  const example = exampleOf(released) || why;
-  const sentence =
-    example.length > mostOfSentence ? `${example.slice(0, mostOfSentence)} …` : example;
   const clusters = `${errApplied} of ${desiredReady} clusters failed: ${names.join(", ")}${more}`;
-  return sentence === "" ? clusters : `${sentence}; ${clusters}`;
-}
-
-/** Without what is said of the next attempt, which may be cut: its time is another one each time. */
-function withoutRetryTime(message: string): string {
-  return message.replace(
-    /; (?:retrying at [\d:.TZ-]*|the next attempt is due since [\w:.,\s-]*)$/,
-    "",
-  );
+  if (failure === undefined || failure.message === "") return clusters;
+  return `${cutText(`${failure.cluster}: ${failure.message}`, mostOfSentence)}; ${clusters}`;
 }
 
 /** Of an object that is being deleted. */
@@ -219,7 +206,9 @@ function testEvent(before: ReleaseStatus | undefined, after: ReleaseStatus): Eve
   const tested = conditionOf(after, "TestSuccess");
   const earlier = conditionOf(before, "TestSuccess");
   if (tested === undefined || tested.status === "Unknown") return undefined;
-  const isSame = earlier?.status === tested.status && exampleOf(earlier) === exampleOf(tested);
+  const isSame =
+    earlier?.status === tested.status &&
+    !isOtherTest(before?.lastResults?.test, after.lastResults?.test);
   if (isSame) return undefined;
   const type = tested.status === "False" ? "Warning" : "Normal";
   return { type, reason: tested.reason ?? "", action, note: tested.message ?? "" };
@@ -278,7 +267,9 @@ function driftEvent(
   const { reason = "", message = "" } = drifted ?? {};
   const type = driftTypes[reason];
   if (type === undefined) return undefined;
-  const isSame = earlier?.reason === reason && exampleOf(earlier) === exampleOf(drifted);
+  const isSame =
+    earlier?.reason === reason &&
+    !isOtherDrift(before?.lastResults?.drift, after.lastResults?.drift);
   return isSame ? undefined : { type, reason, action, note: message };
 }
 
@@ -319,11 +310,6 @@ function failedClusters({ nonReadyResources }: Partial<BundleSummary>) {
 
 function conditionOf(status: ReleaseStatus | undefined, type: string): Condition | undefined {
   return findCondition(status?.conditions, type);
-}
-
-/** Without the number of clusters, which may change a thousand times. */
-function exampleOf(condition: Condition | undefined): string {
-  return exampleText(condition?.message ?? "");
 }
 
 function magnitude(count: number): number {

@@ -3,6 +3,7 @@
  * failed, the error that the login page shows. It is encrypted, so that every replica can read it and only the hub can write it.
  * One content replaces the other, and a session removes both: each state is valid once for a browser.
  */
+import { cutText } from "@flotilla/shared/text";
 import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
 import { loginCookie, loginTextOf } from "./cookies.ts";
@@ -64,6 +65,6 @@ export function createLoginCookies({ keys, clock }: LoginCookiesDeps): LoginCook
 }
 
 function shortened(content: LoginContent): LoginContent {
-  if (content.kind === "flow" || content.message.length <= maxMessageLength) return content;
-  return { ...content, message: `${content.message.slice(0, maxMessageLength)}…` };
+  if (content.kind === "flow") return content;
+  return { ...content, message: cutText(content.message, maxMessageLength) };
 }

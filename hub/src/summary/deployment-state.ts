@@ -49,6 +49,9 @@ export function isAboutDesired({ spec, status }: BundleDeployment): boolean {
 export function deploymentMessage(deployment: BundleDeployment): string {
   if (!isAboutDesired(deployment)) return "";
   const conditions = deployment.status?.conditions;
+  const ready = findCondition(conditions, "Ready");
+  // It says what happens next, too.
+  if (ready?.reason === "ErrApplied" && ready.message) return ready.message;
   for (const type of ["Deployed", "Installed", "Monitored", "Ready"]) {
     const condition = findCondition(conditions, type);
     if (condition?.status === "False" && condition.message) return condition.message;

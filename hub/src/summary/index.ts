@@ -20,12 +20,13 @@ export {
   valuesError,
 } from "./deployment-state.ts";
 export type { GroupAggregate } from "./group-aggregate.ts";
+export { isOtherDrift, isOtherFailure, isOtherTest } from "./last-results.ts";
 export { isOtherSuccess } from "./last-success.ts";
 export { idOf } from "./object-states.ts";
-export { cutText, modifiedText, objectText } from "./object-text.ts";
+export { modifiedText, objectText } from "./object-text.ts";
 export { type OfflineClusters, offlineFields } from "./offline-clusters.ts";
 export { bundleReady, summaryReady } from "./ready-condition.ts";
-export { exampleText, releaseConditionTypes } from "./release-conditions.ts";
+export { releaseConditionTypes } from "./release-conditions.ts";
 export { rollUp } from "./roll-up.ts";
 export { rollUpBundle, rollUpObjects, worstDeployments } from "./roll-up-bundle.ts";
 export { countIn, countsText, summarize, unheardText, worstState } from "./summarize.ts";

@@ -4,6 +4,7 @@
  * Fleet lists each object with each cluster, up to a megabyte. Here the list is bounded in every direction, and which
  * entries it has depends on nothing but the names and the states.
  */
+
 import {
   type BundleDeployment,
   bundleStates,
@@ -16,11 +17,12 @@ import {
   resourceStates,
 } from "@flotilla/shared/api";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { cutText } from "@flotilla/shared/text";
 import { clusterKeyOf } from "../cache/index.ts";
 import type { Aggregate } from "./bundle-aggregate.ts";
 import type { ObjectAggregate } from "./object-aggregate.ts";
 import { idOf, nameOfId, type ObjectId, objectCounts } from "./object-states.ts";
-import { cutText, modifiedText, objectId } from "./object-text.ts";
+import { modifiedText, objectId } from "./object-text.ts";
 
 type LookUp = (key: ObjectKey) => BundleDeployment | undefined;
 type ListedObject = NonNullable<HelmOpStatus["resources"]>[number];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
+import { modifiedText, nonReadyText } from "./object-text.ts";
 
 const web = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 const node = { apiVersion: "v1", kind: "Node", name: "n" };
@@ -30,10 +30,4 @@ describe("an object in one line", () => {
       assert.equal(text, expected);
     });
   }
-});
-
-test("a long text is truncated between characters", () => {
-  assert.equal(cutText("abc", 5), "abc");
-  assert.equal(cutText("abcdef", 4), "abc…");
-  assert.equal(cutText("ab\u{1F6A2}c", 4), "ab…");
 });

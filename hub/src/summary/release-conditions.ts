@@ -1,8 +1,9 @@
 /** The conditions of releases, with Flux's types, summed up over the deployments of a Bundle. Pure. */
+
 import type { BundleDeployment, Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
-import { cutText } from "./object-text.ts";
+import { cutText } from "@flotilla/shared/text";
 import type { SortedKeys } from "./sorted-keys.ts";
 
 /** By type the statuses, those that need attention first: one of them decides the sum. */
@@ -45,6 +46,17 @@ export function releaseConditions(input: ReleaseConditionInput): readonly NewCon
   });
 }
 
+/** The status that decides the sum of a type; undefined: no cluster has it. */
+export function decidingStatus(
+  type: keyof typeof precedence,
+  { conditions }: { readonly conditions: ReadonlyMap<string, SortedKeys> },
+): Condition["status"] | undefined {
+  const statuses: readonly Condition["status"][] = precedence[type];
+  return statuses.find(
+    (status) => (conditions.get(releaseConditionKey(type, status))?.size ?? 0) > 0,
+  );
+}
+
 function sumOf(
   type: string,
   status: Condition["status"],
@@ -59,16 +71,8 @@ function sumOf(
   const count = `${keys.size} of ${aggregate.total} clusters`;
   return {
     ...{ type, status, reason: example.reason ?? "" },
-    message: `${count}${exampleSeparator}${message}`,
+    message: `${count}; ${message}`,
   };
-}
-
-const exampleSeparator = "; ";
-
-/** The part of a message above that is of one cluster, without the count. */
-export function exampleText(message: string): string {
-  const at = message.indexOf(exampleSeparator);
-  return at < 0 ? message : message.slice(at + exampleSeparator.length);
 }
 
 /** Under which an aggregate has the deployments with a condition. */

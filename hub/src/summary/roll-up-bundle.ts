@@ -6,6 +6,7 @@ import {
   bundleStates,
   type Cluster,
   type HelmOpStatus,
+  type LastResults,
   type LastSuccess,
 } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
@@ -16,6 +17,7 @@ import { offlineCheck, offlineSince } from "../clusterstate/index.ts";
 import type { Aggregates } from "./aggregates.ts";
 import type { Archives } from "./archives.ts";
 import { type BundleAggregate, emptyAggregate } from "./bundle-aggregate.ts";
+import { lastResults } from "./last-results.ts";
 import { lastSuccess } from "./last-success.ts";
 import { countByCluster, listObjects } from "./list-objects.ts";
 import { listOffline, type OfflineClusters } from "./offline-clusters.ts";
@@ -40,10 +42,15 @@ export interface BundleRollUp {
   readonly stalled: NewCondition | undefined;
   /** What was last released in all its clusters. */
   readonly lastSuccess: LastSuccess | undefined;
+  /** What last failed, was tested and drifted. */
+  readonly lastResults: LastResults | undefined;
 }
 
-/** What a status has of the last roll-up: the number of desired deployments, and what was released. */
-export type RolledUpBefore = Pick<BundleStatus, "targets" | "summary" | "lastSuccess">;
+/** What a status has of the last roll-up: the number of desired deployments, what was released, and what went wrong. */
+export type RolledUpBefore = Pick<
+  BundleStatus,
+  "targets" | "summary" | "lastSuccess" | "lastResults"
+>;
 
 /** `key`: undefined where nothing is deployed. */
 export function rollUpBundle(
@@ -78,6 +85,11 @@ export function rollUpBundle(
             ...{ aggregate, summary, known: before.lastSuccess, lookUp: deployments.get },
             isOffline: offlineCheck(clusters),
           }),
+    lastResults: lastResults({
+      ...named,
+      known: before.lastResults,
+      isOffline: offlineCheck(clusters),
+    }),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Whether the releases of a Bundle have come to a halt: none that failed is tried again by itself. Pure. */
+
 import type { BundleDeployment, BundleState } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
-import { cutText } from "./object-text.ts";
+import { cutText } from "@flotilla/shared/text";
 import type { SortedKeys } from "./sorted-keys.ts";
 
 /** Of a deployment in a cluster that is connected: it has failed for good, or its agent works on it. */

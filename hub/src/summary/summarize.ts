@@ -2,6 +2,7 @@
  * The readable parts of a status, from aggregates: the summary, the display and the Ready message. Pure; the wording is
  * Fleet's.
  */
+
 import {
   type BundleDeployment,
   type BundleState,
@@ -12,9 +13,10 @@ import {
   maxListedOfOne,
 } from "@flotilla/shared/api";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { cutText } from "@flotilla/shared/text";
 import type { Aggregate } from "./bundle-aggregate.ts";
 import { deploymentMessage, stateOf } from "./deployment-state.ts";
-import { cutText, modifiedText, nonReadyText } from "./object-text.ts";
+import { modifiedText, nonReadyText } from "./object-text.ts";
 
 /** The longest message of one BundleDeployment in a roll-up; the whole one is on the BundleDeployment. */
 const messageChars = 512;

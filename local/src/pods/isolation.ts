@@ -35,6 +35,7 @@ export async function findIsolation(): Promise<Isolation> {
     ]);
     return { kind: "mount namespace" };
   } catch (thrown) {
+    // biome-ignore lint/plugin: what the program prints
     const reason = thrown instanceof Error ? thrown.message.split("\n").at(-1) : String(thrown);
     return { kind: "plain process", reason: `a mount namespace is not permitted: ${reason}` };
   }

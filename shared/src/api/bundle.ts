@@ -28,6 +28,8 @@ import {
 import { rolloutStrategySchema } from "./rollout-strategy.ts";
 import {
   bundleSummarySchema,
+  lastResultsSchema,
+  lastResultsText,
   lastSuccessSchema,
   lastSuccessText,
   offlineClustersFields,
@@ -146,6 +148,7 @@ const bundleStatusSchema = fields({
   conditions: described(conditionsSchema, bundleConditionsText),
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   lastSuccess: described(lastSuccessSchema.optional(), lastSuccessText),
+  lastResults: described(lastResultsSchema.optional(), lastResultsText),
   ...offlineClustersFields,
   newlyCreated: integer(
     "The number of clusters that got the Bundle for the first time in the last step.",

@@ -27,6 +27,8 @@ import {
 } from "./resolution.ts";
 import {
   bundleSummarySchema,
+  lastResultsSchema,
+  lastResultsText,
   lastSuccessSchema,
   lastSuccessText,
   maxListed,
@@ -129,6 +131,7 @@ const helmOpStatusSchema = fields({
   readyClusters: integer("The number of clusters in which all of it is ready."),
   desiredReadyClusters: integer("The number of target clusters."),
   lastSuccess: described(lastSuccessSchema.optional(), lastSuccessText),
+  lastResults: described(lastResultsSchema.optional(), lastResultsText),
   ...offlineClustersFields,
   summary: described(bundleSummarySchema.optional(), "The deployments by state."),
   display: described(

@@ -130,6 +130,53 @@ export const lastSuccessSchema = fields(
 
 export type LastSuccess = Typed<typeof lastSuccessSchema>;
 
+export const lastResultsText =
+  "What last failed, was tested and has drifted, each in one cluster that stands for all, for events and alerts: one is due when it is another failure, test or drift.";
+
+const standingFields = {
+  deployment: described(
+    z.string(),
+    "The BundleDeployment that stands for all, as `namespace/name`.",
+  ),
+  uid: described(z.string(), "Its UID."),
+};
+
+export const lastResultsSchema = fields(
+  {
+    failure: described(
+      fields({
+        ...standingFields,
+        cluster: described(z.string(), "Its Cluster, as `namespace/name`."),
+        content: described(z.string(), "The content that was attempted: `sha256:` and its digest."),
+        message: described(z.string(), "Why it failed, without the time of the next attempt."),
+      }).optional(),
+      "The last failure; absent: nothing fails.",
+    ),
+    test: described(
+      fields({
+        ...standingFields,
+        release: described(
+          z.string(),
+          "The Helm release that was tested, `namespace/name:revision`.",
+        ),
+      }).optional(),
+      "The last test; absent: there is none.",
+    ),
+    drift: described(
+      fields({
+        ...standingFields,
+        object: described(z.string(), "The object, as `configmap.v1 NAMESPACE/NAME`."),
+        fields: described(z.array(z.string()).optional(), "The fields, as JSON pointers."),
+        result: described(z.string(), "What came of it, as in the history of drift."),
+      }).optional(),
+      "The last drift; absent: there is none.",
+    ),
+  },
+  "LastResults",
+);
+
+export type LastResults = Typed<typeof lastResultsSchema>;
+
 export type BundleSummary = Typed<typeof bundleSummarySchema>;
 
 export const resourceCountsSchema = fields(

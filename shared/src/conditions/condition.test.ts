@@ -98,7 +98,7 @@ test("a message that is too long is truncated, and has its original length", () 
   );
 
   assert.equal(after?.message?.length, maxMessageLength);
-  assert.match(after.message, /x … \(10000 characters in all\)$/);
+  assert.match(after.message, /x… \(10000 characters in all\)$/);
 });
 
 test("a truncated message that is set again is no change", () => {

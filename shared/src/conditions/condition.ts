@@ -1,5 +1,7 @@
 /** Reads and sets conditions. Pure: lists are never changed in place. */
+
 import type { Condition } from "../api/index.ts";
+import { cutText } from "../text/index.ts";
 
 /** A condition without its times, which `setCondition` adds. */
 export interface NewCondition {
@@ -74,7 +76,6 @@ function timed(desired: NewCondition, before: Condition | undefined, now: string
 /** A message within the limit; one that is cut says how long it was. */
 function shortened(message: string): string {
   if (message.length <= maxMessageLength) return message;
-  const note = ` … (${message.length} characters in all)`;
-  // Half of a surrogate pair is not valid UTF-8.
-  return message.slice(0, maxMessageLength - note.length).replace(/[\uD800-\uDBFF]$/, "") + note;
+  const note = ` (${message.length} characters in all)`;
+  return cutText(message, maxMessageLength - note.length) + note;
 }

@@ -5,6 +5,8 @@ import {
   described,
   fields,
   integer,
+  lastResultsSchema,
+  lastResultsText,
   lastSuccessSchema,
   lastSuccessText,
   plainText,
@@ -131,6 +133,10 @@ export const helmReleaseStatusSchema = fields({
   summary: described(
     bundleSummarySchema.optional(),
     "The releases in all clusters by state. Flux has no such field.",
+  ),
+  lastResults: described(
+    lastResultsSchema.optional(),
+    `${lastResultsText} Flux has no such field.`,
   ),
   lastSuccess: described(
     lastSuccessSchema.optional(),

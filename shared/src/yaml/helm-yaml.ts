@@ -92,9 +92,11 @@ function rejectInvalid({ errors, warnings, directives, contents }: Document): vo
 /** The message of the package in one line, without the text that it quotes, which may be secret. */
 function causeOf({ code, message }: YAMLError): string {
   if (code === "RESOURCE_EXHAUSTION") return "it is nested too deeply";
+  // biome-ignore lint/plugin: what the package prints
   const [, quote] = /^Missing closing (.)quote/.exec(message) ?? [];
   if (quote !== undefined)
     return `a closing ${quote} is missing, or the following lines are not indented`;
+  // biome-ignore lint/plugin: what the package prints
   const cause = message.replace(
     /(?<=\S): .*$|(?<=Unknown directive|escape sequence) .*$|\n.*$/s,
     "",

@@ -94,6 +94,7 @@ function kubeletText(waiting: Fields): string {
 
 /** The cause, which newer kubelets repeat while they wait before the next attempt, so that the text stays the same. */
 function pullError(message: string, image: string): string {
+  // biome-ignore lint/plugin: the kubelet says it in a sentence alone
   return message
     .replace(`Back-off pulling image "${image}"`, "")
     .replace(/^: /, "")

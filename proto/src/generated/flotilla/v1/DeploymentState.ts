@@ -59,6 +59,7 @@ export interface DeploymentState {
   'installFailures'?: (number);
   'upgradeFailures'?: (number);
   'notInstalled'?: (boolean);
+  'cause'?: (string);
 }
 
 export interface DeploymentState__Output {
@@ -86,4 +87,5 @@ export interface DeploymentState__Output {
   'installFailures': (number);
   'upgradeFailures': (number);
   'notInstalled': (boolean);
+  'cause': (string);
 }
