@@ -105,7 +105,12 @@ export function createInstaller(deps: InstallerDeps): Installer {
   });
   const referrers = createDownstreamReferrers(assignments);
   const downstream = createDownstreamResources({
-    ...{ rest, referrers, inventory, isPerAccount, clock, log },
+    rest,
+    referrers,
+    inventory,
+    isPerAccount,
+    clock,
+    log,
   });
   const limitRecords = createLimitRecords({ secrets, clock, log });
   const readers = createReaders({
@@ -115,14 +120,20 @@ export function createInstaller(deps: InstallerDeps): Installer {
     environment: deps.readerEnvironment,
   });
   const renderValues = createRenderValues({
-    ...{ runHelm, limitRecords },
+    runHelm,
+    limitRecords,
     readTemplates: createReadTemplates(readers),
     dir: join(dataDir, "values"),
   });
   const readYaml = createReadYaml(readers);
   const records = createReadRecords(readers);
   const inputs = createInputCollector({
-    ...{ referenced, clusterInfo, renderValues, readYaml, clock, log },
+    referenced,
+    clusterInfo,
+    renderValues,
+    readYaml,
+    clock,
+    log,
   });
   const charts = createChartCache(
     {
@@ -192,7 +203,12 @@ export function createInstaller(deps: InstallerDeps): Installer {
   return {
     intake: engine.intake,
     answer: createAnswers({
-      ...{ assignments, inventory, clients, releases, records, inputs },
+      assignments,
+      inventory,
+      clients,
+      releases,
+      records,
+      inputs,
       findResource: async (apiVersion, kind, signal) => {
         const found = await discovery.find(apiVersion, kind, signal);
         return found.kind === "found" ? found.resource : found.why;

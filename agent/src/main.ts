@@ -67,12 +67,10 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
     grantOf,
   };
   const git = createGitClient({
-    ...{
-      dir: join(dataDir, "git"),
-      userAgent,
-      proxy: config.proxy,
-      egress: { allowLoopback: true },
-    },
+    dir: join(dataDir, "git"),
+    userAgent,
+    proxy: config.proxy,
+    egress: { allowLoopback: true },
     limits: { maxReceivedBytes: config.gitBytes, maxBytes: config.gitBytes },
     processes: { watch, limits: limitsWithChildren(limits.helm) },
   });
@@ -120,7 +118,9 @@ await runProgram("flotilla-agent", agentUsage, async (signal) => {
   });
   const readiness = () =>
     readinessOf({
-      ...{ identity, holder: election.holder, isLeading: election.isLeading },
+      identity,
+      holder: election.holder,
+      isLeading: election.isLeading,
       isConnected: active?.connection.isConnected ?? false,
       connectionError: active?.connection.lastError ?? "",
     });

@@ -51,7 +51,8 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const connection = connectKube(kubeconfig, { userAgent, grantOf });
   // Separate connections, so that renewals of Leases do not wait behind other requests.
   const leaseConnection = connectKube(kubeconfig, {
-    ...{ userAgent, grantOf },
+    userAgent,
+    grantOf,
     connections: leaseConnections,
   });
   const reporter = { controller: "flotilla.dev/hub", instance: config.replica, log };
@@ -59,7 +60,9 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const fleet = createFleetGuard({
     rest: connection,
     takeOver: config.takeOverFromFleet,
-    ...{ events: fleetEvents, clock, log },
+    events: fleetEvents,
+    clock,
+    log,
   });
   const [rest, leaseRest] = [fleet.fence(connection), fleet.fence(leaseConnection)];
   const metrics = new Registry();
@@ -71,24 +74,35 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   });
   const { proxy } = config;
   const hubEgress = createHubEgress({
-    ...{ config: config.egress, server: kubeconfig.server },
-    ...{ rest, log },
+    config: config.egress,
+    server: kubeconfig.server,
+    rest,
+    log,
     replicaAddresses: () => caches.replicas.store.list().flatMap((lease) => addressOf(lease) ?? []),
   });
   const { ownPorts, charts: egress } = hubEgress;
   const sources = createSourceClient({
-    ...{ userAgent, egress },
+    userAgent,
+    egress,
     memoryBytes: availableMemoryBytes(),
     ...(proxy !== undefined && { proxy }),
   });
   const recorder = createEventRecorder({ rest, ...reporter });
   const watch = createProcessWatch({ totalBytes: childBytes });
-  const gitParts = createGitParts({ ...{ userAgent, egress, proxy, watch, clock, log } });
+  const gitParts = createGitParts({ userAgent, egress, proxy, watch, clock, log });
   const chartReader = createChartReader({ watch });
   const notifications = createNotifications({
-    ...{ rest, recorder, reporter, proxy, userAgent, metrics, clock, log },
+    rest,
+    recorder,
+    reporter,
+    proxy,
+    userAgent,
+    metrics,
+    clock,
+    log,
     egress: hubEgress.notifications,
-    ...{ alerts: flux.alerts, providers: flux.providers },
+    alerts: flux.alerts,
+    providers: flux.providers,
     crossNamespace: config.crossNamespaceReferences,
   });
   const stores = { deployments: caches.deployments.store, clusters: caches.clusters.store };
@@ -99,13 +113,22 @@ export async function createParts(config: HubConfig, env: NodeJS.ProcessEnv, log
   const stored = caches.contents.store;
   const contents = createContentStore({ rest, stored, namespace: hubNamespace, clock });
   const objects = createWatchedObjects({
-    ...{ ...caches, receivers: flux.receivers, namespaces: [rancherNamespace] },
-    ...{ rest, project: gitParts.project, clock, log },
+    ...caches,
+    receivers: flux.receivers,
+    namespaces: [rancherNamespace],
+    rest,
+    project: gitParts.project,
+    clock,
+    log,
   });
   watchReceiverSecrets(flux.receivers, objects);
   const refreshing = createObjectRefreshController({
-    ...{ helmReleases: flux.helmReleases, bundles: caches.bundles.store, objects },
-    ...{ metrics, clock, log },
+    helmReleases: flux.helmReleases,
+    bundles: caches.bundles.store,
+    objects,
+    metrics,
+    clock,
+    log,
   });
 
   return {

@@ -73,7 +73,9 @@ async function load(
   const [{ createAsUser, createDashboard }, { createFleetDetails, createFleetView, shownPart }] =
     await Promise.all([import("./dashboard/index.ts"), import("./fleetview/index.ts")]);
   const recent = createInformer<Event>({
-    ...{ rest, resource: events, log: log.child({ cache: "events" }) },
+    rest,
+    resource: events,
+    log: log.child({ cache: "events" }),
     fieldSelector: ownEvents,
     transform: shownPart,
   });

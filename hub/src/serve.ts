@@ -73,7 +73,10 @@ export async function serve(
   const link = await openReplicaLink(config.replicaListen);
   const linkPort = parseListenAddress(link.address, "a port of the hub").port;
   const requests = createUserRequests({
-    ...{ ...parts, ...stores, replica: name, link },
+    ...parts,
+    ...stores,
+    replica: name,
+    link,
     addressOf: (of) => own?.addressOf(of),
     ask: (...request) => answering?.request(...request) ?? { kind: "offline" },
   });
@@ -82,7 +85,9 @@ export async function serve(
     listen: config.httpListen,
     routes: {
       "/requests/": requestRoute({
-        ...{ ...parts, requests, notReady },
+        ...parts,
+        requests,
+        notReady,
         addressHeader: config.clientAddressHeader,
       }),
       "/hook/": receiverRoute(receivers, { notReady, addressHeader: config.clientAddressHeader }),
@@ -94,7 +99,11 @@ export async function serve(
   parts.ownPorts.push(httpAddress.port, linkPort);
   const leases = caches.replicas;
   const replica = createReplica({
-    ...{ ...parts, rest: leaseRest, leases, namespace, name },
+    ...parts,
+    rest: leaseRest,
+    leases,
+    namespace,
+    name,
     address: replicaAddress(config, linkPort),
   });
   own = replica;
@@ -122,7 +131,9 @@ export async function serve(
     answering = server;
     const { authority, presence, hubId } = server;
     const linkCertificate = await createRenewedCertificate({
-      ...{ authority, clock, log },
+      authority,
+      clock,
+      log,
       name: "certificate for other replicas",
       issue: (lifetimeMs) => authority.issueReplica({ hubId, replica: name }, lifetimeMs),
     });
@@ -153,7 +164,8 @@ export async function serve(
             gitParts: parts.gitParts,
             bucketClient: parts.sources.buckets,
             options: config,
-            ...{ durations: parts.durations, budget: parts.budget },
+            durations: parts.durations,
+            budget: parts.budget,
             readChart: parts.chartReader.readChart,
             artifacts: parts.sources.artifacts,
           },
@@ -165,7 +177,9 @@ export async function serve(
           }),
           runReceivers: (rest, until) =>
             createReceiverController({
-              ...{ ...parts, receivers: parts.flux.receivers, crossNamespace },
+              ...parts,
+              receivers: parts.flux.receivers,
+              crossNamespace,
               rest: parts.flux.fence(rest),
             }).run(until),
           runRotation: (rest, until) => runRotationController({ ...controllers, rest }, until),

@@ -178,7 +178,8 @@ function requestFromWire(wire: ReleaseRequest__Output): ReleaseRequest {
   const { token, force, reset, correctDrift } = wire;
   return {
     token: present(token, "request.token"),
-    ...{ force, reset },
+    force,
+    reset,
     ...(correctDrift && { correctDrift: true }),
   };
 }

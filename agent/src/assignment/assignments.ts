@@ -129,7 +129,11 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       }
       const owner = deployment;
       assigned.set(name, {
-        ...{ owner, deploymentId, content: bytes, paused, withdrawing: false },
+        owner,
+        deploymentId,
+        content: bytes,
+        paused,
+        withdrawing: false,
         ...(request !== undefined && { request }),
         ...(sources !== undefined && { sources }),
       });
@@ -141,7 +145,8 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
       if (current === undefined || current.owner.uid !== uid) return "unknown";
       if (!current.withdrawing) {
         assigned.set(name, {
-          ...{ ...current, withdrawing: true },
+          ...current,
+          withdrawing: true,
           ...(keepsRelease && { keepsRelease }),
         });
         notify(name);
@@ -150,7 +155,10 @@ export function createAssignments({ storage, log }: AssignmentsDeps): Assignment
     },
     async withdrawLost(owner, deploymentId, content) {
       assigned.set(owner.name, {
-        ...{ owner, deploymentId, paused: false, withdrawing: true },
+        owner,
+        deploymentId,
+        paused: false,
+        withdrawing: true,
         ...(content === undefined ? { content: new Uint8Array() } : { content, lost: true }),
       });
       notify(owner.name);

@@ -100,7 +100,11 @@ async function build(
   const target = join(dir, "chart.tgz");
   await deps.buildChart(
     {
-      ...{ step: "package", source, origin, version: pin.version, target },
+      step: "package",
+      source,
+      origin,
+      version: pin.version,
+      target,
       ...(valuesFiles !== undefined && { valuesFiles: [...valuesFiles] }),
       ...(ignoreMissingValuesFiles !== undefined && { ignoreMissingValuesFiles }),
       dependencies: await downloadDependencies(deps, missing, dir, request),

@@ -31,7 +31,8 @@ export function changedObject({
   if (pointers.length === 0) return undefined;
   const managers = fieldManagersOf(live);
   return {
-    ...{ object, what: "changed" },
+    object,
+    what: "changed",
     fields: pointers.map((pointer) => {
       const by = otherManagerOf(live, managers, segmentsOf(pointer));
       return { pointer, ...(by && { manager: by.manager, time: by.time }) };

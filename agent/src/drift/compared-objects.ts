@@ -68,7 +68,9 @@ export function driftSources({
       const { apiVersion, kind, name, namespace: own } = named(document);
       const namespace = resource.namespaced ? (own ?? release.namespace) : undefined;
       return {
-        ...{ resource, rules, isRemovedByDesign },
+        resource,
+        rules,
+        isRemovedByDesign,
         object: { apiVersion, kind, ...(namespace !== undefined && { namespace }), name },
         desired: desiredObject(document, namespace, release),
         desiredBeside: (live) => desiredObject(document, namespace, release, live),

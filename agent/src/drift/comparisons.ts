@@ -51,8 +51,11 @@ export function createComparisons(deps: ComparisonsDeps): Comparisons {
     const known = comparisons.get(key);
     if (known !== undefined) return known;
     const fresh: Comparison = {
-      ...{ startedAtMs: Number.NEGATIVE_INFINITY, failures: 0 },
-      ...{ isRunning: false, isStale: false, waiting: [] },
+      startedAtMs: Number.NEGATIVE_INFINITY,
+      failures: 0,
+      isRunning: false,
+      isStale: false,
+      waiting: [],
     };
     comparisons.set(key, fresh);
     return fresh;

@@ -46,37 +46,44 @@ const controllerAnnotations = [
 const controllerFields: readonly ControllerField[] = [
   {
     // clusterrole-aggregation-controller: the rules of the roles that the selectors match.
-    ...{ group: "rbac.authorization.k8s.io", kind: "ClusterRole" },
+    group: "rbac.authorization.k8s.io",
+    kind: "ClusterRole",
     fieldsOf: (desired) => (isFields(valueAt(desired, ["aggregationRule"])) ? [["rules"]] : []),
   },
   {
-    ...{ group: "apiextensions.k8s.io", kind: "CustomResourceDefinition" },
+    group: "apiextensions.k8s.io",
+    kind: "CustomResourceDefinition",
     fieldsOf: (desired) => filled(desired, ["spec", "conversion", "webhook", "clientConfig"]),
   },
   {
-    ...{ group: "apiregistration.k8s.io", kind: "APIService" },
+    group: "apiregistration.k8s.io",
+    kind: "APIService",
     fieldsOf: (desired) => filled(desired, ["spec"]),
   },
   // As in Fleet always: most of their authorities are made in the cluster.
   ...["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"].map((kind) => ({
-    ...{ group: "admissionregistration.k8s.io", kind },
+    group: "admissionregistration.k8s.io",
+    kind,
     fieldsOf: (_: KubeObject, live: KubeObject | undefined) => webhookBundles(live),
   })),
   {
     // persistentvolume-binder. The field cannot be changed, so "" would be rejected.
-    ...{ group: "", kind: "PersistentVolumeClaim" },
+    group: "",
+    kind: "PersistentVolumeClaim",
     fieldsOf: (desired) =>
       valueAt(desired, ["spec", "volumeName"]) === "" ? [["spec", "volumeName"]] : [],
   },
   {
     // persistentvolume-binder, with the UID and version of the claim.
-    ...{ group: "", kind: "PersistentVolume" },
+    group: "",
+    kind: "PersistentVolume",
     fieldsOf: (desired) =>
       isFields(valueAt(desired, ["spec", "claimRef"])) ? [["spec", "claimRef"]] : [],
   },
   {
     // Who admits the pod removes them. None can be added again.
-    ...{ group: "", kind: "Pod" },
+    group: "",
+    kind: "Pod",
     fieldsOf: (desired) =>
       Array.isArray(valueAt(desired, ["spec", "schedulingGates"]))
         ? [["spec", "schedulingGates"]]
@@ -84,29 +91,34 @@ const controllerFields: readonly ControllerField[] = [
   },
   {
     // node-lifecycle-controller, and those of clouds. The list is one field.
-    ...{ group: "", kind: "Node" },
+    group: "",
+    kind: "Node",
     fieldsOf: (desired) =>
       Array.isArray(valueAt(desired, ["spec", "taints"])) ? [["spec", "taints"]] : [],
   },
   {
     // Its holder.
-    ...{ group: "coordination.k8s.io", kind: "Lease" },
+    group: "coordination.k8s.io",
+    kind: "Lease",
     fieldsOf: () => [["spec"]],
   },
   {
     // endpoints-controller, for a Service with a selector.
-    ...{ group: "", kind: "Endpoints" },
+    group: "",
+    kind: "Endpoints",
     fieldsOf: () => [["subsets"]],
   },
   {
     // token-controller: the token, the authority and the namespace of the account.
-    ...{ group: "", kind: "Secret" },
+    group: "",
+    kind: "Secret",
     fieldsOf: (desired) =>
       valueAt(desired, ["type"]) === "kubernetes.io/service-account-token" ? [["data"]] : [],
   },
   {
     // token-controller, and the registries that a platform adds to each account.
-    ...{ group: "", kind: "ServiceAccount" },
+    group: "",
+    kind: "ServiceAccount",
     fieldsOf: (desired) =>
       ["secrets", "imagePullSecrets"].flatMap((field) =>
         isEmptyList(valueAt(desired, [field])) ? [[field]] : [],

@@ -15,7 +15,9 @@ export function driftEvent(drift: ObjectDrift, atMs: number, result: DriftResult
   const { object, fields } = drift;
   const manager = fields.find((field) => field.manager !== undefined)?.manager;
   return {
-    ...{ atMs, object, result },
+    atMs,
+    object,
+    result,
     fields: fields.slice(0, maxFields).map(({ pointer }) => pointer),
     ...(manager !== undefined && { manager }),
   };
@@ -58,7 +60,9 @@ export function foreignEvents(
     const times = own.flatMap(({ time }) => (time === undefined ? [] : [Date.parse(time)]));
     return [
       {
-        ...{ object: first.object, manager, result: "Foreign" as const },
+        object: first.object,
+        manager,
+        result: "Foreign" as const,
         atMs: times.length > 0 ? Math.max(...times) : atMs,
         fields: own.slice(0, maxFields).map(({ pointer }) => pointer),
       },

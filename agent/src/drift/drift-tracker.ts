@@ -241,7 +241,10 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
 
   function stateOf(tracked: Tracked, { history, corrections }: Kept): ReleaseDrift {
     return releaseDrift({
-      ...{ options: tracked.options, history, corrections, failed: tracked.failed },
+      options: tracked.options,
+      history,
+      corrections,
+      failed: tracked.failed,
       uncompared: tracked.uncompared,
       comparisons: tracked.compared,
       order: tracked.sources.order,
@@ -320,22 +323,22 @@ export function createDriftTracker({ readiness, clock, log }: DriftTrackerDeps):
       suspend(name);
       if (options.mode === "disabled") return;
       const tracked: Tracked = {
-        ...{
-          ...input,
-          key,
-          compared: new Map(),
-          failed: new Map(),
-          uncompared: new Map(),
-          isStarted: false,
-        },
+        ...input,
+        key,
+        compared: new Map(),
+        failed: new Map(),
+        uncompared: new Map(),
+        isStarted: false,
         comparisons: createComparisons({
           compare: (each, signal) => compare(name, tracked, { key: each, signal }),
           onFailure: (each, thrown) => notCompared(name, tracked, { key: each, thrown }),
           isResult: isAboutObject,
-          ...{ permits, clock },
+          permits,
+          clock,
         }),
         sources: driftSources({
-          ...{ release, options },
+          release,
+          options,
           wholeObjects: () => wholeObjects(`${name} ${key}`, input),
           resources: () => readiness.objectsOf(name),
         }),

@@ -36,7 +36,8 @@ export function fieldManagersOf(object: unknown): readonly FieldManager[] {
   const parsed = managersSchema.safeParse(object);
   if (!parsed.success) return [];
   return parsed.data.metadata.managedFields.map(({ manager, time, fieldsV1 }) => ({
-    ...{ manager, fields: fieldsV1 },
+    manager,
+    fields: fieldsV1,
     ...(time !== undefined && { time }),
   }));
 }

@@ -65,7 +65,8 @@ export function releaseDrift(facts: DriftFacts): ReleaseDrift {
   );
   const drifted = all.length > 1 ? inOrder(all, facts.order()) : all;
   const plans = drifted.map(([key, drift]) => ({
-    ...{ drift, failure: failed.get(key) },
+    drift,
+    failure: failed.get(key),
     plan: planCorrection(drift, corrections, nowMs),
   }));
   const isEnabled = mode === "enabled";
@@ -82,7 +83,11 @@ export function releaseDrift(facts: DriftFacts): ReleaseDrift {
     ...plans.flatMap(({ failure }) => (failure === undefined ? [] : [failure.retryAtMs])),
   ];
   return {
-    ...{ mode, isChosen: options.mode !== undefined, history, backedOff, correctable },
+    mode,
+    isChosen: options.mode !== undefined,
+    history,
+    backedOff,
+    correctable,
     objects: drifted.map(([, drift]) => drift),
     foreign: [...comparisons.values()].flatMap(({ foreign }) => foreign),
     failures: plans.flatMap(({ drift, failure }) =>

@@ -86,7 +86,10 @@ export function createAccountWatches<T extends KubeObject>(
     });
     const stop = new AbortController();
     const watch: Running<T> = {
-      ...{ client, namespace, informer, stop },
+      client,
+      namespace,
+      informer,
+      stop,
       followers: new Set(),
       failure: undefined,
       attempted: attempted.promise,

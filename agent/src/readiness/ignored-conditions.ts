@@ -65,5 +65,7 @@ function withoutConditions(object: KubeObject, ignored: IgnoredConditions): Kube
         Object.entries(entry).every(([field, value]) => condition[field] === value),
       ),
   );
-  return { ...object, ...{ status: { ...status, conditions } } };
+  // The type of any object names no status.
+  const changed = { ...object, status: { ...status, conditions } };
+  return changed;
 }

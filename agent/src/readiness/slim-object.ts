@@ -82,11 +82,13 @@ export function wholeObject(
 export function slimObject(object: KubeObject): KubeObject {
   const spec = fieldsOf(Reflect.get(object, "spec"));
   const status = fieldsOf(Reflect.get(object, "status"));
-  return {
+  // The type of any object names neither.
+  const slim = {
     ...onlyMetadata(object),
-    ...{ spec: pick(spec, specFields) },
-    ...{ status: { ...pick(status, statusFields), ...conditions(status), ...containers(status) } },
+    spec: pick(spec, specFields),
+    status: { ...pick(status, statusFields), ...conditions(status), ...containers(status) },
   };
+  return slim;
 }
 
 function conditions(status: Readonly<Record<string, unknown>>) {

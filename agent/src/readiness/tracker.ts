@@ -254,7 +254,8 @@ export function createReadinessTracker({ rest, clock, log }: ReadinessDeps): Rea
           ? []
           : [
               {
-                ...{ owned, resource: object.resource },
+                owned,
+                resource: object.resource,
                 isRemovedByDesign: () =>
                   isRemovedByDesign(owned, kinds.lastSeenOf(object), clock.now()),
               },
@@ -297,7 +298,10 @@ function newTracked(
   clock: Clock,
 ): Tracked {
   return {
-    ...{ objects, namespace, client, ignoredConditions },
+    objects,
+    namespace,
+    client,
+    ignoredConditions,
     checks: createHealthChecks(healthChecks, clock),
     followed: new Map(),
     obstacles: new Map(),
@@ -340,7 +344,10 @@ function observe(tracked: Tracked, kinds: WatchedKinds, nowMs: number): Observed
     isComplete &&= isListed && object.stage === "read";
     const { resource } = object;
     observations.push({
-      ...{ kind: "known", owned, resource, object: kinds.get(object) },
+      kind: "known",
+      owned,
+      resource,
+      object: kinds.get(object),
       isRemoved: isRemovedByDesign(owned, kinds.lastSeenOf(object), nowMs),
     });
   }

@@ -70,7 +70,12 @@ function hookOf(value: unknown): readonly HelmHook[] {
   const phase = last_run?.phase;
   return [
     {
-      ...{ kind, name, events, weight, deletePolicies: delete_policies, head },
+      kind,
+      name,
+      events,
+      weight,
+      deletePolicies: delete_policies,
+      head,
       ...(phase && { phase: phases.find((each) => each === phase) ?? "Unknown" }),
     },
   ];

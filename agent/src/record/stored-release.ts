@@ -258,7 +258,8 @@ export async function changedRelease(
   const changed =
     "manifest" in change
       ? {
-          ...{ ...release, manifest: change.manifest },
+          ...release,
+          manifest: change.manifest,
           ...(change.hookKinds !== undefined && {
             hooks: (release.hooks ?? []).flatMap(hookChanges(change.hookKinds, read)),
           }),

@@ -34,7 +34,8 @@ function toObject({ object, what, fields, patch = "" }: ObjectDrift): DriftedObj
     .toSorted((a, b) => ((a.time ?? "") < (b.time ?? "") ? 1 : -1))[0];
   return {
     ...named(object),
-    ...{ missing: what === "missing", patch },
+    missing: what === "missing",
+    patch,
     fields: fields.slice(0, maxFields).map(({ pointer }) => pointer),
     ...(last?.manager !== undefined && { manager: last.manager }),
     ...(last?.time !== undefined && { time: last.time }),
@@ -44,7 +45,9 @@ function toObject({ object, what, fields, patch = "" }: ObjectDrift): DriftedObj
 function toRecord({ atMs, object, fields, manager, result }: DriftEvent): DriftRecord {
   return {
     ...named(object),
-    ...{ time: formatTime(atMs), fields, result },
+    time: formatTime(atMs),
+    fields,
+    result,
     ...(manager !== undefined && { manager }),
   };
 }

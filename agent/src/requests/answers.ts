@@ -57,7 +57,10 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
     // A release of which no run has ended yet, or that was uninstalled because it has failed.
     const place = installed ?? (attempt && { ...attempt, name: attempt.release });
     const release = place && {
-      ...{ namespace: place.namespace, name: place.name, rest, subject },
+      namespace: place.namespace,
+      name: place.name,
+      rest,
+      subject,
       ...(installed !== undefined && { known: installed.revisions }),
       ...(isAttemptOf(attempt, place) && { attempt }),
     };

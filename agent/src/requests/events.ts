@@ -78,7 +78,8 @@ export function eventEntry(event: Event) {
   return {
     time: timeOf(event),
     type: type ?? "Normal",
-    ...{ reason, message: note },
+    reason,
+    message: note,
     count: series?.count ?? deprecatedCount ?? 1,
     object: { kind, namespace, name },
     reporter: event.reportingController || event.deprecatedSource?.component || "",

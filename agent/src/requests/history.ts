@@ -38,7 +38,13 @@ export function historyEntry(
   const description = [...(release.description ? [release.description] : []), ...remarks];
   const { namespace, name, revision, status, chartName, chartVersion, appVersion } = release;
   return {
-    ...{ namespace, release: name, revision, status, chartName, chartVersion, appVersion },
+    namespace,
+    release: name,
+    revision,
+    status,
+    chartName,
+    chartVersion,
+    appVersion,
     ...(release.deployedAt !== undefined && { deployedAt: release.deployedAt }),
     ...(reasons !== undefined && reasons.length > 0 && { reasons }),
     description: cleanText(description.join("; "), descriptionChars),

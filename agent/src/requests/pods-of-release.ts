@@ -21,10 +21,18 @@ export interface Pod extends KubeObject {
 }
 
 const pods: Resource<Pod> = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
+  group: "",
+  version: "v1",
+  kind: "Pod",
+  plural: "pods",
+  namespaced: true,
 };
 const jobs: Resource<KubeObject> = {
-  ...{ group: "batch", version: "v1", kind: "Job", plural: "jobs", namespaced: true },
+  group: "batch",
+  version: "v1",
+  kind: "Job",
+  plural: "jobs",
+  namespaced: true,
 };
 
 /** Of one workload. */

@@ -136,7 +136,9 @@ export async function findNewest(
       : [{ revision, known: known.content, isAsRead: known.fromRecord === true }];
   });
   const running = attempt && {
-    ...{ revision: attempt.revision, known: attempt.content, isAsRead: true },
+    revision: attempt.revision,
+    known: attempt.content,
+    isAsRead: true,
   };
   for (const { revision, known, isAsRead } of [
     ...entered,

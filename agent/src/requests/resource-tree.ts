@@ -41,7 +41,11 @@ export interface TreeDeps extends StoredDeps {
 }
 
 const child = (group: string, kind: string, plural: string): Resource<KubeObject> => ({
-  ...{ group, version: "v1", kind, plural, namespaced: true },
+  group,
+  version: "v1",
+  kind,
+  plural,
+  namespaced: true,
 });
 const pods = child("", "Pod", "pods");
 const replicaSets = child("apps", "ReplicaSet", "replicasets");
@@ -101,7 +105,9 @@ async function* childrenOf(
     if (selector === undefined && kind !== jobs) continue;
     const page = await readable(
       release.rest.list(kind, {
-        ...{ namespace, limit: maxChildren, signal },
+        namespace,
+        limit: maxChildren,
+        signal,
         ...(selector !== undefined && { labelSelector: selector }),
       }),
     );

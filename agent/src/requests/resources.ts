@@ -31,7 +31,10 @@ export function isOver({ object, hook }: TreeNode): boolean {
 /** Pure. */
 export function resourceEntry({ resource, apiVersion, kind, ref, object, hook }: TreeNode) {
   const named = {
-    ...{ apiVersion, kind, namespace: ref.namespace ?? "", name: ref.name },
+    apiVersion,
+    kind,
+    namespace: ref.namespace ?? "",
+    name: ref.name,
     ...(hook !== undefined && { hook: { events: hook.events, weight: hook.weight } }),
   };
   if (object === undefined && hook?.phase === "Failed")
@@ -120,7 +123,8 @@ function conditionsOf(pod: KubeObject) {
     const { type, status, reason, message, lastTransitionTime: since } = data;
     return [
       {
-        ...{ type, status },
+        type,
+        status,
         ...(reason && { reason }),
         ...(message && { message }),
         ...(since && { since }),
@@ -139,7 +143,10 @@ function containerEntry({
   const { waiting, running, terminated } = state;
   const { reason = "", message = "" } = waiting ?? terminated ?? {};
   return {
-    ...{ name, image, ready, restarts: restartCount },
+    name,
+    image,
+    ready,
+    restarts: restartCount,
     state: running !== undefined ? "running" : terminated !== undefined ? "terminated" : "waiting",
     ...(reason !== "" && { reason }),
     ...(message !== "" && { message }),

@@ -92,7 +92,9 @@ function inSync(
     client: noWatches,
     ignoredConditions: [],
     drift: {
-      ...{ release: { namespace, name, revision }, options: {}, client: noWatches },
+      release: { namespace, name, revision },
+      options: {},
+      client: noWatches,
       manifestDigest: "",
       wholeObjects: () => Promise.resolve([]),
       isCurrent: () => true,

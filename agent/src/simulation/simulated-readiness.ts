@@ -69,7 +69,9 @@ function toReadiness([, objects, { namespace }]: Tracked, ready: boolean): Readi
       : resources.map((resource) => ({ ...resource, message: "simulated: not ready" })),
     incomplete: false,
     counts: {
-      ...{ desiredReady: count, missing: 0, unknown: 0 },
+      desiredReady: count,
+      missing: 0,
+      unknown: 0,
       ready: ready ? count : 0,
       notReady: ready ? 0 : count,
     },

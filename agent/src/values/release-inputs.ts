@@ -313,7 +313,11 @@ function unrendered(
   { sources, hubValues }: ReadSources,
 ): Values {
   return {
-    ...{ values, templateValues, valuesAreTemplates, cluster, sources },
+    values,
+    templateValues,
+    valuesAreTemplates,
+    cluster,
+    sources,
     // Only when there are any, so that their absence does not change the digest.
     ...(hubValues.sources.length > 0 && { hubValues: hubValues.sources }),
   };

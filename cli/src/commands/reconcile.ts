@@ -173,7 +173,10 @@ async function withObject(
         `${verb} ${what}: not found on ${rest.server}; check -n, --kubeconfig and --context`,
       );
     await act({
-      ...{ what, rest, resource, ref },
+      what,
+      rest,
+      resource,
+      ref,
       isSuspended: found.spec.suspend === true,
       async patch(body) {
         await rest.patch(resource, ref, { type: "merge", body });

@@ -39,7 +39,10 @@ function logsCommand(config: CliConfig): Command {
         const { pod, container, tail, since, previous, test } = options;
         const { logs } = await import("./request.ts");
         const query = {
-          ...{ pod, container, since, tail: String(tail) },
+          pod,
+          container,
+          since,
+          tail: String(tail),
           ...(previous === true && { previous: "true" }),
           ...(test === true && { tests: "true" }),
         };

@@ -82,7 +82,8 @@ async function requestToken(
   const [name = "", namespace = own] = serviceAccount.split("/").toReversed();
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/serviceaccounts/${encodeURIComponent(name)}/token`;
   const body = {
-    ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
     spec: { audiences: [requestsAudience], expirationSeconds: tokenSeconds },
   };
   try {

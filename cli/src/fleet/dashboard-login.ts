@@ -18,8 +18,11 @@ const tokenSeconds = 24 * 3_600;
 const codeBytes = 18;
 
 const clusterRoleBindings: Resource<KubeObject> = {
-  ...{ group: "rbac.authorization.k8s.io", version: "v1" },
-  ...{ kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false },
+  group: "rbac.authorization.k8s.io",
+  version: "v1",
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  namespaced: false,
 };
 const answerSchema = z.looseObject({ status: z.looseObject({ token: z.string().min(1) }) });
 
@@ -27,25 +30,31 @@ const answerSchema = z.looseObject({ status: z.looseObject({ token: z.string().m
 export async function createLoginLink(hub: KubeRest, address: string): Promise<string> {
   const metadata = { namespace: hubNamespace, name: account };
   await createIfMissing(hub, serviceAccounts, {
-    ...{ apiVersion: "v1", kind: "ServiceAccount", metadata },
+    apiVersion: "v1",
+    kind: "ServiceAccount",
+    metadata,
     automountServiceAccountToken: false,
   });
   const binding = {
-    ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRoleBinding" },
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
     metadata: { name: account },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [{ kind: "ServiceAccount", ...metadata }],
   };
   await createIfMissing(hub, clusterRoleBindings, binding);
   const body = JSON.stringify({
-    ...{ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest" },
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
     spec: { expirationSeconds: tokenSeconds },
   });
   const path = `/api/v1/namespaces/${hubNamespace}/serviceaccounts/${account}/token`;
   const { status } = answerSchema.parse(JSON.parse(await hub.raw(path, { body })));
   const code = randomBytes(codeBytes).toString("base64url");
   await hub.create(secrets, {
-    ...{ apiVersion: "v1", kind: "Secret", type: loginCodeSecretType },
+    apiVersion: "v1",
+    kind: "Secret",
+    type: loginCodeSecretType,
     metadata: { namespace: hubNamespace, name: loginCodeSecretName(code) },
     data: { token: Buffer.from(status.token).toString("base64") },
   });

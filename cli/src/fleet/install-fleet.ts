@@ -40,7 +40,9 @@ export async function installHubAndAgents(
   const { paths, environment, signal } = spec;
   const proxies = proxiesOf(environment);
   const values = {
-    ...{ agentsPort, dashboardPort, hasProxies: proxies !== undefined },
+    agentsPort,
+    dashboardPort,
+    hasProxies: proxies !== undefined,
     ...(spec.local === true && { local: true }),
   };
   const install = async (chart: ChartName, cluster: LocalCluster): Promise<void> => {

@@ -57,7 +57,9 @@ async function activeReleaseBundle(
 ): Promise<string | undefined> {
   try {
     const { objects } = await listAll({
-      ...{ rest, resource: bundles, signal },
+      rest,
+      resource: bundles,
+      signal,
       selection: { labelSelector: helmReleaseLabel },
       transform: (bundle: Bundle) => bundle,
     });

@@ -114,7 +114,8 @@ function asNow(
   const state = releaseStateAt(row, column);
   return {
     ...target,
-    ...{ state, version: versionAt(row, column) || undefined },
+    state,
+    version: versionAt(row, column) || undefined,
     // The reason of another state is none of this one.
     ...(state !== target.state && { message: undefined }),
   };

@@ -56,10 +56,15 @@ export function byName(one: ObjectName, other: ObjectName): number {
 
 export function ofApp(app: App, harm: Harm, blocker?: Blocker): Concern {
   return {
-    ...{ ...app, ...explained(app), harm, blocker },
+    ...app,
+    ...explained(app),
+    harm,
+    blocker,
     ...(blocker !== undefined && { state: "Blocked" as const }),
     clusters: blocker?.clusters ?? Math.max(0, app.desired - app.ready),
-    ...{ host: app.host ?? "", examples: app.examples ?? [], values: app.values ?? [] },
+    host: app.host ?? "",
+    examples: app.examples ?? [],
+    values: app.values ?? [],
   };
 }
 
@@ -71,21 +76,37 @@ export function ofRelease(
   const { message: _, since: __, examples: ___, ...common } = app;
   return {
     ...ofApp({ ...common, ...(message !== undefined && { message }) }, harmOf(state, true)),
-    ...{ state, since: since ?? "", clusters: 1 },
+    state,
+    since: since ?? "",
+    clusters: 1,
   };
 }
 
 export function ofCluster(cluster: FleetCluster, harm: Harm): Concern {
   return {
-    ...{ ...cluster, ...explained(cluster), harm, kind: "Cluster", suspended: false, clusters: 1 },
-    ...{ host: "", examples: [], values: [], blocker: undefined },
+    ...cluster,
+    ...explained(cluster),
+    harm,
+    kind: "Cluster",
+    suspended: false,
+    clusters: 1,
+    host: "",
+    examples: [],
+    values: [],
+    blocker: undefined,
   };
 }
 
 export function ofSource(source: FleetSource, harm: Harm): Concern {
   return {
-    ...{ ...source, ...explained(source), harm, clusters: 0 },
-    ...{ host: "", examples: [], values: [], blocker: undefined },
+    ...source,
+    ...explained(source),
+    harm,
+    clusters: 0,
+    host: "",
+    examples: [],
+    values: [],
+    blocker: undefined,
   };
 }
 

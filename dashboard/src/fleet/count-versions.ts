@@ -23,7 +23,8 @@ export function countVersions(row: Row | undefined): readonly VersionCount[] {
     const { count = 0, notReady = 0, offline = 0 } = counts.get(version) ?? {};
     const shown = releaseStateAt(row, column);
     counts.set(version, {
-      ...{ version, count: count + 1 },
+      version,
+      count: count + 1,
       notReady: notReady + (isUp(shown) ? 0 : 1),
       offline: offline + (shown === "Offline" ? 1 : 0),
     });

@@ -32,14 +32,17 @@ export function find(fleet: FleetState, states: ShownStates, text: string): read
     {
       heading: "Apps",
       found: matching(apps.values(), text).map((app) => ({
-        ...{ href: pageOf(app), text: app.name, detail: `${app.kind} in ${app.namespace}` },
+        href: pageOf(app),
+        text: app.name,
+        detail: `${app.kind} in ${app.namespace}`,
         tone: lookOf(states.ofApp(app)).tone,
       })),
     },
     {
       heading: "Clusters",
       found: matching(clusters.values(), text).map((cluster) => ({
-        ...{ href: `/clusters/${clusterKey(cluster)}`, text: cluster.name },
+        href: `/clusters/${clusterKey(cluster)}`,
+        text: cluster.name,
         detail: `Cluster in ${cluster.namespace}`,
         tone: lookOf(states.ofCluster(cluster)).tone,
       })),
@@ -48,7 +51,8 @@ export function find(fleet: FleetState, states: ShownStates, text: string): read
     {
       heading: "Sources",
       found: matching(sources.values(), text).map((source) => ({
-        ...{ href: pageOf(source), text: source.name },
+        href: pageOf(source),
+        text: source.name,
         detail: `${source.kind} in ${source.namespace}`,
         tone: lookOf(source.state).tone,
       })),
@@ -88,7 +92,8 @@ function releases(fleet: FleetState, states: ShownStates, text: string): readonl
       const state = releaseStateAt(row, column);
       if (state === undefined || !matchesText([cluster], wanted.join(" "))) continue;
       found.push({
-        ...{ href: releasePage(cluster, app), text: `${app.name} on ${nameOf(cluster)}` },
+        href: releasePage(cluster, app),
+        text: `${app.name} on ${nameOf(cluster)}`,
         detail: `release of ${app.kind} ${app.namespace}/${app.name}`,
         tone: lookOf(states.ofRelease(refOf(app), state)).tone,
       });
@@ -131,7 +136,9 @@ function inStates(name: string, href: string, all: readonly State[], text: strin
     .map(({ state, count }) => ({ state, count, ...lookOf(state) }))
     .filter(({ word }) => matchesText([`${name}: ${word}`], text))
     .map(({ state, count, word, tone }) => ({
-      ...{ href: `${href}?state=${state}`, text: `${name}: ${word}`, tone },
+      href: `${href}?state=${state}`,
+      text: `${name}: ${word}`,
+      tone,
       detail: count.toLocaleString("en"),
     }));
 }
@@ -148,6 +155,7 @@ function withLabels(name: string, href: string, all: readonly Labelled[], text: 
     .filter(([label]) => matchesText([`${name}: ${label}`], text))
     .map(([label, count]) => ({
       href: `${href}?${new URLSearchParams({ labels: label }).toString()}`,
-      ...{ text: `${name}: ${label}`, detail: count.toLocaleString("en") },
+      text: `${name}: ${label}`,
+      detail: count.toLocaleString("en"),
     }));
 }

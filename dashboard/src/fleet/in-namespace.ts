@@ -14,7 +14,9 @@ export function inNamespace(fleet: FleetState, namespace: string): FleetState {
   return {
     ...fleet,
     whole: { apps: fleet.apps, rows: fleet.rows },
-    ...{ apps, clusters: only(fleet.clusters), sources: only(fleet.sources) },
+    apps,
+    clusters: only(fleet.clusters),
+    sources: only(fleet.sources),
     rows: new Map([...fleet.rows].filter(([key]) => apps.has(key))),
     events: fleet.events.filter((event) => event.namespace === namespace),
   };

@@ -37,7 +37,8 @@ export function groupClusters(
   return [...groups]
     .sort(([one], [other]) => (one === "" ? 1 : other === "" ? -1 : one.localeCompare(other)))
     .map(([value, members]) => ({
-      ...{ value, columns: members },
+      value,
+      columns: members,
       name: value === "" ? `without ${label}` : value,
     }));
 }

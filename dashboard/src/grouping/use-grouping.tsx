@@ -43,7 +43,10 @@ export function useGrouping(isShown: (column: number) => boolean): Grouping {
   );
   const isZoomed = chosen.length > 0 && all.length > 1;
   return {
-    ...{ groups: isZoomed ? chosen : all, labels, label, isZoomed },
+    groups: isZoomed ? chosen : all,
+    labels,
+    label,
+    isZoomed,
     setLabel(next) {
       setZoom("");
       setLabel(next);

@@ -127,7 +127,9 @@ export function AppList() {
         .filter((app) => chart === "" || app.chart === chart)
         .filter((app) => inCluster?.has(objectKey(app)) ?? true)
         .map((app) => ({
-          ...{ ...app, message: reasonText(app), state: states.ofApp(app) },
+          ...app,
+          message: reasonText(app),
+          state: states.ofApp(app),
           texts: [app.kind, app.chart, app.version ?? "", app.message ?? "", suspendedText(app)],
         })),
     [apps, states, chart, inCluster],
@@ -203,7 +205,8 @@ export function ClusterList() {
       [...clusters.values()]
         .filter((cluster) => withChart?.has(clusterKey(cluster)) ?? true)
         .map((cluster) => ({
-          ...{ ...cluster, state: states.ofCluster(cluster) },
+          ...cluster,
+          state: states.ofCluster(cluster),
           texts: [cluster.agentVersion ?? "", ...labelTexts(cluster.labels), cluster.message ?? ""],
         })),
     [clusters, states, withChart],

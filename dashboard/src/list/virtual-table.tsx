@@ -63,7 +63,10 @@ export function VirtualTable<T extends object>(props: VirtualTableProps<T>) {
   const sorting = useMemo(() => parseSort(sort), [sort]);
   const definitions = useMemo(() => columns.map(definitionOf), [columns]);
   const table = useTable({
-    ...{ features, columns: definitions, data: rows, getRowId: keyOf },
+    features,
+    columns: definitions,
+    data: rows,
+    getRowId: keyOf,
     state: { sorting },
     onSortingChange: (update) => setSort(formatSort(functionalUpdate(update, sorting))),
     enableMultiSort: false,

@@ -72,7 +72,8 @@ export function Matrix({ groups, onZoom }: MatrixProps) {
       }),
       states,
       top: (items[0]?.start ?? 0) - (rows.scrollOffset ?? 0),
-      ...{ rowHeight, palette },
+      rowHeight,
+      palette,
     });
   });
 

@@ -30,7 +30,9 @@ export function Palette() {
         target instanceof HTMLElement &&
         target.matches("input, select, textarea, [contenteditable]");
       const shortcut = shortcutFor({
-        ...{ key, isTyping, hasCommand: event.ctrlKey || event.metaKey },
+        key,
+        isTyping,
+        hasCommand: event.ctrlKey || event.metaKey,
         before: timeStamp - at < sequenceMs ? lastKey : "",
       });
       if (shortcut === undefined) return;

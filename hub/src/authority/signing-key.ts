@@ -58,7 +58,10 @@ export async function createLiveSigningKey(deps: {
   const { rest, namespace, log } = deps;
   let inUse = keyOfSecret(await ensure(rest, namespace));
   const informer = createInformer<Secret>({
-    ...{ rest, resource: secrets, namespace, log },
+    rest,
+    resource: secrets,
+    namespace,
+    log,
     fieldSelector: `metadata.name=${signingSecret}`,
   });
   informer.onChange(({ after }) => {

@@ -76,7 +76,8 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
   async function update(bundle: Bundle, context: ReconcileContext): Promise<Result> {
     const status = statuses.current(bundle);
     const prepared = await deps.prepare(bundle, status, {
-      ...{ signal: context.signal, withoutWorker: context.withoutWorker },
+      signal: context.signal,
+      withoutWorker: context.withoutWorker,
       onRetrying: (remarks) => publishRetrying(bundle, remarks),
     });
     switch (prepared.kind) {

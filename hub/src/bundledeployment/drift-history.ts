@@ -35,7 +35,9 @@ function eventId(event: DriftEvent): string {
 function toEvent({ time, fields, manager, result, ...object }: DriftRecord): DriftEvent {
   const { apiVersion, kind, namespace, name } = object;
   return {
-    ...{ time, apiVersion, kind },
+    time,
+    apiVersion,
+    kind,
     ...(namespace !== undefined && { namespace }),
     name,
     ...(fields.length > 0 && { fields }),

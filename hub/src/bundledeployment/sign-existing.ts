@@ -49,7 +49,9 @@ export async function runSigning(deps: SigningControllerDeps, signal: AbortSigna
       deps.log.info("every BundleDeployment is signed");
       return done();
     },
-    ...{ log: deps.log, metrics: deps.metrics, clock: deps.clock },
+    log: deps.log,
+    metrics: deps.metrics,
+    clock: deps.clock,
   });
   controller.enqueue(keyOf({ name: "all" }));
   await controller.run(signal);

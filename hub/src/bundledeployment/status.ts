@@ -263,7 +263,10 @@ function toRevision(revision: RevisionInfo): ReleaseRevision {
     revision;
   const { remarks = [] } = revision;
   return {
-    ...{ version: revision.revision, status, chartName, chartVersion },
+    version: revision.revision,
+    status,
+    chartName,
+    chartVersion,
     ...(action !== undefined && { action }),
     ...(appVersion !== "" && appVersion !== chartVersion && { appVersion }),
     ...(deployedAt !== undefined && { lastDeployed: deployedAt }),

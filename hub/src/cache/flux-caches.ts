@@ -91,7 +91,9 @@ export function createFluxCaches(
 ): FluxCaches {
   const fluxLeases = fluxLeaseNames.map((name) =>
     createInformer<Lease>({
-      ...{ rest, resource: leases, log: log.child({ cache: "leases of Flux" }) },
+      rest,
+      resource: leases,
+      log: log.child({ cache: "leases of Flux" }),
       fieldSelector: `metadata.name=${name}`,
     }),
   );

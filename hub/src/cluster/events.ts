@@ -69,7 +69,9 @@ export function recordKeptNamespace(
   foreign: readonly string[],
 ): void {
   events.record(namespace, {
-    ...{ type: "Warning", reason: "NamespaceNotEmpty", action: "Delete" },
+    type: "Warning",
+    reason: "NamespaceNotEmpty",
+    action: "Delete",
     note: `the Cluster of this namespace was deleted; the namespace has objects that the hub did not make, ${listNames(foreign)}, so it is not deleted; move or delete them, and the hub deletes it within a minute`,
   });
 }
@@ -77,7 +79,9 @@ export function recordKeptNamespace(
 /** The namespace existed before its Cluster, so the hub does not delete it. */
 export function recordLeftAlone({ events }: Pick<EventDeps, "events">, namespace: Namespace): void {
   events.record(namespace, {
-    ...{ type: "Normal", reason: "NamespaceKept", action: "Release" },
+    type: "Normal",
+    reason: "NamespaceKept",
+    action: "Release",
     note: "the Cluster of this namespace was deleted; the hub did not create the namespace, so it stays",
   });
 }

@@ -24,7 +24,11 @@ const ofKubernetes: readonly (readonly [group: string, kind: string, plural: str
 const kinds: readonly Resource<KubeObject>[] = [
   ...[configMaps, secrets, helmOps, bundles],
   ...ofKubernetes.map(([group, kind, plural]) => ({
-    ...{ group, kind, plural, version: "v1", namespaced: true },
+    group,
+    kind,
+    plural,
+    version: "v1",
+    namespaced: true,
   })),
 ];
 

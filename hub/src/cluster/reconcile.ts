@@ -206,7 +206,9 @@ export function clusterReconciler(deps: ClusterDeps): Reconcile {
     const own = clusterNamespaceKeys(annotations);
     const body = {
       metadata: {
-        ...{ uid, resourceVersion, labels: { [managedLabel]: null } },
+        uid,
+        resourceVersion,
+        labels: { [managedLabel]: null },
         annotations: Object.fromEntries(own.map((key) => [key, null])),
       },
     };

@@ -87,7 +87,9 @@ export function actionRoutes(api: Api, deps: ActionRoutesDeps): ActionsFor {
     const fields = { user: user.username, action, kind, object: `${namespace}/${name}` };
     log.info(fields, "changed by a user of the dashboard");
     events.record(object, {
-      ...{ type: "Normal", reason: reasons[action], action: "Dashboard" },
+      type: "Normal",
+      reason: reasons[action],
+      action: "Dashboard",
       note: `${texts[action]} by ${user.username} on the dashboard`,
     });
     return undefined;

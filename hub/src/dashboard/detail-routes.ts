@@ -37,7 +37,8 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
     resources.requireView(context, ref.kind, ref.namespace);
     const { scope } = context.var;
     return answerLarge(context, {
-      ...{ key: `targets ${keyOfApp(ref)} ${scope.key}`, freshness: "current" },
+      key: `targets ${keyOfApp(ref)} ${scope.key}`,
+      freshness: "current",
       make() {
         const targets = details.targets(ref);
         if (targets === undefined) throw notFound(ref);
@@ -55,7 +56,8 @@ export function detailRoutes(api: Api, deps: DetailRoutesDeps): void {
     const ref = appOf(context);
     resources.requireView(context, ref.kind, ref.namespace);
     return answerLarge(context, {
-      ...{ key: `history ${keyOfApp(ref)}`, freshness: "current" },
+      key: `history ${keyOfApp(ref)}`,
+      freshness: "current",
       make() {
         const versions = details.history(ref);
         if (versions === undefined) throw notFound(ref);

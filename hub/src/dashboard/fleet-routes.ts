@@ -35,7 +35,8 @@ export function fleetRoutes(
   serve(api, "fleet", (context) => {
     const { scope } = context.var;
     return answerLarge(context, {
-      ...{ key: scope.key, freshness: "recent" },
+      key: scope.key,
+      freshness: "recent",
       make(): Fleet {
         const position = formatPosition(epoch, view.position);
         return { position, now: formatTimeMs(clock.now()), ...view.fleet(scope) };

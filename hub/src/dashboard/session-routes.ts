@@ -36,15 +36,20 @@ export function sessionRoutes(api: Api, deps: SessionRoutesDeps): void {
   function shown(session: Session, namespaces: readonly string[]): ShownSession {
     const { user, csrfToken, expiresAtMs } = session;
     return {
-      ...{ user: user.username, groups: [...user.groups], csrfToken },
-      ...{ expiresAt: formatTime(expiresAtMs), namespaces: [...namespaces], hub },
+      user: user.username,
+      groups: [...user.groups],
+      csrfToken,
+      expiresAt: formatTime(expiresAtMs),
+      namespaces: [...namespaces],
+      hub,
     };
   }
 
   serve(api, "loginMethods", async (context) => {
     const failure = await deps.failureOf(context);
     return {
-      ...{ methods: [...methods], hub: { version: hub.version } },
+      methods: [...methods],
+      hub: { version: hub.version },
       ...(failure !== undefined && { failure }),
     };
   });

@@ -41,15 +41,16 @@ export function createHubEgress(deps: HubEgressDeps): HubEgress {
   const ownPorts: number[] = [];
   const only = { namespace: "default", fieldSelector: "metadata.name=kubernetes" };
   const serviceCache = createInformer<Service>({
-    ...{ rest, resource: services, ...only, log: log.child({ cache: services.plural }) },
+    rest,
+    resource: services,
+    ...only,
+    log: log.child({ cache: services.plural }),
   });
   const sliceCache = createInformer<EndpointSlice>({
-    ...{
-      rest,
-      resource: endpointSlices,
-      ...only,
-      log: log.child({ cache: endpointSlices.plural }),
-    },
+    rest,
+    resource: endpointSlices,
+    ...only,
+    log: log.child({ cache: endpointSlices.plural }),
   });
 
   function denies({ address, port }: Endpoint): string | undefined {

@@ -14,7 +14,8 @@ export function clusterOf(cluster: Cluster): FleetCluster {
   const ready = findCondition(status?.conditions, "Ready");
   const since = state === "Offline" ? agent?.lastSeen : ready?.lastTransitionTime;
   return {
-    ...{ namespace: metadata.namespace ?? "", name: metadata.name },
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
     state,
     ...explained(ready),
     ...(since && { since }),

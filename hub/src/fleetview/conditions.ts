@@ -10,7 +10,8 @@ export type ShownCondition = AppDetail["conditions"][number];
 /** In the order of the status. */
 export function shownConditions(conditions: readonly Condition[] | undefined): ShownCondition[] {
   return (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
-    ...{ type, status },
+    type,
+    status,
     ...(reason && { reason }),
     ...(message && { message }),
     ...(lastTransitionTime && { since: lastTransitionTime }),

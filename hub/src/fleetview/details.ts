@@ -129,7 +129,9 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         const { repo = "", chart = "", version = "" } = helmOp.spec.helm ?? {};
         const desired = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };
         return {
-          ...{ ...appOfHelmOp(helmOp), ...common("HelmOp", helmOp), ...lastRequest(bundle) },
+          ...appOfHelmOp(helmOp),
+          ...common("HelmOp", helmOp),
+          ...lastRequest(bundle),
           conditions: shownConditions(conditions),
           charts: chartsOf(pins, desired),
           polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
@@ -142,7 +144,8 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         const desired =
           chart === undefined ? undefined : { repo: "", chart, constraint: version ?? "" };
         return {
-          ...{ ...appOfHelmRelease(release), ...common("HelmRelease", release) },
+          ...appOfHelmRelease(release),
+          ...common("HelmRelease", release),
           ...lastRequest(bundle),
           conditions: shownConditions(release.status?.conditions),
           // Its Bundle has the resolved version in place of the constraint.
@@ -156,7 +159,9 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
       case "Bundle": {
         if (bundle === undefined) return undefined;
         return {
-          ...{ ...appOfBundle(bundle), ...common("Bundle", bundle), ...lastRequest(bundle) },
+          ...appOfBundle(bundle),
+          ...common("Bundle", bundle),
+          ...lastRequest(bundle),
           conditions: shownConditions(bundle.status?.conditions),
           charts: chartsOf(bundle.status?.pins),
           polling: shownPolling(undefined, bundle.status?.resolution, undefined),
@@ -179,7 +184,8 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
       const deployment = deployed.get(keyOf(cluster));
       const release = deployment && bundle && releaseOf({ app: ref, bundle, deployment, cluster });
       return {
-        ...{ namespace, name: cluster.metadata.name },
+        namespace,
+        name: cluster.metadata.name,
         ...explainTarget(toTargetCluster(cluster), spec, own),
         ...(release !== undefined && {
           state: release.state,
@@ -221,7 +227,8 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
       });
       const seen = releases.filter((release) => sees(release.app));
       return {
-        ...{ ...clusterOf(cluster), ...common("Cluster", cluster) },
+        ...clusterOf(cluster),
+        ...common("Cluster", cluster),
         conditions: shownConditions(status?.conditions),
         agent: {
           connected: presenceOf(cluster) === "Connected",
@@ -261,7 +268,8 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
       if (source === undefined) return undefined;
       const { spec, status } = source;
       return {
-        ...{ ...sourceOf(kind, source), ...common(kind, source) },
+        ...sourceOf(kind, source),
+        ...common(kind, source),
         conditions: shownConditions(status?.conditions),
         ...(status?.artifact !== undefined && { digest: status.artifact.digest }),
         polling: shownPolling(spec?.interval, status?.polling, status?.polling?.lastAttemptTime),
@@ -290,7 +298,9 @@ function chartOf({ repo, chart, version, pin, note }: ChartPin): Chart {
   const digest = archiveDigest(pin);
   const resolved = pinnedVersion(pin);
   return {
-    ...{ repo, chart, constraint: version },
+    repo,
+    chart,
+    constraint: version,
     ...(resolved !== "" && { version: resolved }),
     url: pinAddress(pin),
     ...(digest !== undefined && { digest }),

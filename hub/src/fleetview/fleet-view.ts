@@ -214,8 +214,11 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
         if (!scope.sees(app.kind, app.namespace)) return undefined;
         const cell = bundles.store.get(bundle) && matrix.cell(bundle, cluster);
         return {
-          ...{ type: "release", app, cluster },
-          ...{ state: cell?.state ?? null, version: cell?.version ?? "" },
+          type: "release",
+          app,
+          cluster,
+          state: cell?.state ?? null,
+          version: cell?.version ?? "",
         };
       }
       case "event": {

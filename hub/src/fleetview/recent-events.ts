@@ -12,7 +12,11 @@ export function eventOf(event: Event): FleetEvent | undefined {
     id: metadata.uid,
     time: String(time),
     type: type === "Warning" ? "Warning" : "Normal",
-    ...{ reason, message: note, kind, namespace: namespace ?? "", name },
+    reason,
+    message: note,
+    kind,
+    namespace: namespace ?? "",
+    name,
     count: series?.count ?? 1,
   };
 }
@@ -25,7 +29,11 @@ export function shownPart({ apiVersion, kind, metadata, ...event }: Event): Even
     apiVersion,
     kind,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    ...{ type, reason, note, series, eventTime },
+    type,
+    reason,
+    note,
+    series,
+    eventTime,
     regarding: {
       kind: regarding?.kind,
       namespace: regarding?.namespace,

@@ -144,7 +144,9 @@ export function releaseDetailOf(
     ),
     history: (status?.history ?? []).map(
       ({ version, status: helm = "", action, chartVersion = "", lastDeployed }) => ({
-        ...{ revision: version, status: helm, chartVersion },
+        revision: version,
+        status: helm,
+        chartVersion,
         ...(action && { action }),
         ...(lastDeployed && { deployedAt: lastDeployed }),
       }),

@@ -41,7 +41,9 @@ export function sourceOf(kind: SourceKind, source: AnySource): FleetSource {
   const ready = findCondition(status?.conditions, "Ready");
   const revision = status?.artifact?.revision;
   return {
-    ...{ kind, namespace: metadata.namespace ?? "", name: metadata.name },
+    kind,
+    namespace: metadata.namespace ?? "",
+    name: metadata.name,
     state: isRegistry(kind, source) ? "Ready" : stateOf(source, ready),
     ...explained(ready),
     ...(status?.polling?.code && { code: status.polling.code }),

@@ -116,7 +116,10 @@ export function createSourceController<T extends SourceObject>(
       if (object !== undefined)
         await removeFinalizer(
           {
-            ...{ rest, resource: kind.resource, store: source.store, finalizer: fluxFinalizer },
+            rest,
+            resource: kind.resource,
+            store: source.store,
+            finalizer: fluxFinalizer,
             signal: context.signal,
           },
           object,
@@ -175,7 +178,9 @@ export function createSourceController<T extends SourceObject>(
     const now = formatTimeMs(endedMs);
     const error = result instanceof Error ? result : undefined;
     const polling = scheduleAfter(observed, {
-      ...{ nowMs: endedMs, inputs, error },
+      nowMs: endedMs,
+      inputs,
+      error,
       interval: kind.intervalOf(object),
       address: kind.addressOf(object),
       hubId: deps.hubId,

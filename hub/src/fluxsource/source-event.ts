@@ -21,7 +21,10 @@ export function sourceEvent(
   const { reason = "Succeeded", message } = result;
   if (before?.artifact?.revision !== revision)
     return {
-      ...{ type: "Normal", action, note: message, metadata },
+      type: "Normal",
+      action,
+      note: message,
+      metadata,
       reason: reason === "Succeeded" ? "NewArtifact" : reason,
     };
   if (findCondition(before.conditions, "Ready")?.status !== "False") return undefined;

@@ -60,7 +60,8 @@ export function chartsOfBuckets(deps: {
     async function read({ key, etag }: BucketObject, maxBytes: number): Promise<Uint8Array> {
       const bytes = await deps.client
         .readObject(location, { key, etag, maxBytes }, access, {
-          ...{ signal, timeoutMs: requestTimeoutMs },
+          signal,
+          timeoutMs: requestTimeoutMs,
         })
         .catch((thrown: unknown) => {
           if (AppError.from(thrown).code === bucketErrors.BUCKET_CHANGED.code)

@@ -115,7 +115,11 @@ async function verifyChart(
     );
   const { repository, manifestDigest: digest, version } = pin;
   const condition = await verifySignature(spec.verify, {
-    ...{ artifacts, query: { repository, access, signal }, digest, secret, failure },
+    artifacts,
+    query: { repository, access, signal },
+    digest,
+    secret,
+    failure,
     what: `version ${version}`,
   });
   return [condition];

@@ -132,7 +132,9 @@ function reconcilingCondition(
 const progress: Readonly<Record<BundleState, boolean | "during a rollout">> = {
   // It is tried again, or waits for a change in its cluster; Stalled says that it is not.
   ErrApplied: true,
-  ...{ WaitApplied: true, OutOfSync: true, Pending: true },
+  WaitApplied: true,
+  OutOfSync: true,
+  Pending: true,
   NotReady: "during a rollout",
   Modified: false,
   // It may never reconnect.

@@ -73,7 +73,11 @@ function chartOf({ flux, signer }: FindChartDeps, ref: ChartSourceRef): ReleaseC
   const repositories = dependenciesOfArtifact(chart, chart.status?.artifact, signer) ?? [];
   return {
     secretSources: secretSourcesOf(flux, source, repositories),
-    ...{ pin, provenance, access, repo: access.url ?? "", chart: chart.spec.chart },
+    pin,
+    provenance,
+    access,
+    repo: access.url ?? "",
+    chart: chart.spec.chart,
     included: kind === "GitRepository" ? includedOf(flux, ref.namespace, name) : [],
     dependencies: dependenciesOf(flux, ref.namespace, repositories),
     repositories,

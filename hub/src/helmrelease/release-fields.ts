@@ -105,7 +105,10 @@ function snapshotOf(
   return {
     digest: `flotilla:${digest}`,
     configDigest: `flotilla:${digest}`,
-    ...{ name, namespace, version, status: revision.status ?? "" },
+    name,
+    namespace,
+    version,
+    status: revision.status ?? "",
     chartName: revision.chartName ?? "",
     chartVersion,
     ...(isAction(action) && { action }),

@@ -110,7 +110,9 @@ function uninstallStatus(
   const { reason, message } = ready;
   const desired: readonly FluxCondition[] = [
     {
-      ...{ type: "Reconciling", status: "True", message },
+      type: "Reconciling",
+      status: "True",
+      message,
       reason: reason === "UninstallFailed" ? "ProgressingWithRetry" : reason,
     },
     ready,
@@ -144,12 +146,16 @@ function readyOf(
 ): FluxCondition {
   const { generation = 0 } = release.metadata;
   const unknown = (message: string): FluxCondition => ({
-    ...{ type: "Ready", status: "Unknown", reason: "Progressing", message },
+    type: "Ready",
+    status: "Unknown",
+    reason: "Progressing",
+    message,
   });
   if (!holds(accepted, { status: "True", reason: undefined, generation }))
     return accepted.observedGeneration === generation
       ? {
-          ...{ type: "Ready", status: "False" },
+          type: "Ready",
+          status: "False",
           reason: accepted.reason ?? "",
           message: accepted.message ?? "",
         }
@@ -166,7 +172,8 @@ function readyOf(
   if (isReady) {
     const why = tested?.status === "True" ? tested : released;
     return {
-      ...{ type: "Ready", status: "True" },
+      type: "Ready",
+      status: "True",
       reason: why?.reason || "ReconciliationSucceeded",
       message: [
         withRemark(why?.message || message || "all releases are ready", found),
@@ -189,7 +196,8 @@ function readyOf(
   );
   if (reason === "ErrApplied" || failed !== undefined)
     return {
-      ...{ type: "Ready", status: "False" },
+      type: "Ready",
+      status: "False",
       reason: failed?.reason || "ReconcileError",
       message: failed?.message || message,
     };
@@ -198,7 +206,9 @@ function readyOf(
     // Agents before 0.4.0 do not say it.
     return findCondition(found, "Reconciling")?.reason === "DependencyNotReady"
       ? {
-          ...{ type: "Ready", status: "False", reason: "DependencyNotReady" },
+          type: "Ready",
+          status: "False",
+          reason: "DependencyNotReady",
           message: waiting?.message ?? "",
         }
       : unknown(waiting?.message || message);
@@ -264,7 +274,8 @@ function progressOf(
     return [toFlux(reconciling)];
   return [
     {
-      ...{ type: "Reconciling", status: "True" },
+      type: "Reconciling",
+      status: "True",
       reason: ready.status === "Unknown" ? "Progressing" : "ProgressingWithRetry",
       message,
     },

@@ -19,7 +19,9 @@ export function uninstallReady(deployments: readonly BundleDeployment[]): FluxCo
   });
   if (failed.length === 0)
     return {
-      ...{ type: "Ready", status: "Unknown", reason: "Progressing" },
+      type: "Ready",
+      status: "Unknown",
+      reason: "Progressing",
       message: "uninstalling the release",
     };
   const message = `the release cannot be uninstalled in ${clustersText(failed.length)}: ${named(failed)}`;
@@ -46,7 +48,9 @@ export function uninstalledNote(
       ? "the release in all connected clusters"
       : `release ${newest.namespace}/${newest.name}.v${newest.version} with chart ${newest.chartName}@${newest.chartVersion}`;
   return {
-    ...{ type: "Normal", reason: "UninstallSucceeded", action: "ReconcileRelease" },
+    type: "Normal",
+    reason: "UninstallSucceeded",
+    action: "ReconcileRelease",
     note: `Helm uninstall succeeded for ${what}${later}`,
   };
 }

@@ -32,7 +32,9 @@ export function createYieldToFluxController(
   return createController({
     name: "helmrelease-yield",
     workers: 4,
-    ...{ clock, log, metrics },
+    clock,
+    log,
+    metrics,
     watches: [
       watch(caches.bundles, {
         predicate: ({ after }) => after !== undefined && isBundleOf(after),
@@ -57,7 +59,9 @@ export function yieldToFlux(deps: YieldToFluxDeps): Reconcile {
     if (bundle.metadata.deletionTimestamp !== undefined) return done();
     if (await setSuspended(deps, bundle, true, signal))
       deps.events.record(bundle, {
-        ...{ type: "Normal", reason: "LeftToFlux", action: "Suspend" },
+        type: "Normal",
+        reason: "LeftToFlux",
+        action: "Suspend",
         note: "Flux's controllers run in the hub's cluster, so the agents leave the release of this HelmRelease as it is until the Leases of these controllers are deleted",
       });
     return done();

@@ -66,12 +66,17 @@ export function createFluxControllers(
       GitRepository: chartsOfGitRepositories({
         ...gitParts,
         store: flux.gitRepositories.store,
-        ...{ signer: deps.signer, budget, readChart },
+        signer: deps.signer,
+        budget,
+        readChart,
       }),
       Bucket: chartsOfBuckets({
         store: flux.buckets.store,
         client: bucketClient,
-        ...{ listings, signer: deps.signer, budget, readChart },
+        listings,
+        signer: deps.signer,
+        budget,
+        readChart,
       }),
     },
   });

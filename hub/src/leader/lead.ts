@@ -92,7 +92,10 @@ async function signDeployments(
 ): Promise<void> {
   if (key.signsDeployments) return;
   const signing = {
-    ...{ ...deps, rest, clusters: caches.clusters.store, bundles: caches.bundles.store },
+    ...deps,
+    rest,
+    clusters: caches.clusters.store,
+    bundles: caches.bundles.store,
     signer: createDeploymentSigner(signer),
     record: (signal: AbortSignal) => recordDeploymentsSigned(rest, hubNamespace, key, signal),
   };

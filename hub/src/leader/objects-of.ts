@@ -17,9 +17,14 @@ export function objectsOf(
   flux: FluxInformers,
 ): SelectableObjects | undefined {
   const informers: Readonly<Record<string, Pick<Informer<KubeObject>, "store">>> = {
-    ...{ HelmOp: helmOps, Bundle: bundles, Cluster: clusters },
-    ...{ HelmRelease: flux.helmReleases, HelmChart: flux.helmCharts, Bucket: flux.buckets },
-    ...{ HelmRepository: flux.helmRepositories, OCIRepository: flux.ociRepositories },
+    HelmOp: helmOps,
+    Bundle: bundles,
+    Cluster: clusters,
+    HelmRelease: flux.helmReleases,
+    HelmChart: flux.helmCharts,
+    Bucket: flux.buckets,
+    HelmRepository: flux.helmRepositories,
+    OCIRepository: flux.ociRepositories,
     GitRepository: flux.gitRepositories,
   };
   const store = informers[kind]?.store;

@@ -40,11 +40,18 @@ const bootstrap = { namespace: agentNamespace, name: bootstrapSecretName };
 export async function runLocalCluster(deps: LocalClusterDeps, signal: AbortSignal): Promise<void> {
   const { tokens, clock, log, metrics } = deps;
   const controller = createController({
-    ...{ name: "local-cluster", reconcile: localClusterReconciler(deps), log, metrics, clock },
+    name: "local-cluster",
+    reconcile: localClusterReconciler(deps),
+    log,
+    metrics,
+    clock,
   });
   // Made again when it was deleted or changed, and made at last when somebody else's has gone.
   const made = createInformer<Secret>({
-    ...{ rest: deps.rest, resource: secrets, namespace: bootstrap.namespace, clock },
+    rest: deps.rest,
+    resource: secrets,
+    namespace: bootstrap.namespace,
+    clock,
     fieldSelector: `metadata.name=${bootstrap.name}`,
     log: log.child({ cache: "bootstrap Secret" }),
   });
@@ -90,7 +97,9 @@ export function localClusterReconciler({
         return resync();
       case "foreign":
         events.record(token, {
-          ...{ type: "Warning", reason: "SecretConflict", action: "Prepare" },
+          type: "Warning",
+          reason: "SecretConflict",
+          action: "Prepare",
           note: `Secret ${keyOf(bootstrap)} exists and was not made by the hub, so it is left as it is; delete it, and the hub makes one with which the agent of this cluster enrols as local`,
         });
         return done();

@@ -14,7 +14,11 @@ export const alertmanager: BuildDelivery = (event, settings) => {
     labels: {
       ...labelsOf(metadata),
       alertname: `Flux${kind}${titleCase(reason)}`,
-      ...{ severity, reason, kind, name, namespace },
+      severity,
+      reason,
+      kind,
+      name,
+      namespace,
       reportingcontroller: reportingController,
     },
     annotations: { message, ...(summary !== undefined && { summary }) },

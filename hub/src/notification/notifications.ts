@@ -65,12 +65,16 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
   const { rest, alerts, providers, recorder, crossNamespace, clock, log } = deps;
   const pools = createConnectionPools({
     ...(deps.proxy !== undefined && { proxy: deps.proxy }),
-    ...{ connectTimeoutMs, idleTimeoutMs, maxPools },
+    connectTimeoutMs,
+    idleTimeoutMs,
+    maxPools,
     connectionsPerHost: 4,
     egress: deps.egress,
   });
   const outbox = createOutbox({
-    ...{ rest, clock, log },
+    rest,
+    clock,
+    log,
     namespace: hubNamespace,
     onDropped(provider, entries) {
       metrics.dropped.inc({ why: "full" }, entries.length);
@@ -97,7 +101,8 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     recent: createRecentEvents(clock),
     reporter: deps.reporter,
     events: recorder,
-    ...{ metrics, clock },
+    metrics,
+    clock,
   });
   const events = notifyingRecorder(recorder, notifier);
   const send = createSender({ pools, userAgent: deps.userAgent, clock });
@@ -114,7 +119,9 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
         runDelivery(
           {
             ...common,
-            ...{ outbox, send, metrics },
+            outbox,
+            send,
+            metrics,
             alerts: alerts.store,
             providers: providers.store,
             parseHeaders: createParseHeaders(),

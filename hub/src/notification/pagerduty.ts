@@ -16,7 +16,9 @@ export const pagerduty: BuildDelivery = (event, { address, channel }) => {
         event_action: "trigger",
         payload: {
           summary: summaryOf(event),
-          ...{ source, severity: "error", timestamp },
+          source,
+          severity: "error",
+          timestamp,
           component: involvedObject.name,
           group: involvedObject.kind,
           custom_details: { message, metadata },
@@ -29,7 +31,8 @@ export const pagerduty: BuildDelivery = (event, { address, channel }) => {
       routing_key: channel,
       payload: {
         summary: summaryOf(event),
-        ...{ source, timestamp },
+        source,
+        timestamp,
         custom_details: { message, metadata },
       },
     }),

@@ -79,7 +79,9 @@ export function createSender({ pools, userAgent, clock }: SenderDeps): SendEvent
     const failed = (why: string) => ({ kind: "failed", why: `${url.host}: ${why}` }) as const;
     try {
       const response = await pools.for(access, url, false).request({
-        ...{ origin: url.origin, path: `${url.pathname}${url.search}`, method },
+        origin: url.origin,
+        path: `${url.pathname}${url.search}`,
+        method,
         headers: { "user-agent": userAgent, ...headers },
         signal: until,
         ...(body !== undefined && { body }),

@@ -79,8 +79,11 @@ export function clusterEvents(
   if (is.reason === "Offline")
     return [
       {
-        ...{ type: "Warning", reason: "ClusterOffline", action: "Connect" },
-        ...{ note: is.message ?? "", metadata },
+        type: "Warning",
+        reason: "ClusterOffline",
+        action: "Connect",
+        note: is.message ?? "",
+        metadata,
       },
     ];
   const wasAway = was.reason === "Offline" || was.reason === "WaitCheckIn";
@@ -88,7 +91,7 @@ export function clusterEvents(
   if (!wasAway || isAway) return [];
   const summary = after.display?.readyBundles ?? "";
   const note = `the agent is connected${summary === "" ? "" : `; ${summary} deployments are ready`}`;
-  return [{ ...{ type: "Normal", reason: "ClusterOnline", action: "Connect" }, note, metadata }];
+  return [{ type: "Normal", reason: "ClusterOnline", action: "Connect", note, metadata }];
 }
 
 /** Flux's reasons of Ready for a release that Helm is not run for, and those of the hub's own rules. Violations of a Policy have Events of their own. */
@@ -161,7 +164,9 @@ function failureEvent(
   const isTest = conditionOf(after, "TestSuccess")?.status === "False";
   const reason = isFailed ? (released.reason ?? "") : isTest ? "TestFailed" : stalledReason(after);
   return {
-    ...{ type: "Warning", reason, action },
+    type: "Warning",
+    reason,
+    action,
     note: failureText(after.summary ?? {}, after.lastResults?.failure),
   };
 }

@@ -155,7 +155,10 @@ export function createOciRepositoryController(
     if (isVerified && type && is === "True" && observedGeneration === metadata.generation)
       return [{ type, status: is, reason, message }];
     const condition = await verifySignature(spec.verify, {
-      ...{ artifacts, query, digest: revision.digest, secret },
+      artifacts,
+      query,
+      digest: revision.digest,
+      secret,
       what: `revision ${formatRevision(revision)}`,
       failure: { reason: "VerificationError", condition: "SourceVerified" },
     });

@@ -45,7 +45,10 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
   const { issuer, dashboardUrl, sessionMs } = config;
   const pools = createConnectionPools({
     ...(proxy !== undefined && { proxy }),
-    ...{ connectTimeoutMs: 5_000, idleTimeoutMs: 10_000, connectionsPerHost: 4, maxPools: 1 },
+    connectTimeoutMs: 5_000,
+    idleTimeoutMs: 10_000,
+    connectionsPerHost: 4,
+    maxPools: 1,
     egress,
   });
   const provider = createProvider({ ...deps, exchange: createExchanger({ pools, userAgent }) });
@@ -72,7 +75,8 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
   }
 
   return {
-    ...{ dashboardUrl, sessionMs },
+    dashboardUrl,
+    sessionMs,
     async begin() {
       const { library, anonymous } = await provider.connect();
       const checks = {

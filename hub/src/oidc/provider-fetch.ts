@@ -29,7 +29,12 @@ export function createProviderFetch({ exchange, issuer, caPem }: ProviderFetchDe
     const { "user-agent": _, ...sent } = headers;
     const text = body instanceof URLSearchParams || typeof body === "string" ? String(body) : "";
     const response = await exchange({
-      ...{ url, access, timeoutMs, signal, errorKind, headers: sent },
+      url,
+      access,
+      timeoutMs,
+      signal,
+      errorKind,
+      headers: sent,
       method: method === "POST" ? "POST" : "GET",
       ...(text !== "" && { body: text }),
       authorities: "the file of --oidc-ca-file (dashboard.oidc.ca of the chart flotilla)",

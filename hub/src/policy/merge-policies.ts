@@ -94,7 +94,8 @@ export function lendersOf(
     .filter((each) => !judging.includes(each));
   return policiesIn(store, lenders).map((policy) => ({
     ...policy,
-    ...{ requireServiceAccount: false, allowedServiceAccounts: [] },
+    requireServiceAccount: false,
+    allowedServiceAccounts: [],
     lendsOnly: true,
   }));
 }

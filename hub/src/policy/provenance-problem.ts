@@ -54,12 +54,16 @@ function placeProblem(
   if (found === undefined) return undefined;
   const places = [
     {
-      ...{ what, place: found.repository, allowed: allowedHelmRepoPatterns },
+      what,
+      place: found.repository,
+      allowed: allowedHelmRepoPatterns,
       missing: `${what} of the chart`,
       unknown: "Policies limit the repositories, and which one has this chart is not known",
     },
     {
-      ...{ what: "helm chart", place: found.chart, allowed: allowedChartPatterns },
+      what: "helm chart",
+      place: found.chart,
+      allowed: allowedChartPatterns,
       missing: "name of the chart",
       unknown: "Policies limit the charts, and what its source calls this one is not known",
     },

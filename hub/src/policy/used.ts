@@ -111,7 +111,8 @@ function used(helmOp: HelmOp, origin: BundleOrigin | undefined, pins: readonly C
         requested: {
           kind: kindOfValues,
           ...placed(name, namespace),
-          ...{ field: "valuesFrom", purpose: "cluster" as const },
+          field: "valuesFrom",
+          purpose: "cluster" as const,
         },
       })),
       ...copiesOf(helmOp, namespace),
@@ -139,7 +140,9 @@ function treesOf(pin: Pin): readonly Pick<GitPin, "url" | "recurseSubmodules">[]
 function referencesOf(helmOp: HelmOp): readonly UsedSource[] {
   const { kind: what = "HelmOp" } = helmOp;
   return chartsOf(helmOp).map(({ requested: { repo, chart } }) => ({
-    ...{ what, address: repo === "" ? chart : repo, kind: "unsigned" },
+    what,
+    address: repo === "" ? chart : repo,
+    kind: "unsigned",
   }));
 }
 
@@ -149,7 +152,9 @@ function resolvedSourcesOf(
 ): readonly UsedSource[] {
   const what = access?.kind ?? "source";
   const unsigned = (address: string, its: string): UsedSource => ({
-    ...{ what: its, address, kind: "unsigned" },
+    what: its,
+    address,
+    kind: "unsigned",
   });
   return [
     // There is one, and its provenance is that of the first.
@@ -169,7 +174,9 @@ function resolvedSourcesOf(
       return treesOf(pin).map(({ url }, at) => {
         const its = known[at];
         return {
-          ...{ what: "GitRepository", address: url, kind: "git" },
+          what: "GitRepository",
+          address: url,
+          kind: "git",
           ...(at === 0 && { found: { repository: url, chart } }),
           ...(its?.ref !== undefined && resolved(its)),
         };
@@ -210,7 +217,9 @@ function sourceSecretsOf(
       : [
           {
             requested: {
-              ...{ kind: "Secret" as const, ...placed(name, namespace), field },
+              kind: "Secret" as const,
+              ...placed(name, namespace),
+              field,
               purpose: "source",
             },
           },
@@ -232,8 +241,10 @@ function placed(name: string, own: string): { readonly namespace: string; readon
 
 function copiesOf({ spec }: HelmOp, namespace: string): readonly Part<UsedObject>[] {
   const copy = ({ kind, name }: ObjectRef): UsedObject => ({
-    ...{ kind, ...placed(name, namespace) },
-    ...{ field: "downstreamResources", purpose: "cluster" },
+    kind,
+    ...placed(name, namespace),
+    field: "downstreamResources",
+    purpose: "cluster",
   });
   const ofTargets = partsOf(spec, copiedObjects).flatMap(({ requested, target }) =>
     requested.map((each) => ({ requested: copy(each), target })),

@@ -37,7 +37,11 @@ export function createChartReader(
   options: { readonly watch: ProcessWatch } & Partial<ReaderPoolOptions>,
 ): ChartReader {
   const pool = createReaderPool<ReaderTask>({
-    ...{ limits, maxReplyBytes, maxReaders, timeoutMs, environment: {} },
+    limits,
+    maxReplyBytes,
+    maxReaders,
+    timeoutMs,
+    environment: {},
     program: programBeside(import.meta.url, "reader-main"),
     ...options,
   });

@@ -42,7 +42,10 @@ export function createReceivers(deps: ReceiversDeps): Receivers {
   const { rest, receivers, userAgent, egress, proxy, clock } = deps;
   const pools = createConnectionPools({
     ...(proxy !== undefined && { proxy }),
-    ...{ connectTimeoutMs: 5_000, idleTimeoutMs: 10_000, connectionsPerHost: 1, maxPools: 4 },
+    connectTimeoutMs: 5_000,
+    idleTimeoutMs: 10_000,
+    connectionsPerHost: 1,
+    maxPools: 4,
     egress,
   });
   const server = createReceiverServer({
@@ -52,7 +55,8 @@ export function createReceivers(deps: ReceiversDeps): Receivers {
     filters: createFilters(),
     readResources: createResourceReader(deps),
     requestReconciles: createReconcileRequests({
-      ...{ rest, clock },
+      rest,
+      clock,
       annotation: reconcileRequestAnnotation,
     }),
     verifyGoogle: createGoogleVerifier({

@@ -62,8 +62,12 @@ export function createResourceReader(
       const id = `${kind} ${namespace}/${name}`;
       const { resource } = known;
       const read: Read = reads.get(id) ?? {
-        ...{ kind, resource, namespace, name },
-        ...{ entries: [], labelSelectors: new Set() },
+        kind,
+        resource,
+        namespace,
+        name,
+        entries: [],
+        labelSelectors: new Set(),
       };
       reads.set(id, read);
       read.entries.push(index);

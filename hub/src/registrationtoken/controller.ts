@@ -51,7 +51,9 @@ export async function runTokenController(
   };
   // A Secret that was deleted or changed is made again; it has the name of its token.
   const made = createInformer<Secret>({
-    ...{ rest: deps.rest, resource: secrets, clock },
+    rest: deps.rest,
+    resource: secrets,
+    clock,
     fieldSelector: `type=${registrationSecretType}`,
     log: log.child({ cache: "registration tokens" }),
   });

@@ -103,14 +103,13 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
         address.slice(address.lastIndexOf(":") + 1),
       ];
       const outgoing = sendRequest({
-        ...{
-          host: host.replace(/^\[|\]$/g, ""),
-          port: Number(toPort),
-          path,
-          method: "POST",
-          signal,
-        },
-        ...{ minVersion: tls.minVersion, agent: false },
+        host: host.replace(/^\[|\]$/g, ""),
+        port: Number(toPort),
+        path,
+        method: "POST",
+        signal,
+        minVersion: tls.minVersion,
+        agent: false,
         key: certificate.current.keyPem,
         cert: certificate.current.chainPem,
         ca: certificate.trustedPem,

@@ -46,8 +46,12 @@ export async function authorize(
 /** The right that a request needs. The subresources exist only for this. */
 export function requestAttributes(namespace: string, subresource: string): Attributes {
   return {
-    ...{ group: "fleet.cattle.io", version: "v1alpha1", resource: "bundledeployments" },
-    ...{ subresource, namespace, verb: "get" },
+    group: "fleet.cattle.io",
+    version: "v1alpha1",
+    resource: "bundledeployments",
+    subresource,
+    namespace,
+    verb: "get",
   };
 }
 

@@ -29,8 +29,13 @@ export interface RejectedRequest {
 export function rejection({ code: reason, message }: AppError): RejectedRequest {
   const status = statuses[reason] ?? 503;
   const body = {
-    ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" },
-    ...{ message, reason, code: status },
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason,
+    code: status,
   };
   return { status, body: `${JSON.stringify(body)}\n` };
 }

@@ -70,7 +70,9 @@ function sumOf(
   const message = cutText(`${nameOf(deployment)}: ${example.message ?? ""}`, messageChars);
   const count = `${keys.size} of ${aggregate.total} clusters`;
   return {
-    ...{ type, status, reason: example.reason ?? "" },
+    type,
+    status,
+    reason: example.reason ?? "",
     message: `${count}; ${message}`,
   };
 }

@@ -82,7 +82,10 @@ export function rollUpBundle(
       key === undefined
         ? before.lastSuccess
         : lastSuccess({
-            ...{ aggregate, summary, known: before.lastSuccess, lookUp: deployments.get },
+            aggregate,
+            summary,
+            known: before.lastSuccess,
+            lookUp: deployments.get,
             isOffline: offlineCheck(clusters),
           }),
     lastResults: lastResults({

@@ -54,7 +54,9 @@ export function stalledReleases(input: StalledInput): NewCondition | undefined {
   if (deployment === undefined || example === undefined) return undefined;
   const message = cutText(`${nameOf(deployment)}: ${example.message ?? ""}`, messageChars);
   return {
-    ...{ type: "Stalled", status: "True", reason: example.reason ?? "" },
+    type: "Stalled",
+    status: "True",
+    reason: example.reason ?? "",
     message: `${stalled.size} of ${aggregate.total} clusters; ${message}`,
   };
 }

@@ -38,12 +38,17 @@ export async function startPodRunner(options: PodRunnerOptions): Promise<PodRunn
   const { server, ca, client } = parseKubeconfig(await readFile(options.kubeconfig, "utf8"));
   const api = apiClient(server, { ca, client });
   const podInformer = createInformer({
-    ...{ rest, resource: pods, log },
+    rest,
+    resource: pods,
+    log,
     fieldSelector: `spec.nodeName=${nodeName}`,
   });
   const serviceInformer = createInformer({ rest, resource: services, log });
   const nodePods = createNodePods({
-    ...{ ...options, rest, api, server },
+    ...options,
+    rest,
+    api,
+    server,
     hosts: () => serviceHosts(serviceInformer.store.list(), nodePods.endpoints()),
     latest: ({ metadata }) => podInformer.store.get(keyOf(metadata)),
   });

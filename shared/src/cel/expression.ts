@@ -76,8 +76,11 @@ function parse(source: string): ASTNode {
     enableOptionalTypes: true,
     homogeneousAggregateLiterals: false,
     limits: {
-      ...{ maxAstNodes: maxNodes, maxDepth, maxListElements: maxNodes },
-      ...{ maxMapEntries: maxNodes, maxCallArguments: maxNodes },
+      maxAstNodes: maxNodes,
+      maxDepth,
+      maxListElements: maxNodes,
+      maxMapEntries: maxNodes,
+      maxCallArguments: maxNodes,
     },
   });
   const { ast } = environment.parse(source);

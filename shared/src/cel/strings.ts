@@ -87,7 +87,8 @@ function method(
   return [
     name,
     {
-      ...{ minArgs, maxArgs },
+      minArgs,
+      maxArgs,
       call(args, { budget }) {
         for (const each of args) if (typeof each === "string") budget.chargeText(each.length);
         return call(args, budget);

@@ -301,7 +301,11 @@ export function releasePartsOf(content: DeploymentContent, inputs: ReleaseInputs
   const { pin, forceSyncGeneration, postRenderers, commonMetadata } = content;
   const { values = {}, copies = [] } = inputs;
   return releaseParts({
-    ...{ chart: chartIdentity(pin), values, postRenderers, commonMetadata, forceSyncGeneration },
+    chart: chartIdentity(pin),
+    values,
+    postRenderers,
+    commonMetadata,
+    forceSyncGeneration,
     copies: copies.length > 0 ? copies : undefined,
   });
 }

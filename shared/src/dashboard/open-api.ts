@@ -32,10 +32,16 @@ function operationOf(name: string, endpoint: Endpoint): Json {
   const schema = { type: "string" };
   const parameters = [
     ...[...path.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => ({
-      ...{ name: parameter, in: "path", required: true, schema },
+      name: parameter,
+      in: "path",
+      required: true,
+      schema,
     })),
     ...Object.entries(query).map(([parameter, description]) => ({
-      ...{ name: parameter, in: "query", description, schema },
+      name: parameter,
+      in: "query",
+      description,
+      schema,
     })),
   ];
   const csrf = { name: csrfHeader, in: "header", required: true, schema };

@@ -140,7 +140,12 @@ export function createPodReasons({ clock, log, onChange }: PodReasonsDeps): PodR
 
 function newFollowed(workload: Workload, client: WatchClient): Followed {
   return {
-    ...{ workload, client, reason: undefined, unchanged: 0, timer: undefined, dueAt: 0 },
+    workload,
+    client,
+    reason: undefined,
+    unchanged: 0,
+    timer: undefined,
+    dueAt: 0,
     dropped: new AbortController(),
   };
 }

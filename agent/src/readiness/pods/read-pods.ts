@@ -4,7 +4,11 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { Workload } from "./workload.ts";
 
 const pods: Resource<KubeObject> = {
-  ...{ group: "", version: "v1", kind: "Pod", plural: "pods", namespaced: true },
+  group: "",
+  version: "v1",
+  kind: "Pod",
+  plural: "pods",
+  namespaced: true,
 };
 
 const pageSize = 100;
@@ -27,7 +31,10 @@ export async function readPods(
   for (let page = 0; page < maxPages; page += 1) {
     await beforeRequest();
     const read = await rest.list(pods, {
-      ...{ namespace, signal, labelSelector: selector, limit: pageSize },
+      namespace,
+      signal,
+      labelSelector: selector,
+      limit: pageSize,
       ...(next !== undefined && { next }),
     });
     found.push(...read.items);

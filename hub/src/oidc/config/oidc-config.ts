@@ -103,7 +103,12 @@ export function parseOidcConfig(flags: OidcFlags): OidcConfig | undefined {
     );
   const caFile = flags["oidc-ca-file"];
   return {
-    ...{ issuer, clientId, clientSecretFile, scopes, sessionMs, dashboardUrl: dashboard.origin },
+    issuer,
+    clientId,
+    clientSecretFile,
+    scopes,
+    sessionMs,
+    dashboardUrl: dashboard.origin,
     usernameClaim: required(flags, "oidc-username-claim"),
     usernamePrefix: usernamePrefixOf(flags, issuer),
     groupsClaim: flags["oidc-groups-claim"],

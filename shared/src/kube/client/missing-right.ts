@@ -37,7 +37,10 @@ export function explainDenials(text: string, grantOf: GrantOf = () => undefined)
     const groups = match.at(-1) as Readonly<Record<string, string | undefined>>;
     const { user = "", verb = "", resource = "", group = "", namespace, name } = groups;
     const right = {
-      ...{ user, verb, resource, group },
+      user,
+      verb,
+      resource,
+      group,
       ...(namespace !== undefined && { namespace }),
       ...(name !== undefined && { name }),
     };

@@ -70,8 +70,11 @@ export function readsOver(
     async raw(path, { headers, body, ...options } = {}) {
       const isRead = body === undefined;
       const call: Call = {
-        ...{ what: `${isRead ? "get" : "post"} ${path}`, path, options },
-        ...{ method: isRead ? "GET" : "POST", idempotent: isRead },
+        what: `${isRead ? "get" : "post"} ${path}`,
+        path,
+        options,
+        method: isRead ? "GET" : "POST",
+        idempotent: isRead,
         ...(headers !== undefined && { headers }),
         ...(!isRead && { body, contentType: "application/json" }),
       };

@@ -100,7 +100,10 @@ export function createGitClient(options: GitClientOptions): GitClient {
   const { maxReceivedBytes = 512 * MiB, maxMetadataBytes = 128 * MiB } = limits;
   const run = createRunProgram(options.processes);
   const programs: GitPrograms = {
-    ...{ git: "git", ssh: "ssh", sshKeygen: "ssh-keygen", gpgv: "gpgv" },
+    git: "git",
+    ssh: "ssh",
+    sshKeygen: "ssh-keygen",
+    gpgv: "gpgv",
     ...options.programs,
   };
   const deps = {

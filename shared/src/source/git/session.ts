@@ -106,7 +106,9 @@ export async function openSession(
     await writeFile(join(repo, "config"), repositoryConfig(address), { mode: 0o600 });
 
     return {
-      ...{ remote, dir, errorOf },
+      remote,
+      dir,
+      errorOf,
       get receivedBytes() {
         return opened.receivedBytes;
       },

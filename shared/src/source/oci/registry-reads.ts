@@ -39,7 +39,12 @@ export function get(
   request: { readonly method?: "GET" | "HEAD"; readonly target: string; readonly accept: string },
 ): Promise<Exchange> {
   return registry.send({
-    ...{ method: "GET", repository, access, signal, timeoutMs, ...request },
+    method: "GET",
+    repository,
+    access,
+    signal,
+    timeoutMs,
+    ...request,
     errorKind: chartErrors.REGISTRY_UNREACHABLE,
   });
 }
