@@ -1,8 +1,9 @@
 /** Reviews of tokens and rights by the API server of the hub, as for its own resources. Nothing is stored there. */
+
 import { AppError } from "@flotilla/shared/errors";
 import { type KubeRest, KubeStatusError } from "@flotilla/shared/kube/client";
 import * as z from "zod";
-import { accessErrors } from "./errors.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export type Reviewer = Pick<KubeRest, "raw">;
 
@@ -108,7 +109,7 @@ async function review(
     // Without its message and without a cause: they may have the token.
     const why = thrown instanceof KubeStatusError ? `: ${thrown.status} ${thrown.reason}` : "";
     throw new AppError(
-      accessErrors.REVIEW_FAILED,
+      hubErrors.REVIEW_FAILED,
       `the API server of the hub cannot answer the ${kind} of the request${why}; retry`,
     );
   }

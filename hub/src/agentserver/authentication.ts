@@ -13,13 +13,14 @@ import {
   type ServerInterceptor,
   status,
 } from "@grpc/grpc-js";
+import { hubErrors } from "../errors/index.ts";
 import {
   type AgentCertificate,
   noCertificate,
   parseAgentCertificate,
   validateCaller,
 } from "../identity/index.ts";
-import { hostOf, type Rejections, RpcError, rpcErrors } from "../rpc/index.ts";
+import { hostOf, type Rejections, RpcError } from "../rpc/index.ts";
 import { createCallLimit } from "./call-limits.ts";
 import { enrolmentAdmission, type Rejecting } from "./enrolment-admission.ts";
 import { createEventLoopQueue } from "./event-loop-queue.ts";
@@ -60,7 +61,7 @@ export function createAuthentication(deps: AuthenticationDeps): Authentication {
   const lines = createKeyedRateLimiter({ clock, perSecond: 1 / 60, burst: 1 });
 
   function reject(call: ServerInterceptingCallInterface, error: RpcError): void {
-    if (error.code !== rpcErrors.HUB_NOT_READY.code) rejections.count("certificate");
+    if (error.code !== hubErrors.HUB_NOT_READY.code) rejections.count("certificate");
     const peer = call.getPeer();
     if (lines.take(`${hostOf(peer)} ${error.message}`))
       log.warn({ peer, code: error.code, err: error.message }, "rejected an agent's call");
@@ -148,7 +149,7 @@ function agentAdmission(
 function notReady({ hasSynced }: AuthenticationDeps): RpcError | undefined {
   if (hasSynced()) return undefined;
   const message = "the hub has just started and its caches have not synced yet; retry in a moment";
-  return new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message);
+  return new RpcError(status.UNAVAILABLE, hubErrors.HUB_NOT_READY, message);
 }
 
 function clusterKey({ identity }: AgentCertificate): string {

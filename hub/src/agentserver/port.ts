@@ -3,12 +3,14 @@
  * limits the connections on which no agent has authenticated, in their rate and their number, so that those who open
  * connections, with TLS handshakes or without, do not keep others from connecting.
  */
+
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createFairPool } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { type Rejections, rpcErrors } from "../rpc/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import type { Rejections } from "../rpc/index.ts";
 import { addressBlock } from "./address-block.ts";
 import { createHandshakeQueue, type Handshake, type HandshakeLimits } from "./handshake-queue.ts";
 
@@ -114,7 +116,7 @@ export function createAgentPort({
         server.once("error", (error) => {
           const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
           const message = `cannot listen on the gRPC port ${address}: ${messageOf(error)}`;
-          reject(new AppError(rpcErrors.PORT_UNAVAILABLE, message, { cause: error }));
+          reject(new AppError(hubErrors.PORT_UNAVAILABLE, message, { cause: error }));
         });
         // The address of a TCP listener is never a path.
         server.listen(port, host, () => {

@@ -1,4 +1,5 @@
 /** The hub's certificate authority: issues certificates for agents and for the hub's port. P-256. */
+import { hubErrors } from "../errors/index.ts";
 import "reflect-metadata";
 import { createPrivateKey, createPublicKey, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
@@ -9,7 +10,6 @@ import {
   type ClusterIdentity,
   formatIdentity,
   formatReplicaIdentity,
-  identityErrors,
   type ReplicaIdentity,
 } from "../identity/index.ts";
 
@@ -181,7 +181,7 @@ async function readAuthority({ certificatePem, keyPem }: StoredAuthority): Promi
     return { issuer: new x509.X509Certificate(certificatePem), signingKey };
   } catch (thrown) {
     throw new AppError(
-      identityErrors.SECRET_INVALID,
+      hubErrors.SECRET_INVALID,
       `invalid Secret of the hub's certificate authority: ${messageOf(thrown)}`,
       { cause: thrown },
     );

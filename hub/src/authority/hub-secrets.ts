@@ -1,8 +1,9 @@
 /** Secrets that the hub creates once for all its replicas: the first create wins. */
+
 import { AppError } from "@flotilla/shared/errors";
 import { isAlreadyExists, type KubeRest } from "@flotilla/shared/kube/client";
 import { type ObjectRef, type Secret, secrets } from "@flotilla/shared/kube/objects";
-import { identityErrors } from "../identity/index.ts";
+import { hubErrors } from "../errors/index.ts";
 
 /** The one Secret of all replicas, created if it does not exist. The namespace must exist. */
 export async function ensureSecret(
@@ -27,7 +28,7 @@ export async function ensureSecret(
   const winner = await rest.get(secrets, ref);
   if (winner !== undefined) return winner;
   throw new AppError(
-    identityErrors.SECRET_INVALID,
+    hubErrors.SECRET_INVALID,
     `Secret ${ref.namespace}/${ref.name} was deleted while it was being created; retrying`,
     { retryable: true },
   );
@@ -38,6 +39,6 @@ export function dataOf(secret: Secret, key: string): Buffer {
   const { name, namespace = "" } = secret.metadata;
   const value = secret.data?.[key];
   if (value === undefined || value === "")
-    throw new AppError(identityErrors.SECRET_INVALID, `Secret ${namespace}/${name} has no ${key}`);
+    throw new AppError(hubErrors.SECRET_INVALID, `Secret ${namespace}/${name} has no ${key}`);
   return Buffer.from(value, "base64");
 }

@@ -4,6 +4,7 @@
  * The cache may be stale when a watch lags or the process was frozen. So before a certificate is issued, or authorities are sent
  * to an agent, state that is older than a rotation allows is read again; concurrent callers share one read.
  */
+
 import { authoritiesDigest, type IssuedCertificate } from "@flotilla/proto";
 import { authoritySecretName } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
@@ -12,7 +13,8 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { isLaterVersion, keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { identityErrors, type ReplicaIdentity } from "../identity/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import type { ReplicaIdentity } from "../identity/index.ts";
 import {
   type CertificateAuthority,
   type ClientCertificateRequest,
@@ -135,7 +137,7 @@ export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<Live
     const secret = await rest.get(secrets, ref);
     if (secret === undefined) {
       const message = `Secret ${keyOf(ref)} was deleted; the leader restores it`;
-      throw new AppError(identityErrors.AUTHORITY_UNCONFIRMED, message);
+      throw new AppError(hubErrors.AUTHORITY_UNCONFIRMED, message);
     }
     informer.store.wrote(secret);
     const known = informer.store.get(keyOf(ref));

@@ -1,4 +1,5 @@
 /** Actions on apps and sources: which of them are offered, and making their change as the user. */
+
 import {
   type Action,
   type ActionRequest,
@@ -12,6 +13,7 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import type { Access } from "../access/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { FleetDetails } from "../fleetview/index.ts";
 import {
   type ActionState,
@@ -23,7 +25,7 @@ import {
   whyWithoutEffect,
 } from "./actions.ts";
 import type { Api, ApiContext } from "./context.ts";
-import { dashboardErrors, forbidden, notFound } from "./errors.ts";
+import { forbidden, notFound } from "./errors.ts";
 import { serve } from "./respond.ts";
 import type { AsUser } from "./user-client.ts";
 import type { ViewedResources } from "./viewed-resources.ts";
@@ -147,5 +149,5 @@ function rejected(thrown: unknown, what: string): AppError {
 }
 
 function failed(message: string): AppError {
-  return new AppError(dashboardErrors.ACTION_FAILED, message);
+  return new AppError(hubErrors.ACTION_FAILED, message);
 }

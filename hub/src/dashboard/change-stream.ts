@@ -3,13 +3,14 @@
  * together, a few times a second: viewers with the same rights and the same position get the same bytes. A viewer whose
  * connection is slow gets nothing until it has received what was sent, and then the changes since.
  */
+
 import type { ServerResponse } from "node:http";
 import { heartbeatMs, streamEvents } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import type { Scope } from "../access/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { FleetView } from "../fleetview/index.ts";
-import { dashboardErrors } from "./errors.ts";
 import { formatPosition, parsePosition } from "./position.ts";
 
 export interface Viewer {
@@ -157,7 +158,7 @@ export function createChangeStreams({ view, epoch, clock }: ChangeStreamsDeps): 
 
 function limited(): AppError {
   return new AppError(
-    dashboardErrors.STREAMS_LIMITED,
+    hubErrors.STREAMS_LIMITED,
     `this user has ${maxStreams} open streams of changes; close other tabs of the dashboard`,
   );
 }

@@ -11,6 +11,7 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { secureHeaders } from "hono/secure-headers";
 import { createAccess, createScopes, type ViewedKind } from "../access/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { FleetDetails, FleetView } from "../fleetview/index.ts";
 import type { OidcLogin } from "../oidc/index.ts";
 import type { UserRequests } from "../requests/index.ts";
@@ -19,7 +20,6 @@ import { actionRoutes } from "./action-routes.ts";
 import { agentRequestRoute } from "./agent-request-route.ts";
 import type { Env } from "./context.ts";
 import { detailRoutes } from "./detail-routes.ts";
-import { dashboardErrors } from "./errors.ts";
 import { fleetRoutes } from "./fleet-routes.ts";
 import { limitBody, requireSession, securityHeaders } from "./guards.ts";
 import { createLargeAnswers } from "./large-answers.ts";
@@ -99,7 +99,7 @@ export async function createDashboard(deps: DashboardDeps): Promise<Dashboard> {
   agentRequestRoute(app, { ...deps, access, resources });
   serve(app, "openApi", (context) => context.json(openApiDocument(deps.hub.version)));
   app.all("/api/*", () => {
-    throw new AppError(dashboardErrors.VIEW_NOT_FOUND, "the API has no such address");
+    throw new AppError(hubErrors.VIEW_NOT_FOUND, "the API has no such address");
   });
   app.route("/", await servePage(deps.pageDir));
   app.onError((thrown, context) => {

@@ -1,12 +1,13 @@
 /** Middleware of the API: security headers, session, CSRF checks, body limit. */
+
 import { csrfHeader, endpoints, loginCsrfToken } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { MiddlewareHandler } from "hono";
 import type { secureHeaders } from "hono/secure-headers";
 import type { ScopeOf } from "../access/index.ts";
-import { isSameToken, type Sessions, sessionErrors } from "../session/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { isSameToken, type Sessions } from "../session/index.ts";
 import type { Env } from "./context.ts";
-import { dashboardErrors } from "./errors.ts";
 
 /** Only files of the build are loaded and run, and no site shows the page in a frame. */
 export const securityHeaders = {
@@ -47,7 +48,7 @@ export function requireSession({ sessions, scopeOf, notReady }: GuardDeps): Midd
     const { method, path } = context.req;
     const why = notReady();
     if (why !== undefined)
-      throw new AppError(dashboardErrors.VIEW_UNAVAILABLE, `this replica cannot answer: ${why}`);
+      throw new AppError(hubErrors.VIEW_UNAVAILABLE, `this replica cannot answer: ${why}`);
     const given = context.req.header(csrfHeader) ?? "";
     const site = context.req.header("sec-fetch-site") ?? "same-origin";
     if (method !== "GET" && site !== "same-origin")
@@ -60,7 +61,7 @@ export function requireSession({ sessions, scopeOf, notReady }: GuardDeps): Midd
     }
     const session = await sessions.read(context.req.header("cookie"));
     if (session === undefined)
-      throw new AppError(sessionErrors.SESSION_REQUIRED, "there is no session; log in");
+      throw new AppError(hubErrors.SESSION_REQUIRED, "there is no session; log in");
     if (method !== "GET" && !isSameToken(given, session.csrfToken))
       throw forged(`the header ${csrfHeader} does not have the CSRF token of the session`);
     context.set("session", session);
@@ -77,12 +78,12 @@ export function limitBody(maxBytes: number): MiddlewareHandler<Env> {
   return async (context, next) => {
     if (context.req.header("transfer-encoding") !== undefined)
       throw new AppError(
-        dashboardErrors.VIEW_INVALID,
+        hubErrors.VIEW_INVALID,
         "the request has a body without the header Content-Length; send it as a whole",
       );
     if (Number(context.req.header("content-length") ?? 0) > maxBytes)
       throw new AppError(
-        dashboardErrors.VIEW_INVALID,
+        hubErrors.VIEW_INVALID,
         `the body of the request is longer than ${maxBytes} bytes`,
       );
     await next();
@@ -90,5 +91,5 @@ export function limitBody(maxBytes: number): MiddlewareHandler<Env> {
 }
 
 function forged(message: string): AppError {
-  return new AppError(sessionErrors.REQUEST_FORGED, `${message}; reload the dashboard`);
+  return new AppError(hubErrors.REQUEST_FORGED, `${message}; reload the dashboard`);
 }

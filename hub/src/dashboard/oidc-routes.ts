@@ -5,14 +5,16 @@
  * The callback comes from another site, so the browser does not send the cookies of a session with it, nor with the request for
  * the page that follows. Neither needs them: the page reads the session by a request of its own.
  */
+
 import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import type { Problem } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
+import { hubErrors } from "../errors/index.ts";
 import type { OidcLogin } from "../oidc/index.ts";
 import { clientAddress } from "../receiver/index.ts";
-import { isSameToken, type LoginCookies, type Sessions, sessionErrors } from "../session/index.ts";
+import { isSameToken, type LoginCookies, type Sessions } from "../session/index.ts";
 import type { Api, ApiContext } from "./context.ts";
 import { problemOf } from "./problem.ts";
 import { serve } from "./respond.ts";
@@ -43,7 +45,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
 
   function limit(rates: typeof begun, address: string): void {
     if (!rates.take(address))
-      throw new AppError(sessionErrors.LOGIN_LIMITED, "too many logins; wait a moment, then retry");
+      throw new AppError(hubErrors.LOGIN_LIMITED, "too many logins; wait a moment, then retry");
   }
 
   function redirect(context: ApiContext, to: string, setCookies: readonly string[]): Response {
@@ -55,7 +57,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
     const { problem } = problemOf(thrown);
     const err = AppError.from(thrown);
     // These requests need no session: a flood of them must not fill the log.
-    const level = err.code === sessionErrors.LOGIN_LIMITED.code ? "debug" : "warn";
+    const level = err.code === hubErrors.LOGIN_LIMITED.code ? "debug" : "warn";
     const fields = { err, address: addressOf(context) };
     log[level](fields, "a login to the dashboard with OpenID Connect failed");
     return redirect(context, to, [await cookies.write({ kind: "failure", ...problem })]);
@@ -82,7 +84,7 @@ export function oidcRoutes(api: Api, deps: OidcRoutesDeps): OidcRoutes {
       const query = new URL(context.req.url).searchParams;
       if (flow?.kind !== "flow" || !isSameToken(query.get("state") ?? "", flow.state))
         throw new AppError(
-          sessionErrors.LOGIN_EXPIRED,
+          hubErrors.LOGIN_EXPIRED,
           `this login was started more than 10 minutes ago, in another browser or at another address than ${oidc.dashboardUrl}, or was already used; log in again`,
         );
       returnPath = flow.returnPath;

@@ -3,11 +3,12 @@
  * Creating that Secret requires the token, so a code grants no additional rights. `flotilla dashboard` makes such a link on a
  * local fleet; no chart does.
  */
+
 import { loginCodeSecretName, loginCodeSecretType } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
-import { sessionErrors } from "../session/index.ts";
+import { hubErrors } from "../errors/index.ts";
 
 /** Returns the token of a code. Throws LOGIN_FAILED. */
 export type RedeemCode = (code: string) => Promise<string>;
@@ -26,7 +27,7 @@ export function createRedeemCode({ rest, namespace }: RedeemDeps): RedeemCode {
     // Of two who use it at the same time, one deletes it.
     if (!isOwn || !(await rest.delete(secrets, ref, { uid })))
       throw new AppError(
-        sessionErrors.LOGIN_FAILED,
+        hubErrors.LOGIN_FAILED,
         "this login link is invalid or was already used; create another one with `flotilla dashboard`, or log in with a token",
       );
     return Buffer.from(secret.data?.["token"] ?? "", "base64").toString();

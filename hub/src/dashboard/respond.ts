@@ -1,4 +1,5 @@
 /** Registers a request of the API, whose answer has the type of its schema. */
+
 import {
   type BodyOf,
   type EndpointName,
@@ -7,8 +8,8 @@ import {
 } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import type { ZodType } from "zod";
+import { hubErrors } from "../errors/index.ts";
 import type { Api, ApiContext } from "./context.ts";
-import { dashboardErrors } from "./errors.ts";
 
 /** A request has at most this many bytes of body. */
 export const maxBodyBytes = 64 * 1024;
@@ -42,7 +43,7 @@ async function bodyOf(context: ApiContext, schema: ZodType): Promise<unknown> {
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "the body" : issue.path.join(".");
   throw new AppError(
-    dashboardErrors.VIEW_INVALID,
+    hubErrors.VIEW_INVALID,
     `the request is not valid: ${where}: ${issue?.message ?? "not JSON"}`,
   );
 }

@@ -5,8 +5,9 @@ import type { LoginMethods, Problem, Session as ShownSession } from "@flotilla/s
 import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
+import { hubErrors } from "../errors/index.ts";
 import { clientAddress } from "../receiver/index.ts";
-import { noSessionCookies, type Session, type Sessions, sessionErrors } from "../session/index.ts";
+import { noSessionCookies, type Session, type Sessions } from "../session/index.ts";
 import type { Api, ApiContext } from "./context.ts";
 import type { RedeemCode } from "./one-time-login.ts";
 import { serve } from "./respond.ts";
@@ -56,7 +57,7 @@ export function sessionRoutes(api: Api, deps: SessionRoutesDeps): void {
   serve(api, "beginSession", async (context, login) => {
     const address = clientAddress(context.env.incoming, addressHeader);
     if (!rates.take(address))
-      throw new AppError(sessionErrors.LOGIN_LIMITED, "too many logins; wait a moment, then retry");
+      throw new AppError(hubErrors.LOGIN_LIMITED, "too many logins; wait a moment, then retry");
     const token = "code" in login ? await deps.redeemCode(login.code) : login.token;
     const { session, cookies } = await sessions.login(token);
     for (const cookie of cookies) context.header("set-cookie", cookie, { append: true });

@@ -2,6 +2,7 @@
  * Requests of users to one connected agent. Nothing of an answer is kept: each chunk goes to its sink. An agent that sends more
  * than the contract allows gets a cancellation, and the request ends with an error.
  */
+
 import {
   type AgentRequest,
   type AnswerChunk,
@@ -11,7 +12,7 @@ import {
   requestsVersion,
   wireLimits,
 } from "@flotilla/proto";
-import { requestErrors } from "./request-errors.ts";
+import { hubErrors } from "../errors/index.ts";
 
 /** Where an answer goes. Nothing is called after `end`, nor after a cancellation. */
 export interface AnswerSink {
@@ -93,10 +94,10 @@ export function createAgentRequests({ version, put }: AgentRequestsOptions): Age
 }
 
 const tooLong = {
-  code: requestErrors.REQUEST_INTERRUPTED.code,
+  code: hubErrors.REQUEST_INTERRUPTED.code,
   message: `the agent's answer is longer than ${wireLimits.answerBytes / 1024 / 1024} MiB; it was cancelled`,
 };
 const disconnected = {
-  code: requestErrors.REQUEST_INTERRUPTED.code,
+  code: hubErrors.REQUEST_INTERRUPTED.code,
   message: "the connection of the agent ended before the answer did; retry",
 };

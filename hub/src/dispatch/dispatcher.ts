@@ -23,6 +23,7 @@ import {
 } from "../cache/index.ts";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { signatureOf } from "../content/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { type AgentCertificate, type ClusterRef, validateAgent } from "../identity/index.ts";
 import type { Presence } from "../presence/index.ts";
 import {
@@ -31,7 +32,7 @@ import {
   isClusterInfoChange,
   type WorkspaceObjects,
 } from "../referenced/index.ts";
-import { type AgentStream, RpcError, rpcErrors, toGrpcError } from "../rpc/index.ts";
+import { type AgentStream, RpcError, toGrpcError } from "../rpc/index.ts";
 import type { AnswerSink, NewRequest, OpenedRequest } from "./agent-requests.ts";
 import type { DesiredState } from "./agent-sync.ts";
 import { createDuplicateAgents } from "./duplicate-agents.ts";
@@ -161,7 +162,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     if (connections.take(key)) return undefined;
     const error = new RpcError(
       status.RESOURCE_EXHAUSTED,
-      rpcErrors.AGENT_RATE_LIMITED,
+      hubErrors.AGENT_RATE_LIMITED,
       `the agent of Cluster ${key} connects too often; back off before the next attempt`,
     );
     const fields = { cluster: key, code: error.code };
@@ -260,7 +261,7 @@ function reportDuplicate(
 function handOver(session: Session): void {
   const message = "this replica of the hub is stopping; reconnect to another";
   session.end(
-    new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
+    new RpcError(status.UNAVAILABLE, hubErrors.HUB_NOT_READY, message, {
       trailers: reconnectTrailers(),
     }),
   );
@@ -269,12 +270,12 @@ function handOver(session: Session): void {
 /** The Cluster has another namespace now: what its agent gets is there. */
 function moved(key: ObjectKey): RpcError {
   const message = `the namespace of Cluster ${key} on the hub has changed; reconnect`;
-  return new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, {
+  return new RpcError(status.UNAVAILABLE, hubErrors.HUB_NOT_READY, message, {
     trailers: reconnectTrailers(),
   });
 }
 
 function replaced(key: ObjectKey): RpcError {
   const message = `another agent connected as Cluster ${key}; the newer connection replaces this one`;
-  return new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, message);
+  return new RpcError(status.ABORTED, hubErrors.AGENT_REPLACED, message);
 }

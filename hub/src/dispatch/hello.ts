@@ -1,4 +1,5 @@
 /** Validates an agent's Hello: this hub, and versions of the agent and of the protocol that are supported. Pure. */
+
 import {
   type AgentMessage,
   describeVersions,
@@ -8,7 +9,8 @@ import {
 import { versionSkew } from "@flotilla/shared/buildinfo";
 import type { ErrorKind } from "@flotilla/shared/errors";
 import { status } from "@grpc/grpc-js";
-import { RpcError, rpcErrors } from "../rpc/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { RpcError } from "../rpc/index.ts";
 
 export type Hello = Extract<AgentMessage, { kind: "hello" }>;
 
@@ -29,20 +31,20 @@ export function validateHello(
   const negotiation = negotiateVersion(supportedVersions, versions);
   if (negotiation.kind === "incompatible") {
     return rejected(
-      rpcErrors.PROTOCOL_VIOLATION,
+      hubErrors.PROTOCOL_VIOLATION,
       `the agent supports ${describeVersions(versions)} of the protocol, this hub supports ${describeVersions(supportedVersions)}; upgrade the ${negotiation.outdated === "own" ? "hub" : "agent"}`,
     );
   }
   if (hubId !== own.id) {
     return rejected(
-      rpcErrors.AGENT_REJECTED,
+      hubErrors.AGENT_REJECTED,
       `the agent is enrolled with hub ${hubId}, this is hub ${own.id}; nothing was changed`,
     );
   }
   const skew = versionSkew("agent", agentVersion, own.version);
   if (skew.kind === "unsupported") {
     const message = `${skew.message}; what it has installed keeps running`;
-    return rejected(rpcErrors.AGENT_VERSION_UNSUPPORTED, message);
+    return rejected(hubErrors.AGENT_VERSION_UNSUPPORTED, message);
   }
   return { kind: "accepted", version: negotiation.version };
 }

@@ -3,4 +3,3 @@ export { createDispatcher, type Dispatcher, type DispatcherDeps } from "./dispat
 export { createDispatchMetrics } from "./metrics.ts";
 export type { ReportPosition, ReportSink } from "./report-intake.ts";
 export { createReportWriter } from "./report-writer.ts";
-export { requestErrors } from "./request-errors.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { type DeploymentKey, supportedVersions } from "@flotilla/proto";
 import { status } from "@grpc/grpc-js";
 import { describe, test } from "vitest";
-import { RpcError, rpcErrors } from "../rpc/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import { deployed } from "../testing/index.ts";
 import type { Hello } from "./hello.ts";
 import {
@@ -33,8 +34,8 @@ const registration: Registration = {
   recordedOrphans: ["db"],
   plan: { steps: [], orphans: ["db"] },
 };
-const replaced = new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced");
-const garbled = new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_VIOLATION, "garbled");
+const replaced = new RpcError(status.ABORTED, hubErrors.AGENT_REPLACED, "replaced");
+const garbled = new RpcError(status.INVALID_ARGUMENT, hubErrors.PROTOCOL_VIOLATION, "garbled");
 const failure = new Error("API server unavailable");
 const clusterInfo = { kind: "clusterInfo" } as const;
 

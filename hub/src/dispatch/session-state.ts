@@ -5,6 +5,7 @@
  *     awaitingHello ── hello ──▶ registering ── registered ──▶ connected ──▶ ended
  *                                     └── any end ──▶ ending ── registration settles ──▶ ended
  */
+
 import { isDeepStrictEqual } from "node:util";
 import {
   type AgentMessage,
@@ -16,7 +17,8 @@ import {
   reconnectTrailers,
 } from "@flotilla/proto";
 import { status } from "@grpc/grpc-js";
-import { RpcError, rpcErrors } from "../rpc/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import { type Hello, type OwnHub, validateHello } from "./hello.ts";
 import type { DispatchPlan } from "./plan.ts";
 import type { ReportPosition } from "./report-intake.ts";
@@ -323,15 +325,15 @@ function after(effect: SessionEffect, { state, effects }: SessionStep): SessionS
 }
 
 function violation(message: string): RpcError {
-  return new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_VIOLATION, message);
+  return new RpcError(status.INVALID_ARGUMENT, hubErrors.PROTOCOL_VIOLATION, message);
 }
 
 function certificateExpired(): RpcError {
   const message = "the agent's certificate has expired; reconnect with the renewed one";
-  return new RpcError(status.UNAUTHENTICATED, rpcErrors.AGENT_UNKNOWN, message, reconnectNow());
+  return new RpcError(status.UNAUTHENTICATED, hubErrors.AGENT_UNKNOWN, message, reconnectNow());
 }
 
 function reportMissed(name: string): RpcError {
   const message = `the hub's cache did not have deployment ${name} yet when the agent reported on it; reconnect and report again`;
-  return new RpcError(status.UNAVAILABLE, rpcErrors.HUB_NOT_READY, message, reconnectNow());
+  return new RpcError(status.UNAVAILABLE, hubErrors.HUB_NOT_READY, message, reconnectNow());
 }

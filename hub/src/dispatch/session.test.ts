@@ -1,4 +1,5 @@
 /** An agent that sends any messages in any order, while any events happen on the hub. */
+
 import assert from "node:assert/strict";
 import {
   type AgentMessage,
@@ -12,7 +13,8 @@ import { settle } from "@flotilla/shared/time/testing";
 import { status } from "@grpc/grpc-js";
 import fc from "fast-check";
 import { describe, test } from "vitest";
-import { type Incoming, RpcError, rpcErrors, withIncomingDecoders } from "../rpc/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { type Incoming, RpcError, withIncomingDecoders } from "../rpc/index.ts";
 import {
   aDeployment,
   deployed,
@@ -132,7 +134,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       step("the agent closes the stream", (test) => test.endRequests()),
       step("half an hour", ({ clock }) => clock.advance(1_800_000)),
       step("another stream", ({ session }) =>
-        session.end(new RpcError(status.ABORTED, rpcErrors.AGENT_REPLACED, "replaced")),
+        session.end(new RpcError(status.ABORTED, hubErrors.AGENT_REPLACED, "replaced")),
       ),
     ),
   },

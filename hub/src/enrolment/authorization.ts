@@ -1,4 +1,5 @@
 /** Authorizes an enrolment: by a registration token, or by the key of a Cluster that is already enrolled. */
+
 import type { EnrollRequest } from "@flotilla/proto";
 import type { Cluster, ClusterRegistrationToken } from "@flotilla/shared/api";
 import { createLruCache } from "@flotilla/shared/cache";
@@ -8,10 +9,10 @@ import { secrets } from "@flotilla/shared/kube/objects";
 import type { Clock } from "@flotilla/shared/time";
 import { status } from "@grpc/grpc-js";
 import { agentKeyIndex, anyClientIdIndex, tokenUidIndex } from "../cache/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { RequestedKey } from "../identity/index.ts";
 import { claimedUid, isWrittenByHub, tokenIn } from "../registrationtoken/index.ts";
 import { RpcError } from "../rpc/index.ts";
-import { enrollErrors } from "./errors.ts";
 import { type TokenTerms, type TokenValidation, validateToken } from "./token.ts";
 
 export interface AuthorizationDeps {
@@ -54,7 +55,7 @@ export async function authorizeEnrolment(
       return { namespace: known.metadata.namespace, token: undefined, key };
   }
   const message = request.token === "" ? unknownKey : invalidToken(validation);
-  throw new RpcError(status.UNAUTHENTICATED, enrollErrors.TOKEN_REJECTED, message);
+  throw new RpcError(status.UNAUTHENTICATED, hubErrors.TOKEN_REJECTED, message);
 }
 
 async function validatePresented(

@@ -14,15 +14,16 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { status } from "@grpc/grpc-js";
 import type { LiveAuthority } from "../authority/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import {
   type ClusterIdentity,
   type RequestedKey,
   readCertificateRequest,
 } from "../identity/index.ts";
-import { hostOf, type Rejections, RpcError, rpcErrors } from "../rpc/index.ts";
+import { hostOf, type Rejections, RpcError } from "../rpc/index.ts";
 import { type AuthorizationDeps, authorizeEnrolment, createStoredTokens } from "./authorization.ts";
 import { clusterLabels } from "./cluster-labels.ts";
-import { enrollErrors, enrolmentRateLimited } from "./errors.ts";
+import { enrolmentRateLimited } from "./rate-limited.ts";
 import { recordEnrolmentEvents } from "./events.ts";
 import { type RegisterClusterDeps, registerCluster } from "./register-cluster.ts";
 
@@ -139,17 +140,17 @@ async function readKey(certificateRequest: Uint8Array): Promise<RequestedKey> {
     return await readCertificateRequest(certificateRequest);
   } catch (cause) {
     const { INVALID_ARGUMENT } = status;
-    const { ENROLMENT_INVALID } = enrollErrors;
+    const { ENROLMENT_INVALID } = hubErrors;
     throw new RpcError(INVALID_ARGUMENT, ENROLMENT_INVALID, messageOf(cause), { cause });
   }
 }
 
 function renewalRateLimited(cluster: string): RpcError {
   const message = `the certificate of Cluster ${cluster} was renewed a moment ago; back off before the next attempt`;
-  return new RpcError(status.RESOURCE_EXHAUSTED, rpcErrors.AGENT_RATE_LIMITED, message);
+  return new RpcError(status.RESOURCE_EXHAUSTED, hubErrors.AGENT_RATE_LIMITED, message);
 }
 
 function otherKey(cluster: string): RpcError {
   const message = `the certificate of Cluster ${cluster} is renewed only for the key that the cluster is enrolled with`;
-  return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REJECTED, message);
+  return new RpcError(status.PERMISSION_DENIED, hubErrors.ENROLMENT_REJECTED, message);
 }

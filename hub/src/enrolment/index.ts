@@ -1,2 +1,2 @@
 export { createEnrolment, type Enrolment } from "./enrolment.ts";
-export { enrolmentRateLimited } from "./errors.ts";
+export { enrolmentRateLimited } from "./rate-limited.ts";

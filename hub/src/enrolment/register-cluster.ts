@@ -1,4 +1,5 @@
 /** Finds or creates the Cluster of an authorized agent. */
+
 import { isDeepStrictEqual } from "node:util";
 import { apiVersion, type Cluster, clusters as clusterResource } from "@flotilla/shared/api";
 import {
@@ -18,10 +19,10 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
 import { clientIdIndex, clientIdKey } from "../cache/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { RpcError } from "../rpc/index.ts";
 import { type ClusterChoice, chooseCluster } from "./choose-cluster.ts";
 import type { ClusterLabels } from "./cluster-labels.ts";
-import { enrollErrors } from "./errors.ts";
 import { nameRejected, rejectionFor } from "./rejections.ts";
 import { rejectRemovedCluster } from "./removed-cluster.ts";
 import type { TokenTerms } from "./token.ts";
@@ -199,7 +200,7 @@ function enrolmentAnnotations({
 /** A validation error of the API server about what the agent requested is shown to the agent. */
 function asAnswer(thrown: unknown): unknown {
   if (!(thrown instanceof KubeStatusError) || thrown.retryable) return thrown;
-  return new RpcError(status.INVALID_ARGUMENT, enrollErrors.ENROLMENT_INVALID, thrown.message, {
+  return new RpcError(status.INVALID_ARGUMENT, hubErrors.ENROLMENT_INVALID, thrown.message, {
     cause: thrown,
   });
 }

@@ -1,13 +1,14 @@
 /** Messages for an enrolment that is rejected because of an existing Cluster: for the agent, and for an Event on the Cluster. Pure. */
+
 import { newKeyRequiredTrailers } from "@flotilla/proto";
 import type { Cluster } from "@flotilla/shared/api";
 import { unreachable } from "@flotilla/shared/errors";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { status } from "@grpc/grpc-js";
 import { managedElsewhereText, revocationOf, revokedText } from "../clusterstate/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { RpcError } from "../rpc/index.ts";
 import type { RejectionReason } from "./choose-cluster.ts";
-import { enrollErrors } from "./errors.ts";
 import type { TokenTerms } from "./token.ts";
 
 export interface EnrolmentRejection {
@@ -49,7 +50,7 @@ export function rejectionFor(
       return {
         answer: new RpcError(
           status.UNAVAILABLE,
-          enrollErrors.ENROLMENT_REJECTED,
+          hubErrors.ENROLMENT_REJECTED,
           `Cluster ${name} of client id ${clientId} is being deleted; retry the enrolment after it is deleted`,
         ),
       };
@@ -96,7 +97,7 @@ function revokedSince(cluster: Cluster): string {
 }
 
 function denied(message: string, needsNewKey = false): RpcError {
-  return new RpcError(status.PERMISSION_DENIED, enrollErrors.ENROLMENT_REJECTED, message, {
+  return new RpcError(status.PERMISSION_DENIED, hubErrors.ENROLMENT_REJECTED, message, {
     ...(needsNewKey && { trailers: newKeyRequiredTrailers() }),
   });
 }

@@ -14,8 +14,8 @@ import {
   clusterNamespaceNames,
   removedClientOf,
 } from "../clusterstate/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { RpcError } from "../rpc/index.ts";
-import { enrollErrors } from "./errors.ts";
 import { isRemoved, type TokenTerms } from "./token.ts";
 
 export interface NewCluster {
@@ -61,7 +61,7 @@ async function namespaceOf(
 function rejected(why: string): RpcError {
   return new RpcError(
     status.UNAUTHENTICATED,
-    enrollErrors.TOKEN_REJECTED,
+    hubErrors.TOKEN_REJECTED,
     `${why}; create a new ClusterRegistrationToken on the hub and copy the content of its Secret into the agent's bootstrap Secret`,
   );
 }

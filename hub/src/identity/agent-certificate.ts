@@ -12,7 +12,8 @@ import {
   revocationOf,
   revokedText,
 } from "../clusterstate/index.ts";
-import { RpcError, rpcErrors } from "../rpc/index.ts";
+import { hubErrors } from "../errors/index.ts";
+import { RpcError } from "../rpc/index.ts";
 import { fingerprintOf } from "./certificate-request.ts";
 import { type ClusterIdentity, identityInNames } from "./cluster-identity.ts";
 
@@ -55,14 +56,14 @@ export function validateCaller({
   if (notAfter <= now) {
     return new RpcError(
       status.UNAUTHENTICATED,
-      rpcErrors.AGENT_UNKNOWN,
+      hubErrors.AGENT_UNKNOWN,
       `the agent's certificate expired at ${formatTimeMs(notAfter)}; enrol again`,
     );
   }
   if (identity.hubId !== hubId) {
     return new RpcError(
       status.UNAUTHENTICATED,
-      rpcErrors.AGENT_REJECTED,
+      hubErrors.AGENT_REJECTED,
       `the agent's certificate is for hub ${identity.hubId}, this is hub ${hubId}`,
     );
   }
@@ -96,14 +97,14 @@ export function validateAgent(
 }
 
 function rejected(message: string): RpcError {
-  return new RpcError(status.PERMISSION_DENIED, rpcErrors.AGENT_REJECTED, message);
+  return new RpcError(status.PERMISSION_DENIED, hubErrors.AGENT_REJECTED, message);
 }
 
 /** The error for a caller without a certificate of an agent. */
 export function noCertificate(): RpcError {
   return new RpcError(
     status.UNAUTHENTICATED,
-    rpcErrors.AGENT_UNKNOWN,
+    hubErrors.AGENT_UNKNOWN,
     "no valid client certificate that this hub issued; enrol with a registration token of this hub",
   );
 }

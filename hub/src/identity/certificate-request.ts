@@ -1,9 +1,9 @@
 /** Parses certificate requests of agents: PKCS #10, signed with the requested key. */
+import { hubErrors } from "../errors/index.ts";
 import "reflect-metadata";
 import { createHash, createPublicKey, webcrypto } from "node:crypto";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { Pkcs10CertificateRequest } from "@peculiar/x509";
-import { identityErrors } from "./errors.ts";
 
 /** The public key of a request with a valid signature. */
 export interface RequestedKey {
@@ -47,7 +47,7 @@ function namedCurveOf(spki: Uint8Array): string {
 
 function invalid(why: string, cause?: unknown): AppError {
   return new AppError(
-    identityErrors.CERTIFICATE_REQUEST_INVALID,
+    hubErrors.CERTIFICATE_REQUEST_INVALID,
     `invalid certificate request: ${why}`,
     { cause },
   );

@@ -3,7 +3,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { namespaces } from "@flotilla/shared/kube/objects";
-import { identityErrors } from "./errors.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export interface ClusterIdentity {
   /** The UID of the hub's kube-system namespace. */
@@ -64,7 +64,7 @@ export async function readHubId(rest: KubeRest): Promise<string> {
   const uid = namespace?.metadata.uid;
   if (uid === undefined || uid === "") {
     throw new AppError(
-      identityErrors.HUB_ID_UNKNOWN,
+      hubErrors.HUB_ID_UNKNOWN,
       `the namespace kube-system of ${rest.server} has no UID to identify this hub`,
     );
   }

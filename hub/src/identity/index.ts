@@ -13,7 +13,6 @@ export {
   identityInNames,
   readHubId,
 } from "./cluster-identity.ts";
-export { identityErrors } from "./errors.ts";
 export {
   formatReplicaIdentity,
   type ReplicaIdentity,

@@ -1,9 +1,10 @@
 /** From the claims of an ID token to a user of the API server, by the rules of kube-apiserver's flags --oidc-*. Pure. */
+
 import { AppError } from "@flotilla/shared/errors";
 import * as z from "zod";
+import { hubErrors } from "../errors/index.ts";
 import type { Identity } from "../session/index.ts";
 import type { ClaimRules } from "./config/index.ts";
-import { oidcErrors } from "./errors.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -70,5 +71,5 @@ function describe(value: unknown): string {
 }
 
 function invalid(message: string): AppError {
-  return new AppError(oidcErrors.OIDC_CLAIMS_INVALID, message);
+  return new AppError(hubErrors.OIDC_CLAIMS_INVALID, message);
 }

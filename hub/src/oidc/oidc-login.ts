@@ -1,4 +1,5 @@
 /** Logins with OpenID Connect: the authorization code flow with PKCE, a state and a nonce. */
+
 import { endpoints } from "@flotilla/shared/dashboard";
 import {
   createConnectionPools,
@@ -7,10 +8,10 @@ import {
   type ProxySettings,
 } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
+import { hubErrors } from "../errors/index.ts";
 import type { Identity, LoginFlow } from "../session/index.ts";
 import { type Claims, identityFrom } from "./claims.ts";
 import type { OidcConfig } from "./config/index.ts";
-import { oidcErrors } from "./errors.ts";
 import { createProvider } from "./provider.ts";
 import { isClientRefused, providerError } from "./provider-error.ts";
 
@@ -71,7 +72,7 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
         if (!isClientRefused(thrown, library)) break;
       }
     }
-    throw providerError(failure, { library, issuer, kind: oidcErrors.OIDC_REJECTED });
+    throw providerError(failure, { library, issuer, kind: hubErrors.OIDC_REJECTED });
   }
 
   return {
@@ -95,7 +96,7 @@ export function createOidcLogin(deps: OidcLoginDeps): OidcLogin {
         });
         return { address, checks };
       } catch (thrown) {
-        throw providerError(thrown, { library, issuer, kind: oidcErrors.OIDC_UNAVAILABLE });
+        throw providerError(thrown, { library, issuer, kind: hubErrors.OIDC_UNAVAILABLE });
       }
     },
     async finish(query, checks) {

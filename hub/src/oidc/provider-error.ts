@@ -1,6 +1,7 @@
 /** Errors of the provider, for the user and the log: without codes, tokens and secrets, which the library's errors have. */
+
 import { AppError, type ErrorKind } from "@flotilla/shared/errors";
-import { oidcErrors } from "./errors.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { OpenIdClient } from "./library.ts";
 
 const maxLength = 300;
@@ -42,7 +43,7 @@ export interface ErrorContext {
 }
 
 function rejected(message: string): AppError {
-  return new AppError(oidcErrors.OIDC_REJECTED, message);
+  return new AppError(hubErrors.OIDC_REJECTED, message);
 }
 
 function answerOf({

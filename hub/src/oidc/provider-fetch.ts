@@ -1,9 +1,10 @@
 /** The requests of the library to the provider: over the connections that the hub's other requests use, with their limits. */
+
 import { AppError } from "@flotilla/shared/errors";
 import { type Exchanger, readBody } from "@flotilla/shared/source/transport";
 import type { CustomFetch } from "openid-client";
+import { hubErrors } from "../errors/index.ts";
 import { isSecure } from "./config/index.ts";
-import { oidcErrors } from "./errors.ts";
 
 export interface ProviderFetchDeps {
   readonly exchange: Exchanger;
@@ -15,7 +16,7 @@ export interface ProviderFetchDeps {
 const timeoutMs = 10_000;
 /** Of a document, a set of keys or a token. */
 const maxBytes = 512 * 1024;
-const errorKind = oidcErrors.OIDC_UNAVAILABLE;
+const errorKind = hubErrors.OIDC_UNAVAILABLE;
 /** What the library reads. */
 const readHeaders = ["content-type", "www-authenticate"];
 

@@ -1,12 +1,13 @@
 /** The provider: its discovery document, which is read when a user logs in, and requests to it as the hub's client. */
+
 import { readFile } from "node:fs/promises";
 import { createSingleFlight } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { Exchanger } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
 import type { ClientAuth, Configuration, CustomFetch, ServerMetadata } from "openid-client";
+import { hubErrors } from "../errors/index.ts";
 import { isSecure, type OidcConfig } from "./config/index.ts";
-import { oidcErrors } from "./errors.ts";
 import { loadLibrary, type OpenIdClient } from "./library.ts";
 import { providerError } from "./provider-error.ts";
 import { createProviderFetch } from "./provider-fetch.ts";
@@ -65,7 +66,7 @@ export function createProvider({ config, exchange, clock }: ProviderDeps): Provi
       known = { library, metadata, fetch, at };
       return known;
     } catch (thrown) {
-      throw providerError(thrown, { library, issuer, kind: oidcErrors.OIDC_UNAVAILABLE });
+      throw providerError(thrown, { library, issuer, kind: hubErrors.OIDC_UNAVAILABLE });
     }
   }
 
@@ -117,7 +118,7 @@ async function read(file: string): Promise<string> {
     // Below, as for an empty one.
   }
   throw new AppError(
-    oidcErrors.OIDC_UNAVAILABLE,
+    hubErrors.OIDC_UNAVAILABLE,
     `the hub cannot read the file ${file} for logins with OpenID Connect, or it is empty; check the Secret and the ConfigMap in dashboard.oidc`,
   );
 }

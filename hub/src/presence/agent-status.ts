@@ -11,7 +11,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { isConflict, type KubeRest } from "@flotilla/shared/kube/client";
 import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { formatTime, parseTime } from "@flotilla/shared/time";
-import { presenceErrors } from "./errors.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export type AgentFields = Partial<Pick<ClusterStatus, "agent" | "orphans">>;
 
@@ -59,7 +59,7 @@ export async function writeAgentStatus(
     }
   }
   const message = `cannot write the status of Cluster ${key}: ${attempts} conflicts in a row; retrying`;
-  throw new AppError(presenceErrors.CLUSTER_CONFLICT, message);
+  throw new AppError(hubErrors.CLUSTER_CONFLICT, message);
 }
 
 /** When an agent that is offline was last seen: when its replica was, but not before it connected. */

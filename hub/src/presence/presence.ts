@@ -18,10 +18,10 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { done, type Reconcile, type Result, requeueAfter } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTime } from "@flotilla/shared/time";
+import { hubErrors } from "../errors/index.ts";
 import type { ClusterRef } from "../identity/index.ts";
 import { type AgentFields, lastSeen, writeAgentStatus } from "./agent-status.ts";
 import { type EpochFloorOf, isBelowFloor, nextEpoch } from "./epoch.ts";
-import { presenceErrors } from "./errors.ts";
 import { decidePresence, type PresenceDecision } from "./presence-rule.ts";
 
 export interface PresenceDeps {
@@ -131,7 +131,7 @@ export function createPresence(deps: PresenceDeps): Presence {
     const key = clusterKey(cluster);
     if (!isLeaseHeld()) {
       const message = `replica ${deps.replica} of the hub could not renew its Lease, so it does not serve agents; connect to another replica`;
-      throw new AppError(presenceErrors.REPLICA_LEASE_EXPIRED, message);
+      throw new AppError(hubErrors.REPLICA_LEASE_EXPIRED, message);
     }
     returnedAt = clock.monotonic();
     const kept = keptEpoch(deps, cluster.uid, deps.clusters.get(key), connection, entryOf(key));
@@ -147,7 +147,7 @@ export function createPresence(deps: PresenceDeps): Presence {
     const epoch = written?.status?.agent?.epoch;
     if (written?.metadata.uid !== cluster.uid || epoch === undefined) {
       const message = `Cluster ${key} was deleted or created again while its agent connected`;
-      throw new AppError(presenceErrors.CLUSTER_GONE, message);
+      throw new AppError(hubErrors.CLUSTER_GONE, message);
     }
     update(key, { epoch });
     return epoch;

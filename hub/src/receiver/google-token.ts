@@ -2,14 +2,15 @@
  * Authentication of calls by Google Pub/Sub: an ID token of the service account in the Secret. The keys of Google are fetched
  * when the first token needs them, and again when a token has a key that is not among them.
  */
+
 import { createSingleFlight } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { RepositoryAccess } from "@flotilla/shared/source";
 import { type Exchanger, readBody } from "@flotilla/shared/source/transport";
 import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
+import { hubErrors } from "../errors/index.ts";
 import type { Authentication } from "./authenticate.ts";
-import { receiverErrors } from "./errors.ts";
 import { type IssuerKeys, parseKeySet, verifyIdToken } from "./id-token.ts";
 
 export interface GoogleTokenDeps {
@@ -62,12 +63,12 @@ export function createGoogleVerifier(deps: GoogleTokenDeps): VerifyGoogle {
   async function get(address: string): Promise<string> {
     const url = URL.parse(address);
     if (url === null || url.protocol !== "https:")
-      throw new AppError(receiverErrors.ISSUER_KEYS, `${address} is no https:// address`);
+      throw new AppError(hubErrors.ISSUER_KEYS, `${address} is no https:// address`);
     const access: RepositoryAccess = {
       origin: url.origin,
       ...(deps.caPem !== undefined && { caPem: deps.caPem }),
     };
-    const errorKind = receiverErrors.ISSUER_KEYS;
+    const errorKind = hubErrors.ISSUER_KEYS;
     const response = await exchange({ method: "GET", url, access, timeoutMs, errorKind });
     const { bytes } = await readBody(response, { maxBytes, tooLarge: errorKind });
     if (response.status !== 200)
@@ -87,7 +88,7 @@ export function createGoogleVerifier(deps: GoogleTokenDeps): VerifyGoogle {
       );
       const keys = discovery.success ? parseKeySet(await get(discovery.data.jwks_uri)) : undefined;
       if (keys === undefined)
-        throw new AppError(receiverErrors.ISSUER_KEYS, `${issuer} has no set of keys`);
+        throw new AppError(hubErrors.ISSUER_KEYS, `${issuer} has no set of keys`);
       failure = undefined;
       fetched = { keys, at };
       return fetched;

@@ -12,7 +12,7 @@ import { holderOf, type LeaseClaim, renewedLease } from "@flotilla/shared/kube/l
 import { type Lease, leases } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, delay } from "@flotilla/shared/time";
-import { presenceErrors } from "../presence/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import {
   epochFloorOf,
   newReplicaLease,
@@ -92,7 +92,7 @@ export async function acquireReplicaLease(deps: ReplicaLeaseDeps): Promise<Repli
       }
     }
     throw new AppError(
-      presenceErrors.REPLICA_NAME_CONFLICT,
+      hubErrors.REPLICA_NAME_CONFLICT,
       `cannot acquire the Lease ${namespace}/${ref.name} of replica ${replica}: ${attempts} conflicts in a row; another process probably has the same name`,
     );
   }

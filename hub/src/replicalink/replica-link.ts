@@ -2,6 +2,7 @@
  * Requests that replicas of the hub forward to each other, over HTTPS on an internal port. Both sides have certificates of the
  * hub's own authority that name them as replicas of this hub: an agent has none, nor has a replica of another hub.
  */
+
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, request as sendRequest } from "node:https";
@@ -10,9 +11,9 @@ import type { TLSSocket } from "node:tls";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { formatListenAddress, type ListenAddress } from "@flotilla/shared/program";
 import type { RenewedCertificate } from "../authority/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { replicaInNames } from "../identity/index.ts";
 import { type ForwardedRequest, forwardedRequestSchema } from "./forwarded-request.ts";
-import { linkErrors } from "./link-errors.ts";
 
 /** Answers a request that another replica has authorized. */
 export type AnswerForwarded = (
@@ -138,7 +139,7 @@ export async function openReplicaLink(listen: ListenAddress): Promise<ReplicaLin
 
 function unreachable(name: string, address: string, why: string): AppError {
   return new AppError(
-    linkErrors.REPLICA_UNREACHABLE,
+    hubErrors.REPLICA_UNREACHABLE,
     `forward the request to replica ${name} of the hub at ${address}: ${why}; retry`,
   );
 }

@@ -2,6 +2,7 @@
  * Who sends a request, and whether they may. The token has to be one for this hub alone, so that nobody who sees it, this process
  * included, can use it for anything else.
  */
+
 import { requestsAudience } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import {
@@ -11,7 +12,7 @@ import {
   reviewToken,
   type User,
 } from "../access/index.ts";
-import { requestErrors } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { UserRequest } from "./parse-request.ts";
 
 /** A JWT of a ServiceAccount has some 1,200 characters. */
@@ -57,11 +58,11 @@ export function requestAttributes(namespace: string, subresource: string): Attri
 
 export function forbidden({ username }: User, workspace: string, subresource: string): AppError {
   return new AppError(
-    requestErrors.REQUEST_FORBIDDEN,
+    hubErrors.REQUEST_FORBIDDEN,
     `${username} may not get bundledeployments/${subresource} of API group fleet.cattle.io in namespace ${workspace}`,
   );
 }
 
 function unauthenticated(message: string): AppError {
-  return new AppError(requestErrors.REQUEST_UNAUTHENTICATED, message);
+  return new AppError(hubErrors.REQUEST_UNAUTHENTICATED, message);
 }

@@ -7,7 +7,7 @@ import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import { byBundle, clusterKeyOf, isForCluster } from "../cache/index.ts";
-import { requestErrors } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { TargetKind, UserRequest } from "./parse-request.ts";
 
 export interface FindDeps {
@@ -51,7 +51,7 @@ export function findDeployment(
   if (one === undefined) throw notFound(`${kind} ${key} is deployed to no Cluster`);
   if (others.length === 0) return one;
   throw new AppError(
-    requestErrors.REQUEST_NEEDS_CLUSTER,
+    hubErrors.REQUEST_NEEDS_CLUSTER,
     `${kind} ${key} is deployed to ${found.length} Clusters; choose one with --cluster${listed(found)}`,
   );
 }
@@ -73,5 +73,5 @@ function listed(found: readonly FoundDeployment[]): string {
 }
 
 function notFound(message: string): AppError {
-  return new AppError(requestErrors.REQUEST_TARGET_NOT_FOUND, message);
+  return new AppError(hubErrors.REQUEST_TARGET_NOT_FOUND, message);
 }

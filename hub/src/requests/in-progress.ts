@@ -1,6 +1,7 @@
 /** How many requests are in progress: of each user, and on this replica. */
+
 import { AppError } from "@flotilla/shared/errors";
-import { requestErrors } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export const requestLimits = { ofUser: 4, ofReplica: 16 } as const;
 
@@ -32,8 +33,5 @@ export function createInProgress(): InProgress {
 }
 
 function limited(message: string): AppError {
-  return new AppError(
-    requestErrors.REQUEST_LIMITED,
-    `${message}; retry when one of them has ended`,
-  );
+  return new AppError(hubErrors.REQUEST_LIMITED, `${message}; retry when one of them has ended`);
 }

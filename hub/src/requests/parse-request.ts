@@ -1,8 +1,9 @@
 /** The address of a request: `/requests/v1/namespaces/NS/{helmops,helmreleases,bundles}/NAME/KIND?cluster=...`. Pure. */
+
 import type { LogOptions, RequestBody } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import { parseGoDuration } from "@flotilla/shared/time";
-import { requestErrors } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export type TargetKind = "HelmOp" | "HelmRelease" | "Bundle";
 
@@ -109,5 +110,5 @@ function matching(query: URLSearchParams, key: string, pattern: RegExp): string 
 }
 
 function invalid(message: string): AppError {
-  return new AppError(requestErrors.REQUEST_INVALID, message);
+  return new AppError(hubErrors.REQUEST_INVALID, message);
 }

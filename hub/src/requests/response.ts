@@ -3,18 +3,19 @@
  * error; any other with lines of JSON. `{"data": "..."}` is a part of the answer, and the last line is `{"end": {}}`, or
  * `{"end": {"code": "...", "message": "..."}}` if the answer is not complete.
  */
+
 import type { AnswerEnd } from "@flotilla/proto";
 import type { AppError } from "@flotilla/shared/errors";
-import { requestErrors } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 
 const statuses: Readonly<Record<string, number>> = {
-  [requestErrors.REQUEST_INVALID.code]: 400,
-  [requestErrors.REQUEST_UNAUTHENTICATED.code]: 401,
-  [requestErrors.REQUEST_FORBIDDEN.code]: 403,
-  [requestErrors.REQUEST_TARGET_NOT_FOUND.code]: 404,
-  [requestErrors.REQUEST_NEEDS_CLUSTER.code]: 409,
-  [requestErrors.REQUEST_LIMITED.code]: 429,
-  [requestErrors.AGENT_OUTDATED.code]: 501,
+  [hubErrors.REQUEST_INVALID.code]: 400,
+  [hubErrors.REQUEST_UNAUTHENTICATED.code]: 401,
+  [hubErrors.REQUEST_FORBIDDEN.code]: 403,
+  [hubErrors.REQUEST_TARGET_NOT_FOUND.code]: 404,
+  [hubErrors.REQUEST_NEEDS_CLUSTER.code]: 409,
+  [hubErrors.REQUEST_LIMITED.code]: 429,
+  [hubErrors.AGENT_OUTDATED.code]: 501,
 };
 
 export const answerType = "application/x-ndjson";

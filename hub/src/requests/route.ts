@@ -1,11 +1,12 @@
 /** The HTTP route of requests of users with a token for the hub: who asks, and whether they may. */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tokenHeader } from "@flotilla/shared/api/names";
 import { createKeyedRateLimiter } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Clock } from "@flotilla/shared/time";
-import { requestErrors } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { clientAddress } from "../receiver/index.ts";
 import { authenticate, authorize } from "./access.ts";
 import { parseUserRequest } from "./parse-request.ts";
@@ -30,15 +31,12 @@ export function requestRoute({ rest, requests, addressHeader, notReady, clock }:
   return (request: IncomingMessage, response: ServerResponse): Promise<void> =>
     requests.answer(response, async (signal) => {
       if (request.method !== "GET")
-        throw new AppError(requestErrors.REQUEST_INVALID, "only GET is allowed");
+        throw new AppError(hubErrors.REQUEST_INVALID, "only GET is allowed");
       const asked = parseUserRequest(request.url ?? "/");
       if (notReady() !== undefined)
-        throw new AppError(
-          requestErrors.AGENT_OFFLINE,
-          "this replica of the hub is not ready; retry",
-        );
+        throw new AppError(hubErrors.AGENT_OFFLINE, "this replica of the hub is not ready; retry");
       if (!rates.take(clientAddress(request, addressHeader)))
-        throw new AppError(requestErrors.REQUEST_LIMITED, "too many requests; retry in a second");
+        throw new AppError(hubErrors.REQUEST_LIMITED, "too many requests; retry in a second");
       const header = request.headers[tokenHeader];
       const user = await authenticate(rest, typeof header === "string" ? header : "", signal);
       await authorize(rest, user, asked, signal);

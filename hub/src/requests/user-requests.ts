@@ -2,6 +2,7 @@
  * Answers requests of users who have been authenticated and authorized: by the agent, if it is connected to this replica, and
  * otherwise by the replica that it is connected to. Nothing of an answer is kept.
  */
+
 import type { ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { AnswerEnd, RequestBody } from "@flotilla/proto";
@@ -11,12 +12,8 @@ import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import {
-  type AnswerSink,
-  type NewRequest,
-  type OpenedRequest,
-  requestErrors,
-} from "../dispatch/index.ts";
+import type { AnswerSink, NewRequest, OpenedRequest } from "../dispatch/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { ForwardedRequest, ReplicaLink } from "../replicalink/index.ts";
 import { type FindDeps, type FoundDeployment, findDeployment } from "./find-deployment.ts";
 import { createInProgress } from "./in-progress.ts";
@@ -156,7 +153,7 @@ function addressOf(deps: UserRequestsDeps, replica: string): string {
   const address = deps.addressOf(replica);
   if (address !== undefined) return address;
   throw new AppError(
-    requestErrors.AGENT_OUTDATED,
+    hubErrors.AGENT_OUTDATED,
     `the agent is connected to replica ${replica} of the hub, which does not publish its address (--replica-host); upgrade the hub, or set the flag`,
   );
 }
@@ -204,24 +201,24 @@ function refusal({ kind }: OpenedRequest, cluster: ObjectKey): AppError | undefi
       return offline(`${agent} is not connected to this replica of the hub any more; retry`);
     case "outdated":
       return new AppError(
-        requestErrors.AGENT_OUTDATED,
+        hubErrors.AGENT_OUTDATED,
         `${agent} has a version that answers no requests; upgrade the agent`,
       );
     case "busy":
       return new AppError(
-        requestErrors.REQUEST_LIMITED,
+        hubErrors.REQUEST_LIMITED,
         `${agent} answers other requests; retry when one of them has ended`,
       );
   }
 }
 
 function offline(message: string): AppError {
-  return new AppError(requestErrors.AGENT_OFFLINE, message);
+  return new AppError(hubErrors.AGENT_OFFLINE, message);
 }
 
 function tooLate(): AppError {
   return new AppError(
-    requestErrors.REQUEST_INTERRUPTED,
+    hubErrors.REQUEST_INTERRUPTED,
     `there is no complete answer after ${answerTimeoutMs / 1_000} s`,
   );
 }

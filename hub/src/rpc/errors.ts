@@ -1,48 +1,9 @@
 /** Errors that the hub answers agents with: a gRPC status, and a message that says what to do. */
-import { cleanText } from "@flotilla/proto";
-import {
-  AppError,
-  commonErrors,
-  defineErrors,
-  type ErrorKind,
-  messageOf,
-} from "@flotilla/shared/errors";
-import { type Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
 
-export const rpcErrors = defineErrors({
-  AGENT_UNKNOWN: {
-    retryable: true,
-    help: "The agent has no certificate, or one that this hub did not issue or that has expired. Copy the content of the Secret of a ClusterRegistrationToken of this hub into the Secret flotilla-agent/flotilla-bootstrap of its cluster; the agent then enrols again.",
-  },
-  AGENT_REJECTED: {
-    retryable: true,
-    help: "The agent's certificate is for a Cluster that no longer exists on this hub, was revoked or is enrolled with another key; or it is for another hub. Nothing that the agent installed is changed. To enrol the cluster again, copy the content of the Secret of a new ClusterRegistrationToken into the Secret flotilla-agent/flotilla-bootstrap.",
-  },
-  AGENT_VERSION_UNSUPPORTED: {
-    retryable: true,
-    help: "The hub does not support the version of the agent. What the agent has installed keeps running. Upgrade the side that the message names; the agent connects again by itself.",
-  },
-  AGENT_REPLACED: {
-    retryable: true,
-    help: "Another agent connected with the same identity; the newer connection replaces the older. If this repeats, two agents use copies of one Secret flotilla-agent/flotilla-identity: delete it in one cluster, restart that agent and enrol it as a cluster of its own.",
-  },
-  PROTOCOL_VIOLATION: {
-    retryable: true,
-    help: "The other side sent something that the protocol between hub and agent does not allow. Check that the versions of hub and agent are compatible.",
-  },
-  AGENT_RATE_LIMITED: {
-    retryable: true,
-    help: "One agent connects, calls or renews its certificate too often. It backs off and retries; other agents are not affected. If it continues, check that agent's log, and whether the Secret flotilla-agent/flotilla-identity was copied.",
-  },
-  PORT_UNAVAILABLE: {
-    retryable: false,
-    help: "The hub cannot listen on the address of its gRPC port. Another program uses the port, or the address is not one of this machine; choose another with --grpc-listen.",
-  },
-  HUB_NOT_READY: {
-    retryable: true,
-    help: "The replica of the hub is starting and its caches have not synced yet, or it is stopping. The agent reconnects.",
-  },
-});
+import { cleanText } from "@flotilla/proto";
+import { AppError, commonErrors, type ErrorKind, messageOf } from "@flotilla/shared/errors";
+import { type Metadata, type ServerErrorResponse, status } from "@grpc/grpc-js";
+import { hubErrors } from "../errors/index.ts";
 
 /** Of an answer, in characters. */
 const maxMessageLength = 2_048;
@@ -67,7 +28,7 @@ export class RpcError extends AppError {
 
   /** For a message that a mapper of the wire rejected. */
   static protocolViolation(thrown: unknown): RpcError {
-    return new RpcError(status.INVALID_ARGUMENT, rpcErrors.PROTOCOL_VIOLATION, messageOf(thrown), {
+    return new RpcError(status.INVALID_ARGUMENT, hubErrors.PROTOCOL_VIOLATION, messageOf(thrown), {
       cause: thrown,
     });
   }

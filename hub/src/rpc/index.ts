@@ -1,4 +1,4 @@
-export { RpcError, rpcErrors, toGrpcError } from "./errors.ts";
+export { RpcError, toGrpcError } from "./errors.ts";
 export {
   type AgentStream,
   decoded,

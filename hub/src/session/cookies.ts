@@ -2,8 +2,9 @@
  * The cookies of a session: its encrypted text, in as many as it needs, because a browser takes 4 KB for each. And the one of a
  * login that is in progress. Pure.
  */
+
 import { AppError } from "@flotilla/shared/errors";
-import { sessionErrors } from "./errors.ts";
+import { hubErrors } from "../errors/index.ts";
 
 /** `__Host-`: browsers take it only from this host, over TLS or on the machine itself, and for all paths. */
 const cookieName = "__Host-flotilla-session";
@@ -20,7 +21,7 @@ export function sessionCookies(text: string, maxAgeSeconds: number): readonly st
   const chunks = Math.ceil(text.length / chunkChars);
   if (chunks > maxChunks)
     throw new AppError(
-      sessionErrors.SESSION_TOO_LARGE,
+      hubErrors.SESSION_TOO_LARGE,
       `the token, or the list of groups, is too long for a session: ${text.length} characters when encrypted, of at most ${maxChunks * chunkChars}`,
     );
   const cookies = Array.from({ length: maxChunks }, (_, index) => {

@@ -1,6 +1,7 @@
 /** Which users and groups the hub impersonates: those that an identity provider may name. Pure. */
+
 import { AppError } from "@flotilla/shared/errors";
-import { sessionErrors } from "./errors.ts";
+import { hubErrors } from "../errors/index.ts";
 
 export interface Identity {
   readonly user: string;
@@ -43,7 +44,7 @@ function shown(name: string): string {
 
 function rejected(message: string): AppError {
   return new AppError(
-    sessionErrors.IDENTITY_REJECTED,
+    hubErrors.IDENTITY_REJECTED,
     `${message}; have it changed at the provider, or have another claim or a prefix set (dashboard.oidc of the chart flotilla)`,
   );
 }

@@ -1,5 +1,4 @@
 export { noSessionCookies } from "./cookies.ts";
-export { sessionErrors } from "./errors.ts";
 export { checkIdentity, type Identity } from "./identity.ts";
 export { createLoginCookies, type LoginCookies, type LoginFlow } from "./login-cookies.ts";
 export { createSessionKeys, runKeyRotation } from "./session-keys.ts";

@@ -2,6 +2,7 @@
  * The keys that encrypt sessions, in a Secret of the hub: the replica with the first login creates it, the leader rotates the keys,
  * and every replica reads it again for a key that it does not know.
  */
+
 import { randomBytes } from "node:crypto";
 import { sessionKeysSecretName as name } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
@@ -10,8 +11,8 @@ import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, delay } from "@flotilla/shared/time";
 import { dataOf, ensureSecret } from "../authority/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import type { SessionKey } from "./encryption.ts";
-import { sessionErrors } from "./errors.ts";
 import { formatKeys, nextRotationMs, parseKeys, rotated, type StoredKey } from "./key-rotation.ts";
 
 export interface SessionKeys {
@@ -63,7 +64,7 @@ export async function newestKey(keys: SessionKeys): Promise<SessionKey> {
   const [newest] = await keys.get();
   if (newest === undefined)
     throw new AppError(
-      sessionErrors.LOGIN_FAILED,
+      hubErrors.LOGIN_FAILED,
       `the Secret ${name} has no key for sessions; have it deleted, and log in again`,
     );
   return newest;

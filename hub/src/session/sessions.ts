@@ -2,14 +2,15 @@
  * Sessions of the dashboard: a cookie that every replica can open. It has the user's own token and ends no later than it, or it has
  * the user and the groups of an identity provider.
  */
+
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { AppError } from "@flotilla/shared/errors";
 import type { Clock } from "@flotilla/shared/time";
 import * as z from "zod";
 import type { Access, User } from "../access/index.ts";
+import { hubErrors } from "../errors/index.ts";
 import { sessionCookies, sessionTextOf } from "./cookies.ts";
 import { decrypt, encrypt, keyIdOf } from "./encryption.ts";
-import { sessionErrors } from "./errors.ts";
 import { authenticatedGroup, checkIdentity, type Identity } from "./identity.ts";
 import { maxSessionMs } from "./key-rotation.ts";
 import { newestKey, type SessionKeys } from "./session-keys.ts";
@@ -141,5 +142,5 @@ export function claimsOf(token: string): Readonly<Record<string, unknown>> | und
 }
 
 function failed(message: string): AppError {
-  return new AppError(sessionErrors.LOGIN_FAILED, message);
+  return new AppError(hubErrors.LOGIN_FAILED, message);
 }
