@@ -23,8 +23,8 @@ import {
 import { hostOf, type Rejections, RpcError } from "../rpc/index.ts";
 import { type AuthorizationDeps, authorizeEnrolment, createStoredTokens } from "./authorization.ts";
 import { clusterLabels } from "./cluster-labels.ts";
-import { enrolmentRateLimited } from "./rate-limited.ts";
 import { recordEnrolmentEvents } from "./events.ts";
+import { enrolmentRateLimited } from "./rate-limited.ts";
 import { type RegisterClusterDeps, registerCluster } from "./register-cluster.ts";
 
 export interface EnrolmentDeps extends RegisterClusterDeps, Omit<AuthorizationDeps, "storedToken"> {

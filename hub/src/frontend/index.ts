@@ -18,6 +18,14 @@ export {
   policyViolation,
 } from "./front-end.ts";
 export {
+  type BundleOwner,
+  deleteBundle,
+  nameTaken,
+  type OwnBundleDeps,
+  ownBundle,
+  setSuspended,
+} from "./own-bundle.ts";
+export {
   remarksOn,
   remarksOnBundle,
   unknownFieldRemarks,

@@ -1,21 +1,29 @@
 /** HelmOp to Bundle: validates, resolves the charts, and keeps the Bundle of the HelmOp's name as planned. */
-import type { HelmOp, HelmOpStatus, Policy } from "@flotilla/shared/api";
+import { type HelmOp, type HelmOpStatus, helmOps, type Policy } from "@flotilla/shared/api";
+import { helmOpFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
-import { done, type Reconcile, type Result } from "@flotilla/shared/kube/controller";
+import {
+  addFinalizer,
+  done,
+  type FinalizerOptions,
+  type Reconcile,
+  type Result,
+  removeFinalizer,
+} from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { isBundleOf } from "../cache/index.ts";
 import {
-  bundleNameTaken,
+  deleteBundle,
   entryFor,
   holds,
   isWorthPublishing,
+  nameTaken,
+  type OwnBundleDeps,
   remarksOn,
-  type WriteBundleDeps,
   writeBundle,
 } from "../frontend/index.ts";
 import {
@@ -46,10 +54,11 @@ import {
   retryingStatus,
 } from "./decided-status.ts";
 import { recordFailure, recordRejection, recordRemarks, recordVersion } from "./events.ts";
-import { addHelmOpFinalizer, type FinalizerDeps, finalize } from "./finalizer.ts";
 import { helmOpFrontEnd } from "./front-end.ts";
+import { helmOpBundles } from "./own-bundle.ts";
 
-export interface HelmOpDeps extends FinalizerDeps, WriteBundleDeps, HubRules {
+export interface HelmOpDeps extends OwnBundleDeps, HubRules {
+  readonly helmOps: Store<HelmOp>;
   readonly policies: Store<Policy>;
   readonly patterns: Patterns;
   readonly statuses: Pick<Publisher<HelmOpStatus, HelmOp>, "current" | "publish">;
@@ -68,7 +77,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const written = deps.helmOps.get(key);
     if (written === undefined || written.metadata.deletionTimestamp !== undefined) {
       deps.access.forget(key);
-      return written === undefined ? done() : finalize(deps, written, signal);
+      return written === undefined ? done() : finalize(written, signal);
     }
     const policy = mergePolicies(
       deps.policies.byIndex(byNamespace, written.metadata.namespace ?? ""),
@@ -80,7 +89,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     const invalid =
       helmOpFrontEnd.validate(helmOp) ??
       violationOf([policy], usedByHelmOp(helmOp), deps.patterns) ??
-      nameTaken(helmOp);
+      nameTaken(helmOpBundles, deps.bundles, helmOp);
     if (invalid !== undefined) return reject(written, helmOp, invalid);
     const showsResponses = limitsRepositories(policy);
     const access = await deps.access.of(helmOp, { showsResponses }).catch(AppError.from);
@@ -103,7 +112,7 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
         },
         context,
       ),
-      addHelmOpFinalizer(deps, helmOp, signal),
+      addFinalizer(finalizer(signal), helmOp),
     ]);
     // Deleted before it had the finalizer: nobody would ever delete its Bundle.
     if (kept === undefined) return done();
@@ -123,12 +132,17 @@ export function helmOpReconciler(deps: HelmOpDeps): Reconcile {
     return requeueAt(nextAtMs, clock.now());
   };
 
-  /** Another Bundle of this name is left alone. */
-  function nameTaken(helmOp: HelmOp): AppError | undefined {
-    const bundle = deps.bundles.get(keyOf(helmOp));
-    return bundle === undefined || isBundleOf(bundle, helmOp)
-      ? undefined
-      : bundleNameTaken(bundle, "HelmOp");
+  /** The finalizer stays until the Bundle is gone. */
+  async function finalize(helmOp: HelmOp, signal: AbortSignal): Promise<Result> {
+    const deleting = await deleteBundle(deps, helmOpBundles, helmOp, signal);
+    if (deleting !== undefined) return deleting;
+    await removeFinalizer(finalizer(signal), helmOp);
+    return done();
+  }
+
+  function finalizer(signal: AbortSignal): FinalizerOptions<HelmOp> {
+    const { rest, helmOps: store } = deps;
+    return { rest, resource: helmOps, store, finalizer: helmOpFinalizer, signal };
   }
 
   /** The pins of the Bundle where their signature is valid; those of the status for what the Bundle has none for. */

@@ -19,10 +19,10 @@ import {
   worstDeployments,
 } from "../summary/index.ts";
 import { notifiedStatus } from "./notified-status.ts";
+import { isOfHelmRelease } from "./own-bundle.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { releaseCluster } from "./release-cluster.ts";
 import { helmReleaseStatus, isUrgentHelmRelease } from "./status.ts";
-import { isBundleOf } from "./suspend-bundle.ts";
 
 export interface HelmReleasePublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
@@ -64,7 +64,7 @@ export function createHelmReleasePublisher({
     rollUp(release) {
       const key = bundleKeyFor(release);
       const found = caches.bundles.store.get(key);
-      const bundle = found === undefined || !isBundleOf(found) ? undefined : decided(found);
+      const bundle = found === undefined || !isOfHelmRelease(found) ? undefined : decided(found);
       const { targets, summary } = bundle?.status ?? {};
       // The Bundle is gone before its deployments are uninstalled.
       const isUninstalled = found === undefined && release.metadata.deletionTimestamp !== undefined;

@@ -1,11 +1,5 @@
 /** HelmRelease to Bundle: validates, keeps the generated HelmChart, and keeps the Bundle as planned. */
-import {
-  type Bundle,
-  type BundleDeployment,
-  bundles,
-  type Cluster,
-  type Policy,
-} from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment, Cluster, Policy } from "@flotilla/shared/api";
 import { fluxFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
@@ -27,12 +21,18 @@ import {
   requeueAfter,
 } from "@flotilla/shared/kube/controller";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
-import { keyOf, namespaces, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import { keyOf, namespaces, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
 import { byBundle, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { bundleNameTaken, writeBundle } from "../frontend/index.ts";
+import {
+  deleteBundle,
+  nameTaken,
+  ownBundle,
+  setSuspended,
+  writeBundle,
+} from "../frontend/index.ts";
 import { releaseMetadata } from "../notification/index.ts";
 import {
   type HubRules,
@@ -54,10 +54,10 @@ import {
 import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.ts";
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
+import { helmReleaseBundles } from "./own-bundle.ts";
 import { placementOf, policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor, planBundle } from "./plan.ts";
 import { isShared, sharingProblem } from "./shared-sources.ts";
-import { isBundleOf, setSuspended } from "./suspend-bundle.ts";
 import { uninstalledNote } from "./uninstall.ts";
 import { type ValidationOptions, validate } from "./validate.ts";
 
@@ -112,7 +112,8 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
       if (status !== undefined) statuses.publish(release, status);
       return done();
     }
-    const invalid = validate(release, deps.options) ?? nameTaken(release);
+    const invalid =
+      validate(release, deps.options) ?? nameTaken(helmReleaseBundles, deps.bundles, release);
     if (invalid !== undefined) return reject(release, invalid, { isRejected: true });
     const placement = placementOf(release);
     if (placement instanceof AppError || release.spec === undefined) return done();
@@ -169,22 +170,13 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
     return done();
   }
 
-  /** Another Bundle of this name is left alone. */
-  function nameTaken(release: HelmRelease): AppError | undefined {
-    const bundle = deps.bundles.get(bundleKeyFor(release));
-    return bundle === undefined || isBundleOf(bundle)
-      ? undefined
-      : bundleNameTaken(bundle, "HelmRelease");
-  }
-
   /**
    * Whether it is suspended is all that the Bundle gets of a HelmRelease that is not reconciled, however the rest of it has
    * changed. Its requests stay open until it is resumed.
    */
   async function suspendBundle(release: HelmRelease, signal: AbortSignal): Promise<void> {
-    const bundle = deps.bundles.get(bundleKeyFor(release));
-    if (bundle === undefined || !isBundleOf(bundle)) return;
-    await setSuspended(deps, bundle, release.spec?.suspend === true, signal);
+    const bundle = ownBundle(helmReleaseBundles, deps.bundles, release);
+    if (bundle !== undefined) await setSuspended(deps, bundle, true, signal);
   }
 
   /** Creates, changes and deletes the HelmChart that is generated from `spec.chart`. */
@@ -223,18 +215,9 @@ export function helmReleaseReconciler(deps: HelmReleaseDeps): Reconcile {
 
   /** The finalizer stays until the connected clusters have uninstalled the release. */
   async function finalize(release: HelmRelease, signal: AbortSignal): Promise<Result> {
-    const key = bundleKeyFor(release);
-    const known = deps.bundles.get(key);
-    const bundle = known ?? (await rest.get(bundles, refOf(key), { signal }));
-    if (bundle !== undefined && isBundleOf(bundle)) {
-      const { deletionTimestamp, uid } = bundle.metadata;
-      if (deletionTimestamp === undefined) {
-        await suspendBundle(release, signal);
-        await rest.delete(bundles, bundle.metadata, { ...(uid !== undefined && { uid }), signal });
-      }
-      return known === undefined ? requeueAfter(1_000, "the Bundle is being deleted") : done();
-    }
-    const remaining = deps.deployments.byIndex(byBundle, key);
+    const deleting = await deleteBundle(deps, helmReleaseBundles, release, signal);
+    if (deleting !== undefined) return deleting;
+    const remaining = deps.deployments.byIndex(byBundle, bundleKeyFor(release));
     const isWaiting = remaining.some(
       (deployment) => deps.clusters.get(clusterKeyOf(deployment))?.status?.agent?.connected,
     );

@@ -14,10 +14,11 @@ import {
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
+import { type OwnBundleDeps, setSuspended } from "../frontend/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
-import { isBundleOf, type SuspendBundleDeps, setSuspended } from "./suspend-bundle.ts";
+import { isOfHelmRelease } from "./own-bundle.ts";
 
-export interface YieldToFluxDeps extends SuspendBundleDeps {
+export interface YieldToFluxDeps extends OwnBundleDeps {
   readonly flux: Pick<FluxCaches, "isLeftToFlux">;
   readonly events: EventRecorder;
 }
@@ -37,14 +38,14 @@ export function createYieldToFluxController(
     metrics,
     watches: [
       watch(caches.bundles, {
-        predicate: ({ after }) => after !== undefined && isBundleOf(after),
+        predicate: ({ after }) => after !== undefined && isOfHelmRelease(after),
         toKeys: ownKey,
       }),
       {
         start: (enqueue) =>
           flux.onLeft(() => {
             for (const bundle of caches.bundles.store.list())
-              if (isBundleOf(bundle)) enqueue(keyOf(bundle));
+              if (isOfHelmRelease(bundle)) enqueue(keyOf(bundle));
           }),
       },
     ],
@@ -55,7 +56,8 @@ export function createYieldToFluxController(
 export function yieldToFlux(deps: YieldToFluxDeps): Reconcile {
   return async (key, { signal }) => {
     const bundle = deps.bundles.get(key);
-    if (!deps.flux.isLeftToFlux() || bundle === undefined || !isBundleOf(bundle)) return done();
+    if (!deps.flux.isLeftToFlux() || bundle === undefined || !isOfHelmRelease(bundle))
+      return done();
     if (bundle.metadata.deletionTimestamp !== undefined) return done();
     if (await setSuspended(deps, bundle, true, signal))
       deps.events.record(bundle, {
