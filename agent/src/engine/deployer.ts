@@ -191,9 +191,11 @@ async function deploy(
       sameRevision: await sameRevision(tools, state, desired),
     });
     const isUpgrade = action.kind === "upgrade";
+    const newest = latest && inventory.revisionOf(latest, latest.revision);
     const reasons = reasonsOf(state, {
       desired: isUpgrade ? (await inputs.final()).parts : undefined,
-      installed: latest && inventory.revisionOf(latest, latest.revision)?.parts,
+      installed: newest?.parts,
+      isRolledBack: newest?.action === "rollback",
       isRequested: isUpgrade && isUpgradeRequested(inventory, assignment),
     });
     logDecision(tools.log, desired, { state, reasons, action });
