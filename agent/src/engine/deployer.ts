@@ -253,9 +253,13 @@ function driftOf({ drift }: DriverTools, deployment: string): ObservedDrift | un
     : { corrects: found.corrects };
 }
 
-/** Until its run begins. */
+/** Until its run begins, and again if that was interrupted together with the agent. */
 function isUpgradeRequested(inventory: Inventory, { owner, request }: Assignment): boolean {
-  return request?.force === true && inventory.handledRequestOf(owner.name) !== request.token;
+  if (request?.force !== true) return false;
+  const { token } = request;
+  const isInterrupted =
+    inventory.runOf(owner.name)?.request === token && openRequest(inventory, owner.name) === token;
+  return isInterrupted || inventory.handledRequestOf(owner.name) !== token;
 }
 
 /** Once all objects were compared since the request, and until they were corrected. */
