@@ -126,6 +126,7 @@ export async function claimInterruptedRun(
     ...(isRun && isDeployed && { deadline: deadlineOf(run) }),
     kept: releases.history(run.namespace, run.release).map(({ revision }) => revision),
     endsRun: !isLocked(latest),
+    keepsRequest: true,
   });
 }
 

@@ -38,7 +38,7 @@ export interface RollbackDeps {
     Inventory,
     "installed" | "beginRun" | "endRun" | "revisionOf" | "releasesOf" | "refusedOf" | "setRefused"
   >;
-  readonly guard: Pick<RecordGuard, "beforeUpgrade">;
+  readonly guard: Pick<RecordGuard, "beforeRollback">;
   readonly runHelm: RunHelm;
   readonly clock: Clock;
   readonly log: Log;
@@ -87,7 +87,7 @@ async function run(
   const { inventory, runHelm, clock } = deps;
   const { desired, isForced, content, client, revision, target } = rolledBack;
   const { owner, namespace, name } = desired;
-  if (client.isAgent) await deps.guard.beforeUpgrade(desired, { client, isForced, signal });
+  if (client.isAgent) await deps.guard.beforeRollback(desired, { client, isForced, signal });
   const known = inventory.revisionOf(target, target.revision);
   const isClientSide = known?.notes?.clientSide !== undefined;
   const options = rollbackOptions(content, { isClientSide, isPatched });

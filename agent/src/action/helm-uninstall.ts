@@ -72,7 +72,8 @@ export function createHelmUninstall(deps: UninstallDeps): HelmUninstall {
     }
     stored.forget(record);
     await inventory.removed(record);
-    releases.removed(record);
+    const isKept = flags.keepsHistory === true && error === undefined;
+    releases.removed(record, isKept ? record : undefined);
     return { skipped };
   };
 }

@@ -171,6 +171,7 @@ async function prepare(
     revisionInputs;
   const { charts, assignments, releases, inventory, clock } = deps;
   const { owner, namespace, name } = desired;
+  const { request } = assignment;
   const until = AbortSignal.any([signal, superseded]);
   deps.prepareCheck();
   const { digest, parts, values } = await inputs.final();
@@ -224,9 +225,10 @@ async function prepare(
     chartDigest: chart.digest,
     ...(notes !== undefined && { notes }),
     ...(before !== undefined && { isClientSide: true }),
+    ...(reasons.includes("Requested") && request !== undefined && { request: request.token }),
   };
   const action = isFirst(latest) ? "install" : "upgrade";
-  await inventory.beginRun(owner, run, assignment.request?.token);
+  await inventory.beginRun(owner, run, request?.token);
   try {
     await prepareNamespace(deps, revisionInputs, options, signal);
     if (mustApplyCrds(options, latest))

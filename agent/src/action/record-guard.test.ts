@@ -169,6 +169,19 @@ describe("before a release is upgraded", () => {
     await guard(records, [release()]).beforeUpgrade(place, actor("agent"));
   });
 
+  test("a release that was uninstalled with its history is installed over, of anybody, and never rolled back", async () => {
+    const records = [release({ revision: 2, status: "uninstalled" })];
+
+    await guard(records, []).beforeUpgrade(place, actor("agent"));
+    await assert.rejects(guard(records, []).beforeRollback(place, actor("agent")), stopped);
+  });
+
+  test("a deployed record of others is checked, also behind one that is said to be uninstalled", async () => {
+    const records = [release({ revision: 3, status: "uninstalled" }), withForeignObject];
+
+    await assert.rejects(guard(records, []).beforeUpgrade(place, actor("agent")), stopped);
+  });
+
   test("Helm may roll back to a record of the agent, and to no other", async () => {
     const forged = release({ revision: 2, manifest: config("other") });
 

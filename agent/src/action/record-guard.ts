@@ -34,8 +34,10 @@ export interface RecordGuard {
     revision: number,
     actor: Pick<Actor, "client">,
   ): Promise<{ readonly mayRun: boolean }>;
-  /** Whether Helm may roll back if the upgrade fails. Throws RELEASE_NOT_OURS. */
+  /** Whether Helm may roll back if the upgrade or the installation fails. Throws RELEASE_NOT_OURS. */
   beforeUpgrade(release: ReleaseKey, actor: Actor): Promise<{ readonly mayRollBack: boolean }>;
+  /** Throws RELEASE_NOT_OURS. */
+  beforeRollback(release: ReleaseKey, actor: Actor): Promise<void>;
 }
 
 export interface RecordGuardDeps {
@@ -65,6 +67,11 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
   const objectsOf: ObjectsOf = async (record) =>
     (await reading.manifest(record, "exactObjects")) ?? undefined;
 
+  async function checkDeletions(release: ReleaseKey, compared: Used, actor: Actor): Promise<void> {
+    if (!actor.isForced && actor.client.isAgent)
+      await throwIfForeign(objectsOf, release, compared, "upgraded", actor);
+  }
+
   return {
     async beforeUninstall(release, actor) {
       const records = await read(release);
@@ -81,16 +88,14 @@ export function createRecordGuard(deps: RecordGuardDeps): RecordGuard {
     },
     async beforeUpgrade(release, actor) {
       const records = await read(release);
-      if (!actor.isForced && actor.client.isAgent)
-        await throwIfForeign(
-          objectsOf,
-          release,
-          { records, used: comparedRecords(records) },
-          "upgraded",
-          actor,
-        );
+      const used = comparedRecords(records).filter((each) => !isInstalledOver(each));
+      await checkDeletions(release, { records, used }, actor);
       const target = rollbackTarget(records);
       return { mayRollBack: target === undefined || mayRun(target, actor) };
+    },
+    async beforeRollback(release, actor) {
+      const records = await read(release);
+      await checkDeletions(release, { records, used: comparedRecords(records) }, actor);
     },
   };
 }
@@ -113,6 +118,11 @@ function mayRun({ isOwn, isAsRead, record }: CheckedRecord, { client }: Pick<Act
 /** Helm deletes what these list and the new revision does not: the last one, or the last that is deployed. */
 function comparedRecords(records: readonly CheckedRecord[]): readonly CheckedRecord[] {
   return records.filter(({ record }, index) => index === 0 || record.status === "deployed");
+}
+
+/** By its status in the record, not that of its labels, Helm decides to install in place of it: then it deletes nothing by it. */
+function isInstalledOver({ record }: CheckedRecord): boolean {
+  return record.status === "uninstalled";
 }
 
 /** The revision that Helm rolls back to when an upgrade fails. `records`: newest first. */
@@ -165,13 +175,16 @@ function objectName({ apiVersion, kind, namespace: own, name }: OwnedObject, nam
 
 const listedObjects = 3;
 
+interface Used {
+  readonly records: readonly CheckedRecord[];
+  /** Those that Helm deletes objects by. */
+  readonly used: readonly CheckedRecord[];
+}
+
 async function throwIfForeign(
   objectsOf: ObjectsOf,
   release: ReleaseKey,
-  {
-    records,
-    used,
-  }: { readonly records: readonly CheckedRecord[]; readonly used: readonly CheckedRecord[] },
+  { records, used }: Used,
   action: "uninstalled" | "upgraded",
   { client, signal }: Actor,
 ): Promise<void> {

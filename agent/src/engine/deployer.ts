@@ -40,15 +40,9 @@ import { createApplyChartCrds, createCrdRetention, type WithDefinitions } from "
 import type { DownstreamResources } from "../downstream/index.ts";
 import { changedFields } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
-import {
-  createStoredReleases,
-  isLocked,
-  type ReleaseKey,
-  type ReleaseRecord,
-  takesOwnership,
-} from "../helm/index.ts";
+import { createStoredReleases, isLocked, type ReleaseKey, takesOwnership } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory, InventoryRevision, InventoryTest } from "../inventory/index.ts";
+import type { Inventory, InventoryRevision } from "../inventory/index.ts";
 import { checkNamespace } from "../namespace/index.ts";
 import { isSameContent } from "../record/index.ts";
 import {
@@ -59,13 +53,12 @@ import {
   type ObservedDrift,
   type ReadinessDeadline,
   type ReleaseState,
-  type RollbackTarget,
   reasonsOf,
-  type TestResult,
 } from "../release/index.ts";
 import type { InputCollector, ReleaseInputs } from "../values/index.ts";
 import { logDecision } from "./log-decision.ts";
 import { observeReleases } from "./observe-releases.ts";
+import { rollbackTarget, testResult } from "./rollback-target.ts";
 import { openRequest } from "./user-requests.ts";
 import { withdraw } from "./withdraw.ts";
 
@@ -191,9 +184,11 @@ async function deploy(
       sameRevision: await sameRevision(tools, state, desired),
     });
     const isUpgrade = action.kind === "upgrade";
+    const newest = latest && inventory.revisionOf(latest, latest.revision);
     const reasons = reasonsOf(state, {
       desired: isUpgrade ? (await inputs.final()).parts : undefined,
-      installed: latest && inventory.revisionOf(latest, latest.revision)?.parts,
+      installed: newest?.parts,
+      isRolledBack: newest?.action === "rollback",
       isRequested: isUpgrade && isUpgradeRequested(inventory, assignment),
     });
     logDecision(tools.log, desired, { state, reasons, action });
@@ -258,9 +253,13 @@ function driftOf({ drift }: DriverTools, deployment: string): ObservedDrift | un
     : { corrects: found.corrects };
 }
 
-/** Until its run begins. */
+/** Until its run begins, and again if that was interrupted together with the agent. */
 function isUpgradeRequested(inventory: Inventory, { owner, request }: Assignment): boolean {
-  return request?.force === true && inventory.handledRequestOf(owner.name) !== request.token;
+  if (request?.force !== true) return false;
+  const { token } = request;
+  const isInterrupted =
+    inventory.runOf(owner.name)?.request === token && openRequest(inventory, owner.name) === token;
+  return isInterrupted || inventory.handledRequestOf(owner.name) !== token;
 }
 
 /** Once all objects were compared since the request, and until they were corrected. */
@@ -279,11 +278,6 @@ function testsOf({ actions }: DeploymentContent): Desired["tests"] {
   return actions.test.ignoreFailures === true ? "ignored" : "required";
 }
 
-function testResult(tests: readonly InventoryTest[] | undefined): TestResult | undefined {
-  if (tests === undefined) return undefined;
-  return tests.every(({ phase }) => phase === "Succeeded") ? "passed" : "failed";
-}
-
 function deadlineOf(
   inventory: Inventory,
   deployment: string,
@@ -291,33 +285,6 @@ function deadlineOf(
 ): ReadinessDeadline | undefined {
   const deadline = inventory.deadlineOf(deployment);
   return deadline?.namespace === namespace && deadline.release === name ? deadline : undefined;
-}
-
-/** The newest earlier revision of the agent that was deployed and whose tests did not fail, if a failed release needs one. */
-async function rollbackTarget(
-  tools: DriverTools,
-  state: ReleaseState,
-  { content, desired }: Pick<DesiredRelease, "content" | "desired">,
-): Promise<RollbackTarget> {
-  const policy = policiesOf(content).upgrade;
-  if (state.kind !== "failed" || policy.kind !== "remediate") return { kind: "missing" };
-  const { inventory, releases, stored } = tools;
-  const known = (record: ReleaseRecord) => inventory.revisionOf(record, record.revision);
-  const candidates = releases
-    .history(desired.namespace, desired.name)
-    .filter(
-      (record) =>
-        record.revision < state.record.revision &&
-        (record.status === "deployed" || record.status === "superseded") &&
-        testResult(known(record)?.tests) !== "failed",
-    )
-    .toSorted((a, b) => b.revision - a.revision);
-  const [record] = candidates;
-  if (record === undefined) return { kind: "missing" };
-  const release = (await stored.readAll(desired)).find((each) => each.revision === record.revision);
-  const isOwn =
-    record.isOwn && release !== undefined && isSameContent(known(record)?.content, release);
-  return isOwn ? { kind: "found", record } : { kind: "tampered" };
 }
 
 /** One of the agent's that a release is as again, after somebody has upgraded it or rolled it back by hand. */

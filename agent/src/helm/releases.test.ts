@@ -221,6 +221,24 @@ describe("Helm's storage", () => {
   });
 
   for (const isFast of [false, true]) {
+    test(`has the last record of an uninstall that keeps the history, with a ${isFast ? "fast" : "slow"} watch`, async (t) => {
+      const { releases, put, latest } = await setUp(t);
+      await put(1, "superseded");
+      await put(2, "deployed");
+      const kept = releases.latest("apps", "web");
+      if (isFast) await put(2, "uninstalled");
+
+      releases.removed({ namespace: "apps", name: "web" }, kept);
+
+      assert.equal(latest(), "2 uninstalled");
+      await put(2, "uninstalled");
+      await put(3, "pending-install");
+      assert.equal(latest(), "3 pending-install");
+      assert.equal(releases.history("apps", "web").length, 3);
+    });
+  }
+
+  for (const isFast of [false, true]) {
     test(`has a release that is installed again after an uninstall, with a ${isFast ? "fast" : "slow"} watch`, async (t) => {
       const { releases, put, remove, latest } = await setUp(t);
       await put(1, "superseded");

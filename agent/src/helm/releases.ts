@@ -37,8 +37,8 @@ export interface Releases {
   history(namespace: string, name: string): readonly ReleaseRecord[];
   /** Sets the result of a Helm run. It takes effect at once, before the watch delivers it. */
   ran(record: Omit<ReleaseRecord, "modifiedAtMs">): void;
-  /** Removes an uninstalled release. It takes effect at once. */
-  removed(release: ReleaseKey): void;
+  /** Removes an uninstalled release. It takes effect at once. `kept`: its newest record, if Helm has kept its history. */
+  removed(release: ReleaseKey, kept?: ReleaseRecord): void;
   /** `onChange` is also called with this deployment when this release changes, whoever installed it. */
   follow(deployment: string, release: ReleaseKey): void;
   /** Also ends what it observes. */
@@ -143,6 +143,15 @@ export function createReleases({
       notify(release);
   }
 
+  function ran(release: Omit<ReleaseRecord, "modifiedAtMs">): void {
+    // The watch may have delivered it before Helm's process ended.
+    const isObserved = secretsOf(release)
+      .flatMap((secret) => recordOf(secret) ?? [])
+      .some(({ revision, status }) => revision === release.revision && status === release.status);
+    if (isObserved) expected.drop(release);
+    else expected.add({ ...release, modifiedAtMs: clock.now() });
+  }
+
   return {
     synced: watches.synced,
     observe: watches.observe,
@@ -154,16 +163,11 @@ export function createReleases({
         .releasesOf(deployment)
         .flatMap(({ namespace, name }) => latest(namespace, name) ?? []);
     },
-    ran(release) {
-      // The watch may have delivered it before Helm's process ended.
-      const isObserved = secretsOf(release)
-        .flatMap((secret) => recordOf(secret) ?? [])
-        .some(({ revision, status }) => revision === release.revision && status === release.status);
-      if (isObserved) expected.drop(release);
-      else expected.add({ ...release, modifiedAtMs: clock.now() });
-    },
-    removed(release) {
-      expected.addRemoved(release, secretsOf(release).map(uidOf));
+    ran,
+    removed(release, kept) {
+      // Records that stay must not be hidden: Helm goes on from their revisions.
+      if (kept === undefined) expected.addRemoved(release, secretsOf(release).map(uidOf));
+      else ran({ ...kept, status: "uninstalled" });
       for (const listener of removalListeners) listener();
     },
     follow(deployment, release) {

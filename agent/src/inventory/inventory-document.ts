@@ -5,6 +5,7 @@ import type {
   InventoryDocument,
   InventoryRelease,
   InventoryRevision,
+  InventoryRun,
 } from "./inventory-secret.ts";
 
 export interface ReleaseRef {
@@ -26,6 +27,8 @@ export interface InstalledRevisions {
   readonly kept: readonly number[];
   /** The run that created them has ended: with the same write. */
   readonly endsRun?: boolean;
+  /** The run was interrupted together with the agent: what a user has requested by it is still to be done. */
+  readonly keepsRequest?: boolean;
   /** One of them is deployed: what was refused of it is part of its notes. */
   readonly isDeployed?: boolean;
   /** The run has failed, with these hooks; absent: that before stays, until one is deployed. */
@@ -42,6 +45,7 @@ export function withInstalled(
     added,
     kept,
     endsRun = false,
+    keepsRequest = false,
     isDeployed = false,
     deadline,
     attempt = before,
@@ -57,9 +61,13 @@ export function withInstalled(
     ...(!isDeployed && refused !== undefined && { refused }),
     ...(!isDeployed && attempt !== undefined && { attempt }),
     ...(deadline !== undefined && { deadline }),
-    ...(!endsRun && run !== undefined && { run }),
+    ...(!endsRun && run !== undefined && { run: keepsRequest ? run : withoutRequest(run) }),
     releases: [...others, { ...release, revisions: [...old, ...added] }],
   };
+}
+
+function withoutRequest({ request: _, ...run }: InventoryRun): InventoryRun {
+  return run;
 }
 
 export function isEmpty({ deployment: _, releases, objects, ...rest }: InventoryDocument): boolean {

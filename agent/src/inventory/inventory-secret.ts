@@ -128,6 +128,8 @@ const runSchema = z.object({
   isClientSide: z.boolean().optional(),
   /** It rolls back to this revision, so Helm copies the labels of that. */
   target: z.number().int().optional(),
+  /** The token of the request of a user to upgrade that it is for; absent once Helm has ended. */
+  request: z.string().optional(),
 });
 
 /** The attempts at one content that have failed in a row. */

@@ -190,7 +190,9 @@ function afterFailure(
     case "missing":
       return { kind: "stop", why: "MissingRollbackTarget" };
     case "tampered":
-      return upgrade(record, circumstances);
+      return isExhausted(policy, count)
+        ? { kind: "stop", why: "RetriesExceeded" }
+        : upgrade(record, circumstances);
     default:
       return unreachable(rollbackTarget);
   }

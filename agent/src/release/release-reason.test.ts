@@ -52,6 +52,12 @@ describe("the reason of a release that is", () => {
     ["untested", { kind: "untested", record }, {}, ["NotTested"]],
     ["changed by hand", { kind: "unmanaged", record, isForeign: false }, {}, ["ChangedByOthers"]],
     [
+      "rolled back by Helm after an upgrade that failed",
+      { kind: "unmanaged", record, isForeign: false },
+      { isRolledBack: true },
+      ["NotDeployed"],
+    ],
+    [
       "of another deployment",
       { kind: "conflict", owner: { name: "a", uid: "u" } },
       {},
@@ -67,7 +73,8 @@ describe("the reason of a release that is", () => {
   ];
   for (const [what, state, inputs, reasons] of cases)
     test(what, () => {
-      const all = { desired: undefined, installed: undefined, isRequested: false, ...inputs };
+      const none = { desired: undefined, installed: undefined };
+      const all = { ...none, isRolledBack: false, isRequested: false, ...inputs };
 
       assert.deepEqual(reasonsOf(state, all), reasons);
     });

@@ -34,6 +34,8 @@ export interface ReasonInputs {
   readonly desired: ReleaseParts | undefined;
   /** Of the newest revision, if the agent entered them. */
   readonly installed: ReleaseParts | undefined;
+  /** The newest revision is one that the agent, or Helm for it, has rolled back to. */
+  readonly isRolledBack: boolean;
   /** A user has requested an upgrade, whatever the state. */
   readonly isRequested: boolean;
 }
@@ -46,7 +48,7 @@ export function reasonsOf(state: ReleaseState, inputs: ReasonInputs): readonly R
 
 function stateReasons(
   state: ReleaseState,
-  { desired, installed }: ReasonInputs,
+  { desired, installed, isRolledBack }: ReasonInputs,
 ): readonly ReleaseReason[] {
   switch (state.kind) {
     case "inSync":
@@ -63,7 +65,8 @@ function stateReasons(
     case "untested":
       return ["NotTested"];
     case "unmanaged":
-      return ["ChangedByOthers"];
+      // Of what Helm rolls back to by itself no digest is known.
+      return [isRolledBack ? "NotDeployed" : "ChangedByOthers"];
     case "conflict":
       return ["OwnedByOthers"];
     case "locked":

@@ -113,6 +113,11 @@ const cases: readonly (readonly [string, Given, Action])[] = [
     upgrade(5),
   ],
   [
+    "stops without retries also if somebody has changed the revision to roll back to",
+    given(2, remediation(1), { rollbackTarget: { kind: "tampered" } }),
+    { kind: "stop", why: "RetriesExceeded" },
+  ],
+  [
     "upgrades a failed release of another content",
     { ...given(0, remediation(0)), failed: undefined },
     upgrade(5),

@@ -1,0 +1,3 @@
+export { type Played, play, type Scenario, type Step } from "./scenario.ts";
+export { endOf } from "./test-agent.ts";
+export { testRows } from "./test-rows.ts";
