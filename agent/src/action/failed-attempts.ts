@@ -78,7 +78,10 @@ async function enter(
   const countOf = (each: AttemptedAction) =>
     failuresOf(before, each) + (each === action ? counts : 0);
   const failed: FailedAttempts = {
-    ...{ deploymentId, digest, action, reason },
+    deploymentId,
+    digest,
+    action,
+    reason,
     count: (before?.count ?? 0) + counts,
     counts: { install: countOf("install"), upgrade: countOf("upgrade") },
     message: cutText(error.message, maxMessage),

@@ -97,14 +97,22 @@ async function run(
   const keep = content.deleteCRDResources !== true;
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
   await inventory.beginRun(owner, {
-    ...{ namespace, release: name, revision, rollsBack: false, target: target.revision },
-    ...{ digest: known?.digest ?? "", chartDigest: known?.chartDigest ?? "" },
+    namespace,
+    release: name,
+    revision,
+    rollsBack: false,
+    target: target.revision,
+    digest: known?.digest ?? "",
+    chartDigest: known?.chartDigest ?? "",
     ...(known?.origin !== undefined && { origin: known.origin }),
     ...(readyUntilMs !== undefined && { readyUntilMs }),
   });
   const { maxHistory } = content.helm;
   const args = rollbackArgs(desired, {
-    ...{ target: target.revision, options, waits: helmWaits, maxHistory },
+    target: target.revision,
+    options,
+    waits: helmWaits,
+    maxHistory,
   });
   const before = await releasesBefore(deps, target, options);
   const result = await runHelm({ args: withOptions(client.helmArgs, args), signal });
@@ -199,7 +207,9 @@ async function record(
   await inventory.installed(owner.name, inventoryRelease(assignment, content), {
     added: [
       {
-        ...{ revision, content: release.content, action: "rollback" },
+        revision,
+        content: release.content,
+        action: "rollback",
         ...(!isPrinted(inventory, owner.name, release) && { fromRecord: true }),
         ...(known?.digest !== undefined && { digest: known.digest }),
         ...(known?.origin !== undefined && { origin: known.origin }),
@@ -215,8 +225,11 @@ async function record(
     ...(isDeployed &&
       readyUntilMs !== undefined && {
         deadline: {
-          ...{ namespace, release: name, revision },
-          ...{ untilMs: readyUntilMs, isRollback: true },
+          namespace,
+          release: name,
+          revision,
+          untilMs: readyUntilMs,
+          isRollback: true,
         },
       }),
     endsRun: !isLocked(found),

@@ -233,7 +233,12 @@ async function prepare(
     await prepareNamespace(deps, revisionInputs, options, signal);
     if (mustApplyCrds(options, latest))
       await deps.applyChartCrds({
-        ...{ release: desired, owner: owner.name, chart, values: stdin, client, signal: until },
+        release: desired,
+        owner: owner.name,
+        chart,
+        values: stdin,
+        client,
+        signal: until,
         replace: options.crds === "CreateReplace",
       });
   } catch (thrown) {

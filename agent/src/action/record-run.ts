@@ -88,7 +88,10 @@ async function enter(
         ...(fromRecord && { fromRecord }),
         digest,
         ...(inputs.origin !== undefined && { origin: inputs.origin }),
-        ...{ chartDigest, parts, reasons: [...reasons], action },
+        chartDigest,
+        parts,
+        reasons: [...reasons],
+        action,
         ...chartOf(release),
         createdAtMs: clock.now(),
         ...(isDeployed && notes !== undefined && { notes }),
@@ -99,8 +102,11 @@ async function enter(
     ...(isDeployed &&
       readyUntilMs !== undefined && {
         deadline: {
-          ...{ namespace: desired.namespace, release: desired.name },
-          ...{ revision: release.revision, untilMs: readyUntilMs, isRollback: false },
+          namespace: desired.namespace,
+          release: desired.name,
+          revision: release.revision,
+          untilMs: readyUntilMs,
+          isRollback: false,
         },
       }),
     kept: releases.history(desired.namespace, desired.name).map(({ revision }) => revision),
@@ -175,15 +181,20 @@ async function enterFailure(
   const endsRun = !isLocked(latest);
   if (!isRollback)
     return await enter(deps, inputs, prepared, {
-      ...{ release, fromRecord, endsRun },
+      release,
+      fromRecord,
+      endsRun,
       ...(attempt !== undefined && { attempt }),
     });
   await deps.inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
     added: [
       {
-        ...{ revision: latest.revision, content: release.content },
+        revision: latest.revision,
+        content: release.content,
         ...(fromRecord && { fromRecord }),
-        ...{ action: "rollback", ...chartOf(release), createdAtMs: deps.clock.now() },
+        action: "rollback",
+        ...chartOf(release),
+        createdAtMs: deps.clock.now(),
       },
     ],
     kept: deps.releases.history(desired.namespace, desired.name).map(({ revision }) => revision),

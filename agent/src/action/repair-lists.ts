@@ -98,7 +98,8 @@ async function repair(
     if (live === undefined || repairs.length === 0) return [];
     // A conflict if it has changed since.
     const unchanged = {
-      ...{ op: "replace", path: "/metadata/resourceVersion" },
+      op: "replace",
+      path: "/metadata/resourceVersion",
       value: live.metadata.resourceVersion,
     };
     try {

@@ -125,7 +125,8 @@ async function remove(
     const isGone = await deleteObject(
       rest,
       {
-        ...{ resource, live },
+        resource,
+        live,
         propagation: propagationOf(refusal.object.kind),
         wait: { clock, limitMs: deletionLimitMs },
       },

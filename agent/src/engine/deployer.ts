@@ -101,14 +101,26 @@ export function createDeployer(deps: DeployerDeps): Deployer {
   const uninstall = uninstallRelease;
   const applyChartCrds = createApplyChartCrds(deps);
   const upgradeRelease = createHelmUpgrade({
-    ...{ ...deps, stored, crds, guard, uninstall, applyChartCrds },
+    ...deps,
+    stored,
+    crds,
+    guard,
+    uninstall,
+    applyChartCrds,
   });
   const lockTimes = createLockTimes(deps.clock);
   const rollBack = createHelmRollback({ ...deps, stored, crds, guard });
   const runTests = createRunHelmTest({ ...deps, stored, guard });
   const recordsNamespace = createRecordsNamespace(deps);
   const tools: DriverTools = {
-    ...{ ...deps, stored, crds, uninstallRelease, upgradeRelease, rollBack, runTests, lockTimes },
+    ...deps,
+    stored,
+    crds,
+    uninstallRelease,
+    upgradeRelease,
+    rollBack,
+    runTests,
+    lockTimes,
     recordsNamespace,
   };
   return {
@@ -158,7 +170,14 @@ async function deploy(
     const desired: Desired = { owner, namespace, name, digest, tests: testsOf(content) };
     const correctionRequest = () => correctionRequestOf(tools, assignment);
     const release = {
-      ...{ assignment, content, desired, isForced, takenFields, correctionRequest, client, inputs },
+      assignment,
+      content,
+      desired,
+      isForced,
+      takenFields,
+      correctionRequest,
+      client,
+      inputs,
     };
     const state = determineState(desired, {
       latest,

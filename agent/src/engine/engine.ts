@@ -96,9 +96,14 @@ export function createEngine(deps: EngineDeps): Engine {
   const withdrawn = createWithdrawnObjects({ referenced, referrers, log: deps.log });
   const isTemplated = memoizeByContent(hasTemplates, false);
   const statuses = createStatuses({
-    ...{ assignments, readiness, releases, inventory: deps.inventory, drift: deps.drift },
+    assignments,
+    readiness,
+    releases,
+    inventory: deps.inventory,
+    drift: deps.drift,
     sources: deps.sources,
-    ...{ outbox, clock: deps.clock },
+    outbox,
+    clock: deps.clock,
     onState: (name, state) => dependencies.setState(name, state),
   });
   const dependencies = createDependencyTracker({

@@ -127,7 +127,8 @@ export function createReconciler(deps: ReconcilerDeps): Reconciler {
           await answerFailed(deps, name, AppError.from(thrown));
         const { failed, inRow } = countFailure(failure, thrown);
         return fail(deps, assignment, own, {
-          ...{ thrown, failed },
+          thrown,
+          failed,
           delayMs: delayAfter(clock, thrown, pass.isStale ? 0 : retryDelayMs(inRow, thrown)),
         });
       } finally {

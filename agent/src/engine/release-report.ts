@@ -107,7 +107,8 @@ function toInfo(known: KnownRevision): RevisionInfo {
   const { revision, status, action, chartName, chartVersion, appVersion, createdAtMs } = known;
   const remarks = applyRemarks(known.notes);
   return {
-    ...{ revision, status },
+    revision,
+    status,
     ...(action !== undefined && { action }),
     chartName: chartName ?? "",
     chartVersion: chartVersion ?? "",
@@ -123,7 +124,8 @@ function progressOf(result: DeploymentResult): ReleaseProgress {
   switch (result.kind) {
     case "pending":
       return {
-        ...{ kind: "progressing", message: result.message },
+        kind: "progressing",
+        message: result.message,
         ...(result.isBlocked === true && { reason: "DependencyNotReady" }),
       };
     case "withdrawing":

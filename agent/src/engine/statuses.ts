@@ -91,7 +91,8 @@ export function createStatuses(deps: StatusesDeps): Statuses {
       ...causeOf(own.result, state.message),
       ...(isGone && { notInstalled: true as const }),
       ...releaseReport(deps, assignment, {
-        ...{ result, drift: found && describeDrift(found) },
+        result,
+        drift: found && describeDrift(found),
         running: own.running && runningText(own.running),
       }),
       ...(found !== undefined && toReportedDrift(found)),

@@ -281,7 +281,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     runOf: (deployment) => documents.get(deployment)?.run,
     beginRun: ({ name, uid }, run, handledRequest) =>
       change(name, (document) => ({
-        ...{ ...document, uid, run },
+        ...document,
+        uid,
+        run,
         ...(handledRequest !== undefined && { handledRequest }),
       })),
     async endRun(deployment) {
@@ -373,7 +375,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     async left({ name }) {
       if (documents.has(name))
         await change(name, ({ deployment, releases, objects }) => ({
-          ...{ deployment, releases, objects },
+          deployment,
+          releases,
+          objects,
         }));
     },
     objectsOf: (deployment) => documents.get(deployment)?.objects ?? [],

@@ -7,7 +7,8 @@ import { afterAll, describe, test } from "vitest";
 
 const root = mkdtempSync(join(tmpdir(), "flotilla-lint-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-for (const file of ["biome.json", "scripts/lint/sentences.grit"]) {
+const rules = ["sentences", "packed-literals"].map((rule) => `scripts/lint/${rule}.grit`);
+for (const file of ["biome.json", ...rules]) {
   mkdirSync(dirname(join(root, file)), { recursive: true });
   cpSync(file, join(root, file));
 }
@@ -45,5 +46,18 @@ describe("it is none where", () => {
 
   test("a test compares what people read", () => {
     assert.doesNotMatch(lint(code, "hub/src/summary/planted.test.ts"), /sentence/);
+  });
+});
+
+describe("a literal that is packed into another one", () => {
+  const code = "export const of = (a: number) => ({ ...{ a, b: 1 }, c: 2 });";
+
+  test("is an error of the linter", () => {
+    assert.match(lint(code), /Fields are written one by one/);
+  });
+
+  test("is none in a test, or where it depends on something", () => {
+    assert.doesNotMatch(lint(code, "hub/src/summary/planted.test.ts"), /one by one/);
+    assert.doesNotMatch(lint(code.replace("...{ a, b: 1 }", "...(a > 0 && { a })")), /one by one/);
   });
 });
