@@ -243,7 +243,7 @@ describe("a record that was read after a run of Helm that printed nothing", () =
     assert.deepEqual(await read.beforeTests(place, 1, actor("account")), { mayRun: true });
   });
 
-  test("is no target of a rollback by the agent itself", async () => {
+  test("is not a target of a rollback by the agent itself", async () => {
     const deployed = release({ hooks: hook });
     const found = guard([deployed], [deployed], [deployed]);
 

@@ -152,7 +152,7 @@ describe("a chart in a directory", () => {
       /leads out of the source/,
     ],
     [
-      "a directory that is no chart",
+      "a directory that is not a chart",
       shop,
       { path: "shop/templates" },
       "CHART_NOT_IN_SOURCE",
@@ -208,7 +208,7 @@ describe("a chart in a directory", () => {
       "CHART_BUILD",
       /name is invalid/,
     ],
-    ["Chart.yaml that is no YAML", { "shop/Chart.yaml": "a: [" }, {}, "CHART_BUILD", /Chart.yaml/],
+    ["Chart.yaml that is not YAML", { "shop/Chart.yaml": "a: [" }, {}, "CHART_BUILD", /Chart.yaml/],
     [
       "a rule that Helm rejects",
       { ...shop, "shop/.helmignore": "a/**" },
@@ -216,7 +216,7 @@ describe("a chart in a directory", () => {
       "CHART_BUILD",
       /\*\* is not supported/,
     ],
-    ["no archive", { "x.tgz": "text" }, { path: "x.tgz" }, "CHART_BUILD", /no packaged chart/],
+    ["no archive", { "x.tgz": "text" }, { path: "x.tgz" }, "CHART_BUILD", /not a packaged chart/],
   ])("is rejected with %s", async (_, files, options, code, message) => {
     await expect(build(files, options)).rejects.toMatchObject({
       ...{ code, message: expect.stringMatching(message) },
@@ -281,7 +281,7 @@ describe("values files", () => {
   test.each([
     ["../x.yaml", /not in the source/],
     ["shop/templates/app.yaml", /app.yaml/],
-    ["text.yaml", /is no map/],
+    ["text.yaml", /is not a map/],
   ])("are rejected: %s", async (path, message) => {
     const built = build({ ...files, "text.yaml": "text" }, { valuesFiles: [path] });
     await expect(built).rejects.toMatchObject({

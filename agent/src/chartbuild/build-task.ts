@@ -237,6 +237,6 @@ async function readRemote(
   if (metadata.name !== name)
     throw failed(`${repository} has the chart ${JSON.stringify(metadata.name)} under that name`);
   if (parseVersion(metadata.version) === undefined)
-    throw failed(`its version ${JSON.stringify(metadata.version)} is no version`);
+    throw failed(`its version ${JSON.stringify(metadata.version)} is not a version`);
   return new Map([[`${name}-${metadata.version}.tgz`, archive]]);
 }

@@ -54,7 +54,9 @@ export async function readChartArchive(
   try {
     await pipeline(Readable.from([archive]), createGunzip(), counted, entries);
   } catch (thrown) {
-    throw failure ?? buildError(`${what}: it is no packaged chart: ${messageOf(thrown)}`, thrown);
+    throw (
+      failure ?? buildError(`${what}: it is not a packaged chart: ${messageOf(thrown)}`, thrown)
+    );
   }
   return files;
 }

@@ -83,7 +83,7 @@ async function read(
   { path, stats }: SourceEntry,
   { fileBytes }: BuildLimits,
 ): Promise<Buffer> {
-  if (!stats.isFile()) throw buildError(`${JSON.stringify(name)} is no regular file`);
+  if (!stats.isFile()) throw buildError(`${JSON.stringify(name)} is not a regular file`);
   if (stats.size > fileBytes)
     throw buildError(`${JSON.stringify(name)} has more than ${describeBytes(fileBytes)}`);
   return await readFile(path);

@@ -44,7 +44,7 @@ function readyCheck(source: string, allowance: Allowance): CheckReady {
   if (compiled.kind === "invalid")
     throw new AppError(
       agentErrors.INVALID_CEL_EXPRESSION,
-      `the readyExpr of a dependency is no valid CEL expression: ${compiled.why}; nothing is deployed before it is corrected`,
+      `the readyExpr of a dependency is not a valid CEL expression: ${compiled.why}; nothing is deployed before it is corrected`,
     );
   return (self, dep) => {
     const evaluated = compiled.expression.evaluate({ self, dep }, allowance);

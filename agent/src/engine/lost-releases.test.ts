@@ -64,7 +64,7 @@ function setUp(records: readonly Secret[], { client = clientOf }: Options = {}) 
 }
 
 describe("what was installed for a deployment of an agent that has lost its Secrets", () => {
-  test("is found in the namespace of its release, with its options, and is no record of the agent", async () => {
+  test("is found in the namespace of its release, with its options, and is not a record of the agent", async () => {
     const { inventory, deps } = setUp([record("team", "web"), record("elsewhere", "web")]);
 
     await findLostReleases(deps, assignment, content);

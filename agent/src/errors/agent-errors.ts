@@ -153,7 +153,7 @@ export const agentErrors = defineErrors({
   },
   INVALID_CEL_EXPRESSION: {
     retryable: false,
-    help: "A `readyExpr` of `dependsOn` is no valid CEL expression; the message has the place. The hub rejects such a HelmOp, so hub and agent have different versions, or the Bundle was written by something else. Correct the expression, or upgrade the agent.",
+    help: "A `readyExpr` of `dependsOn` is not a valid CEL expression; the message has the place. The hub rejects such a HelmOp, so hub and agent have different versions, or the Bundle was written by something else. Correct the expression, or upgrade the agent.",
   },
   REQUEST_FAILED: {
     retryable: true,

@@ -253,7 +253,7 @@ describe("the arguments of helm test", () => {
   });
 });
 
-test("further options come before what is no option", () => {
+test("further options come before what is not an option", () => {
   const options = ["--kube-as-user=system:serviceaccount:apps:deployer"];
 
   assert.deepEqual(withOptions(options, uninstallArgs({ namespace: "apps", name: "--debug" })), [

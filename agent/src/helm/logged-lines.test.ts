@@ -28,7 +28,7 @@ describe("what Helm has logged", () => {
       "",
     ],
     ["keeps a line of another form", ["level=WARN something else"], "something else"],
-    ["keeps a text that is no JSON", ['level=WARN msg="a \\x00 byte"'], "a \\x00 byte"],
+    ["keeps a text that is not JSON", ['level=WARN msg="a \\x00 byte"'], "a \\x00 byte"],
   ];
   for (const [what, lines, expected] of rows)
     test(what, () => assert.equal(loggedText(lines.join("\n"), "it broke"), expected));

@@ -63,7 +63,7 @@ export function joinDocuments(parts: readonly string[]): string {
     .join("---\n");
 }
 
-/** Undefined for what is no patch: kustomize says why. */
+/** Undefined for what is not a patch: kustomize says why. */
 function idOfPatch(document: string): string | undefined {
   try {
     return idOf(parseHelmYaml(document, { name: "patch" }));

@@ -35,7 +35,7 @@ describe("what Helm passes to a post-renderer", () => {
     ["folded text", `${head}data:\n  a: >\n    b\n\n      c\n`],
     ["an anchor", `${head}data: &a {b: c}\n`],
     ["an alias whose anchor is in another document", `${head}data: *a\n`],
-    ["what is no YAML", `${head}data: [\n`],
+    ["what is not YAML", `${head}data: [\n`],
   ];
   for (const [what, manifest] of changed)
     test(`is not read if it has ${what}, which Helm may have changed`, () =>

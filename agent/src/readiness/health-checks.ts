@@ -130,7 +130,7 @@ function evaluate(
     const compiled = compiledOf(check, field, source);
     if (compiled === undefined) return undefined;
     if (compiled.kind === "invalid")
-      return inProgress(`the health check ${field} is no valid CEL expression: ${compiled.why}`);
+      return inProgress(`the health check ${field} is not a valid CEL expression: ${compiled.why}`);
     const evaluated = compiled.expression.evaluate(variables, allowance);
     if (evaluated.kind === "deferred") return undefined;
     // What it needs may be missing yet.

@@ -17,7 +17,7 @@ const cases: readonly (readonly [string, unknown, string | undefined])[] = [
     "a in (x,y),b notin (z),c,!d",
   ],
   ["nothing, which would be every pod", {}, undefined],
-  ["what is no selector", "app=web", undefined],
+  ["what is not a selector", "app=web", undefined],
 ];
 
 describe("the selector of a workload", () => {

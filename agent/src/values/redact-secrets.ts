@@ -8,7 +8,7 @@
  */
 import { isMap, type Values } from "@flotilla/shared/values";
 
-/** From this length on a text is no part of another word by chance. */
+/** From this length on a text is not part of another word by chance. */
 const minLength = 6;
 /** A shorter word is part of any sentence. */
 const minWordLength = 3;

@@ -36,7 +36,7 @@ export function valuesWithOrigin(layers: readonly ValueLayer[]): readonly ValueW
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-/** Whether a layer has something at these keys, or at a part of them that is no map. */
+/** Whether a layer has something at these keys, or at a part of them that is not a map. */
 function has(values: Values, keys: readonly string[]): boolean {
   let value: unknown = values;
   for (const key of keys) {

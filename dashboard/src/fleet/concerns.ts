@@ -171,7 +171,7 @@ function causeOf(fleet: FleetState, concern: Concern): ObjectName | undefined {
   return failedSource(fleet, fleet.apps.get(objectKey(concern))?.source);
 }
 
-/** The failed source, or the one that it is made from, if that has failed. A HelmChart alone is no cause that is shown. */
+/** The failed source, or the one that it is made from, if that has failed. A HelmChart alone is not a cause that is shown. */
 function failedSource(
   { sources }: FleetState,
   ref: AppRef | App["source"] | undefined,

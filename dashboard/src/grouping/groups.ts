@@ -43,7 +43,7 @@ export function groupClusters(
     }));
 }
 
-/** The labels that tell clusters apart, those with the fewest values first; a label with a value for each is no group. */
+/** The labels that tell clusters apart, those with the fewest values first; a label with a value for each is not a group. */
 export function groupingLabels(clusters: Iterable<FleetCluster>): readonly string[] {
   const values = new Map<string, Set<string>>();
   let total = 0;

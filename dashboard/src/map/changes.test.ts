@@ -42,7 +42,7 @@ describe("a tile", () => {
       );
     });
 
-  test("that is new is no change", () => {
+  test("that is new is not a change", () => {
     assert.deepEqual(changedColumns(new Uint32Array(0), fingerprintsOf(before, 3)), []);
   });
 });

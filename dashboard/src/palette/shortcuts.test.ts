@@ -17,7 +17,7 @@ describe("a key", () => {
     ["goes to the filter", { key: "/" }, { kind: "filter" }],
     ["goes to the next entry", { key: "j" }, { kind: "move", by: 1 }],
     ["goes to the previous entry", { key: "k" }, { kind: "move", by: -1 }],
-    ["is no move in a field", { key: "j", isTyping: true }, undefined],
+    ["is not a move in a field", { key: "j", isTyping: true }, undefined],
     ["shows the help", { key: "?" }, { kind: "help" }],
     ["does not replace a shortcut of the browser", { key: "s", hasCommand: true }, undefined],
   ];

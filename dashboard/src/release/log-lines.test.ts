@@ -29,7 +29,7 @@ describe("a line of a log", () => {
       { origin: "w/a", text: "2026-01-01T10:00:00 x" },
     ],
     [
-      "keeps what is no time",
+      "keeps what is not a time",
       "[w/a] 2026-99-01T10:00:00Z x",
       { origin: "w/a", text: "2026-99-01T10:00:00Z x" },
     ],

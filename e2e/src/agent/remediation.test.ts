@@ -260,7 +260,7 @@ test("a failed upgrade with nothing to roll back to says so", async () => {
   assert.match(message, /there is no earlier revision to roll back to/);
 });
 
-test("a revision that somebody has changed is no target of a rollback", async () => {
+test("a revision that somebody has changed is not a target of a rollback", async () => {
   const actions = { upgrade: { remediation: { retries: -1 } } };
   await assign("changed", good, actions);
   await deployed("changed", good);

@@ -33,7 +33,7 @@ export interface BadInputFleet {
   /** Has `web` 1.0.0 and 1.1.0-rc.1, and several other charts. */
   readonly charts: ChartServer;
   readonly faulty: FaultyRepositories;
-  /** `oci://host:port`, with `charts/web` 1.0.0 and `plain/thing` 1.0.0, which is no chart. */
+  /** `oci://host:port`, with `charts/web` 1.0.0 and `plain/thing` 1.0.0, which is not a chart. */
   readonly oci: string;
   /** Where nothing listens. */
   readonly closedPort: number;

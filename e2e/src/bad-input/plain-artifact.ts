@@ -1,4 +1,4 @@
-/** Pushes an OCI artifact that is no chart to a registry. */
+/** Pushes an OCI artifact that is not a chart to a registry. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 

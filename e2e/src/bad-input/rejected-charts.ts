@@ -33,11 +33,17 @@ export function testRejectedCharts({
       ),
     );
     assert.equal(findCondition(helmOp.status?.conditions, "Accepted")?.status, "True");
-    const deployment = await workspace.bundleDeployment(cluster.name, name);
-    const deployed = findCondition(deployment?.status?.conditions, "Deployed");
+    // While the next attempt runs, it says so.
+    const deployment = await workspace.waitForBundleDeployment(
+      cluster.name,
+      name,
+      "waiting for the next attempt",
+      ({ status }) => /^GET /.test(findCondition(status?.conditions, "Deployed")?.message ?? ""),
+    );
+    const deployed = findCondition(deployment.status?.conditions, "Deployed");
     assert.equal(deployed?.status, "False");
     assert.equal(deployed.reason, "ChartNotFetched");
-    assert.equal(deployment?.status?.display?.deployed, `Error: ${deployed.message}`);
+    assert.equal(deployment.status?.display?.deployed, `Error: ${deployed.message}`);
     return deployed.message ?? "";
   }
 

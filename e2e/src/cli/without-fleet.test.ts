@@ -133,7 +133,7 @@ test("crds prints every kind as YAML", async () => {
   assert.deepEqual(printed, JSON.parse(JSON.stringify(allCrds())));
 });
 
-test("a reader that ends before the output does is no error", async () => {
+test("a reader that ends before the output does is not an error", async () => {
   const reading = flotilla.start("crds");
   reading.child.stdout?.destroy();
 

@@ -135,7 +135,7 @@ test("the worst comes first, one cause is one entry, and each says what to do", 
   const concerns = page.locator(".concern");
   const concern = (name: string) => concerns.filter({ hasText: name });
 
-  // What waits for a dependency that does not come, or until it is resumed, is no concern for the first minute.
+  // What waits for a dependency that does not come, or until it is resumed, is not a concern for the first minute.
   const progress = page.getByRole("region", { name: "In progress" });
   await progress.getByText("waiting").waitFor();
   await page.evaluate(() => {

@@ -127,7 +127,7 @@ test("failed: with RetryOnFailure an installation is retried as an upgrade after
   await releases.ready(refOf("retried"), "1.0.0");
 });
 
-test("failed: a failure before Helm has written a record is no attempt that counts, and is retried", async () => {
+test("failed: a failure before Helm has written a record is not an attempt that counts, and is retried", async () => {
   const name = "unrendered";
   await install(name, { values: { fail: true }, install: { remediation: { retries: 0 } } });
 

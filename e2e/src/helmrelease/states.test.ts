@@ -177,7 +177,7 @@ test("drifted: not compared by default, reported with warn, corrected with enabl
     "DriftDetected",
     /ConfigMap apps\/warned-config: \/data\/greeting was changed by somebody/,
   );
-  assert.equal(currentCondition(warned, "Ready")?.status, "True", "drift alone is no failure");
+  assert.equal(currentCondition(warned, "Ready")?.status, "True", "drift alone is not a failure");
   const corrected = await releases.waitForCondition(
     refOf("corrected"),
     "Drifted",

@@ -23,7 +23,7 @@ const [, second] = fleet.clusters;
 assert.ok(second !== undefined);
 charts.publish(await configChart("app", "1.0.0"));
 
-test("a cluster that joins or leaves an app that is ready is no success of it", async () => {
+test("a cluster that joins or leaves an app that is ready is not a success of it", async () => {
   await alertFleet.provider("prod", "all", { type: "generic", address: `${sink.url}/all` });
   await alertFleet.alert("prod", "all", { eventSources: [{ kind: "HelmOp", name: "*" }] });
   const helm = { repo: charts.url, chart: "app", version: "1.0.0" };

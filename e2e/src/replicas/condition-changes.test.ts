@@ -51,7 +51,7 @@ const rows = [
     ],
   },
   {
-    name: "that the spec is no newer once the condition has spoken of it",
+    name: "that the spec is not newer once the condition has spoken of it",
     history: [at(5, { ...ready, observedGeneration: 5 }), at(5, progressing)],
     changes: [
       { type: "Ready", before: "True Ready", after: "Unknown Progressing", hasNewSpec: false },

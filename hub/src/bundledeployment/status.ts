@@ -91,6 +91,7 @@ export function deploymentStatus(
     // What is installed stays what it was while a newer content fails or waits.
     appliedDeploymentID: installed ? state.deploymentId : (before.appliedDeploymentID ?? ""),
     ...(isAttempt && { attemptedDeploymentID: state.deploymentId }),
+    ...(state.cause !== undefined && { cause: cutText(state.cause, causeChars) }),
     ready: installed && state.ready,
     nonModified: !isModified(state),
     ...driftHistory(before, state),
@@ -113,6 +114,9 @@ export function deploymentStatus(
   return { ...shown, agent: { epoch: report.epoch, sequence: report.sequence } };
 }
 
+/** Of the cause of a failure. */
+const causeChars = 512;
+
 /** What a report does not repeat, and what still holds of it. */
 function lastingStatus(
   before: BundleDeploymentStatus,
@@ -120,6 +124,7 @@ function lastingStatus(
 ): BundleDeploymentStatus {
   const {
     attemptedDeploymentID: _attempted,
+    cause: _cause,
     failures: _failures,
     installFailures: _installs,
     upgradeFailures: _upgrades,
@@ -177,7 +182,7 @@ function conditionsOf(deployment: BundleDeployment, state: DeploymentState) {
       return [condition("Ready", "False", "WaitApplied", message)];
     case "failed":
       return [
-        condition("Deployed", "False", failureReason(state.code ?? ""), state.cause ?? message),
+        condition("Deployed", "False", failureReason(state.code ?? ""), message),
         condition("Ready", "False", "ErrApplied", message),
       ];
     case "withdrawing":

@@ -5,7 +5,7 @@ import { revokedAtAnnotation } from "@flotilla/shared/api/names";
 export interface Revocation {
   /** The value of the annotation. */
   readonly text: string;
-  /** ms since 1970, in whole seconds like the creation of tokens; Infinity where the value is no time. */
+  /** ms since 1970, in whole seconds like the creation of tokens; Infinity where the value is not a time. */
   readonly at: number;
 }
 
@@ -24,5 +24,5 @@ export function createdAtOf({ createdAt }: { readonly createdAt: string }): numb
 export function revokedText(cluster: string, { text, at }: Revocation): string {
   return Number.isFinite(at)
     ? `Cluster ${cluster} was revoked at ${text}`
-    : `Cluster ${cluster} was revoked (its annotation ${revokedAtAnnotation} is ${JSON.stringify(text.slice(0, 40))}, which is no time: no token is newer until it is corrected)`;
+    : `Cluster ${cluster} was revoked (its annotation ${revokedAtAnnotation} is ${JSON.stringify(text.slice(0, 40))}, which is not a time: no token is newer until it is corrected)`;
 }

@@ -10,7 +10,7 @@ export function returnPathOf(path: string | undefined): string {
   const url = path?.startsWith("/") === true ? URL.parse(path, origin) : null;
   if (url === null || url.origin !== origin) return start;
   const normalized = url.pathname + url.search;
-  // A browser takes `//` for another host; an address of the API is no page.
+  // A browser takes `//` for another host; an address of the API is not a page.
   const isPage = !normalized.startsWith("//") && !/^\/api(\/|$)/.test(normalized);
   return isPage && normalized.length <= maxLength ? normalized : start;
 }

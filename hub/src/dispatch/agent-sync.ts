@@ -163,7 +163,7 @@ export function createAgentSync(deps: AgentSyncDeps, options: AgentSyncOptions):
   };
 }
 
-/** Whether it carries desired state, and is no part of the stream's own protocol. */
+/** Whether it carries desired state, and is not part of the stream's own protocol. */
 function isCounted({ kind }: HubMessage): boolean {
   const own = ["welcome", "authorities", "synced", "stateAck", "request", "requestCancellation"];
   return !own.includes(kind);

@@ -28,7 +28,7 @@ export type RejectionReason =
   | "managed-elsewhere"
   /** The token is for one Cluster, and the client id is enrolled as another. */
   | "enrolled-elsewhere"
-  /** The cluster was revoked, and the token is no newer than that. */
+  /** The cluster was revoked, and the token is not newer than that. */
   | "revoked"
   /** The token is new enough, but the key is the revoked one. */
   | "revoked-key";

@@ -27,7 +27,7 @@ describe("the failure of a source", () => {
       "BucketOperationFailed",
     ],
     ["that of its kind for any other error", new TypeError("x"), "BucketOperationFailed"],
-    ["that of its kind for what is no error", "x", "BucketOperationFailed"],
+    ["that of its kind for what is not an error", "x", "BucketOperationFailed"],
     ["its own", new SourceError("URLInvalid", "x"), "URLInvalid"],
   ];
   test.each(rows)("has the reason %s", (_, thrown, reason) => {

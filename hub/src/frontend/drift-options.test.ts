@@ -80,7 +80,7 @@ describe("rules for drift are rejected", () => {
     ],
     [
       { driftDetection: { ignore: [{ paths: [""], target: { labelSelector: "a=b=c" } }] } },
-      /labelSelector: it is no selector/,
+      /labelSelector: it is not a selector/,
     ],
     [
       { diff: { comparePatches: [{ operations: [{ op: "move", path: "/a" }] }] } },
@@ -92,7 +92,7 @@ describe("rules for drift are rejected", () => {
     ],
     [
       { diff: { comparePatches: [{ operations: [{ op: "remove", path: "spec.replicas" }] }] } },
-      /has the path "spec\.replicas", which is no JSON pointer/,
+      /has the path "spec\.replicas", which is not a JSON pointer/,
     ],
     [{ diff: { comparePatches: [{ jsonPointers: ["a"] }] } }, /has the path "a"/],
     [

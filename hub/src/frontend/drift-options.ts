@@ -10,7 +10,7 @@ const maxDriftRules = 1_000;
 /** Of an object with its targets: reading them takes about 20 ms. */
 const maxDriftRulesOfObject = 10_000;
 
-/** For the rules of one object of what is no drift, with those of its targets. */
+/** For the rules of one object of what is not drift, with those of its targets. */
 export interface DriftBudget {
   /** What compiling their targets may take; those of real objects take less than 1 ms. */
   readonly patterns: PatternBudget;
@@ -76,7 +76,7 @@ function comparePatchProblem({ diff }: DriftOptions, budget: DriftBudget): strin
     ];
     const wrong = pointers.find((pointer) => !/^\/([^~]|~[01])*$/.test(pointer));
     if (wrong !== undefined)
-      return `${where} has the path ${JSON.stringify(wrong)}, which is no JSON pointer such as /spec/replicas`;
+      return `${where} has the path ${JSON.stringify(wrong)}, which is not a JSON pointer such as /spec/replicas`;
     const problem = rulesProblem({ diff: { comparePatches: [patch] } }, budget);
     if (problem !== undefined) return `${where} cannot be used: ${problem}`;
   }

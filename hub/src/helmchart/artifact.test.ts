@@ -38,7 +38,7 @@ const forged: readonly (readonly [
     metadata,
     { ...ours, [pinKey]: JSON.stringify(other) },
   ],
-  ["text that is no JSON", "HelmChart", metadata, { ...ours, [pinKey]: "{" }],
+  ["text that is not JSON", "HelmChart", metadata, { ...ours, [pinKey]: "{" }],
   ["an empty signature", "HelmChart", metadata, { ...ours, [signatureKey]: "" }],
   [
     "the signature of another hub",

@@ -62,17 +62,17 @@ describe("Chart.yaml of a packaged chart", () => {
       assert.equal(await chartFileOfArchive(await packed(files), "app.tgz"), "right");
     });
 
-  test("is missed in an archive without one, and in a file that is no archive", async () => {
+  test("is missed in an archive without one, and in a file that is not an archive", async () => {
     const other = await packed([["app/values.yaml", "a: 1"]]);
 
     await assert.rejects(
       chartFileOfArchive(other, "app.tgz"),
       /app\.tgz .* it has no Chart\.yaml$/,
     );
-    await assert.rejects(chartFileOfArchive(Buffer.from("no"), "app.tgz"), /no packaged chart/);
+    await assert.rejects(chartFileOfArchive(Buffer.from("no"), "app.tgz"), /not a packaged chart/);
     await assert.rejects(
       chartFileOfArchive(gzipSync(Buffer.alloc(1024, 1)), "app.tgz"),
-      /no packaged chart \(\.tgz\): /,
+      /not a packaged chart \(\.tgz\): /,
     );
   });
 

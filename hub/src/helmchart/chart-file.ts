@@ -66,7 +66,7 @@ export async function chartFileOfArchive(bytes: Uint8Array, where: string): Prom
     }
   } catch (thrown) {
     if (thrown instanceof SourceError) throw thrown;
-    throw invalidChart(where, `it is no packaged chart (.tgz): ${messageOf(thrown)}`);
+    throw invalidChart(where, `it is not a packaged chart (.tgz): ${messageOf(thrown)}`);
   } finally {
     entries.destroy();
     await unpacking.catch(() => undefined);

@@ -47,5 +47,5 @@ function readyProblem(source: string): string | undefined {
 
 function problemOf(source: string, variables?: readonly string[]): string | undefined {
   const compiled = compileCel(source, variables === undefined ? {} : { variables });
-  return compiled.kind === "invalid" ? `is no valid CEL expression: ${compiled.why}` : undefined;
+  return compiled.kind === "invalid" ? `is not a valid CEL expression: ${compiled.why}` : undefined;
 }

@@ -39,8 +39,8 @@ describe("a patch is valid", () => {
 describe("a patch is rejected", () => {
   const cases = [
     ["that is empty", "---\n \n", undefined, /patch is empty$/],
-    ["that is no YAML", "a: [", target, /patch is neither YAML nor JSON: read it, line 1/],
-    ["that is a text", "hello", target, /patch is no patch: write a list of JSON patch/],
+    ["that is not YAML", "a: [", target, /patch is neither YAML nor JSON: read it, line 1/],
+    ["that is a text", "hello", target, /patch is not a patch: write a list of JSON patch/],
     ["without a kind", "metadata: {name: a}", target, /with kind and metadata\.name/],
     ["without a name", "kind: ConfigMap\ndata: {}", target, /with kind and metadata\.name/],
     ["with several objects beside a target", `${object}---\n${object}`, target, /several objects/],

@@ -55,7 +55,7 @@ function problemOf(patch: string, hasTarget: boolean): string | undefined {
   const [first] = values;
   if (Array.isArray(first)) return operationsProblem(first, patch, hasTarget);
   if (values.some((value) => !objectSchema.safeParse(value).success))
-    return "is no patch: write a list of JSON patch operations, or a strategic merge patch with kind and metadata.name, also beside a target";
+    return "is not a patch: write a list of JSON patch operations, or a strategic merge patch with kind and metadata.name, also beside a target";
   if (values.length > 1 && hasTarget)
     return "has several objects, which is not possible beside a target: write an entry for each";
   return undefined;
@@ -67,7 +67,7 @@ function operationsProblem(
   hasTarget: boolean,
 ): string | undefined {
   if (!operationsSchema.safeParse(operations).success)
-    return "is no JSON patch: each operation needs path and op, which is one of add, remove, replace, move, copy and test";
+    return "is not a JSON patch: each operation needs path and op, which is one of add, remove, replace, move, copy and test";
   if (!hasTarget) return "is a JSON patch, which names no object: set a target beside it";
   if (patch.trimStart().startsWith("[") && !isJson(patch))
     return "begins with [ and is not JSON, which kustomize does not read: write JSON, or YAML with a line for each operation";

@@ -226,19 +226,19 @@ const invalid: readonly (readonly [
     "a dependency with an invalid expression",
     { dependsOn: [{ name: "db", readyExpr: "dep.status.ready &&" }] },
     "HELMOP_INVALID",
-    /^spec\.dependsOn\[0\]\.readyExpr is no valid CEL expression: .* \(line 1, column 20\)$/,
+    /^spec\.dependsOn\[0\]\.readyExpr is not a valid CEL expression: .* \(line 1, column 20\)$/,
   ],
   [
     "a dependency with an expression over something else",
     { dependsOn: [{ name: "db", readyExpr: "deb.status.ready" }] },
     "HELMOP_INVALID",
-    /^spec\.dependsOn\[0\]\.readyExpr is no valid CEL expression: there is no deb; there are self, dep/,
+    /^spec\.dependsOn\[0\]\.readyExpr is not a valid CEL expression: there is no deb; there are self, dep/,
   ],
   [
     "a health check with an invalid expression, in a target",
     { targets: [{ healthCheckExprs: [{ apiVersion: "v1", current: "true", failed: "nofn()" }] }] },
     "HELMOP_INVALID",
-    /^spec\.targets\[0\]\.healthCheckExprs\[0\]\.failed is no valid CEL expression: there is no function nofn\(\)/,
+    /^spec\.targets\[0\]\.healthCheckExprs\[0\]\.failed is not a valid CEL expression: there is no function nofn\(\)/,
   ],
   [
     "a health check without an expression",

@@ -77,7 +77,7 @@ const refused: readonly (readonly [
     /both say where it goes/,
   ],
   ["an annotation that is not JSON", {}, "clusters: all", /is not JSON/],
-  ["an annotation that is no list", {}, '{"clusterName":"a"}', /is no list of targets/],
+  ["an annotation that is not a list", {}, '{"clusterName":"a"}', /is not a list of targets/],
   [
     "a target with a chart of its own",
     { targets: [{ clusterName: "a" }, { clusterName: "b", helm: { version: "2" } }] },

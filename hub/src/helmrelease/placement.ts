@@ -81,7 +81,7 @@ function parsed(text: string): readonly BundleTarget[] | AppError {
     if (result.success) return result.data ?? [];
     const [issue] = result.error.issues;
     return invalid(
-      `annotation ${targetsAnnotation} is no list of targets: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
+      `annotation ${targetsAnnotation} is not a list of targets: ${issue?.path.join(".") ?? ""} ${issue?.message ?? ""}`,
     );
   } catch {
     return invalid(

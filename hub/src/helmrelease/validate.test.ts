@@ -37,14 +37,14 @@ const refused: readonly Row[] = [
     { releaseName: "--dry-run=server" },
     open,
     "HELMRELEASE_INVALID",
-    /^"--dry-run=server" is no name of a Helm release: .*; change spec\.releaseName$/,
+    /^"--dry-run=server" is not a name of a Helm release: .*; change spec\.releaseName$/,
   ],
   [
     "a target namespace from which no release name can be made",
     { targetNamespace: "--set" },
     open,
     "HELMRELEASE_INVALID",
-    /^"--set-web" is no name of a Helm release: .*; change spec\.targetNamespace$/,
+    /^"--set-web" is not a name of a Helm release: .*; change spec\.targetNamespace$/,
   ],
   [
     "an ExternalArtifact",

@@ -58,7 +58,7 @@ function nameProblem(release: HelmRelease, spec: HelmReleaseSpec): string | unde
   const name = releaseNameOf(release, spec);
   if (releaseNamePattern.test(name)) return undefined;
   const field = spec.releaseName === undefined ? "spec.targetNamespace" : "spec.releaseName";
-  return `${JSON.stringify(name)} is no name of a Helm release: it has lower-case letters, digits, "-" and ".", and begins and ends with a letter or a digit; change ${field}`;
+  return `${JSON.stringify(name)} is not a name of a Helm release: it has lower-case letters, digits, "-" and ".", and begins and ends with a letter or a digit; change ${field}`;
 }
 
 /** Helm keeps its records in the namespace of the release. */

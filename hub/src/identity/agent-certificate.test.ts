@@ -126,7 +126,7 @@ describe("the certificate of a call", () => {
       "of a Cluster that was revoked with an invalid time",
       { cluster: revoked("yes") },
       status.PERMISSION_DENIED,
-      /was revoked \(its annotation flotilla.dev\/revoked-at is "yes", which is no time/,
+      /was revoked \(its annotation flotilla.dev\/revoked-at is "yes", which is not a time/,
     ],
     [
       "of a Cluster that was revoked while everything is uninstalled",

@@ -25,7 +25,7 @@ export interface AgentCertificate {
   readonly notAfter: number;
 }
 
-/** Parses a certificate that was verified against our authority; `undefined` for one that is no agent's. */
+/** Parses a certificate that was verified against our authority; `undefined` for one that is not an agent's. */
 export function parseAgentCertificate(certificate: PeerCertificate): AgentCertificate | undefined {
   const identity = identityInNames(certificate.subjectaltname);
   const notAfter = Date.parse(certificate.valid_to);

@@ -75,7 +75,7 @@ describe("the events of a HelmRelease that Helm is not run for", () => {
       [],
     ],
     [
-      "say that it waits for another, which is no failure",
+      "say that it waits for another, which is not a failure",
       undefined,
       status([ready("DependencyNotReady")], { waitApplied: 1 }),
       ["Normal DependencyNotReady"],

@@ -65,10 +65,10 @@ describe("a Chart.yaml", () => {
   });
 
   test.each([
-    ["is no YAML", "name: [", { repositories: [] }],
+    ["is not YAML", "name: [", { repositories: [] }],
     ["is a list", "- a", { repositories: [] }],
     [
-      "has a name that is no text",
+      "has a name that is not text",
       "name: 1\nversion: 1.0.0",
       { version: "1.0.0", repositories: [] },
     ],

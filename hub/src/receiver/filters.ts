@@ -30,7 +30,7 @@ const variables = ["req", "res"];
 const keptExpressions = 256;
 
 export interface Filters {
-  /** Why it is no filter, with the place in the source; undefined for a valid one. */
+  /** Why it is not a filter, with the place in the source; undefined for a valid one. */
   invalid(source: string): string | undefined;
   /** Whether all filters select the object. Those that are absent or empty do. */
   select(

@@ -63,7 +63,7 @@ export function createGoogleVerifier(deps: GoogleTokenDeps): VerifyGoogle {
   async function get(address: string): Promise<string> {
     const url = URL.parse(address);
     if (url === null || url.protocol !== "https:")
-      throw new AppError(hubErrors.ISSUER_KEYS, `${address} is no https:// address`);
+      throw new AppError(hubErrors.ISSUER_KEYS, `${address} is not an https:// address`);
     const access: RepositoryAccess = {
       origin: url.origin,
       ...(deps.caPem !== undefined && { caPem: deps.caPem }),

@@ -41,7 +41,7 @@ const keySetSchema = z.object({
   keys: z.array(z.looseObject({ kty: z.string(), kid: z.string().optional() })).max(100),
 });
 
-/** Only RSA keys for signatures; undefined when it is no key set. */
+/** Only RSA keys for signatures; undefined when it is not a key set. */
 export function parseKeySet(text: string): IssuerKeys | undefined {
   const set = keySetSchema.safeParse(parse(text));
   if (!set.success) return undefined;
@@ -61,7 +61,7 @@ export function verifyIdToken(
   if (token.length > maxTokenLength) return invalid("it is too long");
   const [head = "", body = "", signature = "", ...rest] = token.split(".");
   const header = headerSchema.safeParse(decode(head));
-  if (!header.success || rest.length > 0) return invalid("it is no JWT with RS256");
+  if (!header.success || rest.length > 0) return invalid("it is not a JWT with RS256");
   const key = keys.get(header.data.kid);
   if (key === undefined) return { kind: "unknown key" };
   const signed = Buffer.from(`${head}.${body}`);

@@ -34,20 +34,20 @@ export function payloadOf(
   if (type === "gcr") return eventOfGoogle(body);
   const value = parse(Buffer.from(body).toString());
   if (value === undefined)
-    return { kind: mustBeObject ? "rejected" : "invalid", why: "the body is no JSON" };
+    return { kind: mustBeObject ? "rejected" : "invalid", why: "the body is not JSON" };
   if (mustBeObject && typeof value !== "object")
-    return { kind: "rejected", why: "the body is no JSON object" };
+    return { kind: "rejected", why: "the body is not a JSON object" };
   return isJson ? { kind: "payload", value } : empty;
 }
 
 function eventOfGoogle(body: Uint8Array): Payload {
   const message = pubSubSchema.safeParse(parse(Buffer.from(body).toString()));
   if (!message.success)
-    return { kind: "rejected", why: "the body is no message of Google Pub/Sub" };
+    return { kind: "rejected", why: "the body is not a message of Google Pub/Sub" };
   const value = parse(Buffer.from(message.data.message.data, "base64").toString());
   return typeof value === "object" && value !== null
     ? { kind: "payload", value }
-    : { kind: "rejected", why: "the data of the Pub/Sub message is no JSON object" };
+    : { kind: "rejected", why: "the data of the Pub/Sub message is not a JSON object" };
 }
 
 function parse(text: string): unknown {

@@ -13,7 +13,7 @@ import type { Target } from "./targets.ts";
 const intervalMs = 400;
 const parallelWrites = 16;
 
-/** Resolves once all of them are annotated. An object that does not exist is no error. */
+/** Resolves once all of them are annotated. An object that does not exist is not an error. */
 export type RequestReconciles = (objects: readonly Target[]) => Promise<void>;
 
 /** `annotation`: gets the time of the call, RFC 3339 with milliseconds. */

@@ -75,7 +75,7 @@ describe("the status of a Receiver", () => {
     ],
     ["type cdevents", { type: "cdevents" }, "ValidationFailed", /cdevents is not supported/],
     [
-      "a filter that is no CEL",
+      "a filter that is not CEL",
       { resourceFilter: "req.x ==" },
       "InvalidCELExpression",
       /spec\.resourceFilter: .*line 1/,

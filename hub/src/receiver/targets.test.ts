@@ -115,7 +115,7 @@ describe("the targets of a call", () => {
   });
 
   test.each([
-    ["is no boolean", "res.metadata.name"],
+    ["is not a boolean", "res.metadata.name"],
     ["reads a field that is not there", "req.missing == 'x'"],
     ["reads a variable that is not there", "claims.sub == 'x'"],
   ])("are those of the other resources when a filter %s", async (_, filter) => {

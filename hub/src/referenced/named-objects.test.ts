@@ -58,7 +58,7 @@ function passwordOf(known: WorkspaceObject): string | undefined {
   return known.kind === "present" ? known.object.data?.["password"] : known.kind;
 }
 
-describe("objects of a namespace that is no workspace", () => {
+describe("objects of a namespace that is not a workspace", () => {
   test("are read by their names, and no others", async (t) => {
     const { rest, objects, reads, password } = setUp(t);
     rest.put(secrets, secret("YQ=="));

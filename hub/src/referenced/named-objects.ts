@@ -1,5 +1,5 @@
 /**
- * Referenced objects of one kind in one namespace that is no workspace: each is read by its name when it is first referenced,
+ * Referenced objects of one kind in one namespace that is not a workspace: each is read by its name when it is first referenced,
  * whenever somebody asks for its current state or says that it has changed, and with back-off while it does not exist: what waits
  * for it may ask again only hours later. No other object of the namespace is read.
  */

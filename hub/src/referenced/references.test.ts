@@ -39,7 +39,7 @@ describe("the references of a BundleDeployment", () => {
     ],
     ["stay while it is only being deleted", naming("Secret/a"), naming("Secret/a"), [], []],
     ["are empty when it references nothing", undefined, aDeployment("paris"), [], []],
-    ["are empty when its reference is no key", undefined, naming("nonsense"), [], []],
+    ["are empty when its reference is not a key", undefined, naming("nonsense"), [], []],
   ];
   for (const [what, before, after, added, dropped] of cases) {
     test(what, () => {

@@ -161,7 +161,7 @@ export function stateAfter(
     : isSame
       ? state.pinCheck
       : undefined;
-  // Looking up pins again is no attempt: a failure of it changes no schedule.
+  // Looking up pins again is not an attempt: a failure of it changes no schedule.
   if (plan.checkPins && !plan.poll) return { ...state, pins, pinCheck };
   const failures = failure === undefined ? 0 : (state.attempt.failures ?? 0) + 1;
   const isPoll = plan.poll && pollingIntervalMs(helmOp) !== undefined;

@@ -49,9 +49,6 @@ export function isAboutDesired({ spec, status }: BundleDeployment): boolean {
 export function deploymentMessage(deployment: BundleDeployment): string {
   if (!isAboutDesired(deployment)) return "";
   const conditions = deployment.status?.conditions;
-  const ready = findCondition(conditions, "Ready");
-  // It says what happens next, too.
-  if (ready?.reason === "ErrApplied" && ready.message) return ready.message;
   for (const type of ["Deployed", "Installed", "Monitored", "Ready"]) {
     const condition = findCondition(conditions, type);
     if (condition?.status === "False" && condition.message) return condition.message;
@@ -61,7 +58,7 @@ export function deploymentMessage(deployment: BundleDeployment): string {
 /** The reason of Deployed when the pinned chart could not be fetched, so that the source is read again. */
 
 export const chartNotFetched = "ChartNotFetched";
-/** The same when what was fetched is no chart, or the chart cannot be made from it. */
+/** The same when what was fetched is not a chart, or the chart cannot be made from it. */
 export const artifactFailed = "ArtifactFailed";
 /** The same when its values cannot be made, from what they reference. */
 export const valuesError = "ValuesError";

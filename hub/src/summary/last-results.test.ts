@@ -63,9 +63,13 @@ describe("what last went wrong", () => {
   });
 
   test("is what has failed before Helm ran", () => {
-    const conditions = [is("Deployed", "False", "no Secret a"), is("Ready", "False", "no; at")];
+    const conditions = [is("Deployed", "False", "no Secret a; retrying at noon")];
+    const status = { cause: "no Secret a" };
 
-    assert.deepEqual(of(undefined, { name: "oslo", conditions }), failure("oslo", "no Secret a"));
+    assert.deepEqual(
+      of(undefined, { name: "oslo", conditions, status }),
+      failure("oslo", "no Secret a"),
+    );
   });
 
   test("stays that of the cluster that it was, while that one fails", () => {

@@ -120,6 +120,8 @@ function hasFailed({ status }: BundleDeployment): boolean {
 
 /** What Helm, or a step before it, has failed by, without the time of the next attempt. */
 function causeOf({ status }: BundleDeployment): string {
+  if (findCondition(status?.conditions, "Released")?.status !== "False" && status?.cause)
+    return status.cause;
   const found = ["Released", "Deployed"]
     .map((type) => findCondition(status?.conditions, type))
     .find((condition) => condition?.status === "False");

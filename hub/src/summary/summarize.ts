@@ -102,7 +102,7 @@ function countOf(summary: BundleSummary, state: Exclude<BundleState, "Ready">): 
   return summary[summaryFields[state]] ?? 0;
 }
 
-/** How many are in a state that needs attention; 0 for Ready, and for every word that is no state of a deployment. */
+/** How many are in a state that needs attention; 0 for Ready, and for every word that is not a state of a deployment. */
 export function countIn(summary: BundleSummary, state: string): number {
   const found = bundleStates.find((each) => each === state);
   return found === undefined || found === "Ready" ? 0 : countOf(summary, found);

@@ -21,7 +21,7 @@ const cases: readonly (readonly [what: string, proof: Credentials, isRight: bool
   ["another key", { authorization: "Bearer other" }, false],
   ["a part of the key", { authorization: `Bearer ${key.slice(0, -1)}` }, false],
   ["Basic with the key as user", { authorization: basic(key, "x") }, false],
-  ["Basic that is no base64", { authorization: "Basic %%%" }, false],
+  ["Basic that is not base64", { authorization: "Basic %%%" }, false],
   ["a signature with another key", { signature: signed("other") }, false],
   ["a signature of another body", { signature: signed(key, Buffer.from("{}")) }, false],
   ["a signature without its algorithm", { signature: signed(key).slice(7) }, false],

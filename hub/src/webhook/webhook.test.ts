@@ -198,7 +198,7 @@ test("a failed delivery may be repeated", async (t) => {
   assert.deepEqual(marked(), [`${workspace}/web`]);
 });
 
-test("a body that is no notification is rejected, for an authenticated sender", async (t) => {
+test("a body that is not a notification is rejected, for an authenticated sender", async (t) => {
   const { call } = await serve(t);
   assert.equal((await call("repository=web")).status, 400);
   assert.equal((await call("repository=web", {})).status, 401);

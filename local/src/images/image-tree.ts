@@ -199,6 +199,6 @@ export async function elfArchitecture(file: string): Promise<Architecture> {
   if (machine === 0xb7) return "arm64";
   throw new AppError(
     localErrors.IMAGE_BUILD_FAILED,
-    `${file} is no program for Linux on amd64 or arm64`,
+    `${file} is not a program for Linux on amd64 or arm64`,
   );
 }

@@ -192,7 +192,7 @@ describe("a bucket", () => {
     for (const broken of [{ bucketName: "../x" }, { endpoint: "http://h/" }, { region: "a b" }])
       await assert.rejects(
         client.buckets.list({ ...location, ...broken }, access, request),
-        failsWith("BUCKET_INVALID", /is no name of a bucket|is not HOST|is invalid/),
+        failsWith("BUCKET_INVALID", /is not a name of a bucket|is not HOST|is invalid/),
       );
   });
 

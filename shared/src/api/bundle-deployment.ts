@@ -132,6 +132,9 @@ const bundleDeploymentStatusFields = fields({
   attemptedDeploymentID: plainText(
     "The content that the agent has not applied and that the conditions are about; absent when they are about the applied one.",
   ),
+  cause: plainText(
+    "Why the last attempt failed, where the conditions also say what happens next; absent: it did not, or they say no more.",
+  ),
   release: plainText("The Helm release, `namespace/name:revision`."),
   version: plainText("The version of the installed chart."),
   chartDigest: plainText("The digest of the installed chart archive."),

@@ -50,7 +50,7 @@ const correctDriftSchema = fields({
   enabled: flag("Revert changes that others make to deployed objects."),
   force: flag("Delete and recreate objects that the API server does not let be changed back."),
   keepFailHistory: flag(
-    "No effect: a correction is no revision of the release, so a failed one leaves no record. `driftHistory` of the BundleDeployment has it.",
+    "No effect: a correction is not a revision of the release, so a failed one leaves no record. `driftHistory` of the BundleDeployment has it.",
   ),
 });
 

@@ -32,7 +32,8 @@ function toInt(value: unknown): unknown {
     throw new EvaluationFailure("int() of a number that is not finite");
   }
   if (typeof value !== "string") throw noOverload("int()", kindOf(value));
-  if (!/^[+-]?\d{1,19}$/.test(value)) throw new EvaluationFailure("int(): the text is no integer");
+  if (!/^[+-]?\d{1,19}$/.test(value))
+    throw new EvaluationFailure("int(): the text is not an integer");
   return checkedInt(BigInt(value.replace("+", "")));
 }
 
@@ -41,7 +42,7 @@ function toDouble(value: unknown): unknown {
   if (typeof value === "bigint") return new Double(Number(value));
   if (typeof value !== "string") throw noOverload("double()", kindOf(value));
   if (value.length > 64 || !/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(value))
-    throw new EvaluationFailure("double(): the text is no number");
+    throw new EvaluationFailure("double(): the text is not a number");
   return new Double(Number(value));
 }
 
@@ -71,7 +72,8 @@ function toTimestamp(value: unknown): unknown {
 }
 
 function validTimestamp(ms: number | undefined): Timestamp {
-  if (ms === undefined) throw new EvaluationFailure("timestamp(): the text is no time of RFC 3339");
+  if (ms === undefined)
+    throw new EvaluationFailure("timestamp(): the text is not a time of RFC 3339");
   return checkedTimestamp(ms);
 }
 
@@ -80,6 +82,6 @@ function toDuration(value: unknown): unknown {
   if (typeof value !== "string") throw noOverload("duration()", kindOf(value));
   const ms = value.length > 64 ? undefined : parseGoDuration(value);
   if (ms === undefined)
-    throw new EvaluationFailure("duration(): the text is no duration such as 1h30m");
+    throw new EvaluationFailure("duration(): the text is not a duration such as 1h30m");
   return new Duration(ms);
 }

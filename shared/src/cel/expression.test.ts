@@ -115,8 +115,8 @@ describe("an expression without a value", () => {
     ["spec.replicas / 0 == 1", "division by zero"],
     ["9223372036854775807 + 1 > 0", "an integer exceeds 64 bits"],
     ["spec.replicas ? true : false", "a condition is a int and not a bool"],
-    ["int('x') == 1", "int(): the text is no integer"],
-    ["timestamp('2026') == timestamp(1)", "timestamp(): the text is no time of RFC 3339"],
+    ["int('x') == 1", "int(): the text is not an integer"],
+    ["timestamp('2026') == timestamp(1)", "timestamp(): the text is not a time of RFC 3339"],
     [
       "timestamp(metadata.creationTimestamp) + duration('99999999h') > timestamp(0)",
       "a timestamp is not in the years 1 to 9999",

@@ -13,7 +13,7 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** The source is no expression that can be evaluated. `offset`: in the source. */
+/** The source is not an expression that can be evaluated. `offset`: in the source. */
 export class InvalidExpression extends Error {
   readonly offset: number;
 

@@ -101,7 +101,7 @@ test("a message that is too long is truncated, and has its original length", () 
   assert.match(after.message, /x… \(10000 characters in all\)$/);
 });
 
-test("a truncated message that is set again is no change", () => {
+test("a truncated message that is set again is not a change", () => {
   const desired = { type: "Ready", status: "False", message: "x".repeat(10_000) } as const;
   const before = setCondition([], desired, then);
 

@@ -144,7 +144,7 @@ export const valuesFromSchema = z.array(
         { "x-default-text": "the key has a YAML document of values" },
       ),
       literal: flag("With `targetPath`: the value is a text, and not parsed."),
-      optional: flag("A missing object is no error."),
+      optional: flag("A missing object is not an error."),
     },
     "ValuesReference",
   ),

@@ -4,7 +4,7 @@ type Texts = Readonly<Record<string, string>>;
 
 export type TextSelector = (texts: Texts) => boolean;
 
-/** Undefined: it is no selector. Without requirements it matches everything. */
+/** Undefined: it is not a selector. Without requirements it matches everything. */
 export function parseTextSelector(selector: string): TextSelector | undefined {
   if (selector.trim() === "") return () => true;
   const requirements: TextSelector[] = [];

@@ -82,7 +82,7 @@ export function objectSelector(target: ObjectTarget): ObjectSelector | string {
     if (text.length > longestSelector)
       return `${field}: a selector may have ${longestSelector} characters`;
     const parsed = parseTextSelector(text);
-    if (parsed === undefined) return `${field}: it is no selector`;
+    if (parsed === undefined) return `${field}: it is not a selector`;
     texts.push(parsed);
   }
   const [labels = () => true, annotations = () => true] = texts;

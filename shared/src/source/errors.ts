@@ -64,11 +64,11 @@ export const chartErrors = defineErrors({
   },
   CHART_NOT_IN_SOURCE: {
     retryable: false,
-    help: "The path of the chart does not exist in the source at that revision, leads out of it, or is no chart. The message names path and revision. Correct the path, or commit the chart; the next revision is tried at once.",
+    help: "The path of the chart does not exist in the source at that revision, leads out of it, or is not a chart. The message names path and revision. Correct the path, or commit the chart; the next revision is tried at once.",
   },
   CHART_VALUES_FILE: {
     retryable: false,
-    help: "A values file of the chart (`valuesFiles`) does not exist in the source, or is no YAML map. The message names it. Correct it in the source, or set `ignoreMissingValuesFiles`. The next revision is tried at once.",
+    help: "A values file of the chart (`valuesFiles`) does not exist in the source, or is not a YAML map. The message names it. Correct it in the source, or set `ignoreMissingValuesFiles`. The next revision is tried at once.",
   },
   CHART_DEPENDENCY: {
     retryable: true,

@@ -13,7 +13,7 @@ const unitMs: Readonly<Record<string, number>> = {
 
 const term = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** Milliseconds, with a fraction below one; undefined when the text is no duration. `0` needs no unit. */
+/** Milliseconds, with a fraction below one; undefined when the text is not a duration. `0` needs no unit. */
 export function parseGoDuration(text: string): number | undefined {
   const sign = text.startsWith("-") ? -1 : 1;
   const unsigned = text.replace(/^[+-]/, "");

@@ -1,7 +1,7 @@
 /** The single values in values of a chart. Pure. */
 import { isMap, type Values } from "./merge-values.ts";
 
-/** A value that is no map, or a map without entries. A list is one value, because Helm replaces it as a whole. */
+/** A value that is not a map, or a map without entries. A list is one value, because Helm replaces it as a whole. */
 export interface Leaf {
   readonly keys: readonly string[];
   /** The keys as Helm's `--set` has them: `image.tag`, with a backslash before the characters that mean something there. */

@@ -80,7 +80,7 @@ describe("a path or value that Helm rejects", () => {
   const cases: readonly (readonly [what: string, path: string, text: string, problem: string])[] = [
     ["an index that is too large", "a[65537]", "x", "its path: an index is greater than 65536"],
     ["a negative index", "a[-1]", "x", "its path: an index is negative"],
-    ["an index that is no number", "a[b]", "x", "its path: an index is not a number"],
+    ["an index that is not a number", "a[b]", "x", "its path: an index is not a number"],
     ["an index without an end", "a[1", "x", "its path: an index does not end with ]"],
     [
       "something behind an index",

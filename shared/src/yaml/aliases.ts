@@ -15,7 +15,7 @@ import { DecodeError } from "./errors.ts";
 export const noAnchor =
   'it starts with "*", so it is an alias, but there is no anchor of its name above it';
 
-/** A node that is no alias. */
+/** A node that is not an alias. */
 export type Target = Scalar | YAMLMap | YAMLSeq;
 
 /** Maps every alias to the last anchor of its name above it. The lookup of the package walks the document each time. */

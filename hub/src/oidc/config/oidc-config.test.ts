@@ -67,14 +67,18 @@ describe("login with OpenID Connect", () => {
     [
       "an issuer without TLS elsewhere",
       [...least, "--oidc-issuer-url=http://id.example.com"],
-      /^--oidc-issuer-url is "http:\/\/id\.example\.com", which is no https:\/\/ address \(http/,
+      /^--oidc-issuer-url is "http:\/\/id\.example\.com", which is not an https:\/\/ address \(http/,
     ],
     [
       "an issuer on a host that only looks like this machine",
       [...least, "--oidc-issuer-url=http://localhost.example.com"],
-      /--oidc-issuer-url is .* no https:/,
+      /--oidc-issuer-url is .* not an https:/,
     ],
-    ["an issuer that is no URL", [...least, "--oidc-issuer-url=id"], /--oidc-issuer-url is "id"/],
+    [
+      "an issuer that is not a URL",
+      [...least, "--oidc-issuer-url=id"],
+      /--oidc-issuer-url is "id"/,
+    ],
     [
       "an issuer with a query",
       [...least, "--oidc-issuer-url=https://id.example.com/?a=b"],
@@ -90,7 +94,7 @@ describe("login with OpenID Connect", () => {
     [
       "an address of the dashboard without TLS, whose cookies browsers reject",
       [...least, "--dashboard-url=http://flotilla.example.com"],
-      /^--dashboard-url is .* no https:/,
+      /^--dashboard-url is .* not an https:/,
     ],
     [
       "a dashboard at a path",

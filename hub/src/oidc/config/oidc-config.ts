@@ -164,7 +164,7 @@ function checkAddress(text: string, flag: string): URL {
     throw invalid(`${flag} has a user, a query or a fragment, which such an address cannot have`);
   if (url === null || !isSecure(url))
     throw invalid(
-      `${flag} is "${text}", which is no https:// address (http:// is allowed for localhost, 127.0.0.1 and [::1] alone)`,
+      `${flag} is "${text}", which is not an https:// address (http:// is allowed for localhost, 127.0.0.1 and [::1] alone)`,
     );
   return url;
 }

@@ -10,7 +10,7 @@ import { badResponse } from "./transport.ts";
 
 /** Beyond this many unread events the connection is paused. */
 const highWaterMark = 1000;
-/** Far beyond any object; a longer line is no watch. */
+/** Far beyond any object; a longer line is not a watch. */
 const maxLineBytes = 64 * 1024 * 1024;
 const newline = 0x0a;
 

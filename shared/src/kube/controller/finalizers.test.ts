@@ -60,7 +60,7 @@ describe("a finalizer", () => {
     ["was being deleted", true],
     ["was not being deleted when it was read", false],
   ] as const)
-    it(`of an object that does not exist and ${what} is no error, and the store has it no more`, async () => {
+    it(`of an object that does not exist and ${what} is not an error, and the store has it no more`, async () => {
       const { rest, store, object, options } = setUp([finalizer], isBeingDeleted);
       rest.remove(configMaps, ref);
 

@@ -2,7 +2,7 @@
  * Adds and removes one finalizer of an object, as controller-runtime's `controllerutil` does. A patch, because others
  * write the object too; with its resourceVersion, so that no finalizer of theirs gets lost. The store gets the result
  * at once, so that the next reconcile does not use the previous object. An object that does not exist is what the
- * removal of a finalizer is for: it is no error.
+ * removal of a finalizer is for: it is not an error.
  */
 import type { Store } from "../cache/index.ts";
 import { isNotFound, type KubeRest } from "../client/index.ts";

@@ -94,7 +94,7 @@ const comparableVersion = /^[1-9][0-9]*$/;
 /**
  * Whether resourceVersion `one` is later than `other`, of one kind on one API server. They are positive integers of any
  * length that only grow (KEP-5504, Kubernetes 1.35; earlier API servers count in the same way). Every version is later
- * than `undefined`; what is no integer is neither earlier nor later.
+ * than `undefined`; what is not an integer is neither earlier nor later.
  */
 export function isLaterVersion(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || !comparableVersion.test(one)) return false;

@@ -8,7 +8,7 @@ import { type ConfigMap, configMaps } from "../objects/index.ts";
 import { type HttpApiServer, startHttpApiServer } from "./http-api-server.ts";
 import type { Fault } from "./http-faults.ts";
 
-/** The timeout of a request, which is no delay of the informer's own. */
+/** The timeout of a request, which is not a delay of the informer's own. */
 const requestTimeoutMs = 10_000;
 
 export interface Followed {

@@ -103,7 +103,7 @@ describe("a bucket", () => {
 
       await assert.rejects(
         client.buckets.list(location, access, request),
-        failsWith("BUCKET_KEY_INVALID", /is no path of a file/),
+        failsWith("BUCKET_KEY_INVALID", /is not a path of a file/),
       );
       const { objects } = await client.buckets.list(
         { ...location, ignore: "*\n!/ok" },

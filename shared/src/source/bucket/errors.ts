@@ -24,7 +24,7 @@ export const bucketErrors = defineErrors({
   },
   BUCKET_KEY_INVALID: {
     retryable: true,
-    help: "The key of an object is no path below the root of the bucket, is longer than 1,024 bytes, or two keys are the same path. The message says which. Rename the object, or ignore it by spec.ignore; one that is too long can only be left out by spec.prefix.",
+    help: "The key of an object is not a path below the root of the bucket, is longer than 1,024 bytes, or two keys are the same path. The message says which. Rename the object, or ignore it by spec.ignore; one that is too long can only be left out by spec.prefix.",
   },
   BUCKET_CHANGED: {
     retryable: true,

@@ -19,11 +19,11 @@ export interface ListPage {
   readonly continuation: string | undefined;
 }
 
-/** Throws an Error when the text is no list. */
+/** Throws an Error when the text is not a list. */
 export function parsePage(text: string): ListPage {
   const root = parseXml(text);
   if (root.name !== "ListBucketResult")
-    throw new Error("the response is no list of a bucket: the endpoint may not be S3");
+    throw new Error("the response is not a list of a bucket: the endpoint may not be S3");
   const isEncoded = childText(root, "EncodingType")?.toLowerCase() === "url";
   const objects = root.children
     .filter(({ name }) => name === "Contents")

@@ -69,7 +69,7 @@ function endpointOf({ endpoint, bucketName, insecure }: BucketLocation): URL {
   if (!bucketNamePattern.test(bucketName) || bucketName.includes(".."))
     throw new AppError(
       bucketErrors.BUCKET_INVALID,
-      `bucketName ${JSON.stringify(bucketName)} is no name of a bucket`,
+      `bucketName ${JSON.stringify(bucketName)} is not a name of a bucket`,
     );
   const url = /[/@?#\s\\]/.test(endpoint)
     ? null

@@ -16,7 +16,7 @@ export function checkKeyLength({ key }: BucketObject): void {
     );
 }
 
-/** Objects by path. Throws BUCKET_KEY_INVALID for a key that is no path below the root, and for two keys of one path. */
+/** Objects by path. Throws BUCKET_KEY_INVALID for a key that is not a path below the root, and for two keys of one path. */
 export function objectPaths(objects: readonly BucketObject[]): ReadonlyMap<string, BucketObject> {
   const paths = new Map<string, BucketObject>();
   for (const object of objects) {
@@ -52,7 +52,7 @@ function pathOf(key: string): string {
 function invalid(key: string, why: string): AppError {
   return new AppError(
     bucketErrors.BUCKET_KEY_INVALID,
-    `the key ${shown(key)} is no path of a file: ${why}; rename the object, or ignore it by spec.ignore`,
+    `the key ${shown(key)} is not a path of a file: ${why}; rename the object, or ignore it by spec.ignore`,
   );
 }
 

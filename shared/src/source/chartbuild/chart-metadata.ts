@@ -108,7 +108,7 @@ function parse<T extends z.ZodType>(text: string, name: string, schema: T): z.in
   const path = issue?.path.join(".") ?? "";
   throw new AppError(
     chartErrors.CHART_BUILD,
-    `read ${name}: ${path === "" ? "it is no map" : `${path} is invalid: ${issue?.message}`}`,
+    `read ${name}: ${path === "" ? "it is not a map" : `${path} is invalid: ${issue?.message}`}`,
   );
 }
 

@@ -81,7 +81,10 @@ export function dependencyLocation({
     const url = URL.parse(repository);
     if (url !== null && url.username === "" && url.password === "")
       return { kind: "http", repository, chart: name };
-    throw unusable(name, "its repository is no address, or has a user name or a password in it");
+    throw unusable(
+      name,
+      "its repository is not an address, or has a user name or a password in it",
+    );
   }
   const oci = `${repository.replace(/\/+$/, "")}/${name}`;
   if (parseOciName(oci) === undefined)

@@ -39,7 +39,8 @@ export function parseHelmIgnore(text: string): HelmIgnore {
 function parseRule(line: string): readonly Rule[] {
   if (line === "" || line.startsWith("#")) return [];
   if (line.includes("**")) throw invalid(line, "** is not supported");
-  if (parseFilePattern(line) === undefined) throw invalid(line, "it is no pattern of file names");
+  if (parseFilePattern(line) === undefined)
+    throw invalid(line, "it is not a pattern of file names");
   const isNegated = line.startsWith("!");
   const named = isNegated ? line.slice(1) : line;
   const isForDirectories = named.endsWith("/");

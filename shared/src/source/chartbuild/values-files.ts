@@ -33,7 +33,7 @@ function parse(path: string, text: string): Values {
   } catch (thrown) {
     throw failed(messageOf(thrown));
   }
-  if (!isMap(values)) throw failed(`the values file ${JSON.stringify(path)} is no map`);
+  if (!isMap(values)) throw failed(`the values file ${JSON.stringify(path)} is not a map`);
   return values;
 }
 

@@ -108,7 +108,7 @@ describe("each failure of a Git repository has one clear error:", () => {
   });
 
   describe("what the server says", () => {
-    /** A service that is no Git server. */
+    /** A service that is not a Git server. */
     const service = () =>
       startGitHttpServer(root, {
         intercept: (_, response) => {

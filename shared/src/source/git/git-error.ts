@@ -17,7 +17,7 @@ const rules: readonly (readonly [RegExp, ErrorKind, string])[] = [
   [
     /Load key .*(?:incorrect passphrase|error in libcrypto|invalid format)|bad passphrase/i,
     gitErrors.GIT_SECRET_INVALID,
-    "the key `identity` of the Secret is no private key, or `password` is not its passphrase",
+    "the key `identity` of the Secret is not a private key, or `password` is not its passphrase",
   ],
   [
     /not our ref|does not allow request for unadvertised object|couldn't find remote ref/i,

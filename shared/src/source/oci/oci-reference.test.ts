@@ -26,7 +26,7 @@ describe("the tag of a constraint", () => {
   const cases: readonly (readonly [string, TagQuery, string])[] = [
     ["is that of the highest version", { semver: ">=1.0.0" }, "1.10.0"],
     ["keeps a leading v", { semver: "~1.2" }, "v1.2.0"],
-    ["is no tag with fewer than three numbers", { semver: "<=1.2.0" }, "v1.2.0"],
+    ["is not a tag with fewer than three numbers", { semver: "<=1.2.0" }, "v1.2.0"],
     [
       "is of the tags that the filter selects",
       { semver: ">=1.0.0-0", semverFilter: "-alpine$" },

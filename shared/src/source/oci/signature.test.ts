@@ -114,7 +114,7 @@ describe("a signature", () => {
     assert.equal(hasSignature(simple(ecdsa), digest, []), false));
 });
 
-test("a private key is no public key", () => {
+test("a private key is not a public key", () => {
   assert.equal(publicKeyOf(readFileSync(join(folder, "ec.key"), "utf8")), undefined);
   assert.equal(publicKeyOf("nonsense"), undefined);
 });

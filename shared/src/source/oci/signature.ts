@@ -31,7 +31,7 @@ const statementSchema = z.object({
   subject: z.array(z.object({ digest: z.object({ sha256: z.string() }) })).max(64),
 });
 
-/** Whether one of the keys (PEM) has signed the digest. Whatever cannot be parsed is no signature. */
+/** Whether one of the keys (PEM) has signed the digest. Whatever cannot be parsed is not a signature. */
 export function hasSignature(
   signature: OciSignature,
   digest: string,

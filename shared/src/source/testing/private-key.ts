@@ -1,7 +1,7 @@
 /** Private keys of any size at once: generating a large one takes seconds. */
 import { createPrivateKey, randomBytes } from "node:crypto";
 
-/** RSA in PEM. Its numbers are random, so what it signs is no signature. `bits`: a multiple of 16. */
+/** RSA in PEM. Its numbers are random, so what it signs is not a signature. `bits`: a multiple of 16. */
 export function rsaKeyOfSize(bits: number): string {
   const part = (size: number): string => {
     const bytes = randomBytes(size / 8);

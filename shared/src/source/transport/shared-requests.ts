@@ -47,7 +47,7 @@ export function createSharedRequests<T>(deps: {
   const failures = createLruCache<Sent<unknown>>(deps.maxFailures);
   const flights = createSingleFlight<Sent<T>>();
 
-  /** An aborted request says nothing about the source, so it is no failure. */
+  /** An aborted request says nothing about the source, so it is not a failure. */
   async function attempt(
     key: string,
     send: (signal: AbortSignal) => Promise<T>,
