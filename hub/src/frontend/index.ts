@@ -33,4 +33,4 @@ export {
 } from "./remarks.ts";
 export { requestAnnotations } from "./request-annotations.ts";
 export { reservedFormProblem } from "./reserved-forms.ts";
-export { bundleNameTaken, type WriteBundleDeps, writeBundle } from "./write-bundle.ts";
+export { writeBundle } from "./write-bundle.ts";

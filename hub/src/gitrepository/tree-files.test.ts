@@ -135,7 +135,10 @@ test("of values files only the existence is asked, and of a packaged chart only 
   assert.deepEqual([found.has("zeros.yaml"), found.has("missing.yaml")], [true, false]);
   const archive = found.content("app.tgz");
   assert.ok(archive?.kind === "archive" && archive.chart instanceof Error);
-  assert.match(archive.chart.message, /^the chart at app\.tgz of commit c1 .* not a packaged chart/);
+  assert.match(
+    archive.chart.message,
+    /^the chart at app\.tgz of commit c1 .* not a packaged chart/,
+  );
 });
 
 test("a file that is too large fails only the charts that need it", async () => {
