@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createRequire, type LoadHookSync, registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 import type * as TypeScript from "typescript";
+import { afterAll } from "vitest";
 
 const require = createRequire(import.meta.url);
 
@@ -31,4 +32,5 @@ function translate(typescript: typeof TypeScript, url: string): string {
   return outputText;
 }
 
-registerHooks({ load });
+const hooks = registerHooks({ load });
+afterAll(() => hooks.deregister());
