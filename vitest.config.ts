@@ -60,7 +60,7 @@ export default defineConfig({
     // Node imports the files itself, as it does outside of tests, and strips their types; Vite transforms nothing.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     env: { FLOTILLA_SEED: seed },
-    setupFiles: ["scripts/compile-cache.ts", "scripts/seed-properties.ts"],
+    setupFiles: ["scripts/compile-cache.ts", "scripts/seed-properties.ts", "scripts/load-tsx.ts"],
     // A test that hangs fails by name instead of blocking the run.
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
 import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
 import { constants, createGzip, gzipSync } from "node:zlib";
@@ -41,12 +42,13 @@ function setUp(t: TestContext, options: Partial<ReadersOptions> = {}) {
   return { clock, start };
 }
 
-/** In place of a reader: does what the digest of the chart says, and counts how often it was started. */
-async function standIn(): Promise<string> {
+/** In place of a reader: does what the digest of the chart says. `atStart` is run first. */
+async function standIn(atStart = ""): Promise<string> {
   const path = join(await mkdtemp(join(dir, "reader-")), "reader.mjs");
   await writeFile(
     path,
     `import { createInterface } from "node:readline";
+${atStart}
 for await (const line of createInterface({ input: process.stdin })) {
   const { digest } = JSON.parse(line);
   if (digest === "crash") process.abort();
@@ -219,7 +221,8 @@ describe("readers", () => {
   });
 
   test("are replaced after a number of tasks, and end when they are idle", async (t) => {
-    const program = await standIn();
+    const { atStart, untilEnded } = await watchEnds(t);
+    const program = await standIn(atStart);
     const { calls } = await setUp(t, { program, maxTasks: 2, idleMs: 1 }).start();
     const pids: number[] = [];
     for (const digest of ["a", "b", "c"])
@@ -230,16 +233,28 @@ describe("readers", () => {
   });
 });
 
-/** Fails by the timeout of the test. */
-async function untilEnded(pid: number): Promise<void> {
-  for (;;) {
-    try {
-      process.kill(pid, 0);
-    } catch {
-      return;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+/**
+ * Processes that run `atStart` hold a connection, which is closed when they end. `untilEnded` fails by the timeout of the test.
+ */
+async function watchEnds(t: TestContext) {
+  const path = join(await mkdtemp(join(dir, "ends-")), "socket");
+  const ends = new Map<number, PromiseWithResolvers<void>>();
+  const endOf = (pid: number): PromiseWithResolvers<void> => {
+    const end = ends.get(pid) ?? Promise.withResolvers<void>();
+    ends.set(pid, end);
+    return end;
+  };
+  const server = createServer((socket) => {
+    socket.once("data", (pid) => {
+      socket.once("close", () => endOf(Number(pid)).resolve());
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  t.onTestFinished(() => void server.close());
+  const atStart = `import { connect } from "node:net";
+const socket = connect(${JSON.stringify(path)}).unref();
+await new Promise((written) => socket.write(String(process.pid), written));`;
+  return { atStart, untilEnded: (pid: number) => endOf(pid).promise };
 }
 
 describe("YAML that a tenant wrote", () => {

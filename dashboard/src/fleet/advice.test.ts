@@ -35,6 +35,52 @@ describe("what to do", () => {
       );
   });
 
+  const ofState: readonly (readonly [AnyState, text: RegExp, command: string | undefined])[] = [
+    [
+      "NoTargets",
+      /^Correct its targets, or the labels of a Cluster/,
+      "kubectl get clusters.fleet.cattle.io -n ns --show-labels",
+    ],
+    [
+      "NotReady",
+      /^Read the reason at the object that is not ready/,
+      "flotilla logs helmop/web -n ns --cluster paris",
+    ],
+    [
+      "ErrApplied",
+      /^The error of Helm or of the agent is in the message\./,
+      "flotilla reconcile helmop web -n ns --reset",
+    ],
+    [
+      "Modified",
+      /^Objects of the release were changed in the cluster\./,
+      "flotilla diff helmop/web -n ns --cluster paris",
+    ],
+    [
+      "Offline",
+      /^It keeps running on the clusters that are offline/,
+      "kubectl get clusters.fleet.cattle.io -n ns",
+    ],
+    ["Stalled", /^Change the field that the message names\./, "kubectl edit helmop web -n ns"],
+    ["Failed", /^Change the field that the message names\./, "kubectl edit helmop web -n ns"],
+    ["Blocked", /^Open it: its conditions say what it waits for\.$/, undefined],
+  ];
+  test.each(ofState)("about an app that is %s", (state, text, command) => {
+    const advice = adviceFor(concern("HelmOp", state), "paris");
+    assert.match(advice?.text ?? "", text);
+    assert.equal(advice?.command, command);
+  });
+
+  test("is nothing about what is ready or in progress", () => {
+    for (const state of ["Ready", "WaitApplied", "Pending"] as const)
+      assert.equal(adviceFor(concern("HelmOp", state)), undefined);
+  });
+
+  test("about a cluster with releases that are not ready is to open it", () => {
+    const advice = adviceFor(concern("Cluster", "NotReady"));
+    assert.deepEqual(advice, { text: "Open it: the conditions say which releases are not ready." });
+  });
+
   const cases: readonly (readonly [
     what: string,
     Partial<Concern>,
@@ -77,6 +123,7 @@ describe("what to do", () => {
       /constraint/,
       /edit/,
     ],
+    ["is about the chart itself", { reason: "ValuesFilesError" }, /^Correct the chart/, /describe/],
     ["is to change a field", { reason: "Invalid" }, /field/, /edit/],
   ];
   test.each(cases)("%s", (_, more, text, command) => {
@@ -85,24 +132,85 @@ describe("what to do", () => {
     assert.match(advice?.command ?? "", command);
   });
 
+  const byCode: readonly (readonly [text: RegExp, codes: readonly string[]])[] = [
+    [
+      /^Correct the chart where it is published/,
+      [
+        ...["CHART_BUILD", "CHART_DEPENDENCY", "CHART_DIGEST_MISMATCH"],
+        ...["CHART_NOT_IN_SOURCE", "CHART_VALUES_FILE"],
+      ],
+    ],
+    [
+      /^It cannot be reached or read from the hub\./,
+      [
+        ...["CHART_DOWNLOAD", "EGRESS_DENIED", "INDEX_FETCH", "INDEX_INVALID", "REGISTRY_ANSWER"],
+        ...["REGISTRY_RATE_LIMITED", "REGISTRY_UNREACHABLE"],
+      ],
+    ],
+    [/^Correct the chart or the version/, ["CHART_NOT_FOUND", "CHART_VERSION_NOT_FOUND"]],
+    [/^A Policy of its namespace forbids it\./, ["POLICY_VIOLATION"]],
+    [
+      /^The registry or repository denies access, and it is read without a Secret/,
+      ["HELM_SECRET_UNUSABLE", "REGISTRY_UNAUTHORIZED", "REPOSITORY_SECRET_INVALID"],
+    ],
+    [/^Change the field that the message names\./, ["", "INTERNAL"]],
+  ];
+  for (const [text, codes] of byCode)
+    test.each(codes)("follows the code: %s", (code) => {
+      for (const state of ["NotAccepted", "Stalled", "Failed"] as const)
+        assert.match(adviceFor(concern("HelmOp", state, { code }))?.text ?? "", text);
+    });
+
+  const byReason: readonly (readonly [text: RegExp, reasons: readonly string[]])[] = [
+    [
+      /^Its signature is missing or not trusted\./,
+      ["InvalidCommitSignature", "InvalidTagSignature", "VerificationError"],
+    ],
+    [
+      /^The source that it names has nothing yet\./,
+      ["NoSourceArtifact", "SourceNotReady", "SourceUnavailable"],
+    ],
+    [/^The registry or repository denies access/, ["AuthenticationFailed"]],
+    [/^A Policy of its namespace forbids it\./, ["PolicyViolation"]],
+    [/^Correct the chart where it is published/, ["ValuesFilesError"]],
+  ];
+  for (const [text, reasons] of byReason)
+    test.each(reasons)("follows the reason where there is no code: %s", (reason) => {
+      assert.match(adviceFor(concern("HelmOp", "NotAccepted", { reason }))?.text ?? "", text);
+    });
+
   const other = { kind: "HelmOp", namespace: "ns", name: "base" } as const;
+  const itself = { ...other, name: "web" } as const;
   const blockers = [
-    ["absent", other, /base does not exist\. Create it/],
-    ["absent", { ...other, namespace: "platform" }, /HelmOp platform\/base does not exist/],
-    ["rejected", other, /Correct HelmOp base/],
-    ["elsewhere", other, /Deploy HelmOp base to these clusters, too/],
-    ["suspended", other, /Resume HelmOp base/],
-    ["suspended", { ...other, name: "web" }, /^Resume it/],
-    ["blocked", other, /wait for each other/],
+    ["absent", other, /base does not exist\. Create it/, "kubectl edit helmop web -n ns"],
+    [
+      "absent",
+      { ...other, namespace: "platform" },
+      /HelmOp platform\/base does not exist/,
+      "kubectl edit helmop web -n ns",
+    ],
+    ["rejected", other, /Correct HelmOp base/, "kubectl describe helmop base -n ns"],
+    [
+      "elsewhere",
+      other,
+      /Deploy HelmOp base to these clusters, too/,
+      "kubectl edit helmop base -n ns",
+    ],
+    ["suspended", other, /Resume HelmOp base/, "kubectl describe helmop base -n ns"],
+    ["suspended", itself, /^Resume it/, "kubectl describe helmop web -n ns"],
+    ["blocked", other, /wait for each other/, "kubectl edit helmop web -n ns"],
     [
       "unmatched",
-      { ...other, name: "web" },
+      itself,
       /web depends on a Bundle that matches tier=base, and on one/,
+      "kubectl get bundles.fleet.cattle.io -n ns --show-labels",
     ],
   ] as const;
-  test.each(blockers)("of what waits for something %s: %o", (why, ref, text) => {
+  test.each(blockers)("of what waits for something %s: %o", (why, ref, text, command) => {
     const blocker = { ref, why, clusters: 1, selectors: ["tier=base", "app in (a,b)"] };
-    assert.match(adviceFor(concern("HelmOp", "Blocked", { blocker }))?.text ?? "", text);
+    const advice = adviceFor(concern("HelmOp", "Blocked", { blocker }));
+    assert.match(advice?.text ?? "", text);
+    assert.equal(advice?.command, command);
   });
 
   const secret = { kind: "Secret", namespace: "apps", name: "login" } as const;

@@ -16,7 +16,7 @@ export async function hostileCharts(): Promise<
     [await of("huge-template", " ".repeat(100 * MiB)), /its templates have more than 32 MiB/],
     [
       await of("reader-killer", `{{ tpl ${"a ".repeat(14 * MiB)} }}`),
-      /the process that reads it (ended with|used more than)/,
+      /the process that reads it (ended with|used more than|took more than)/,
     ],
     [
       await of(

@@ -24,7 +24,7 @@ import { createStatusObserver, type StatusObserver } from "./observer.ts";
 import { createOutbox } from "./outbox.ts";
 import { createParseHeaders } from "./provider-settings.ts";
 import { createRecentEvents } from "./recent-events.ts";
-import { createSender } from "./sender.ts";
+import { createSender, type SendEvent } from "./sender.ts";
 
 export interface Notifications extends Pick<Notifier, "stored"> {
   /** A recorder whose Kubernetes Events are notifications, too. */
@@ -54,6 +54,8 @@ export interface NotificationsDeps {
   readonly metrics: Registry;
   readonly clock: Clock;
   readonly log: Log;
+  /** For tests: in place of requests to Providers. */
+  readonly send?: SendEvent;
 }
 
 const connectTimeoutMs = 10_000;
@@ -105,7 +107,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     clock,
   });
   const events = notifyingRecorder(recorder, notifier);
-  const send = createSender({ pools, userAgent: deps.userAgent, clock });
+  const send = deps.send ?? createSender({ pools, userAgent: deps.userAgent, clock });
 
   return {
     events,

@@ -1,6 +1,27 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { configMaps } from "@flotilla/shared/kube/objects";
+import { connected } from "@flotilla/shared/kube/testing";
+import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { checkIdentity } from "./identity.ts";
+import { checkIdentity, type Identity } from "./identity.ts";
+import { createSessions } from "./sessions.ts";
+
+const ref = { namespace: "default", name: "settings" };
+
+/** The credentials of a session, as its cookie has them. */
+async function sessionOf(identity: Identity) {
+  const keys = [{ id: "k", key: randomBytes(32) }];
+  const sessions = createSessions({
+    keys: { get: () => Promise.resolve(keys) },
+    access: { userOf: () => assert.fail("no token is reviewed") },
+    clock: createFakeClock(),
+  });
+  const { cookies } = await sessions.loginAs(identity, Number.POSITIVE_INFINITY);
+  const read = await sessions.read(cookies.map((cookie) => cookie.split(";")[0]).join("; "));
+  assert.ok(read?.credentials.kind === "impersonation");
+  return read.credentials;
+}
 
 describe("the hub impersonates", () => {
   const impersonated: readonly (readonly [user: string, groups: readonly string[]])[] = [
@@ -9,11 +30,23 @@ describe("the hub impersonates", () => {
     ["anna@example.com", ["oidc:system:masters", "SYSTEM:masters", "mysystem:x"]],
   ];
   for (const [user, groups] of impersonated)
-    test(`${user} in ${JSON.stringify(groups)}`, () => checkIdentity({ user, groups }));
+    test(`${user} in ${JSON.stringify(groups)}, under exactly these names`, async (t) => {
+      const { rest, server } = await connected(t);
+
+      const credentials = await sessionOf({ user, groups });
+      await rest.as(credentials).get(configMaps, ref);
+
+      assert.deepEqual(credentials, { kind: "impersonation", user, groups });
+      const { headers } = server.requests[0] ?? {};
+      const sent = (name: string): string =>
+        Buffer.from(String(headers?.[name] ?? ""), "latin1").toString("utf8");
+      assert.equal(sent("impersonate-user"), user);
+      assert.equal(sent("impersonate-group"), groups.join(", "));
+    });
 });
 
 describe("the hub does not impersonate", () => {
-  const refused: readonly (readonly [
+  const rejected: readonly (readonly [
     what: string,
     user: string,
     groups: readonly string[],
@@ -31,7 +64,7 @@ describe("the hub does not impersonate", () => {
     ["a space after a user", "admin ", [], /your user is "admin "/],
     ["another line in a name", "anna", ["a\r\nImpersonate-Group: b"], /your group is "a\\r\\n/],
   ];
-  for (const [what, user, groups, message] of refused)
+  for (const [what, user, groups, message] of rejected)
     test(what, () =>
       assert.throws(() => checkIdentity({ user, groups }), { code: "IDENTITY_REJECTED", message }),
     );

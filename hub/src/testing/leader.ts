@@ -10,6 +10,7 @@ import {
 } from "@flotilla/shared/api";
 import { packContent } from "@flotilla/shared/content";
 import type { EventNote } from "@flotilla/shared/kube/events";
+import { fenceWrites } from "@flotilla/shared/kube/leaderelection";
 import {
   type KubeObject,
   keyOf,
@@ -19,16 +20,22 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer, type MemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
-import type { Resolver } from "@flotilla/shared/source/client";
+import type { ReadIndex, Resolver } from "@flotilla/shared/source/client";
 import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
+import { contentLabel } from "../cache/index.ts";
 import { createContentStore } from "../content/index.ts";
 import { createControllers } from "../leader/run-controllers.ts";
+import { storeEventsFirst } from "../notification/index.ts";
+import type { SendEvent } from "../notification/sender.ts";
+import { createReceiverController } from "../receiver/index.ts";
 import { createSentObject } from "../referenced/sent-object.ts";
 import type { WorkspaceObject } from "../referenced/workspace-object.ts";
 import type { WorkspaceListener } from "../referenced/workspace-objects.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { createTestCaches } from "./test-caches.ts";
+import { createTestFlux, testFluxDeps } from "./test-flux.ts";
+import { createTestNotifications } from "./test-notifications.ts";
 import type { WatchedStore } from "./watched-store.ts";
 
 type SecretData = Readonly<Record<string, string>>;
@@ -51,11 +58,22 @@ export interface TestLeader {
 
 const stepMs = 100;
 
-export function createTestLeader(resolver: Resolver): TestLeader {
+export interface TestLeaderOptions {
+  /** The indexes of HelmRepositories. Without it there are no controllers of Flux's kinds. */
+  readonly readIndex?: ReadIndex;
+  /** Sends events to Providers. Without it nothing is. */
+  readonly send?: SendEvent;
+}
+
+export function createTestLeader(
+  resolver: Resolver,
+  { readIndex, send }: TestLeaderOptions = {},
+): TestLeader {
   const clock = createFakeClock();
   const rest = createMemoryApiServer();
   const events: EventNote[] = [];
   const caches = createTestCaches();
+  const flux = createTestFlux();
   const secretsOf = new Map<string, { readonly version: number; readonly data: SecretData }>();
   const listeners = new Set<WorkspaceListener>();
   /** Compression runs in real time, not on the fake clock. */
@@ -83,8 +101,39 @@ export function createTestLeader(resolver: Resolver): TestLeader {
   function start() {
     const ending = new AbortController();
     const log = silentLog();
+    const recorder = {
+      record: (_: KubeObject, note: EventNote) => void events.push(note),
+      flush: () => Promise.resolve(),
+    };
+    /** A process that has ended writes nothing, whatever its timers do on this clock. */
+    const own = fenceWrites(rest, {
+      confirmLeading: () =>
+        ending.signal.aborted ? Promise.reject(new Error("it has ended")) : Promise.resolve(),
+      remainingMs: () => Number.POSITIVE_INFINITY,
+    });
+    const notifications =
+      send &&
+      createTestNotifications({ rest: own, informers: flux.informers, recorder, send, clock });
+    const deps = {
+      rest: notifications === undefined ? own : storeEventsFirst(own, notifications),
+      clock,
+      log,
+      metrics: new Registry(),
+      events: notifications?.events ?? recorder,
+      objects: {
+        watch: () => undefined,
+        unwatch: () => undefined,
+        known: readSecret,
+        refresh: readSecret,
+        onChange(listener: WorkspaceListener) {
+          listeners.add(listener);
+          return () => void listeners.delete(listener);
+        },
+      },
+    };
+    const fluxDeps = readIndex && testFluxDeps(flux.informers, readIndex, clock);
     const controllers = createControllers({
-      rest,
+      ...deps,
       caches,
       resolver,
       pack: (content) => {
@@ -92,39 +141,43 @@ export function createTestLeader(resolver: Resolver): TestLeader {
         packings.add(packing);
         return packing;
       },
-      clock,
-      log,
       hubId: "hub",
-      metrics: new Registry(),
       signer: createPinSigner(Buffer.from("key")),
       contents: createContentStore({
-        rest,
+        rest: own,
         stored: caches.contents.store,
         namespace: "flotilla-system",
         clock,
       }),
-      events: {
-        record: (_, note) => void events.push(note),
-        flush: () => Promise.resolve(),
-      },
-      objects: {
-        watch: () => undefined,
-        unwatch: () => undefined,
-        known: readSecret,
-        refresh: readSecret,
-        onChange(listener) {
-          listeners.add(listener);
-          return () => void listeners.delete(listener);
-        },
-      },
+      observer: notifications?.observer,
+      ...(fluxDeps !== undefined && { flux: fluxDeps }),
     });
     const stop = controllers.start();
-    const ended = Promise.all(controllers.all.map((each) => each.run(ending.signal)));
+    const all = [
+      ...controllers.all,
+      ...(fluxDeps === undefined
+        ? []
+        : [
+            createReceiverController({
+              ...deps,
+              receivers: flux.informers.receivers,
+              durations: fluxDeps.durations,
+              crossNamespace: false,
+            }),
+          ]),
+    ];
+    const ended = Promise.all([
+      ...all.map((each) => each.run(ending.signal)),
+      notifications?.run(ending.signal),
+      notifications?.deliver(() => undefined, ending.signal),
+    ]);
     return {
       async end() {
         ending.abort();
         stop();
+        await notifications?.flush();
         await ended;
+        await notifications?.close();
       },
     };
   }
@@ -156,7 +209,11 @@ export function createTestLeader(resolver: Resolver): TestLeader {
     deliverAll(caches.helmOps, helmOps);
     deliverAll(caches.bundles, bundles);
     deliverAll(caches.deployments, bundleDeployments);
-    deliverAll(caches.contents, secrets);
+    const contents = rest
+      .all(secrets)
+      .filter(({ metadata }) => metadata.labels?.[contentLabel] !== undefined);
+    deliverKind(caches.contents, contents);
+    flux.each(deliverAll);
   }
 
   return {

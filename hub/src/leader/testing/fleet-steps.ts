@@ -1,5 +1,6 @@
 /** Random changes of a fleet: what users, a repository and agents do between two reconciles. */
 import {
+  apiVersion,
   type BundleDeploymentStatus,
   bundleDeployments,
   bundles,
@@ -156,14 +157,15 @@ export interface RepositoryState {
   requests: number;
 }
 
+export function indexUnreachable(): AppError {
+  return new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: connection refused");
+}
+
 export function resolverOf(repository: RepositoryState): Resolver {
   return {
     resolve(_source, constraint) {
       repository.requests += 1;
-      if (!repository.isUp)
-        return Promise.reject(
-          new AppError(chartErrors.INDEX_FETCH, "GET index.yaml: connection refused"),
-        );
+      if (!repository.isUp) return Promise.reject(indexUnreachable());
       if (constraint === "~1.3" && !repository.version.startsWith("1.3"))
         return Promise.reject(
           new AppError(chartErrors.CHART_VERSION_NOT_FOUND, "no version matches"),
@@ -261,7 +263,11 @@ function setCluster(
   clusterName: string,
   presence: "join" | "offline" | "leave",
 ): void {
-  const fresh = aCluster(clusterName, { metadata: { uid: `uid-${clusterName}` }, status: {} });
+  const fresh = {
+    ...aCluster(clusterName, { metadata: { uid: `uid-${clusterName}` }, status: {} }),
+    apiVersion,
+    kind: "Cluster",
+  };
   if (presence === "leave") {
     void rest.delete(clusters, fresh.metadata);
     return;
@@ -291,9 +297,21 @@ function report(
       message: what,
       observedGeneration,
     } as const;
+    const released = {
+      type: "Released",
+      status: "True",
+      reason: "InstallSucceeded",
+      message: `Helm install succeeded with ${desired.deploymentID}`,
+      observedGeneration,
+    } as const;
     const status: BundleDeploymentStatus =
       what === "ready"
-        ? { appliedDeploymentID: desired.deploymentID, ready: true, version: "1.2.3" }
+        ? {
+            appliedDeploymentID: desired.deploymentID,
+            ready: true,
+            version: "1.2.3",
+            conditions: [released],
+          }
         : { conditions: [failed] };
     rest.put(bundleDeployments, { ...deployment, status });
   }

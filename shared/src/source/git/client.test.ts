@@ -291,17 +291,24 @@ describe("a Git repository over HTTPS", () => {
 });
 
 test("an aborted request ends git", async () => {
-  await using slow = await startGitHttpServer(root, { intercept: () => true });
-  const url = slow.url("app.git");
   const abort = new AbortController();
+  const { promise: gitEnded, resolve } = Promise.withResolvers<void>();
+  await using slow = await startGitHttpServer(root, {
+    // Never answered: git waits for the response, and its connection is closed when it ends.
+    intercept({ socket }) {
+      socket.once("close", resolve);
+      abort.abort();
+      return true;
+    },
+  });
+  const url = slow.url("app.git");
   const running = client().resolve(
     url,
     {},
     { access: accessToGit(url), timeoutMs, signal: abort.signal },
   );
 
-  setTimeout(() => abort.abort(), 200);
-
   await assert.rejects(running, { name: "AbortError" });
+  await gitEnded;
   await accessFile(temporary);
 });
