@@ -14,6 +14,7 @@ const create = (name: string, chart: string) =>
   workspace.createHelmOp(name, { helm: { repo: charts.url, chart, version: "1.0.0" } });
 
 const groupSize = 4;
+/** At least. */
 const groups = 5;
 
 /** Creates healthy releases at the same time; resolves once all are ready, with the longest time that one took, in ms. */
@@ -28,18 +29,29 @@ async function readyAfter(group: string): Promise<number> {
   return Math.max(...(await Promise.all(times)));
 }
 
-test("hostile charts fail with the limit that they exceed, and 20 healthy ones become ready beside them about as soon as alone", async (t) => {
+test("hostile charts fail with the limit that they exceed, and healthy ones become ready beside them about as soon as alone", async (t) => {
+  // The first ones are slower: nothing is in a cache yet.
+  await readyAfter("first");
   const aloneMs = await readyAfter("alone");
-  // Generous: two cores may have five hostile processes. An agent that handles them one after the other takes longer.
+  // Generous, since they share the processors with hostile processes, but less than what one of these may take until it is ended.
   const limitMs = 10 * aloneMs + 20_000;
 
   await Promise.all(hostile.map(([{ name }]) => create(name, name)));
   const besideMs: number[] = [];
-  for (let group = 0; group < groups; group += 1)
-    besideMs.push(await readyAfter(`beside-${group}`));
+  const readyBeside = async () => void besideMs.push(await readyAfter(`beside-${besideMs.length}`));
+  while (besideMs.length < groups) await readyBeside();
+  // From now on, since a hostile process may take as long as the wait for its message.
+  const failing = hostile.map(([{ name }, why]) => workspace.waitForMessage(name, why));
+  let areHandled = false;
+  const handled = Promise.allSettled(failing).then(() => {
+    areHandled = true;
+  });
+  while (!areHandled) await readyBeside();
+  await handled;
 
-  const inMs = (times: readonly number[]) => times.map((each) => Math.round(each)).join(", ");
-  await t.annotate(`ready after ${inMs([aloneMs])} ms alone, ${inMs(besideMs)} ms beside`);
-  for (const [{ name }, why] of hostile) await workspace.waitForMessage(name, why);
-  assert.ok(Math.max(...besideMs) <= limitMs, `${inMs(besideMs)} ms, the limit is ${limitMs} ms`);
+  const longestMs = Math.max(...besideMs);
+  const times = `${Math.round(aloneMs)} ms alone, at most ${Math.round(longestMs)} ms beside`;
+  await t.annotate(`ready after ${times}, in ${besideMs.length} groups`);
+  assert.ok(longestMs <= limitMs, `ready after ${times}; the limit is ${Math.round(limitMs)} ms`);
+  await Promise.all(failing);
 });

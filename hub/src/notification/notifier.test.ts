@@ -66,6 +66,22 @@ describe("the notifier", () => {
     );
   });
 
+  for (const microtasks of [0, 1, 2, 3, 4, 5, 6])
+    test(`stores an event that is recorded ${microtasks} microtasks after another one`, async () => {
+      const { notifier, added, stored } = start([alert("one", "a")]);
+      stored.resolve();
+
+      notifier.notify(helmOp, note);
+      for (let at = 0; at < microtasks; at += 1) await Promise.resolve();
+      notifier.notify(helmOp, { ...note, note: "has failed" });
+      await notifier.stored();
+
+      assert.deepEqual(
+        added.map(([, { event }]) => event.message),
+        ["is ready", "has failed"],
+      );
+    });
+
   // 30 ms to compile and 15 ms to compare each: without a budget a minute for each event.
   test("spends on the expressions of a tenant what they may take, and sends to all others", async () => {
     const expressions = (of: number) =>

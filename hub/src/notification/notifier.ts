@@ -56,15 +56,18 @@ export function createNotifier(deps: NotifierDeps): Notifier {
       return;
     }
     waiting.push(observed);
-    dispatching ??= dispatchWaiting().finally(() => {
-      dispatching = undefined;
-    });
+    dispatching ??= dispatchWaiting();
   }
 
   async function dispatchWaiting(): Promise<void> {
     const slices = createTimeSlices();
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
-      await dispatch(next, slices);
+    try {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
+        await dispatch(next, slices);
+    } finally {
+      // In the same moment in which it has found nothing: later, an event might be added in between, which nobody dispatches.
+      dispatching = undefined;
+    }
   }
 
   /** Yields to the event loop between Alerts, and between events. */
