@@ -96,3 +96,45 @@ describe("a Bundle counts", () => {
     assert.equal(aggregates.ofCluster(clusterNamespaceName(workspace, "rome")).total, 0);
   });
 });
+
+describe("a ClusterGroup changes", () => {
+  const failed = (resourceVersion: string, message: string) =>
+    aDeployment("paris", {
+      metadata: { resourceVersion },
+      status: { conditions: [{ type: "Deployed", status: "False", reason: "Error", message }] },
+    });
+  const notReady = (resourceVersion: string, reason: string) =>
+    aDeployment("paris", {
+      metadata: { resourceVersion },
+      status: {
+        appliedDeploymentID: digestA,
+        ready: false,
+        nonReadyStatus: [
+          { apiVersion: "v1", kind: "Pod", name: "web", summary: { message: [reason] } },
+        ],
+      },
+    });
+
+  for (const [what, before, after, expected] of [
+    ["when another message stays in the same state", failed("2", "a"), failed("3", "b"), 1],
+    ["when an object is not ready for another reason", notReady("2", "a"), notReady("3", "b"), 1],
+    ["not when a deployment says the same", failed("2", "a"), failed("3", "a"), 0],
+  ] as const)
+    test(what, () => {
+      const { caches, aggregates } = setUp(["paris"], { connected: true, epoch: 1 });
+      caches.groups.saw({
+        metadata: { namespace: workspace, name: "all", uid: "all", resourceVersion: "1" },
+        spec: { selector: {} },
+      });
+      caches.deployments.saw(before);
+      const changed: string[] = [];
+      aggregates.onGroupChange((group) => void changed.push(group));
+
+      caches.deployments.saw(after);
+
+      assert.deepEqual(
+        changed,
+        Array.from({ length: expected }, () => `${workspace}/all`),
+      );
+    });
+});

@@ -25,14 +25,14 @@ import {
   worstOf,
 } from "./bundle-aggregate.ts";
 import { countStore } from "./count-store.ts";
-import { stateWhileOffline } from "./deployment-state.ts";
+import { deploymentMessage, stateWhileOffline } from "./deployment-state.ts";
 import { createGroupAggregates, type GroupAggregate, type Member } from "./group-aggregate.ts";
 
 export interface Aggregates extends Omit<DeploymentAggregates, "change" | "orphaned"> {
   ofGroup(key: ObjectKey): GroupAggregate;
   /** Counts a BundleDeployment as the store has it now: after a write of ours, before the watch delivers it. */
   recount(deployment: ObjectKey): void;
-  /** Calls with the keys of ClusterGroups whose totals changed; `isBurst`: thousands of changes may follow. */
+  /** Calls with the keys of ClusterGroups whose totals or messages changed; `isBurst`: thousands of changes may follow. */
   onGroupChange(listener: GroupListener): () => void;
   /** Counts what exists and follows changes; the result stops it. To be called before any other watch starts. */
   start(): () => void;
@@ -68,7 +68,11 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
   function onDeployment({ key, before, after }: Change<BundleDeployment>): void {
     recount(key);
     const deployment = after ?? before;
-    if (deployment !== undefined) recountCluster(clusterKeyOf(deployment));
+    if (deployment === undefined) return;
+    const cluster = clusterKeyOf(deployment);
+    recountCluster(cluster);
+    // A group names what is wrong in its clusters, also where the numbers stay the same.
+    if (isOtherText(before, after)) notify(members.groupsOf(cluster), true);
   }
 
   function onCluster(change: Change<Cluster>): void {
@@ -114,6 +118,20 @@ export function createAggregates({ deployments, clusters, groups }: AggregateSou
       };
     },
   };
+}
+
+/** Whether a summary says something else about a deployment. */
+function isOtherText(
+  before: BundleDeployment | undefined,
+  after: BundleDeployment | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return false;
+  const textOf = (deployment: BundleDeployment) => [
+    deploymentMessage(deployment),
+    deployment.status?.nonReadyStatus,
+    deployment.status?.modifiedStatus,
+  ];
+  return !isDeepStrictEqual(textOf(before), textOf(after));
 }
 
 /** Predicate: the agent of a cluster has connected, disconnected, or is another one. */

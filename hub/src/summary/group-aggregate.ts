@@ -47,6 +47,8 @@ export interface GroupAggregates {
   /** Counts a cluster again in its groups. Returns the groups whose aggregates changed. */
   recount(cluster: Cluster): readonly ObjectKey[];
   of(key: ObjectKey): GroupAggregate;
+  /** Those that a cluster counts in. */
+  groupsOf(cluster: ObjectKey): readonly ObjectKey[];
 }
 
 interface MutableGroupAggregate extends GroupAggregate {
@@ -168,6 +170,7 @@ export function createGroupAggregates(memberOf: (cluster: Cluster) => Member): G
       return membership === undefined ? [] : recount(key, cluster, membership);
     },
     of: (key) => groups.get(key) ?? newAggregate(),
+    groupsOf: (cluster) => [...(memberships.get(cluster)?.groups ?? [])],
   };
 }
 

@@ -237,8 +237,13 @@ export function applyStep(leader: TestLeader, repository: RepositoryState, each:
       const policy = aPolicy("guard", {
         helmOp: { allowedHelmRepoPatterns: [each.allows === true ? "https://.*" : "none"] },
       });
-      if (each.allows === undefined) void rest.delete(policies, policy.metadata);
-      else rest.put(policies, policy);
+      if (each.allows === undefined) {
+        void rest.delete(policies, policy.metadata);
+        return;
+      }
+      // An API server counts changes of an object without a spec, too.
+      const before = rest.peek(policies, policy.metadata)?.metadata.generation ?? 0;
+      rest.put(policies, { ...policy, metadata: { ...policy.metadata, generation: before + 1 } });
       return;
     }
     case "cluster":
