@@ -7,15 +7,13 @@ import { isFirst } from "./revision.ts";
 import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
 import { uninstallRecord } from "./uninstall.ts";
 
-/** Installs, upgrades, or uninstalls first what cannot be upgraded; after the dependencies. */
+/** Installs, upgrades, or uninstalls first what cannot be upgraded. */
 export async function upgrade(
   tools: Tools,
   revision: number,
   release: DesiredRelease,
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
-  const unmet = await pass.unmetDependencies(release.content);
-  if (unmet !== undefined) return { kind: "blocked", unmet };
   const { namespace, name } = release.desired;
   pass.began(isFirst(tools.releases.latest(namespace, name)) ? "install" : "upgrade");
   const result = await tools.upgradeRelease({ ...release, revision }, pass);

@@ -203,6 +203,9 @@ async function deploy(
       sameRevision: await sameRevision(tools, state, desired),
     });
     const isUpgrade = action.kind === "upgrade";
+    const unmet = isUpgrade ? await pass.unmetDependencies(content) : undefined;
+    // Nothing is decided yet: it is asked again with each change of another deployment.
+    if (unmet !== undefined) return { kind: "blocked", unmet };
     const newest = latest && inventory.revisionOf(latest, latest.revision);
     const reasons = reasonsOf(state, {
       desired: isUpgrade ? (await inputs.final()).parts : undefined,
