@@ -81,6 +81,21 @@ describe("a selector of dependsOn", () => {
     assert.deepEqual(of(web), []);
   });
 
+  test("stays matched by the last of many Bundles, of which it keeps only the first", () => {
+    const { of, saw, missed } = setUp();
+    const web = bundle("web", {}, base);
+    const all = Array.from({ length: 40 }, (_, at) => bundle(`db${at}`, { tier: "base" }));
+    saw(web);
+    for (const each of all) saw(each);
+
+    for (const each of all.slice(0, -1)) {
+      missed(each);
+      assert.deepEqual(of(web), []);
+    }
+    assert.deepEqual(missed(bundle("db39", {})), ["web"]);
+    assert.deepEqual(of(web), ["tier=base"]);
+  });
+
   test("counts as matched where tenants have written more, or longer ones, than are compared", () => {
     const { of, saw } = setUp();
     const labelled = (value: string): DependsOn => [{ selector: { matchLabels: { value } } }];

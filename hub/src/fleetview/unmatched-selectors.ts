@@ -23,11 +23,17 @@ export interface UnmatchedSelectors {
   changed(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[];
 }
 
+/** Of a selector: whether it has a match needs no more, and a tenant's five hundred may each match ten thousand Bundles. */
+const maxMatches = 16;
+
 interface Tracked {
   readonly selector: LabelSelector;
   /** Of the clusters. */
   readonly namespace: string;
+  /** The first ones. */
   readonly matches: Set<ObjectKey>;
+  /** There are others. */
+  hasMore: boolean;
   /** The Bundles that depend on what it selects. */
   readonly users: Set<ObjectKey>;
 }
@@ -39,7 +45,8 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
   function compare(key: ObjectKey, bundle: Bundle | undefined): readonly ObjectKey[] {
     const affected = new Set<ObjectKey>();
     const labels = bundle && bundleLabels(bundle);
-    for (const { selector, namespace, matches, users } of all.values()) {
+    for (const tracked of all.values()) {
+      const { selector, namespace, matches, users } = tracked;
       const isMatch =
         bundle !== undefined &&
         labels !== undefined &&
@@ -47,8 +54,13 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
         selects(selector, labels);
       if (isMatch === matches.has(key)) continue;
       const before = matches.size;
+      if (isMatch && before >= maxMatches) {
+        tracked.hasMore = true;
+        continue;
+      }
       if (isMatch) matches.add(key);
       else matches.delete(key);
+      if (matches.size <= 1 && tracked.hasMore) fill(tracked, key);
       // A Bundle itself does not count, so one match may be as good as none.
       if (Math.min(before, matches.size) <= 1) for (const user of users) affected.add(user);
     }
@@ -79,12 +91,31 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
   }
 
   function track(selector: LabelSelector, namespace: string): Tracked {
-    const matching = bundles
-      .list()
-      .filter(
-        (each) => clusterNamespaceFor(each) === namespace && selects(selector, bundleLabels(each)),
-      );
-    return { selector, namespace, matches: new Set(matching.map(keyOf)), users: new Set() };
+    const tracked: Tracked = {
+      selector,
+      namespace,
+      matches: new Set(),
+      hasMore: false,
+      users: new Set(),
+    };
+    fill(tracked);
+    return tracked;
+  }
+
+  /** `gone`: a Bundle that matches no more, whatever the store has of it. */
+  function fill(tracked: Tracked, gone?: ObjectKey): void {
+    const { selector, namespace, matches } = tracked;
+    tracked.hasMore = false;
+    for (const each of bundles.list()) {
+      const key = keyOf(each);
+      if (key === gone || clusterNamespaceFor(each) !== namespace) continue;
+      if (!selects(selector, bundleLabels(each))) continue;
+      if (matches.size >= maxMatches && !matches.has(key)) {
+        tracked.hasMore = true;
+        return;
+      }
+      matches.add(key);
+    }
   }
 
   return {
