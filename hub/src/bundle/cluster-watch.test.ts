@@ -65,6 +65,22 @@ test("many Bundles with many targets are compared in small steps", async () => {
   assert.ok(pauses() >= 20 * 15, String(pauses()));
 });
 
+test("where the comparison fails, each Bundle of the namespace is enqueued, and the next change is compared", async () => {
+  const bundles = [bundleOf("a", [env("prod")]), bundleOf("b", [env("test")])];
+  const { caches, keys, settled } = start(bundles, (pauses) => {
+    if (pauses === 1) throw new Error("out of order");
+  });
+
+  caches.clusters.saw(paris("prod"));
+  await settled();
+  assert.deepEqual(keys, [`${workspace}/a`, `${workspace}/b`]);
+
+  keys.length = 0;
+  caches.clusters.saw(paris("test"));
+  await settled();
+  assert.deepEqual([...new Set(keys)].toSorted(), [`${workspace}/a`, `${workspace}/b`]);
+});
+
 test("a target that selects among thousands of groups is compared in small steps", async () => {
   const targets = [{ clusterSelector: {}, clusterGroupSelector: { matchLabels: { tier: "no" } } }];
   const { caches, keys, settled, pauses } = start([bundleOf("app", targets)]);

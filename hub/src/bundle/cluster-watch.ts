@@ -75,6 +75,14 @@ export function clusterWatch({
         }
       }
 
+      /** What was compared is not known: each Bundle finds its clusters itself, and reports what is wrong with it. */
+      function enqueueAll(namespace: string): void {
+        waiting.delete(namespace);
+        if (isStopped) return;
+        for (const bundle of bundles.store.byIndex(byClusterNamespace, namespace))
+          enqueue(keyOf(bundle));
+      }
+
       const stop = clusters.onChange((change) => {
         if (!isTargetingChange(change)) return;
         const { namespace = "" } = refOf(change.key);
@@ -82,7 +90,7 @@ export function clusterWatch({
         const ofNamespace: Waiting = changed ?? new Map();
         ofNamespace.set(change.key, withStates(ofNamespace.get(change.key) ?? [], change));
         waiting.set(namespace, ofNamespace);
-        if (changed === undefined) void compareAll(namespace);
+        if (changed === undefined) compareAll(namespace).catch(() => enqueueAll(namespace));
       });
       return () => {
         isStopped = true;
