@@ -155,10 +155,8 @@ describe("flotilla history", () => {
     const { stdout } = await run(["history", "helmop/logs", "-o", "json"]);
 
     const lines = stdout.trim().split("\n");
-    const { revision, chartVersion, reasons, tests } = JSON.parse(lines[0] ?? "") as Record<
-      string,
-      unknown
-    >;
+    const entry = JSON.parse(lines[0] ?? "") as Record<string, unknown>;
+    const { revision, chartVersion, reasons, tests } = entry;
     assert.equal(lines.length, 1);
     assert.deepEqual(
       { revision, chartVersion, reasons, tests },
