@@ -72,6 +72,16 @@ describe("what last went wrong", () => {
     );
   });
 
+  test("is what has failed before Helm ran where those that Helm has failed in are offline", () => {
+    const conditions = [is("Deployed", "False", "no Secret a")];
+    const oslo = { name: "oslo", conditions: failed, isOffline: true } as const;
+
+    assert.deepEqual(
+      of(undefined, oslo, { name: "rome", conditions }),
+      failure("rome", "no Secret a"),
+    );
+  });
+
   test("stays that of the cluster that it was, while that one fails", () => {
     const known = failure("rome", "timed out");
     const oslo = { name: "oslo", conditions: failed };

@@ -31,12 +31,10 @@ export interface LastResultsInput {
 /** Undefined: nothing fails, has tests or has drifted. */
 export function lastResults(input: LastResultsInput): LastResults | undefined {
   const { aggregate, known, nameOf } = input;
-  const failed = standing(
-    input,
-    known?.failure,
-    keysOf(aggregate, "Released", "False") ?? aggregate.deployments.get("ErrApplied"),
-    hasFailed,
-  );
+  // By Helm, or by a step before it.
+  const failed =
+    standing(input, known?.failure, keysOf(aggregate, "Released", "False"), hasFailed) ??
+    standing(input, undefined, aggregate.deployments.get("ErrApplied"), hasFailed);
   const tested = ofCondition(input, known?.test, "TestSuccess");
   const drifted = ofCondition(input, known?.drift, "Drifted");
   const [record] = drifted?.deployment.status?.driftHistory ?? [];
