@@ -62,8 +62,8 @@ export default defineConfig({
     env: { FLOTILLA_SEED: seed },
     setupFiles: ["scripts/compile-cache.ts", "scripts/seed-properties.ts", "scripts/load-tsx.ts"],
     // A test that hangs fails by name instead of blocking the run.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Hooks of a file and of a suite run in the order of registration; onTestFinished always runs the last one first.
     sequence: { hooks: "list", sequencer: LongestFirst },
     // Tests marked as concurrent all run at the same time.

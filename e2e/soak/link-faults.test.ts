@@ -15,6 +15,7 @@ import {
   startProxiedFleet,
 } from "../src/faults/proxied-fleet.ts";
 import { type ProcessToSupervise, supervise } from "../src/faults/supervised-process.ts";
+import { hangMs } from "../src/harness/hang.ts";
 import { endOfLog } from "../src/harness/log-file.ts";
 
 const proxied = await startProxiedFleet({ ownPlanes: true });
@@ -100,7 +101,7 @@ test("killing each process once during a rollout only delays the rollout", async
   t.onTestFinished(async () => void (await Promise.all(supervised.map((each) => each.stop()))));
 
   for (const each of supervised) {
-    await waitUntil(() => isApiServerReady(fleet), { what: "the API server", timeoutMs: 60_000 });
+    await waitUntil(() => isApiServerReady(fleet), { what: "the API server", timeoutMs: hangMs });
     await change();
     assert.ok(each.kill(0), `${each.name} is running`);
 

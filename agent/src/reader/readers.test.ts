@@ -18,6 +18,8 @@ import { createReadYaml } from "./read-yaml.ts";
 import { createReaders, type ReadersOptions } from "./readers.ts";
 
 const MiB = 1024 * 1024;
+/** No reader is slow by these, on a slow machine either: one that is would be replaced after its task. */
+const roomyLimits = { memoryBytes: 512 * MiB, cpuMs: 100_000, fullPriorityCpuMs: 100_000 };
 const dir = await mkdtemp(join(tmpdir(), "flotilla-readers-"));
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
@@ -194,7 +196,7 @@ describe("a chart that ends its reader", () => {
     });
 
   test("does not delay others", async (t) => {
-    const { start } = setUp(t, { program: await standIn(), waitMs: 10 });
+    const { start } = setUp(t, { program: await standIn(), limits: roomyLimits, waitMs: 10 });
     const { calls, readers } = await start();
     const hanging = calls.inChart(chart("hang")).catch((thrown: unknown) => thrown);
 
@@ -210,7 +212,9 @@ describe("a chart that ends its reader", () => {
 
 describe("readers", () => {
   test("do all tasks in one process as long as none waits", async (t) => {
-    const { calls, readers } = await setUp(t, { program: await standIn() }).start();
+    const { calls, readers } = await setUp(t, {
+      ...{ program: await standIn(), limits: roomyLimits },
+    }).start();
     readers.prepare();
     readers.prepare();
 

@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 
 const fieldManager = "flotilla";
-const establishTimeoutMs = 30_000;
+const establishTimeoutMs = 120_000;
 
 export async function installCrds(rest: KubeRest): Promise<void> {
   await Promise.all([...allCrds(), ...fluxCrds()].map((crd) => installCrd(rest, crd)));

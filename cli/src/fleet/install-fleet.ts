@@ -9,7 +9,7 @@ import { type ChartName, createProxySecret, installChart, proxiesOf, valuesOf } 
 import { createBootstrapSecret, ensureRegistrationToken, waitForAgent } from "./registration.ts";
 import { waitForAll, waitForObject } from "./wait.ts";
 
-const readyTimeoutMs = 60_000;
+const readyTimeoutMs = 180_000;
 
 export interface InstallSpec {
   readonly paths: FleetPaths;

@@ -21,7 +21,7 @@ import { waitForObject } from "./wait.ts";
 /** Name of the Secret that an agent reads its registration token from. */
 const bootstrapSecret = "flotilla-bootstrap";
 
-const waitMs = 30_000;
+const waitMs = 120_000;
 
 /** The data of a registration token's Secret. Creates the token when it does not exist. */
 export async function ensureRegistrationToken(

@@ -10,7 +10,7 @@ import { waitForObject } from "./wait.ts";
 export const sampleChart = "web";
 export const sampleVersion = "0.1.5";
 
-const readyTimeoutMs = 120_000;
+const readyTimeoutMs = 180_000;
 
 /** `charts`: URL of the HTTP chart repository. */
 function sampleHelmOp(charts: string): HelmOp {

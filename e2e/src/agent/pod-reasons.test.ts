@@ -226,7 +226,7 @@ test("an account that may not list pods is told so beside what the workload says
     await running;
     await rest.close();
   });
-  const signal = createChangeSignal(undefined, 60_000);
+  const signal = createChangeSignal();
   tracker.onChange(() => signal.changed());
 
   const web = { apiVersion: "apps/v1", kind: "Deployment", name: "nowhere" };

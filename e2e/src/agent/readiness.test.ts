@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 await rest.create(namespaces, { metadata: { name: namespace } });
 
-const signal = createChangeSignal(undefined, 60_000);
+const signal = createChangeSignal();
 tracker.onChange(() => signal.changed());
 
 /** Resolves with the readiness of a release once it is as desired. */

@@ -12,6 +12,7 @@ import {
 import { parseHelmYaml } from "@flotilla/shared/yaml";
 import { afterAll, test } from "vitest";
 import { type ChartArchive, chartArchive } from "../harness/chart-archive.ts";
+import { hangMs } from "../harness/hang.ts";
 import { startInstaller } from "../harness/in-process-installer.ts";
 import { configMapText, definitionText } from "../harness/object-text.ts";
 import { releaseHistory, waitForRevision } from "../harness/releases.ts";
@@ -47,7 +48,7 @@ async function defineCars(group: string, versions: readonly string[] = ["v1"]): 
 }
 
 async function waitUntilServed(path: string, isServed: boolean): Promise<void> {
-  const deadline = AbortSignal.timeout(60_000);
+  const deadline = AbortSignal.timeout(hangMs);
   for (;;) {
     const found = await client.raw(path, { signal: deadline }).then(
       () => true,

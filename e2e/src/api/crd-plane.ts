@@ -6,6 +6,7 @@ import { type ApiClient, apiClient } from "@flotilla/local/control-plane";
 import { waitUntil } from "@flotilla/local/process";
 import { afterAll } from "vitest";
 import { leaseControlPlane } from "../harness/control-planes.ts";
+import { hangMs } from "../harness/hang.ts";
 import { type Program, programFor } from "../harness/program.ts";
 
 export interface CrdPlane {
@@ -62,7 +63,7 @@ export async function startCrdPlane(chart: string, crds: readonly string[]): Pro
   for (const crd of crds)
     await waitUntil(async () => (await started.conditionsOf(crd))["Established"] === "True", {
       what: `CRD ${crd}`,
-      timeoutMs: 15_000,
+      timeoutMs: hangMs,
     });
   return started;
 }

@@ -5,6 +5,7 @@ import { waitUntil } from "@flotilla/local/process";
 import { findCondition } from "@flotilla/shared/conditions";
 import { events } from "@flotilla/shared/kube/objects";
 import { describe, test } from "vitest";
+import { hangMs } from "../harness/hang.ts";
 import { messageOf } from "../harness/wait.ts";
 import type { BadInputFleet } from "./bad-input-fleet.ts";
 import { indexText } from "./faulty-repositories.ts";
@@ -170,7 +171,7 @@ export function testRejectedCharts({
     // Events are sent one after the other.
     await waitUntil(async () => (await recorded()).length > 0, {
       what: "the Event",
-      timeoutMs: 20_000,
+      timeoutMs: hangMs,
     });
     assert.deepEqual(
       (await recorded()).map(({ type, note }) => [type, note]),

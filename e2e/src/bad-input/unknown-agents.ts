@@ -10,6 +10,7 @@ import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/share
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { namespaces, secrets } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
+import { hangMs } from "../harness/hang.ts";
 import { lineInLog } from "../harness/log-file.ts";
 import { type AgentProcess, startAgentProcess } from "../harness/processes.ts";
 import { waitForObject, waitUntilGone } from "../harness/wait.ts";
@@ -18,7 +19,6 @@ import type { BadInputFleet } from "./bad-input-fleet.ts";
 /** A workspace of its own, so that no HelmOp of the fleet targets it. */
 const workspace = "unknown-agents";
 const name = "unknown";
-const connectTimeoutMs = 30_000;
 const remedy =
   /create a new ClusterRegistrationToken on the hub and copy the content of its Secret/;
 
@@ -99,7 +99,7 @@ export function testUnknownAgents({ fleet }: BadInputFleet): void {
       assert.match(late, /"TOKEN_REJECTED".*(expired at|or it expired and was deleted)/);
 
       await setBootstrap(good, "unknown");
-      await waitForAgent(hub, workspace, name, connectTimeoutMs);
+      await waitForAgent(hub, workspace, name, hangMs);
       await lineInLog(hubLog, 0, /cluster enrolled/, /unknown-agents\/unknown/);
     });
 

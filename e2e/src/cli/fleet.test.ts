@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, test } from "vitest";
 import { chartDir } from "../harness/chart-rights.ts";
 import { connectCluster } from "../harness/cluster-client.ts";
 import { type Commands, commandsIn } from "../harness/flotilla-command.ts";
+import { hangMs } from "../harness/hang.ts";
 import { untilFile } from "../harness/log-file.ts";
 import { createWorkspace } from "../harness/workspace.ts";
 
@@ -286,7 +287,7 @@ describe("a fleet in the background", async () => {
     assert.ok(runner);
     const pods = await leftOf(flotilla);
     process.kill(runner.pid, "SIGKILL");
-    await waitUntil(() => allGone([runner]), { what: "the end of it", timeoutMs: 10_000 });
+    await waitUntil(() => allGone([runner]), { what: "the end of it", timeoutMs: hangMs });
 
     const status = await flotilla.run("status", "-o", "json");
     const up = await flotilla.run("up", "--detach");
@@ -339,7 +340,7 @@ describe("a fleet in the foreground", async () => {
     await running.ended;
     await waitUntil(() => allGone(processes), {
       what: "the end of all processes",
-      timeoutMs: 20_000,
+      timeoutMs: hangMs,
     });
     assert.equal((await flotilla.run("status", "-o", "json")).code, 1);
   });

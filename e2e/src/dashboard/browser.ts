@@ -2,6 +2,7 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll } from "vitest";
 import { launchChromium } from "../harness/chromium.ts";
+import { hangMs } from "../harness/hang.ts";
 
 export const viewports = {
   desktop: { width: 1280, height: 720 },
@@ -37,6 +38,7 @@ export async function openPage(browser: Browser, options: OpenOptions = {}): Pro
     colorScheme: theme,
     reducedMotion: motion ? "no-preference" : "reduce",
   });
+  context.setDefaultTimeout(hangMs);
   const page = await context.newPage();
   const errors: string[] = [];
   page.on("pageerror", (error) => errors.push(error.message));

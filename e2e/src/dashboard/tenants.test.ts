@@ -5,6 +5,7 @@ import { workspaceNamespace } from "@flotilla/shared/api/names";
 import type { Fleet, Problem, Target } from "@flotilla/shared/dashboard";
 import { namespaces } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
+import { hangMs } from "../harness/hang.ts";
 import { roleBindings } from "../harness/rbac.ts";
 import { openPage, startBrowser } from "./browser.ts";
 import { logIn, startDashboardFleet } from "./dashboard-fleet.ts";
@@ -77,7 +78,7 @@ test("a user whose right is withdrawn sees nothing more, without a reload", asyn
   const name = `reader-${workspaceNamespace}`;
   await hub.delete(roleBindings, { namespace: workspaceNamespace, name });
 
-  await page.getByText("Nothing is here yet").waitFor({ timeout: 60_000 });
+  await page.getByText("Nothing is here yet").waitFor({ timeout: hangMs });
 });
 
 test("an administrator sees one namespace of the overview, and links to the same of the lists", async (t) => {

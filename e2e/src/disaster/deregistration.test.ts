@@ -20,6 +20,7 @@ import { configMaps, events, type KubeObject, namespaces } from "@flotilla/share
 import { afterAll, test } from "vitest";
 import type { ClusterClient } from "../harness/cluster-client.ts";
 import { commandsIn } from "../harness/flotilla-command.ts";
+import { hangMs } from "../harness/hang.ts";
 import { endOfLog, lineInLog } from "../harness/log-file.ts";
 import { programFor } from "../harness/program.ts";
 import { currentCondition, messageOf, waitForObject, waitUntilGone } from "../harness/wait.ts";
@@ -231,6 +232,6 @@ async function waitForEvent(client: ClusterClient, name: string, note: RegExp): 
       const found = await client.reader.list(events);
       return found.some((each) => each.regarding?.name === name && note.test(each.note ?? ""));
     },
-    { what: `an event on ${name}`, timeoutMs: 60_000 },
+    { what: `an event on ${name}`, timeoutMs: hangMs },
   );
 }

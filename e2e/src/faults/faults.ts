@@ -6,6 +6,7 @@ import { hubNamespace } from "@flotilla/shared/api/names";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
 import { leases } from "@flotilla/shared/kube/objects";
 import type { TestFleet } from "../harness/fleet.ts";
+import { hangMs } from "../harness/hang.ts";
 import type { LinkProxy } from "../harness/link-proxy.ts";
 import type { EventLog } from "./event-log.ts";
 import {
@@ -210,7 +211,7 @@ export function createFaults(fleet: TestFleet, link: LinkProxy, log: EventLog): 
         // A started server takes a while until it is ready, and meanwhile a hub may end.
         await waitUntil(() => isApiServerReady(fleet), {
           what: "the hub's API server",
-          timeoutMs: 60_000,
+          timeoutMs: hangMs,
         });
       } while (supervised.some((target) => !target.isUp));
       note("all processes run");

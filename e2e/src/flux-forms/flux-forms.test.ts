@@ -14,6 +14,7 @@ import {
   type Resource,
 } from "@flotilla/shared/kube/objects";
 import { afterAll, test } from "vitest";
+import { hangMs } from "../harness/hang.ts";
 import { programFor } from "../harness/program.ts";
 import { installedConfig, releaseRecords } from "../harness/releases.ts";
 import {
@@ -313,7 +314,7 @@ test("the Providers that are refused have a Warning that says why, and no other 
         all.some((each) => each.name === name && message.test(each.note)),
       );
     },
-    { what: "the Warnings of the refused Providers", timeoutMs: 30_000 },
+    { what: "the Warnings of the refused Providers", timeoutMs: hangMs },
   );
 
   const others = (await warnings()).filter(({ name }) => !Object.hasOwn(refusedProviders, name));

@@ -1,6 +1,7 @@
 /** Waiting for conditions that are evaluated at every change, and for lines of a log. */
 import type { Log } from "@flotilla/shared/log";
 import { pino } from "pino";
+import { hangMs } from "./hang.ts";
 
 export interface ChangeSignal {
   /** Evaluates all conditions that are waited for. */
@@ -13,7 +14,7 @@ export interface ChangeSignal {
 /** `detail`: lines for the error of a wait that times out. */
 export function createChangeSignal(
   detail: () => readonly string[] = () => [],
-  timeoutMs = 20_000,
+  timeoutMs = hangMs,
 ): ChangeSignal {
   const conditions = new Set<() => void>();
 

@@ -23,6 +23,7 @@ import { namespaces } from "@flotilla/shared/kube/objects";
 import { assertRightsSuffice, type RightsOptions, withChartRights } from "./chart-rights.ts";
 import { type ClusterClient, connectCluster } from "./cluster-client.ts";
 import { leaseControlPlane, type PlaneAccess } from "./control-planes.ts";
+import { hangMs } from "./hang.ts";
 import type { HubPorts } from "./hub-program.ts";
 import { type LinkProxy, startLinkProxy } from "./link-proxy.ts";
 import {
@@ -119,8 +120,6 @@ interface OwnedCluster extends TestCluster {
   stopAll(): Promise<void>;
 }
 
-const connectTimeoutMs = 60_000;
-
 /** The name of the hub's own cluster. */
 const localCluster = "local";
 
@@ -193,7 +192,7 @@ export async function startTestFleet(spec: TestFleetSpec): Promise<TestFleet> {
         { name, kubeconfig, helm, args },
       );
       const more: AgentProcess[] = [];
-      await waitForAgent(hub.client, workspace, name, connectTimeoutMs);
+      await waitForAgent(hub.client, workspace, name, hangMs);
       return {
         name,
         client,

@@ -12,7 +12,7 @@ import { createChangeSignal } from "./change-signal.ts";
 const program = fileURLToPath(new URL("../../../cli/bin/flotilla.js", import.meta.url));
 
 /** Less than the time of a test, so that it fails with what the command printed. */
-const timeoutMs = 170_000;
+const timeoutMs = 290_000;
 
 export interface CommandEnd {
   /** Null when a signal ended it. */

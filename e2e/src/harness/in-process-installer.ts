@@ -74,7 +74,7 @@ export async function startInstaller(spec: InstallerSpec): Promise<InProcessInst
   const helmRuns: (readonly string[])[] = [];
   const reports: DeploymentState[] = [];
   const withdrawn: DeploymentKey[] = [];
-  const signal = createChangeSignal(() => [`last: ${JSON.stringify(reports.at(-1))}`], 60_000);
+  const signal = createChangeSignal(() => [`last: ${JSON.stringify(reports.at(-1))}`]);
   const installer = createInstaller({
     rest,
     impersonationNamespaces: spec.impersonationNamespaces,

@@ -2,8 +2,7 @@
 import { watch } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
-
-const timeoutMs = 60_000;
+import { hangMs } from "./hang.ts";
 
 /** The length of the file: later lines come after it. */
 export async function endOfLog(file: string): Promise<number> {
@@ -43,7 +42,7 @@ export async function untilFile(
   let evaluate = (): void => undefined;
   // Watched before the first evaluation, so that no write is missed in between.
   const watcher = watch(dirname(file), () => evaluate());
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(hangMs);
   timeout.addEventListener("abort", () => evaluate());
   try {
     for (;;) {
@@ -51,7 +50,7 @@ export async function untilFile(
         evaluate = resolve;
       });
       if (await condition()) return;
-      if (timeout.aborted) throw new Error(`waited ${timeoutMs / 1000} s for ${file}: ${what()}`);
+      if (timeout.aborted) throw new Error(`waited ${hangMs / 1000} s for ${file}: ${what()}`);
       await changed;
     }
   } finally {

@@ -11,6 +11,7 @@ import {
   watchersOf,
 } from "@flotilla/local/process";
 import { AppError } from "@flotilla/shared/errors";
+import { hangMs } from "./hang.ts";
 
 export interface ProgramSpec extends Watchers {
   /** For messages: `hub`, `agent of cluster-1`. */
@@ -31,7 +32,6 @@ export interface ProgramSpec extends Watchers {
 /** As the hub's image has them. */
 const nodeFlags = ["--max-semi-space-size=4"];
 
-const startTimeoutMs = 60_000;
 const probeIntervalMs = 50;
 
 /** Where the programs of this run are bundled; undefined outside of vitest, where they run from their sources. */
@@ -70,7 +70,7 @@ export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
     ...watchersOf(spec),
   });
   const url = `${spec.health}/${spec.untilReady ? "readyz" : "healthz"}`;
-  const deadline = performance.now() + startTimeoutMs;
+  const deadline = performance.now() + hangMs;
   let answer = "no answer";
   while (performance.now() < deadline) {
     if (started.exit() !== undefined) throw await exitError(started);
@@ -89,6 +89,6 @@ export async function startProgram(spec: ProgramSpec): Promise<RunningProcess> {
   await started.stop();
   throw new AppError(
     localErrors.PROCESS_FAILED,
-    `start ${spec.name}: not ready after ${startTimeoutMs / 1000} s, ${url} answers "${answer}"; see its log ${spec.logFile}`,
+    `start ${spec.name}: not ready after ${hangMs / 1000} s, ${url} answers "${answer}"; see its log ${spec.logFile}`,
   );
 }

@@ -4,8 +4,7 @@ import type { Condition } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { KubeObject, ObjectRef, Resource } from "@flotilla/shared/kube/objects";
 import type { ClusterClient } from "./cluster-client.ts";
-
-const timeoutMs = 60_000;
+import { hangMs } from "./hang.ts";
 
 /** Resolves with the object once it exists and `isDesired` holds for it; `what` it then is, for the error otherwise. */
 export async function waitForObject<T extends KubeObject>(
@@ -15,11 +14,11 @@ export async function waitForObject<T extends KubeObject>(
   what: string,
   isDesired: (object: T) => boolean,
 ): Promise<T> {
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const deadline = AbortSignal.timeout(hangMs);
   for (;;) {
     await watchUntil(resource, ref, (object) => object !== undefined && isDesired(object), {
       rest: client,
-      timeoutMs,
+      timeoutMs: hangMs,
       signal: deadline,
       onTimeout: (last) => timeoutMessage(resource, ref, what, last),
     });
@@ -34,11 +33,11 @@ export async function waitUntilGone<T extends KubeObject>(
   resource: Resource<T>,
   ref: ObjectRef,
 ): Promise<void> {
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const deadline = AbortSignal.timeout(hangMs);
   do {
     await watchUntil(resource, ref, (object) => object === undefined, {
       rest: client,
-      timeoutMs,
+      timeoutMs: hangMs,
       signal: deadline,
       onTimeout: (last) => timeoutMessage(resource, ref, "deleted", last),
     });
@@ -51,7 +50,7 @@ function timeoutMessage(
   what: string,
   last: unknown,
 ): string {
-  return `${kind} ${namespace ?? ""}/${name} was not ${what} within ${timeoutMs / 1_000} s: ${JSON.stringify(last)}`;
+  return `${kind} ${namespace ?? ""}/${name} was not ${what} within ${hangMs / 1_000} s: ${JSON.stringify(last)}`;
 }
 
 export interface WithConditions {

@@ -14,6 +14,7 @@ import { afterAll, test } from "vitest";
 import { assertRightsSuffice, withChartRights } from "../harness/chart-rights.ts";
 import { connectCluster } from "../harness/cluster-client.ts";
 import { leaseControlPlane } from "../harness/control-planes.ts";
+import { hangMs } from "../harness/hang.ts";
 import { chooseHubPorts, startHub } from "../harness/hub-program.ts";
 import { lineInLog } from "../harness/log-file.ts";
 
@@ -113,7 +114,7 @@ test("while Fleet runs the hub serves nothing and writes nothing, and says so", 
     );
   await waitUntil(async () => (await recorded()).length > 0, {
     what: "the Event",
-    timeoutMs: 30_000,
+    timeoutMs: hangMs,
   });
   assert.deepEqual(await recorded(), [`FleetRunning ${fleetLease.name}`]);
 });

@@ -129,6 +129,7 @@ describe("an agent that floods", () => {
 
   test("with streams gets as many as an agent with backoff needs", async () => {
     const identity = await enrolRawAgent(rest, token, "many");
+    const began = performance.now();
     const raws = Array.from({ length: 200 }, () => openRawStream(identity));
     for (const raw of raws) {
       raw.listen();
@@ -146,7 +147,11 @@ describe("an agent that floods", () => {
 
     assert.ok(ends.some((end) => end.startsWith("RESOURCE_EXHAUSTED")));
     const epoch = clusterOf(hub, "many")?.status?.agent?.epoch ?? 0;
-    assert.ok(epoch > 0 && epoch < 40, `its Cluster was written ${epoch} times`);
+    const seconds = (performance.now() - began) / 1_000;
+    assert.ok(
+      epoch > 0 && epoch <= 21 + seconds,
+      `its Cluster was written ${epoch} times in ${seconds} s`,
+    );
     const rejectedCalls =
       (await hub.rejections("connection_rate")) + (await hub.rejections("concurrent_calls"));
     assert.ok(rejectedCalls >= 100, `${rejectedCalls} were rejected`);
@@ -246,6 +251,8 @@ describe("an agent that breaks the contract", () => {
     const identity = await enrolRawAgent(rest, token, "mumbling");
     const garbage = Buffer.from("ffffffffffff", "hex");
     const before = await hub.rejections("protocol_violation");
+    // One byte too many: a longer request without its end is one that the hub may disconnect first.
+    const tooLong = Buffer.alloc(256 * 1024 + 1);
 
     for (const path of [enrollPath, renewPath]) {
       assert.match(
@@ -253,8 +260,8 @@ describe("an agent that breaks the contract", () => {
         /^INVALID_ARGUMENT: the message of 6 bytes cannot be decoded: /,
       );
       assert.equal(
-        await callWithBytes(identity, path, Buffer.alloc(1024 * 1024)),
-        "INVALID_ARGUMENT: the message of 1048576 bytes cannot be decoded: a request has at most 262144 bytes",
+        await callWithBytes(identity, path, tooLong),
+        "INVALID_ARGUMENT: the message of 262145 bytes cannot be decoded: a request has at most 262144 bytes",
       );
     }
 

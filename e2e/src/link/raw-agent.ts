@@ -16,6 +16,7 @@ import type { KubeRest } from "@flotilla/shared/kube/client";
 import { systemClock } from "@flotilla/shared/time";
 import { type StatusObject, status } from "@grpc/grpc-js";
 import { type ChangeSignal, createChangeSignal, testLog } from "../harness/change-signal.ts";
+import { hangMs } from "../harness/hang.ts";
 import { createBootstrap } from "../harness/registration.ts";
 
 export interface RawStream extends ChangeSignal {
@@ -48,7 +49,7 @@ export async function enrolRawAgent(
   const enrolled = new AbortController();
   const running = controller.run(enrolled.signal);
   try {
-    return await controller.waitForIdentity(AbortSignal.timeout(20_000));
+    return await controller.waitForIdentity(AbortSignal.timeout(hangMs));
   } finally {
     enrolled.abort();
     await running;

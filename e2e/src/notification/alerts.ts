@@ -3,6 +3,7 @@ import { waitUntil } from "@flotilla/local/process";
 import { type Alert, alerts, type Provider, providers } from "@flotilla/shared/flux";
 import { apiVersionOf, events, secrets } from "@flotilla/shared/kube/objects";
 import type { ClusterClient } from "../harness/cluster-client.ts";
+import { hangMs } from "../harness/hang.ts";
 
 type AlertSpec = NonNullable<Alert["spec"]>;
 
@@ -53,7 +54,7 @@ export function createAlerts(hub: ClusterClient): Alerts {
               note.test(event.note ?? ""),
           );
         },
-        { what: `a Warning on a ${kind} with ${note}`, timeoutMs: 30_000 },
+        { what: `a Warning on a ${kind} with ${note}`, timeoutMs: hangMs },
       );
     },
   };

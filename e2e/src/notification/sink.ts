@@ -36,8 +36,6 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-const waitMs = 60_000;
-
 /** Whether an event is about an object, for this reason. */
 export function isAbout(
   ref: Required<ObjectRef>,
@@ -53,10 +51,7 @@ export async function startSink(tls?: {
 }): Promise<Sink> {
   const received: Received[] = [];
   const statuses = new Map<string, number>();
-  const signal = createChangeSignal(
-    () => received.map(({ path, text }) => `${path} ${text}`),
-    waitMs,
-  );
+  const signal = createChangeSignal(() => received.map(({ path, text }) => `${path} ${text}`));
   const listener: Parameters<typeof createServer>[1] = (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -5,6 +5,7 @@ import { findCondition } from "@flotilla/shared/conditions";
 import { type Receiver, receivers } from "@flotilla/shared/flux";
 import type { ObjectRef } from "@flotilla/shared/kube/objects";
 import type { TestFleet } from "../harness/fleet.ts";
+import { hangMs } from "../harness/hang.ts";
 import { waitForObject } from "../harness/wait.ts";
 
 export interface Webhooks {
@@ -52,6 +53,6 @@ export function signatureOf(body: string, key: string): string {
 export async function waitForStatus(status: number, call: () => Promise<number>): Promise<void> {
   await waitUntil(async () => (await call()) === status, {
     what: `a response with status ${status}`,
-    timeoutMs: 20_000,
+    timeoutMs: hangMs,
   });
 }

@@ -16,6 +16,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import { afterAll, beforeAll, test, vi } from "vitest";
 import { startFleetForFile } from "../harness/file-fixtures.ts";
+import { hangMs } from "../harness/hang.ts";
 import { programFor } from "../harness/program.ts";
 import { pushChartIndex } from "../harness/push-artifact.ts";
 import { waitForObject } from "../harness/wait.ts";
@@ -107,7 +108,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     // The hub hears of the correction after the cluster has it.
     await vi.waitFor(
       async () => assert.notEqual(await conditionOf(release, "Drifted", "status"), "True"),
-      { timeout: 30_000, interval: 500 },
+      { timeout: hangMs, interval: 500 },
     );
   },
   async "17-crd-policy-and-capabilities"(release) {

@@ -28,7 +28,7 @@ import {
   waitForNode,
 } from "./workloads.ts";
 
-const defaultStartTimeoutMs = 60_000;
+const defaultStartTimeoutMs = 180_000;
 const portAttempts = 5;
 
 /** Resolves when the API server and the controllers are ready and, with workloads, the node is Ready. */

@@ -11,7 +11,7 @@ import { type RunningProcess, startProcess } from "./start-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
 const portAttempts = 5;
-const startTimeoutMs = 20_000;
+const startTimeoutMs = 60_000;
 
 export interface ServerSpec extends Watchers {
   readonly name: string;
