@@ -19,6 +19,7 @@ import type { Route } from "@flotilla/shared/program";
 import type { ViewedKind } from "./access/index.ts";
 import type { HubConfig } from "./config.ts";
 import type { Dashboard } from "./dashboard/index.ts";
+import { releaseOfHelmOp } from "./frontend/index.ts";
 import type { OidcConfig } from "./oidc/config/index.ts";
 import type { OidcLogin } from "./oidc/index.ts";
 import type { Parts } from "./parts.ts";
@@ -103,7 +104,7 @@ async function load(
     details: createFleetDetails({ ...shown, version: buildVersion }),
     isPolled(key) {
       const helmOp = caches.helmOps.store.get(key);
-      return helmOp !== undefined && pollingIntervalMs(helmOp) !== undefined;
+      return helmOp !== undefined && pollingIntervalMs(releaseOfHelmOp(helmOp)) !== undefined;
     },
     viewedKinds: viewedKindsOf(parts),
     hub: { version: buildVersion, replica: config.replica },

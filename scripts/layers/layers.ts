@@ -69,7 +69,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
       ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
       "ocirepository",
-      ...["localcluster", "metrics", "registrationtoken", "replica"],
+      ...["lifecycle", "localcluster", "metrics", "registrationtoken", "replica"],
     ],
     // Servers.
     [

@@ -3,8 +3,12 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { unknownFieldRemarks, unsupportedFieldRemarks } from "@flotilla/hub/frontend";
-import { helmOpFrontEnd } from "@flotilla/hub/helmop";
+import {
+  releaseOfHelmOp,
+  unknownFieldRemarks,
+  unsupportedFieldRemarks,
+} from "@flotilla/hub/frontend";
+import { validateRelease } from "@flotilla/hub/helmop";
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";
@@ -50,10 +54,10 @@ export function fleetFormsApply(kubectl: Program, kubeconfig: string): void {
 
     test(`the hub accepts Fleet's form in ${file}`, async () => {
       for (const helmOp of await helmOpsIn(path)) {
-        const validationError = helmOpFrontEnd.validate(helmOp);
+        const validationError = validateRelease(releaseOfHelmOp(helmOp));
         assert.equal(validationError, undefined);
         assert.deepEqual(unknownFieldRemarks(helmOp), []);
-        assert.deepEqual(unsupportedFieldRemarks(helmOp), remarks[helmOp.metadata.name] ?? []);
+        assert.deepEqual(unsupportedFieldRemarks(helmOp.spec), remarks[helmOp.metadata.name] ?? []);
       }
     });
   }

@@ -344,7 +344,10 @@ test("an object of a bucket that changes between the list and its request is rea
   });
   afterAll(() => proxy[Symbol.asyncDispose]());
   await createBucket("moving", { endpoint: proxy.host });
-  await waitUntil(() => Promise.resolve(changes.size === 0), { what: "both changes", timeoutMs: hangMs });
+  await waitUntil(() => Promise.resolve(changes.size === 0), {
+    what: "both changes",
+    timeoutMs: hangMs,
+  });
 
   await assertRejected(
     "moving",

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import type { Bundle } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { asHelmOp } from "../frontend/index.ts";
+import { releaseOfBundle } from "../frontend/index.ts";
 import { aBundle, aHelmOp, httpPin } from "../testing/index.ts";
-import { isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
+import { isAppliedByHand, resolvedSpec, validateBundle } from "./front-end.ts";
 
 const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };
@@ -19,7 +19,7 @@ test("a Bundle belongs to a HelmOp when the HelmOp exists or its label names one
 });
 
 test("the chart source of a Bundle is parsed as that of a HelmOp", () => {
-  const { spec, kind } = asHelmOp(
+  const { spec, source, kind } = releaseOfBundle(
     aBundle({
       helm,
       namespace: "shop",
@@ -28,22 +28,18 @@ test("the chart source of a Bundle is parsed as that of a HelmOp", () => {
   );
 
   assert.equal(kind, "Bundle");
-  assert.deepEqual(spec, {
-    helm,
-    namespace: "shop",
-    helmSecretName: "login",
-    insecureSkipTLSVerify: false,
-  });
+  assert.deepEqual(spec, { helm, namespace: "shop" });
+  assert.deepEqual(source, { secretName: "login", insecureSkipTLSVerify: false });
 });
 
 test("the deployed spec has the resolved versions, also in targets", () => {
-  const { spec } = planAppliedBundle(
+  const spec = resolvedSpec(
     aBundle({
       helm,
       helmOpOptions: { helmOpSecretName: "login" },
       targets: [{ clusterName: "a" }, { clusterName: "b", helm: { version: "^2" } }],
     }),
-    pins,
+    { pins },
   );
 
   assert.equal(spec.helm?.version, "1.2.9");
@@ -58,7 +54,7 @@ test("the deployed spec has the resolved versions, also in targets", () => {
 });
 
 test("a Bundle without targets is deployed nowhere; only a HelmOp has a default target", () => {
-  assert.deepEqual(planAppliedBundle(aBundle({ helm }), pins).spec.targets, []);
+  assert.deepEqual(resolvedSpec(aBundle({ helm }), { pins }).targets, []);
 });
 
 const invalid: readonly (readonly [what: string, spec: Bundle["spec"], message: RegExp])[] = [

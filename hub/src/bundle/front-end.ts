@@ -1,14 +1,13 @@
 /**
- * Bundles that were applied by hand, without a HelmOp, as a front end of their own. The spec of such a Bundle is parsed
- * like that of a HelmOp: the same functions validate, resolve and plan it. The spec belongs to its author and is never
- * written; the hub's results are in its status. Pure.
+ * Bundles that were applied by hand, without a HelmOp: such a Bundle is a release, which is validated and resolved as that of a
+ * HelmOp. The spec belongs to its author and is never written; the hub's results are in its status. Pure.
  */
-import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
+import type { Bundle, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { isBundleOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { asHelmOp } from "../frontend/index.ts";
-import { helmOpFrontEnd } from "../helmop/index.ts";
+import { bundleSpecOf, type ResolvedCharts, releaseOfBundle } from "../frontend/index.ts";
+import { validateRelease } from "../helmop/index.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
 export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {
@@ -34,21 +33,12 @@ export function validateBundle(bundle: Bundle): AppError | undefined {
       hubErrors.BUNDLE_NOT_DEPLOYABLE,
       "spec.helmOpOptions.origin is set, which only the hub may write: it decides as whom and with which Secrets agents act; remove it, or apply a HelmRelease instead of this Bundle",
     );
-  return helmOpFrontEnd.validate(asHelmOp(bundle));
+  return validateRelease(releaseOfBundle(bundle));
 }
 
-/**
- * The Bundle that is deployed: every version resolved. Unlike a HelmOp without targets it is deployed nowhere without them.
- * `caBundle`: trusted CA certificates where its Secret has none, as PEM.
- */
-export function planAppliedBundle(
-  bundle: Bundle,
-  pins: readonly ChartPin[],
-  caBundle?: string,
-): Bundle {
-  const { spec } = helmOpFrontEnd.plan(asHelmOp(bundle), pins, caBundle);
-  const targets = (bundle.spec.targets ?? []).length === 0 ? [] : spec.targets;
-  return { ...bundle, spec: { ...spec, ...(targets !== undefined && { targets }) } };
+/** The spec that is deployed: every version resolved. Unlike a HelmOp without targets it is deployed nowhere without them. */
+export function resolvedSpec(bundle: Bundle, charts: ResolvedCharts): Bundle["spec"] {
+  return bundleSpecOf(releaseOfBundle(bundle), charts);
 }
 
 /** The CA certificates from its spec, as PEM. */

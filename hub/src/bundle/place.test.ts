@@ -3,8 +3,8 @@ import { apiVersion, type Bundle, type ChartPin, type ClusterGroup } from "@flot
 import { clusterManagementLabel, clusterNamespaceName } from "@flotilla/shared/api/names";
 import { unpackContent } from "@flotilla/shared/content";
 import { describe, test } from "vitest";
-import { planBundle } from "../helmop/plan.ts";
-import { aBundle, aCluster, aHelmOp, httpPin, workspace } from "../testing/index.ts";
+import { bundleOf as planned } from "../frontend/index.ts";
+import { aBundle, aCluster, aRelease, httpPin, workspace } from "../testing/index.ts";
 import { createContentPacker, matchTargets } from "./place.ts";
 
 const own = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -23,7 +23,7 @@ const prod: ClusterGroup = {
 };
 
 function bundleOf(targets: Bundle["spec"]["targets"]): Bundle {
-  return planBundle(aHelmOp({ targets: targets ?? [] }), pins);
+  return planned(aRelease({ targets: targets ?? [] }), { pins });
 }
 
 describe("placement of a Bundle", () => {
@@ -63,10 +63,9 @@ describe("placement of a Bundle", () => {
 
   test("excludes clusters that the restrictions do not allow", async () => {
     const targetRestrictions = [{ clusterGroup: "prod" }];
-    const bundle = planBundle(
-      aHelmOp({ targets: [{ clusterSelector: {} }], targetRestrictions }),
+    const bundle = planned(aRelease({ targets: [{ clusterSelector: {} }], targetRestrictions }), {
       pins,
-    );
+    });
 
     const { placements } = await matchTargets(
       bundle,
@@ -210,10 +209,9 @@ describe("placement of a Bundle", () => {
   test("finds the pin of an archive without a version", async () => {
     const url = "https://x.example/a.tgz";
     const pin = { kind: "tarball", url } as const;
-    const bundle = planBundle(
-      aHelmOp({ helm: { chart: url }, targets: [{ clusterSelector: {} }] }),
-      [{ repo: "", chart: url, version: "", pin }],
-    );
+    const bundle = planned(aRelease({ helm: { chart: url }, targets: [{ clusterSelector: {} }] }), {
+      pins: [{ repo: "", chart: url, version: "", pin }],
+    });
 
     const { contents } = await matchTargets(bundle, [paris], [], createContentPacker());
 

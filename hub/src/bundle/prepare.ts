@@ -1,38 +1,27 @@
 /** Decides whether a Bundle may be deployed as it is now, and with which spec. */
 import { isDeepStrictEqual } from "node:util";
-import type {
-  Bundle,
-  BundleOrigin,
-  BundleStatus,
-  ChartPin,
-  HelmOp,
-  Policy,
-} from "@flotilla/shared/api";
+import type { Bundle, BundleOrigin, BundleStatus, ChartPin, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import type { Patterns } from "@flotilla/shared/regex";
-import { clusterNamespaceFor } from "../cache/index.ts";
 import {
-  asHelmOp,
   type ConditionState,
   chartNotResolved,
   notAccepted,
+  type PlannedRelease,
+  releaseOfBundle,
   remarksOnBundle,
   reservedFormProblem,
 } from "../frontend/index.ts";
 import {
   forbidsNamespaces,
-  type HubRules,
-  lendersOf,
+  judge,
   limitsRepositories,
   type MergedPolicy,
-  policiesIn,
-  usedByBundle,
-  usedByHelmOp,
-  violationOf,
-  withDefaults,
+  type PolicyDeps,
+  policiesFor,
+  withDefaultsOf,
 } from "../policy/index.ts";
 import {
   attemptText,
@@ -46,7 +35,7 @@ import {
   type ResolutionState,
 } from "../resolve/index.ts";
 import { type Resolution, resolutionStateOf } from "./decided-status.ts";
-import { authoritiesOf, isAppliedByHand, planAppliedBundle, validateBundle } from "./front-end.ts";
+import { authoritiesOf, isAppliedByHand, resolvedSpec, validateBundle } from "./front-end.ts";
 
 export type Prepared =
   | {
@@ -93,10 +82,8 @@ export interface PrepareContext extends Pick<ReconcileContext, "signal" | "witho
   readonly onRetrying?: (remarks: readonly string[]) => void;
 }
 
-export interface PrepareDeps extends HubRules {
+export interface PrepareDeps extends PolicyDeps {
   readonly helmOps: Store<HelmOp>;
-  readonly policies: Store<Policy>;
-  readonly patterns: Patterns;
   readonly access: ChartAccess;
   readonly charts: ChartResolver;
   readonly signer: PinSigner;
@@ -108,12 +95,13 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
 
   return async function prepare(bundle, status, context) {
-    const judging = policiesIn(deps.policies, judgedNamespaces(bundle), deps);
+    const release = releaseOfBundle(bundle);
+    const planned = { bundle, release, policies: policiesFor(deps, release) };
     if (isMadeByHub(bundle))
-      return isOfLivingOwner(bundle) ? prepareOfHelmOp(bundle, judging) : { kind: "held" };
+      return isOfLivingOwner(bundle) ? prepareMade(planned) : { kind: "held" };
     return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
-      ? prepareApplied(bundle, status, judging, context)
-      : prepareOfHelmOp(bundle, judging);
+      ? prepareApplied(planned, status, context)
+      : prepareMade(planned);
   };
 
   function isMadeByHub(bundle: Bundle): boolean {
@@ -135,44 +123,39 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     );
   }
 
-  function prepareOfHelmOp(bundle: Bundle, judging: readonly MergedPolicy[]): Prepared {
-    // The HelmOp's controller overwrites pins that others write.
+  /** A Bundle of another front end, which has resolved its charts. */
+  function prepareMade({ bundle, release, policies }: PlannedBundle): Prepared {
+    // The controller of its object overwrites pins that others write.
     if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
-    const helmOp = asHelmOp(bundle);
     // The rest of the spec has no signature, so somebody may have written what only its origin may have.
-    if (reservedFormProblem(helmOp.spec) !== undefined) return { kind: "waiting" };
-    const used = usedByBundle(bundle);
-    const lenders = lendersOf(deps.policies, judgedNamespaces(bundle), used);
-    const violation = violationOf([...judging, ...lenders], used, deps.patterns);
+    if (reservedFormProblem(release.spec, release.source.secretName) !== undefined)
+      return { kind: "waiting" };
+    const violation = judge(deps, policies, release);
     if (violation === undefined) {
-      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(judging) });
+      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policies) });
       return { kind: "deployable", spec, remarks: [] };
     }
-    return isDefaulted(bundle, helmOp, judging)
+    return isDefaulted({ release, policies })
       ? { kind: "waiting" }
       : { kind: "notAccepted", accepted: notAccepted(violation), error: violation };
   }
 
   /** Whether the defaults of its Policies are all that it lacks, which the HelmOp's controller writes into it. */
-  function isDefaulted(bundle: Bundle, helmOp: HelmOp, judging: readonly MergedPolicy[]): boolean {
-    if (bundle.spec.helmOpOptions?.origin !== undefined) return false;
-    const defaulted = judging.reduce((each, policy) => withDefaults(policy, each), helmOp);
-    return violationOf(judging, usedByHelmOp(defaulted), deps.patterns) === undefined;
+  function isDefaulted({ release, policies }: Omit<PlannedBundle, "bundle">): boolean {
+    if (release.origin !== undefined) return false;
+    return judge(deps, policies, withDefaultsOf(policies, release)) === undefined;
   }
 
   async function prepareApplied(
-    bundle: Bundle,
+    { bundle, release, policies }: PlannedBundle,
     status: BundleStatus | undefined,
-    judging: readonly MergedPolicy[],
     context: PrepareContext,
   ): Promise<Prepared> {
-    const helmOp = asHelmOp(bundle);
-    const remarks = remarksOnBundle(bundle, helmOp);
+    const remarks = remarksOnBundle(bundle);
     const before = resolutionStateOf(status);
     const handled = handledOf(status);
     const kept: Resolution = { state: before, handled: handled.reconcile };
-    const error =
-      validateBundle(bundle) ?? violationOf(judging, usedByHelmOp(helmOp), deps.patterns);
+    const error = validateBundle(bundle) ?? judge(deps, policies, release);
     if (error !== undefined)
       return {
         kind: "notAccepted",
@@ -182,14 +165,14 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       };
     const options = {
       authorities: authoritiesOf(bundle),
-      showsResponses: judging.some(limitsRepositories),
+      showsResponses: policies.some(limitsRepositories),
     };
-    const access = await deps.access.of(helmOp, options).catch(AppError.from);
+    const access = await deps.access.of(release, options).catch(AppError.from);
     if (access instanceof AppError) {
       const accepted = notAccepted(access, remarks);
       return { kind: "notAccepted", accepted, error: access, isRead: true, resolution: kept };
     }
-    const open = openRequests(helmOp, handled);
+    const open = openRequests(release, handled);
     const notesWith = ({ pins }: ResolutionState, problem: string | undefined) => [
       ...notesOn(pins),
       ...(problem === undefined ? [] : [problem]),
@@ -197,13 +180,13 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
     ];
     const onRetrying = (startedAtMs: number): void =>
       context.onRetrying?.(notesWith(before, attemptText(before, startedAtMs)));
-    const inputs = { helmOp, state: before, open, access, onRetrying };
+    const inputs = { release, state: before, open, access, onRetrying };
     const found = await deps.charts.resolve(inputs, context);
     const { state, nextAtMs } = found;
     const resolution = { state, handled: open.reconcile ?? handled.reconcile };
     const problem = state.attempt.error === undefined ? state.pinCheck?.error : attemptText(state);
     const notes = notesWith(state, problem);
-    if (!isAllPinned(helmOp, state)) {
+    if (!isAllPinned(release, state)) {
       const message = notes.join("; ");
       const accepted = { status: "False", reason: chartNotResolved, message } as const;
       return { kind: "notAccepted", accepted, resolution, nextAtMs };
@@ -215,7 +198,7 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
       bundle,
       pins: state.pins,
       caBundle: access.caBundle,
-      noNamespaces: forbidsNamespaces(judging),
+      noNamespaces: forbidsNamespaces(policies),
     });
     return { kind: "deployable", spec, remarks: notes, resolution, nextAtMs };
   }
@@ -235,8 +218,11 @@ export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
   }
 }
 
-function judgedNamespaces(bundle: Bundle): readonly string[] {
-  return [bundle.metadata.namespace ?? "", clusterNamespaceFor(bundle)];
+/** A Bundle, the release that it is, and the Policies that it obeys. */
+interface PlannedBundle {
+  readonly bundle: Bundle;
+  readonly release: PlannedRelease;
+  readonly policies: readonly MergedPolicy[];
 }
 
 interface SpecSource {
@@ -251,7 +237,7 @@ interface DerivedSpec extends Omit<SpecSource, "bundle"> {
 }
 
 function deriveSpec({ bundle, pins, caBundle, noNamespaces }: SpecSource): Bundle["spec"] {
-  const { spec } = pins === undefined ? bundle : planAppliedBundle(bundle, pins, caBundle);
+  const spec = pins === undefined ? bundle.spec : resolvedSpec(bundle, { pins, caBundle });
   if (!noNamespaces) return spec;
   return {
     ...spec,

@@ -25,10 +25,9 @@ import { aContext, createMemoryApiServer, serverError } from "@flotilla/shared/k
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
 import { createDeploymentSigner } from "../content/index.ts";
-import { notAccepted } from "../frontend/index.ts";
-import { planBundle } from "../helmop/plan.ts";
+import { bundleOf, notAccepted } from "../frontend/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
-import { aBundle, aCluster, aDeployment, aHelmOp, httpPin, workspace } from "../testing/index.ts";
+import { aBundle, aCluster, aDeployment, aRelease, httpPin, workspace } from "../testing/index.ts";
 import { listDeployments } from "./deployment-writer.ts";
 import { createContentPacker } from "./place.ts";
 import type { PrepareBundle } from "./prepare.ts";
@@ -56,7 +55,8 @@ function setUp({ values = {}, status, prepare = deployable }: Circumstances = {}
     groups: createStore<ClusterGroup>(),
   };
   const targets = [{ clusterSelector: {} }];
-  const bundle = planBundle(aHelmOp({ targets }), [{ ...reference, pin: httpPin("1.2.9") }]);
+  const pins = [{ ...reference, pin: httpPin("1.2.9") }];
+  const bundle = bundleOf(aRelease({ targets }), { pins });
   const { spec } = bundle;
   const sized: Bundle = {
     ...bundle,

@@ -31,6 +31,7 @@ import {
   isForCluster,
 } from "../cache/index.ts";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
+import { releaseOfHelmOp } from "../frontend/index.ts";
 import { pollingIntervalMs } from "../resolve/index.ts";
 import { explainTarget, toTargetCluster, toTargetGroup } from "../targeting/index.ts";
 import {
@@ -124,7 +125,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         const helmOp = helmOps.store.get(key);
         if (helmOp === undefined) return undefined;
         const { pins, polling, lastPollingTriggered, conditions } = helmOp.status ?? {};
-        const isPolled = pollingIntervalMs(helmOp) !== undefined;
+        const isPolled = pollingIntervalMs(releaseOfHelmOp(helmOp)) !== undefined;
         const interval = isPolled ? (helmOp.spec.pollingInterval ?? undefined) : undefined;
         const { repo = "", chart = "", version = "" } = helmOp.spec.helm ?? {};
         const desired = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };

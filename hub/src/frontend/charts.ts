@@ -1,8 +1,9 @@
 /**
- * The chart references of a HelmOp-like spec: the (repo, chart, version) of the spec and of each of its targets. Every
+ * The chart references of a release: the (repo, chart, version) of the spec and of each of its targets. Every
  * reference is resolved separately and gets its own pin. Pure.
  */
-import type { BundleTarget, HelmOp, HelmOptions } from "@flotilla/shared/api";
+import type { BundleTarget, HelmOptions } from "@flotilla/shared/api";
+import type { PlannedRelease } from "./planned-release.ts";
 
 /** One chart reference of a spec; "" where a field is empty. */
 export interface ChartReference {
@@ -12,7 +13,7 @@ export interface ChartReference {
 }
 
 /** All distinct references of an object; the first is that of the object itself. */
-export function chartReferences({ spec }: Pick<HelmOp, "spec">): readonly ChartReference[] {
+export function chartReferences({ spec }: Pick<PlannedRelease, "spec">): readonly ChartReference[] {
   const own = chartReferenceOf(spec.helm ?? {});
   const all = [
     own,

@@ -1,4 +1,11 @@
-export { asHelmOp } from "./as-helm-op.ts";
+export {
+  type ConditionState,
+  chartNotResolved,
+  holds,
+  isWorthPublishing,
+  notAccepted,
+  policyViolation,
+} from "./accepted.ts";
 export {
   type ChartReference,
   chartReferenceOf,
@@ -9,15 +16,6 @@ export {
 export { dependencyCountProblem } from "./dependency-count.ts";
 export { createDriftBudget, driftOptionsProblem } from "./drift-options.ts";
 export {
-  type ConditionState,
-  chartNotResolved,
-  type FrontEnd,
-  holds,
-  isWorthPublishing,
-  notAccepted,
-  policyViolation,
-} from "./front-end.ts";
-export {
   type BundleOwner,
   deleteBundle,
   nameTaken,
@@ -25,12 +23,18 @@ export {
   ownBundle,
   setSuspended,
 } from "./own-bundle.ts";
+export { bundleOf, bundleSpecOf, type ResolvedCharts } from "./planned-bundle.ts";
+export {
+  type PlannedRelease,
+  type ReleaseSpec,
+  releaseOfBundle,
+  releaseOfHelmOp,
+} from "./planned-release.ts";
 export {
   remarksOn,
   remarksOnBundle,
   unknownFieldRemarks,
   unsupportedFieldRemarks,
 } from "./remarks.ts";
-export { requestAnnotations } from "./request-annotations.ts";
 export { reservedFormProblem } from "./reserved-forms.ts";
 export { writeBundle } from "./write-bundle.ts";

@@ -58,7 +58,7 @@ const used: readonly (readonly [field: string, spec: HelmOp["spec"]])[] = [
 ];
 for (const [field, spec] of used) {
   test(`reports that ${field} has no effect`, () => {
-    assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), [
+    assert.deepEqual(unsupportedFieldRemarks(spec), [
       `spec.${field} has no effect in this version of Flotilla`,
     ]);
   });
@@ -74,7 +74,7 @@ test("reports no field that is empty or off", () => {
     kustomize: { dir: "" },
   };
 
-  assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), []);
+  assert.deepEqual(unsupportedFieldRemarks(spec), []);
 });
 
 test("names fields of targets with their target, in one message", () => {
@@ -83,26 +83,24 @@ test("names fields of targets with their target, in one message", () => {
     targets: [{}, { overwrites: [{ kind: "ConfigMap", name: "a" }] }],
   };
 
-  assert.deepEqual(unsupportedFieldRemarks(aHelmOp(spec)), [
+  assert.deepEqual(unsupportedFieldRemarks(spec), [
     "spec.rolloutStrategy, spec.targets[1].overwrites have no effect in this version of Flotilla",
   ]);
 });
 
 test("reports labels for pod security as ignored, in the spec and in targets", () => {
-  const remarks = ignoredLabelRemarks(
-    aHelmOp({
-      namespaceLabels: { owner: "platform", "pod-security.kubernetes.io/enforce": "baseline" },
-      targets: [
-        { namespaceLabels: { owner: "a" } },
-        {
-          namespaceLabels: {
-            "pod-security.kubernetes.io/warn": "a",
-            "pod-security.kubernetes.io/audit": "b",
-          },
+  const remarks = ignoredLabelRemarks({
+    namespaceLabels: { owner: "platform", "pod-security.kubernetes.io/enforce": "baseline" },
+    targets: [
+      { namespaceLabels: { owner: "a" } },
+      {
+        namespaceLabels: {
+          "pod-security.kubernetes.io/warn": "a",
+          "pod-security.kubernetes.io/audit": "b",
         },
-      ],
-    }),
-  );
+      },
+    ],
+  });
 
   assert.deepEqual(remarks, [
     "spec.namespaceLabels: pod-security.kubernetes.io/enforce is ignored: pod security is set by the administrators of the cluster",
@@ -111,6 +109,6 @@ test("reports labels for pod security as ignored, in the spec and in targets", (
 });
 
 test("reports no other labels", () => {
-  assert.deepEqual(ignoredLabelRemarks(aHelmOp({ namespaceLabels: { owner: "platform" } })), []);
-  assert.deepEqual(ignoredLabelRemarks(aHelmOp({ namespaceLabels: null })), []);
+  assert.deepEqual(ignoredLabelRemarks({ namespaceLabels: { owner: "platform" } }), []);
+  assert.deepEqual(ignoredLabelRemarks({ namespaceLabels: null }), []);
 });

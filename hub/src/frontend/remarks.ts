@@ -8,25 +8,20 @@ import {
   type UnknownFields,
   unknownFields,
 } from "@flotilla/shared/api";
-
-type Spec = HelmOp["spec"];
+import type { ReleaseSpec } from "./planned-release.ts";
 
 /** All remarks on a HelmOp. */
 export function remarksOn(helmOp: HelmOp): readonly string[] {
-  return [
-    ...unknownFieldRemarks(helmOp),
-    ...ignoredLabelRemarks(helmOp),
-    ...unsupportedFieldRemarks(helmOp),
-  ];
+  return [...unknownFieldRemarks(helmOp), ...ineffectiveFieldRemarks(helmOp.spec)];
 }
 
-/** All remarks on a Bundle that was applied by hand; `helmOp`: the Bundle parsed as one. */
-export function remarksOnBundle(bundle: Bundle, helmOp: HelmOp): readonly string[] {
-  return [
-    ...unknownBundleFieldRemarks(bundle),
-    ...ignoredLabelRemarks(helmOp),
-    ...unsupportedFieldRemarks(helmOp),
-  ];
+/** All remarks on a Bundle that was applied by hand. */
+export function remarksOnBundle(bundle: Bundle): readonly string[] {
+  return [...unknownBundleFieldRemarks(bundle), ...ineffectiveFieldRemarks(bundle.spec)];
+}
+
+function ineffectiveFieldRemarks(spec: ReleaseSpec): readonly string[] {
+  return [...ignoredLabelRemarks(spec), ...unsupportedFieldRemarks(spec)];
 }
 
 /** More are only counted. */
@@ -74,7 +69,7 @@ function describeUnknown({ described, count, endedBy }: UnknownFields): readonly
 }
 
 /** Labels that agents do not set on namespaces. */
-export function ignoredLabelRemarks({ spec }: HelmOp): readonly string[] {
+export function ignoredLabelRemarks(spec: ReleaseSpec): readonly string[] {
   const places = [
     ["spec", spec.namespaceLabels] as const,
     ...(spec.targets ?? []).map(
@@ -105,14 +100,14 @@ const optionFields: Readonly<Record<string, IsUsed<BundleDeploymentOptions>>> = 
 };
 
 /** Fields of the spec only. */
-const ownFields: Readonly<Record<string, IsUsed<Spec>>> = {
+const ownFields: Readonly<Record<string, IsUsed<ReleaseSpec>>> = {
   rolloutStrategy: ({ rolloutStrategy }) => Object.keys(rolloutStrategy ?? {}).length > 0,
   targetCustomizationMode: ({ targetCustomizationMode }) =>
     targetCustomizationMode === "AllMatches",
 };
 
 /** Fields of Fleet that this version keeps and does not implement yet. */
-export function unsupportedFieldRemarks({ spec }: HelmOp): readonly string[] {
+export function unsupportedFieldRemarks(spec: ReleaseSpec): readonly string[] {
   const fields = [
     ...used(optionFields, spec, "spec"),
     ...used(ownFields, spec, "spec"),

@@ -8,15 +8,16 @@ type Options = Pick<BundleDeploymentOptions, "serviceAccount" | "downstreamResou
 
 export interface UserOptions extends Options {
   readonly targets?: readonly BundleTarget[] | null | undefined;
-  /** The Secret with the credentials for the chart's source. */
-  readonly helmSecretName?: string | null | undefined;
 }
 
-/** The field that has such a form, and what to write; undefined if there is none. */
-export function reservedFormProblem(spec: UserOptions): string | undefined {
-  const { helmSecretName, targets } = spec;
-  if (helmSecretName?.includes("/") === true)
-    return `spec.helmSecretName is ${helmSecretName}; set the name of a Secret in the namespace of this object, without a namespace`;
+/** The field that has such a form, and what to write; undefined if there is none. `secretName`: with credentials for the chart's source. */
+export function reservedFormProblem(
+  spec: UserOptions,
+  secretName: string | undefined,
+): string | undefined {
+  const { targets } = spec;
+  if (secretName?.includes("/") === true)
+    return `spec.helmSecretName is ${secretName}; set the name of a Secret in the namespace of this object, without a namespace`;
   const own = optionsProblem(spec);
   if (own !== undefined) return `spec.${own}`;
   for (const [index, target] of (targets ?? []).entries()) {

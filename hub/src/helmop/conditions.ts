@@ -9,7 +9,7 @@ import {
   type HelmOpStatus,
 } from "@flotilla/shared/api";
 import { findCondition, type NewCondition } from "@flotilla/shared/conditions";
-import { type ConditionState, remarksOn } from "../frontend/index.ts";
+import { type ConditionState, releaseOfHelmOp, remarksOn } from "../frontend/index.ts";
 import { attemptText, notesOn, pollingIntervalMs } from "../resolve/index.ts";
 import { countIn } from "../summary/index.ts";
 import { resolutionStateOf } from "./decided-status.ts";
@@ -72,7 +72,8 @@ function polledCondition({
   status,
   retryingSinceMs,
 }: ConditionInputs): NewCondition | undefined {
-  if (pollingIntervalMs(helmOp) === undefined || !status.lastPollingTriggered) return undefined;
+  if (pollingIntervalMs(releaseOfHelmOp(helmOp)) === undefined || !status.lastPollingTriggered)
+    return undefined;
   const message = problemOf(status, retryingSinceMs);
   return message === undefined
     ? { type: "Polled", status: "True" }

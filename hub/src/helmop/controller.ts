@@ -12,6 +12,7 @@ import {
 import { keyOf, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, userFields } from "../cache/index.ts";
+import { frontEndReconciler } from "../lifecycle/index.ts";
 import type { HubRules } from "../policy/index.ts";
 import {
   type ChartAccess,
@@ -20,7 +21,7 @@ import {
   type PinSigner,
 } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
-import { helmOpReconciler } from "./reconcile.ts";
+import { helmOpFrontEnd } from "./front-end.ts";
 
 export interface HelmOpControllerDeps extends ControllerDeps, HubRules {
   readonly statuses: Publisher<HelmOpStatus, HelmOp>;
@@ -41,12 +42,10 @@ export function createHelmOpController(deps: HelmOpControllerDeps): Controller {
     name: "helmop",
     workers: 32,
     timeoutMs,
-    reconcile: helmOpReconciler({
-      ...deps,
-      helmOps: helmOps.store,
-      bundles: bundles.store,
-      policies: policies.store,
-    }),
+    reconcile: frontEndReconciler(
+      helmOpFrontEnd({ ...deps, helmOps: helmOps.store, bundles: bundles.store }),
+      { ...deps, bundles: bundles.store, policies: policies.store },
+    ),
     logFields: (key) => userFields(helmOps.store.get(key)),
     log: deps.log,
     metrics: deps.metrics,

@@ -3,7 +3,13 @@ import type { ChartPin, HelmOp, HelmOpStatus } from "@flotilla/shared/api";
 import { findCondition, setCondition } from "@flotilla/shared/conditions";
 import type { AppError } from "@flotilla/shared/errors";
 import { mayHoldSecret, pinAddress } from "@flotilla/shared/source";
-import { chartNotResolved, chartReferenceOf, entryFor, notAccepted } from "../frontend/index.ts";
+import {
+  chartNotResolved,
+  chartReferenceOf,
+  entryFor,
+  notAccepted,
+  releaseOfHelmOp,
+} from "../frontend/index.ts";
 import { attemptText, isAllPinned, type Requests, type ResolutionState } from "../resolve/index.ts";
 
 /** The state of resolving a HelmOp's charts, from its status. */
@@ -101,7 +107,7 @@ export function resolvedStatus(
   const { pins: _, pinCheck: __, rejectedCode: ___, ...kept } = status ?? {};
   const observedGeneration = generationOf(helmOp);
   const own = entryFor(pins, chartReferenceOf(helmOp.spec.helm ?? {}))?.pin;
-  const isPinned = isAllPinned(helmOp, state);
+  const isPinned = isAllPinned(releaseOfHelmOp(helmOp), state);
   const shownPins = pins.filter((pin) => !hasSecretAddress(pin));
   // The message of True is rolled up with what clusters report (status.ts).
   const accepted = isPinned

@@ -1,10 +1,8 @@
 /** Events of a HelmOp, each decided by comparing fields of the status before and after. */
 import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api";
-import { findCondition } from "@flotilla/shared/conditions";
 import type { AppError } from "@flotilla/shared/errors";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { unknownFieldRemarks } from "../frontend/index.ts";
-import { recordViolation } from "../policy/index.ts";
 
 /** Names unknown fields once for each generation. */
 export function recordRemarks(
@@ -21,16 +19,6 @@ export function recordRemarks(
     action: "ReadSpec",
     note: remarks.join("; "),
   });
-}
-
-/** Once for each generation. */
-export function recordRejection(
-  events: EventRecorder,
-  helmOp: HelmOp,
-  status: HelmOpStatus | undefined,
-  error: AppError,
-): void {
-  recordViolation(events, helmOp, findCondition(status?.conditions, "Accepted"), error);
 }
 
 export function recordVersion(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
-import { aHelmOp } from "../testing/index.ts";
+import { aRelease } from "../testing/index.ts";
 import { fluxFieldProblem } from "./flux-fields.ts";
 import { validate } from "./validate.ts";
 
@@ -35,9 +35,9 @@ describe("fields of a HelmRelease", () => {
   test("are rejected in a HelmOp, and in a target with its place", () => {
     const field: object = { serviceAccountName: "deployer" };
 
-    assert.match(validate(aHelmOp(field))?.message ?? "", /^spec\.serviceAccountName /);
+    assert.match(validate(aRelease(field))?.message ?? "", /^spec\.serviceAccountName /);
     assert.match(
-      validate(aHelmOp({ targets: [{}, field] }))?.message ?? "",
+      validate(aRelease({ targets: [{}, field] }))?.message ?? "",
       /^spec\.targets\[1\]\.serviceAccountName /,
     );
   });

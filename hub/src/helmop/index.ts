@@ -1,3 +1,3 @@
 export { createHelmOpController } from "./controller.ts";
-export { helmOpFrontEnd } from "./front-end.ts";
 export { createHelmOpPublisher } from "./publisher.ts";
+export { validate as validateRelease } from "./validate.ts";

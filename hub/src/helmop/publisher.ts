@@ -8,8 +8,7 @@ import type { StatusObserver } from "../notification/index.ts";
 import type { ChartResolver } from "../resolve/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import { type Aggregates, rollUpBundle, rollUpObjects } from "../summary/index.ts";
-import { helmOpFrontEnd } from "./front-end.ts";
-import { isUrgentHelmOp } from "./status.ts";
+import { helmOpStatus, isUrgentHelmOp } from "./status.ts";
 
 export interface HelmOpPublisherDeps
   extends Pick<ControllerDeps, "rest" | "caches" | "clock" | "log"> {
@@ -56,7 +55,7 @@ export function createHelmOpPublisher({
         lastSuccess: helmOp.status?.lastSuccess,
         lastResults: helmOp.status?.lastResults,
       });
-      return helmOpFrontEnd.status({
+      return helmOpStatus({
         helmOp,
         bundle,
         ...rolledUp,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { HelmOp } from "@flotilla/shared/api";
 import { rawNumber } from "@flotilla/shared/json";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/index.ts";
+import { aRelease } from "../testing/index.ts";
 import { validate } from "./validate.ts";
 
 const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -89,7 +89,7 @@ const accepted: readonly (readonly [what: string, spec: HelmOp["spec"]])[] = [
 ];
 for (const [what, spec] of accepted) {
   test(`${what} is valid`, () => {
-    assert.equal(validate(aHelmOp(spec)), undefined);
+    assert.equal(validate(aRelease(spec)), undefined);
   });
 }
 
@@ -296,7 +296,7 @@ const invalid: readonly (readonly [
 ];
 for (const [what, spec, code, message] of invalid) {
   test(`a HelmOp with ${what} is invalid`, () => {
-    const error = validate(aHelmOp(spec));
+    const error = validate(aRelease(spec));
 
     assert.equal(error?.code, code);
     assert.match(error.message, message);
@@ -305,8 +305,11 @@ for (const [what, spec, code, message] of invalid) {
 }
 
 test("a name that is too long for a label is invalid", () => {
-  assert.equal(validate(aHelmOp({}, { name: "a".repeat(63) })), undefined);
-  assert.match(validate(aHelmOp({}, { name: "a".repeat(64) }))?.message ?? "", /has 64 characters/);
+  assert.equal(validate(aRelease({}, { name: "a".repeat(63) })), undefined);
+  assert.match(
+    validate(aRelease({}, { name: "a".repeat(64) }))?.message ?? "",
+    /has 64 characters/,
+  );
 });
 
 const checked = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
@@ -330,10 +333,10 @@ for (const [what, long] of kinds) {
   test(`${what} of all targets count together, and agents validate those beyond the budget`, () => {
     const targets = Array.from({ length: 90 }, (_, at) => long(at));
 
-    assert.ok(validate(aHelmOp({ targets: [long(0), wrong] })));
-    assert.equal(validate(aHelmOp({ targets: [...targets, wrong] })), undefined);
+    assert.ok(validate(aRelease({ targets: [long(0), wrong] })));
+    assert.equal(validate(aRelease({ targets: [...targets, wrong] })), undefined);
     assert.equal(
-      validate(aHelmOp({ ...long(-1), targets: [...targets.slice(0, 4), wrong] })),
+      validate(aRelease({ ...long(-1), targets: [...targets.slice(0, 4), wrong] })),
       undefined,
     );
   });
@@ -341,6 +344,6 @@ for (const [what, long] of kinds) {
   test(`${what} that targets repeat count once`, () => {
     const targets = Array.from({ length: 90 }, () => long(0));
 
-    assert.match(validate(aHelmOp({ targets: [...targets, wrong] }))?.message ?? "", /\[90\]/);
+    assert.match(validate(aRelease({ targets: [...targets, wrong] }))?.message ?? "", /\[90\]/);
   });
 }

@@ -1,10 +1,9 @@
-/** Validation of HelmOps beyond what the schema of the CRD can check. Pure. */
+/** Validation of the releases of HelmOps and of Bundles by hand, beyond what the schema of the CRD can check. Pure. */
 
 import {
   type BundleDeploymentOptions,
   type BundleTarget,
   bundleStates,
-  type HelmOp,
 } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { classifySource } from "@flotilla/shared/source";
@@ -15,6 +14,8 @@ import {
   dependencyCountProblem,
   driftOptionsProblem,
   mayReferenceChart,
+  type PlannedRelease,
+  type ReleaseSpec,
   reservedFormProblem,
 } from "../frontend/index.ts";
 import { selectorProblem, targetCountProblem } from "../targeting/index.ts";
@@ -29,19 +30,19 @@ const longestName = 63;
 
 const states: ReadonlySet<string> = new Set(bundleStates);
 
-/** The first thing that is wrong, and what to change; undefined when the HelmOp can be deployed. */
-export function validate(helmOp: HelmOp): AppError | undefined {
-  const { spec } = helmOp;
+/** The first thing that is wrong, and what to change; undefined when the release can be deployed. */
+export function validate(release: PlannedRelease): AppError | undefined {
+  const { spec, metadata, source } = release;
   if (isEmpty(spec.helm)) {
     return new AppError(
       hubErrors.HELMOP_INVALID,
       "spec.helm is empty: name a chart with helm.repo and helm.chart",
     );
   }
-  if (helmOp.metadata.name.length > longestName) {
+  if (metadata.name.length > longestName) {
     return new AppError(
       hubErrors.HELMOP_INVALID,
-      `the name ${helmOp.metadata.name} has ${helmOp.metadata.name.length} characters, and the names that are made from it can have ${longestName}; create the ${helmOp.kind ?? "HelmOp"} again under a shorter name`,
+      `the name ${metadata.name} has ${metadata.name.length} characters, and the names that are made from it can have ${longestName}; create the ${release.kind} again under a shorter name`,
     );
   }
   const tooMany =
@@ -49,33 +50,33 @@ export function validate(helmOp: HelmOp): AppError | undefined {
     targetCountProblem("spec.targetRestrictions", spec.targetRestrictions) ??
     dependencyCountProblem(spec.dependsOn);
   if (tooMany !== undefined) return new AppError(hubErrors.HELMOP_INVALID, tooMany);
-  const reserved = reservedFormProblem(spec);
+  const reserved = reservedFormProblem(spec, source.secretName);
   if (reserved !== undefined) return new AppError(hubErrors.HELMOP_INVALID, reserved);
-  const source = classifySource(spec.helm);
-  if (source instanceof AppError) return source;
-  const wrongTarget = targetProblem(helmOp);
+  const location = classifySource(spec.helm);
+  if (location instanceof AppError) return location;
+  const wrongTarget = targetProblem(release);
   if (wrongTarget !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongTarget);
-  const wrongRestriction = restrictionProblem(helmOp);
+  const wrongRestriction = restrictionProblem(release);
   if (wrongRestriction !== undefined)
     return new AppError(hubErrors.HELMOP_INVALID, wrongRestriction);
-  const wrongDependency = dependencyProblem(helmOp);
+  const wrongDependency = dependencyProblem(release);
   if (wrongDependency !== undefined) return new AppError(hubErrors.HELMOP_INVALID, wrongDependency);
 
-  const wrongSource = sourceProblem(helmOp);
+  const wrongSource = sourceProblem(release);
   return wrongSource === undefined
     ? undefined
     : new AppError(hubErrors.HELMOP_INVALID, wrongSource);
 }
 
 /** The API server accepts an object without fields; one that has others and no chart it rejects. */
-function isEmpty(helm: HelmOp["spec"]["helm"]): helm is null | undefined {
+function isEmpty(helm: ReleaseSpec["helm"]): helm is null | undefined {
   if (helm === undefined || helm === null) return true;
   return Object.values(helm).every(
     (value) => value === undefined || value === null || value === "",
   );
 }
 
-function targetProblem({ spec }: HelmOp): string | undefined {
+function targetProblem({ spec }: PlannedRelease): string | undefined {
   const own = chartReferenceOf(spec.helm ?? {});
   for (const [index, target] of (spec.targets ?? []).entries()) {
     const source = mayReferenceChart(target)
@@ -100,7 +101,7 @@ function criteriaProblem(
 }
 
 /** What limits a deployment must not be ignored. */
-function restrictionProblem({ spec }: HelmOp): string | undefined {
+function restrictionProblem({ spec }: PlannedRelease): string | undefined {
   for (const [index, restriction] of (spec.targetRestrictions ?? []).entries()) {
     const problem = criteriaProblem(restriction);
     if (problem !== undefined) return `spec.targetRestrictions[${index}].${problem}`;
@@ -113,9 +114,9 @@ function restrictionProblem({ spec }: HelmOp): string | undefined {
   return undefined;
 }
 
-/** The options of the HelmOp itself and of its targets. */
+/** The options of the release itself and of its targets. */
 function optionsWithPaths(
-  spec: HelmOp["spec"],
+  spec: ReleaseSpec,
 ): readonly (readonly [path: string, options: BundleDeploymentOptions])[] {
   return [
     ["spec", spec],
@@ -123,7 +124,7 @@ function optionsWithPaths(
   ];
 }
 
-function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
+function dependencyProblem({ metadata, spec }: PlannedRelease): string | undefined {
   for (const [index, dependency] of (spec.dependsOn ?? []).entries()) {
     const { name, selector, acceptedStates } = dependency;
     const path = `spec.dependsOn[${index}]`;
@@ -140,8 +141,8 @@ function dependencyProblem({ metadata, spec }: HelmOp): string | undefined {
   return wrongExpression === undefined ? undefined : `spec.${wrongExpression}`;
 }
 
-/** Validates every option that the HelmOp itself and its targets may have. */
-function sourceProblem({ spec }: HelmOp): string | undefined {
+/** Validates every option that the release itself and its targets may have. */
+function sourceProblem({ spec }: PlannedRelease): string | undefined {
   const [patches, expressions] = [createCheckedTexts(), createCheckedTexts()];
   const rules = createDriftBudget();
   for (const [path, options] of optionsWithPaths(spec)) {

@@ -11,14 +11,15 @@ import {
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
 import { bundleKeyOf, type ControllerDeps, type FluxInformers } from "../cache/index.ts";
+import { frontEndReconciler } from "../lifecycle/index.ts";
 import type { ReconcileDurations } from "../metrics/index.ts";
 import type { HubRules } from "../policy/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import { chartSourceOf } from "./chart.ts";
+import { helmReleaseFrontEnd } from "./front-end.ts";
 import { policyNamespacesOf } from "./placement.ts";
 import { bundleKeyFor } from "./plan.ts";
-import { helmReleaseReconciler } from "./reconcile.ts";
 import { isReadAgain, isSettled } from "./source-change.ts";
 import type { ValidationOptions } from "./validate.ts";
 
@@ -78,13 +79,14 @@ export function createHelmReleaseController(deps: HelmReleaseControllerDeps): Co
     reconcile: deps.durations.timed(
       helmReleases.kind,
       store,
-      helmReleaseReconciler({
-        ...deps,
-        bundles: caches.bundles.store,
-        deployments: caches.deployments.store,
-        clusters: caches.clusters.store,
-        policies: caches.policies.store,
-      }),
+      frontEndReconciler(
+        helmReleaseFrontEnd({
+          ...deps,
+          deployments: caches.deployments.store,
+          clusters: caches.clusters.store,
+        }),
+        { ...deps, bundles: caches.bundles.store, policies: caches.policies.store },
+      ),
     ),
     log: deps.log,
     metrics: deps.metrics,

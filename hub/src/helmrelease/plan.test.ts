@@ -3,15 +3,17 @@ import { AppError } from "@flotilla/shared/errors";
 import type { HelmReleaseSpec } from "@flotilla/shared/flux";
 import type { ObjectMeta } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";
+import { bundleOf } from "../frontend/index.ts";
 import { placementOf } from "./placement.ts";
-import { planBundle, releaseNameOf } from "./plan.ts";
+import { planRelease, releaseNameOf } from "./plan.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 
 function plan(spec: Partial<HelmReleaseSpec> = {}, metadata: Partial<ObjectMeta> = {}) {
   const release = aHelmRelease(spec, metadata);
   const placement = placementOf(release);
-  assert.ok(!(placement instanceof AppError) && release.spec !== undefined);
-  return planBundle(release, release.spec, { chart: resolvedWeb, placement });
+  assert.ok(!(placement instanceof AppError));
+  const planned = planRelease(release, { chart: resolvedWeb, placement });
+  return bundleOf(planned, { pins: planned.pins ?? [] });
 }
 
 /** Flux's known answers. */

@@ -1,23 +1,16 @@
-/** Builds the Bundle of a HelmRelease from the HelmRelease and its chart. Pure. */
+/** The release of a HelmRelease, from the HelmRelease and its chart. Pure. */
+import type { Bundle, BundleOrigin } from "@flotilla/shared/api";
 import {
-  apiVersion,
-  type Bundle,
-  type BundleOrigin,
-  type BundleTarget,
-} from "@flotilla/shared/api";
-import {
-  bundleFinalizer,
   deploymentName,
   fluxReleaseName,
   frontEndBundleName,
   helmReleaseLabel,
   shortReleaseName,
-  targetName,
 } from "@flotilla/shared/api/names";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { isMap } from "@flotilla/shared/values";
-import { requestAnnotations } from "../frontend/index.ts";
+import type { PlannedRelease } from "../frontend/index.ts";
 import { chartVersion, ownerLabelsOf, type ReleaseChart } from "./chart.ts";
 import { chosenMethods, releaseOptions } from "./options.ts";
 import type { Placement } from "./placement.ts";
@@ -31,27 +24,19 @@ export function bundleKeyFor({ metadata }: Pick<HelmRelease, "metadata">): Objec
   return `${metadata.namespace}/${bundleNameOf({ metadata })}`;
 }
 
-/** `spec`: that of the HelmRelease, which Flux's schema does not require. */
-export function planBundle(
+export function planRelease(
   release: HelmRelease,
-  spec: HelmReleaseSpec,
   { chart, placement }: { readonly chart: ReleaseChart; readonly placement: Placement },
-): Bundle {
-  const { namespace = "", name } = release.metadata;
+): PlannedRelease {
+  // Flux's schema does not require one; a HelmRelease without it is invalid.
+  const { metadata, spec = { interval: "" } } = release;
+  const { namespace = "", name } = metadata;
   const { repo, chart: chartName, pin } = chart;
   const version = chartVersion(chart);
   const { values } = spec;
   return {
-    apiVersion,
-    kind: "Bundle",
-    metadata: {
-      namespace,
-      name: bundleNameOf(release),
-      labels: { [helmReleaseLabel]: labelValue(name) },
-      // They stay open while the HelmRelease is suspended.
-      ...(spec.suspend !== true && requestAnnotations(release)),
-      finalizers: [bundleFinalizer],
-    },
+    kind: "HelmRelease",
+    metadata,
     spec: {
       ...releaseOptions(spec),
       namespace: spec.targetNamespace ?? namespace,
@@ -70,12 +55,12 @@ export function planBundle(
       },
       ...(spec.suspend === true && { suspend: true }),
       ...dependencies(release, spec, placement),
-      targets: placement.targets.map((target, index) => named(target, index)),
-      helmOpOptions: {
-        pins: [{ repo, chart: chartName, version, pin }],
-        origin: originOf(release, spec, chart, placement),
-      },
+      targets: [...placement.targets],
     },
+    source: {},
+    origin: originOf(release, spec, chart, placement),
+    bundle: { name: bundleNameOf(release), labels: { [helmReleaseLabel]: labelValue(name) } },
+    pins: [{ repo, chart: chartName, version, pin }],
   };
 }
 
@@ -144,10 +129,6 @@ function dependencies(
       };
     }),
   };
-}
-
-function named(target: BundleTarget, index: number): BundleTarget {
-  return { ...target, name: target.name || targetName(index) };
 }
 
 /** The longest value of a label. */

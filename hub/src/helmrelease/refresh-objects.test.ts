@@ -5,8 +5,9 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { describe, type TestContext, test } from "vitest";
+import { bundleOf as planned } from "../frontend/index.ts";
 import { createWatchedStore } from "../testing/index.ts";
-import { planBundle } from "./plan.ts";
+import { planRelease } from "./plan.ts";
 import { createObjectRefreshController, originObjects } from "./refresh-objects.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 
@@ -20,9 +21,8 @@ function setUp(t: TestContext, spec: Partial<NonNullable<HelmRelease["spec"]>> =
   let onRead: (read: string) => void = () => undefined;
   const ending = new AbortController();
   const bundleOf = (release: HelmRelease): Bundle =>
-    planBundle(release, release.spec ?? { interval: "" }, {
-      chart: resolvedWeb,
-      placement: { targets: [] },
+    planned(planRelease(release, { chart: resolvedWeb, placement: { targets: [] } }), {
+      pins: [],
     });
   const controller = createObjectRefreshController({
     helmReleases,

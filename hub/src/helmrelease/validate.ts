@@ -35,7 +35,7 @@ export function validate(release: HelmRelease, options: ValidationOptions): AppE
     valuesProblem(spec) ??
     dependencyCountProblem(spec.dependsOn) ??
     driftProblem(spec, placement) ??
-    reservedFormProblem({ targets: placement.targets });
+    reservedFormProblem({ targets: placement.targets }, undefined);
   if (problem !== undefined) return invalid(problem);
   if (isLocal(release, placement) && options.requireLocalAccount && !spec.serviceAccountName)
     return new AppError(

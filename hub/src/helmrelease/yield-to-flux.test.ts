@@ -4,16 +4,16 @@ import type { EventNote } from "@flotilla/shared/kube/events";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { describe, test } from "vitest";
+import { bundleOf } from "../frontend/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { createWatchedStore } from "../testing/index.ts";
-import { planBundle } from "./plan.ts";
+import { planRelease } from "./plan.ts";
 import { aHelmRelease, resolvedWeb } from "./testing/index.ts";
 import { yieldToFlux } from "./yield-to-flux.ts";
 
 const release = aHelmRelease();
-const planned = planBundle(release, release.spec ?? { interval: "" }, {
-  chart: resolvedWeb,
-  placement: { targets: [] },
+const planned = bundleOf(planRelease(release, { chart: resolvedWeb, placement: { targets: [] } }), {
+  pins: [],
 });
 
 interface SetUp {

@@ -1,22 +1,17 @@
 /** The defaults of a Policy for HelmOps. Pure. */
-import type { HelmOp } from "@flotilla/shared/api";
+import type { PlannedRelease } from "../frontend/index.ts";
 import type { MergedPolicy } from "./merge-policies.ts";
 
-/** The HelmOp with the defaults of its Policies. It is never written back; its Bundle is made from it. */
-export function withDefaults(policy: MergedPolicy, helmOp: HelmOp): HelmOp {
-  const serviceAccount = helmOp.spec.serviceAccount || policy.defaultServiceAccount;
-  const helmSecretName = helmOp.spec.helmSecretName || policy.defaultHelmSecretName;
-  if (
-    serviceAccount === (helmOp.spec.serviceAccount ?? "") &&
-    helmSecretName === (helmOp.spec.helmSecretName ?? "")
-  )
-    return helmOp;
+/** The release with the defaults of its Policies; the object itself never gets them. */
+export function withDefaults(policy: MergedPolicy, release: PlannedRelease): PlannedRelease {
+  const { spec, source } = release;
+  const serviceAccount = spec.serviceAccount || policy.defaultServiceAccount;
+  const secretName = source.secretName || policy.defaultHelmSecretName;
+  if (serviceAccount === (spec.serviceAccount ?? "") && secretName === (source.secretName ?? ""))
+    return release;
   return {
-    ...helmOp,
-    spec: {
-      ...helmOp.spec,
-      ...(serviceAccount !== "" && { serviceAccount }),
-      ...(helmSecretName !== "" && { helmSecretName }),
-    },
+    ...release,
+    spec: { ...spec, ...(serviceAccount !== "" && { serviceAccount }) },
+    source: { ...source, ...(secretName !== "" && { secretName }) },
   };
 }

@@ -1,13 +1,8 @@
-export { withDefaults } from "./defaults.ts";
+export { judge, type PolicyDeps, policiesFor, withDefaultsOf } from "./judge.ts";
 export {
   forbidsNamespaces,
   type HubRules,
-  lendersOf,
   limitsRepositories,
   type MergedPolicy,
-  mergePolicies,
-  policiesIn,
 } from "./merge-policies.ts";
 export { recordViolation } from "./record-violation.ts";
-export { usedByBundle, usedByHelmOp } from "./used.ts";
-export { violationOf } from "./violation.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Policy } from "@flotilla/shared/api";
 import { test } from "vitest";
-import { aHelmOp, aPolicy } from "../testing/index.ts";
+import { aPolicy, aRelease } from "../testing/index.ts";
 import { withDefaults } from "./defaults.ts";
 import { forbidsNamespaces, type MergedPolicy, mergePolicies } from "./merge-policies.ts";
 
@@ -113,16 +113,16 @@ test("one namespace whose Policies forbid the creation of namespaces suffices", 
   assert.equal(forbidsNamespaces([mergePolicies([requiring, allowing])]), false);
 });
 
-test("defaults fill empty fields, and the HelmOp is not modified", () => {
+test("defaults fill empty fields, and the release is not modified", () => {
   const policy = mergePolicies([
     aPolicy("a", { helmOp: { defaultServiceAccount: "deployer", defaultHelmSecretName: "login" } }),
   ]);
-  const unset = aHelmOp({ serviceAccount: "" });
-  const withOwnFields = aHelmOp({ serviceAccount: "mine", helmSecretName: "my-login" });
+  const unset = aRelease({ serviceAccount: "" });
+  const withOwnFields = aRelease({ serviceAccount: "mine", helmSecretName: "my-login" });
 
-  const { serviceAccount, helmSecretName } = withDefaults(policy, unset).spec;
+  const { spec, source } = withDefaults(policy, unset);
 
-  assert.deepEqual([serviceAccount, helmSecretName], ["deployer", "login"]);
+  assert.deepEqual([spec.serviceAccount, source.secretName], ["deployer", "login"]);
   assert.equal(unset.spec.serviceAccount, "");
   assert.equal(withDefaults(policy, withOwnFields), withOwnFields);
   assert.equal(withDefaults(mergePolicies([]), unset), unset);

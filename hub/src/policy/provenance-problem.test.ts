@@ -5,9 +5,10 @@ import { createPatterns } from "@flotilla/shared/regex";
 import type { Pin } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
 import { buildContent } from "../content/index.ts";
-import { aBundle, aHelmOp, aPolicy } from "../testing/index.ts";
+import { releaseOfBundle } from "../frontend/index.ts";
+import { aBundle, aPolicy, aRelease } from "../testing/index.ts";
 import { mergePolicies } from "./merge-policies.ts";
-import { usedByBundle, usedByHelmOp } from "./used.ts";
+import { usedBy } from "./used.ts";
 import { violationOf } from "./violation.ts";
 
 const patterns = createPatterns();
@@ -61,7 +62,8 @@ function policyOf(helmOp: Policy["helmOp"], namespace = "apps") {
 }
 
 function messageOf(helmOp: Policy["helmOp"], given: Given): string | undefined {
-  return violationOf([policyOf(helmOp)], usedByBundle(aReleaseBundle(given)), patterns)?.message;
+  return violationOf([policyOf(helmOp)], usedBy(releaseOfBundle(aReleaseBundle(given))), patterns)
+    ?.message;
 }
 
 const main = { ref: "refs/heads/main" };
@@ -219,7 +221,7 @@ describe("a Policy rejects", () => {
   });
 
   test("a HelmOp and a Bundle by hand where it requires verification", () => {
-    const found = violationOf([policyOf(verified)], usedByHelmOp(aHelmOp({})), patterns);
+    const found = violationOf([policyOf(verified)], usedBy(aRelease()), patterns);
     assert.match(found?.message ?? "", /^unverified HelmOp .* use a HelmRelease with/);
   });
 
@@ -227,7 +229,7 @@ describe("a Policy rejects", () => {
     const judging = [policyOf({ allowedGitRefs: [".*"] }), policyOf(refs, "fleet-local")];
     const bundle = aReleaseBundle({ provenance: [{ ref: "refs/heads/dev" }] });
     assert.match(
-      violationOf(judging, usedByBundle(bundle), patterns)?.message ?? "",
+      violationOf(judging, usedBy(releaseOfBundle(bundle)), patterns)?.message ?? "",
       /\(Policy fleet-local\/guard\)/,
     );
   });

@@ -5,9 +5,10 @@ import { createPatterns } from "@flotilla/shared/regex";
 import type { Pin } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
 import { buildContent } from "../content/index.ts";
+import { releaseOfBundle, releaseOfHelmOp } from "../frontend/index.ts";
 import { aBundle, aHelmOp, aPolicy } from "../testing/index.ts";
 import { mergePolicies } from "./merge-policies.ts";
-import { usedByBundle, usedByHelmOp } from "./used.ts";
+import { usedBy } from "./used.ts";
 import { violationOf } from "./violation.ts";
 
 const patterns = createPatterns();
@@ -250,7 +251,10 @@ describe("every object that agents are sent for it is one that Policies judge:",
       ...{ bundleName: "web", options: bundle.spec, pin: gitPin },
       origin,
     });
-    assert.deepEqual(judgedRefs(usedByBundle(bundle), "apps"), sentRefs(content, "apps"));
+    assert.deepEqual(
+      judgedRefs(usedBy(releaseOfBundle(bundle)), "apps"),
+      sentRefs(content, "apps"),
+    );
   });
 
   test("of a HelmOp", () => {
@@ -260,10 +264,13 @@ describe("every object that agents are sent for it is one that Policies judge:",
       accessSecret: "login",
     });
     const { namespace = "" } = helmOp.metadata;
-    assert.deepEqual(judgedRefs(usedByHelmOp(helmOp), namespace), sentRefs(content, namespace));
+    assert.deepEqual(
+      judgedRefs(usedBy(releaseOfHelmOp(helmOp)), namespace),
+      sentRefs(content, namespace),
+    );
   });
 
-  function judgedRefs({ objects }: ReturnType<typeof usedByHelmOp>, own: string) {
+  function judgedRefs({ objects }: ReturnType<typeof usedBy>, own: string) {
     return objects
       .map(({ requested: { kind, namespace, name } }) =>
         placedRef(`${kind}/${namespace}/${name}`, own),
@@ -285,5 +292,5 @@ describe("every object that agents are sent for it is one that Policies judge:",
 });
 
 function used(given: Given) {
-  return usedByBundle(aReleaseBundle(given));
+  return usedBy(releaseOfBundle(aReleaseBundle(given)));
 }

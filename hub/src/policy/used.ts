@@ -4,10 +4,8 @@
  * without any Policy, so a test compares the two. Pure.
  */
 import type {
-  Bundle,
   BundleOrigin,
   ChartPin,
-  HelmOp,
   ObjectRef,
   SourceAccess,
   SourceProvenance,
@@ -16,10 +14,11 @@ import { targetName } from "@flotilla/shared/api/names";
 import type { GitPin, Pin } from "@flotilla/shared/source";
 import { copiesOf as copiedObjects } from "../content/index.ts";
 import {
-  asHelmOp,
   type ChartReference,
   chartReferenceOf,
   mayReferenceChart,
+  type PlannedRelease,
+  type ReleaseSpec,
 } from "../frontend/index.ts";
 
 /** Something that is requested, and by which target; the object itself has no target name. */
@@ -86,27 +85,17 @@ export interface Used {
   readonly withSubmodules: readonly string[];
 }
 
-/** Of a HelmOp, or of a Bundle by hand that is read as one. */
-export function usedByHelmOp(helmOp: HelmOp): Used {
-  return used(helmOp, undefined, []);
-}
-
-/** Of a Bundle whose signature is valid. */
-export function usedByBundle(bundle: Bundle): Used {
-  const { origin, pins = [] } = bundle.spec.helmOpOptions ?? {};
-  return used(asHelmOp(bundle), origin, origin === undefined ? [] : pins);
-}
-
-function used(helmOp: HelmOp, origin: BundleOrigin | undefined, pins: readonly ChartPin[]): Used {
-  const { kind = "HelmOp", metadata } = helmOp;
+/** What a release uses. */
+export function usedBy(release: PlannedRelease): Used {
+  const { kind, metadata, origin, pins = [] } = release;
   const namespace = metadata.namespace ?? "";
   const trees = pins.flatMap(({ pin }) => treesOf(pin));
   return {
     kind,
     namespace,
-    accounts: accountsOf(helmOp, origin),
+    accounts: accountsOf(release),
     objects: [
-      ...sourceSecretsOf(helmOp, origin, namespace),
+      ...sourceSecretsOf(release, namespace),
       ...(origin?.valuesFrom ?? []).map(({ kind: kindOfValues, name }) => ({
         requested: {
           kind: kindOfValues,
@@ -115,9 +104,9 @@ function used(helmOp: HelmOp, origin: BundleOrigin | undefined, pins: readonly C
           purpose: "cluster" as const,
         },
       })),
-      ...copiesOf(helmOp, namespace),
+      ...copiesOf(release, namespace),
     ],
-    charts: chartsOf(helmOp),
+    charts: chartsOf(release),
     addresses: [
       ...sourcesOf(origin).flatMap(({ kind: what, url }) =>
         url === undefined ? [] : [{ address: url, what }],
@@ -126,7 +115,7 @@ function used(helmOp: HelmOp, origin: BundleOrigin | undefined, pins: readonly C
       ...trees.map(({ url }) => ({ address: url, what: "GitRepository" })),
       ...(origin?.repositories ?? []).map((address) => ({ address, what: "dependency from" })),
     ],
-    sources: origin === undefined ? referencesOf(helmOp) : resolvedSourcesOf(origin, pins),
+    sources: origin === undefined ? referencesOf(release) : resolvedSourcesOf(origin, pins),
     withSubmodules: trees.flatMap((tree) => (tree.recurseSubmodules === true ? [tree.url] : [])),
   };
 }
@@ -136,10 +125,10 @@ function treesOf(pin: Pin): readonly Pick<GitPin, "url" | "recurseSubmodules">[]
   return pin.kind === "git" ? [pin, ...(pin.include ?? [])] : [];
 }
 
-/** Of a HelmOp, or a Bundle by hand: they have no signatures. */
-function referencesOf(helmOp: HelmOp): readonly UsedSource[] {
-  const { kind: what = "HelmOp" } = helmOp;
-  return chartsOf(helmOp).map(({ requested: { repo, chart } }) => ({
+/** The sources of a HelmOp, or a Bundle by hand: they have no signatures. */
+function referencesOf(release: PlannedRelease): readonly UsedSource[] {
+  const { kind: what } = release;
+  return chartsOf(release).map(({ requested: { repo, chart } }) => ({
     what,
     address: repo === "" ? chart : repo,
     kind: "unsigned",
@@ -207,8 +196,7 @@ function sourcesOf(origin: BundleOrigin | undefined): readonly SourceAccess[] {
 }
 
 function sourceSecretsOf(
-  { spec }: HelmOp,
-  origin: BundleOrigin | undefined,
+  { origin, source: { secretName } }: PlannedRelease,
   namespace: string,
 ): readonly Part<UsedObject>[] {
   const secret = (name: string | undefined, field: string): readonly Part<UsedObject>[] =>
@@ -224,7 +212,7 @@ function sourceSecretsOf(
             },
           },
         ];
-  if (origin?.access === undefined) return secret(spec.helmSecretName ?? "", "helmSecretName");
+  if (origin?.access === undefined) return secret(secretName, "helmSecretName");
   return sourcesOf(origin).flatMap((source) => [
     ...secret(source.secret, `secretRef of the ${source.kind}`),
     ...secret(source.certSecret, `certSecretRef of the ${source.kind}`),
@@ -239,7 +227,7 @@ function placed(name: string, own: string): { readonly namespace: string; readon
     : { namespace: name.slice(0, at), name: name.slice(at + 1) };
 }
 
-function copiesOf({ spec }: HelmOp, namespace: string): readonly Part<UsedObject>[] {
+function copiesOf({ spec }: PlannedRelease, namespace: string): readonly Part<UsedObject>[] {
   const copy = ({ kind, name }: ObjectRef): UsedObject => ({
     kind,
     ...placed(name, namespace),
@@ -252,10 +240,10 @@ function copiesOf({ spec }: HelmOp, namespace: string): readonly Part<UsedObject
   return [...copiedObjects(spec).map((each) => ({ requested: copy(each) })), ...ofTargets];
 }
 
-function accountsOf(
-  { spec }: HelmOp,
-  origin: BundleOrigin | undefined,
-): readonly [Part<UsedAccount>, ...Part<UsedAccount>[]] {
+function accountsOf({
+  spec,
+  origin,
+}: PlannedRelease): readonly [Part<UsedAccount>, ...Part<UsedAccount>[]] {
   const ofTargets = partsOf(spec, ({ serviceAccount }) => ({ name: serviceAccount ?? "" }));
   const [, , namespace, name] = (origin?.serviceAccount ?? "").split(":");
   if (namespace !== undefined && name !== undefined)
@@ -263,7 +251,7 @@ function accountsOf(
   return [{ requested: { name: spec.serviceAccount ?? "" } }, ...ofTargets];
 }
 
-function chartsOf({ spec }: HelmOp): readonly Part<ChartReference>[] {
+function chartsOf({ spec }: PlannedRelease): readonly Part<ChartReference>[] {
   const own = chartReferenceOf(spec.helm ?? {});
   const targets = (spec.targets ?? []).flatMap((target, index) =>
     mayReferenceChart(target)
@@ -280,8 +268,8 @@ function chartsOf({ spec }: HelmOp): readonly Part<ChartReference>[] {
 
 /** Of the targets that deploy something. */
 function partsOf<T>(
-  { targets }: HelmOp["spec"],
-  requested: (target: NonNullable<HelmOp["spec"]["targets"]>[number]) => T,
+  { targets }: ReleaseSpec,
+  requested: (target: NonNullable<ReleaseSpec["targets"]>[number]) => T,
 ): readonly (Part<T> & { readonly target: string })[] {
   return (targets ?? []).flatMap((target, index) =>
     target.doNotDeploy === true

@@ -3,19 +3,19 @@ import type { HelmOp, Policy } from "@flotilla/shared/api";
 import { createPatterns } from "@flotilla/shared/regex";
 import { growthOf } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
-import { asHelmOp } from "../frontend/index.ts";
-import { aBundle, aHelmOp, aPolicy } from "../testing/index.ts";
+import { type PlannedRelease, releaseOfBundle } from "../frontend/index.ts";
+import { aBundle, aPolicy, aRelease } from "../testing/index.ts";
 import { forbidsNamespaces, mergePolicies } from "./merge-policies.ts";
-import { usedByHelmOp } from "./used.ts";
+import { usedBy } from "./used.ts";
 import { violationOf } from "./violation.ts";
 
 const patterns = createPatterns();
 const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };
 
-function violation(fields: Omit<Policy, "metadata">, helmOp: HelmOp) {
+function violation(fields: Omit<Policy, "metadata">, release: PlannedRelease) {
   const policy = mergePolicies([aPolicy("guard", fields)]);
-  return violationOf([policy], usedByHelmOp(helmOp), patterns);
+  return violationOf([policy], usedBy(release), patterns);
 }
 
 interface Row {
@@ -80,7 +80,7 @@ const allowed: readonly Row[] = [
 ];
 describe("a Policy allows", () => {
   for (const { what, policy, spec = {} } of allowed) {
-    test(what, () => assert.equal(violation(policy, aHelmOp(spec)), undefined));
+    test(what, () => assert.equal(violation(policy, aRelease(spec)), undefined));
   }
 });
 
@@ -117,7 +117,7 @@ const copyCases: readonly Row[] = [
 ];
 describe("a Policy allows", () => {
   for (const { what, policy, spec = {} } of copyCases) {
-    test(what, () => assert.equal(violation(policy, aHelmOp(spec)), undefined));
+    test(what, () => assert.equal(violation(policy, aRelease(spec)), undefined));
   }
 });
 
@@ -234,7 +234,7 @@ const rejected: readonly (Row & { readonly message: RegExp })[] = [
 describe("a Policy rejects", () => {
   for (const { what, policy, spec = {}, message } of rejected) {
     test(what, () => {
-      const error = violation(policy, aHelmOp(spec));
+      const error = violation(policy, aRelease(spec));
 
       assert.equal(error?.code, "POLICY_VIOLATION");
       assert.match(error.message, message);
@@ -259,7 +259,7 @@ describe("a Policy rejects", () => {
       [{ serviceAccount: "ci", helm: { ...helm, repo: "x" } }, /^disallowed helm chart/],
     ];
     for (const [spec, message] of steps)
-      assert.match(violation(policy, aHelmOp(spec))?.message ?? "", message);
+      assert.match(violation(policy, aRelease(spec))?.message ?? "", message);
   });
 
   test("a Bundle by the same rules, with a message about Bundles", () => {
@@ -269,11 +269,12 @@ describe("a Policy rejects", () => {
     });
 
     assert.match(
-      violation({ requireServiceAccount: true }, asHelmOp(bundle))?.message ?? "",
+      violation({ requireServiceAccount: true }, releaseOfBundle(bundle))?.message ?? "",
       /^serviceAccount is required by Policy but is not set on the Bundle: /,
     );
     assert.match(
-      violation({ helmOp: { allowedHelmSecretNames: ["a"] } }, asHelmOp(bundle))?.message ?? "",
+      violation({ helmOp: { allowedHelmSecretNames: ["a"] } }, releaseOfBundle(bundle))?.message ??
+        "",
       /^disallowed helmSecretName of-others: /,
     );
   });
@@ -281,7 +282,7 @@ describe("a Policy rejects", () => {
   test("without showing a password in an address", () => {
     const error = violation(
       { helmOp: { allowedHelmRepoPatterns: ["x"] } },
-      aHelmOp({ helm: { ...helm, repo: "https://user:hunter2@evil.example/a?token=hunter2" } }),
+      aRelease({ helm: { ...helm, repo: "https://user:hunter2@evil.example/a?token=hunter2" } }),
     );
 
     assert.ok(error !== undefined);
@@ -291,7 +292,7 @@ describe("a Policy rejects", () => {
   test("with a truncated list of what is allowed", () => {
     const many = Array.from({ length: 50 }, (_, index) => `account-${index}`);
 
-    const error = violation({ allowedServiceAccounts: many }, aHelmOp({ serviceAccount: "x" }));
+    const error = violation({ allowedServiceAccounts: many }, aRelease({ serviceAccount: "x" }));
 
     assert.match(error?.message ?? "", /account-7, 42 more\]/);
   });
@@ -299,7 +300,7 @@ describe("a Policy rejects", () => {
 
 test("the Policies of all namespaces share what patterns may take", () => {
   const patterns = createPatterns();
-  const used = usedByHelmOp(aHelmOp({ helm }));
+  const used = usedBy(aRelease({ helm }));
   const matching = (at: number) =>
     mergePolicies([
       aPolicy("guard", { helmOp: { allowedHelmRepoPatterns: [`((a?b?){450}${at})?.*`] } }),
@@ -312,7 +313,7 @@ test("the Policies of all namespaces share what patterns may take", () => {
 
 // 30 ms to compile and 20 ms to compare each: without a budget a minute for each reconcile.
 test("a thousand patterns take no longer than a few, and the violation says so", () => {
-  const used = usedByHelmOp(aHelmOp({ helm }));
+  const used = usedBy(aRelease({ helm }));
   const growth = growthOf({ small: 50, large: 1_000 }, (count) => {
     const allowedHelmRepoPatterns = Array.from(
       { length: count },
@@ -332,7 +333,7 @@ describe("an account that the hub requires in all namespaces", () => {
   const judged = (policies: readonly Policy[], spec: HelmOp["spec"] = {}) =>
     violationOf(
       [mergePolicies(policies, { requireServiceAccount: true })],
-      usedByHelmOp(aHelmOp(spec)),
+      usedBy(aRelease(spec)),
       patterns,
     )?.message;
 

@@ -3,7 +3,7 @@ import type { ChartPin, ResolutionStatus } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { chartErrors } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
-import { aHelmOp, digestB, httpPin } from "../testing/index.ts";
+import { aRelease, digestB, httpPin } from "../testing/index.ts";
 import {
   type AttemptInputs,
   type AttemptPlan,
@@ -37,7 +37,7 @@ const retry = attempt({
 });
 
 const kept: AttemptInputs = {
-  helmOp: aHelmOp(),
+  release: aRelease(),
   state: { pins, attempt: attempt() },
   open: {},
   credentialsVersion: "",
@@ -48,7 +48,7 @@ const kept: AttemptInputs = {
 };
 const polled: AttemptInputs = {
   ...kept,
-  helmOp: aHelmOp({ pollingInterval: "5m" }),
+  release: aRelease({ pollingInterval: "5m" }),
   state: { pins, lastPollTime, attempt: attempt({ nextAttemptTime: timeOf(slotMs) }) },
 };
 const early = { ...moment, nowMs: slotMs - 1 };
@@ -135,7 +135,7 @@ const cases: readonly (readonly [
     "a failed request of a suspended HelmOp",
     {
       ...kept,
-      helmOp: aHelmOp({ suspend: true }),
+      release: aRelease({ suspend: true }),
       state: { pins, attempt: { ...retry, requestFailed: true } },
     },
     "none",
@@ -155,7 +155,7 @@ const cases: readonly (readonly [
     "a new generation before the retry of the old one",
     {
       ...kept,
-      helmOp: aHelmOp({}, { generation: 2 }),
+      release: aRelease({}, { generation: 2 }),
       moment: early,
       state: { pins: [], attempt: retry },
     },
@@ -168,7 +168,7 @@ const cases: readonly (readonly [
   ],
   [
     "a new generation with pins that is not due",
-    { ...polled, helmOp: aHelmOp({ pollingInterval: "5m" }, { generation: 2 }), moment: early },
+    { ...polled, release: aRelease({ pollingInterval: "5m" }, { generation: 2 }), moment: early },
     "none",
   ],
   [
@@ -267,8 +267,8 @@ describe("the state after an attempt", () => {
   });
 
   test("of a new generation counts failures from one", () => {
-    const helmOp = aHelmOp({}, { generation: 2 });
-    const inputs = { ...kept, helmOp, state: { pins: [], attempt: retry } };
+    const release = aRelease({}, { generation: 2 });
+    const inputs = { ...kept, release, state: { pins: [], attempt: retry } };
 
     const { attempt } = stateAfter(
       inputs,
@@ -338,10 +338,10 @@ describe("the state without an attempt", () => {
   });
 
   test("of a new generation has the next slot, no failures, and the result of the last poll", () => {
-    const helmOp = aHelmOp({ pollingInterval: "5m" }, { generation: 2 });
+    const release = aRelease({ pollingInterval: "5m" }, { generation: 2 });
     const state = { ...polled.state, attempt: { ...retry, nextAttemptTime: timeOf(slotMs + 9e5) } };
 
-    assert.deepEqual(withoutAttempt({ ...polled, helmOp, state, moment: early }).attempt, {
+    assert.deepEqual(withoutAttempt({ ...polled, release, state, moment: early }).attempt, {
       observedGeneration: 2,
       error: "connection refused",
       nextAttemptTime: timeOf(slotMs),
@@ -349,9 +349,9 @@ describe("the state without an attempt", () => {
   });
 
   test("of a new generation without polling has no error of the old spec", () => {
-    const helmOp = aHelmOp({}, { generation: 2 });
+    const release = aRelease({}, { generation: 2 });
 
-    const { attempt } = withoutAttempt({ ...kept, helmOp, state: { pins, attempt: retry } });
+    const { attempt } = withoutAttempt({ ...kept, release, state: { pins, attempt: retry } });
 
     assert.deepEqual(attempt, { observedGeneration: 2 });
   });

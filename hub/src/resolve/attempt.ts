@@ -5,10 +5,15 @@
  * new credentials may resolve a failure.
  */
 
-import type { ChartPin, HelmOp, PinCheck, ResolutionStatus } from "@flotilla/shared/api";
+import type { ChartPin, PinCheck, ResolutionStatus } from "@flotilla/shared/api";
 import { RepositoryError } from "@flotilla/shared/source";
 import { formatTime, formatTimeMs } from "@flotilla/shared/time";
-import { type ChartReference, chartReferences, entryFor } from "../frontend/index.ts";
+import {
+  type ChartReference,
+  chartReferences,
+  entryFor,
+  type PlannedRelease,
+} from "../frontend/index.ts";
 import { isCheckDue, pinCheckAfter } from "./pin-check.ts";
 import { slotOffset, slotUpTo, wholeSeconds } from "./poll-slots.ts";
 import { type Moment, planPoll, pollingIntervalMs, retryMs } from "./polling.ts";
@@ -26,7 +31,7 @@ export interface ResolutionState {
 }
 
 export interface AttemptInputs {
-  readonly helmOp: HelmOp;
+  readonly release: PlannedRelease;
   readonly state: ResolutionState;
   readonly open: Requests;
   /** The resource versions of the Secrets that the source is accessed with. */
@@ -63,7 +68,7 @@ const slotTolerancePart = 0.1;
 const maxRetryAfterMs = 60 * 60_000;
 
 export function planAttempt(inputs: AttemptInputs): AttemptPlan {
-  const { helmOp, state, open, moment } = inputs;
+  const { release, state, open, moment } = inputs;
   const { attempt, pins } = state;
   const schedule = scheduleOf(inputs);
   const mayRecover =
@@ -71,11 +76,11 @@ export function planAttempt(inputs: AttemptInputs): AttemptPlan {
   const isRequested = open.reconcile !== undefined || open.poll !== undefined;
   const isRetryOfRequest =
     attempt.requestFailed === true &&
-    helmOp.spec.suspend !== true &&
+    release.spec.suspend !== true &&
     (schedule.isDue || schedule.isNew || mayRecover);
-  const isPolled = pollingIntervalMs(helmOp) !== undefined;
+  const isPolled = pollingIntervalMs(release) !== undefined;
   const poll = isRequested || isRetryOfRequest || (isPolled && (schedule.isDue || mayRecover));
-  const isMissing = chartReferences(helmOp).some(
+  const isMissing = chartReferences(release).some(
     (reference) => entryFor(pins, reference) === undefined,
   );
   const isMissingDue =
@@ -100,30 +105,30 @@ interface Schedule {
   readonly isSlot: boolean;
 }
 
-function scheduleOf({ helmOp, state, moment }: AttemptInputs): Schedule {
+function scheduleOf({ release, state, moment }: AttemptInputs): Schedule {
   const { attempt, lastPollTime } = state;
-  const isNew = attempt.observedGeneration !== (helmOp.metadata.generation ?? 0);
-  const poll = planPoll(helmOp, { lastAt: lastPollTime, failures: 0 }, moment);
+  const isNew = attempt.observedGeneration !== (release.metadata.generation ?? 0);
+  const poll = planPoll(release, { lastAt: lastPollTime, failures: 0 }, moment);
   const isFirst = poll.kind === "due" && poll.isFirst;
   const nextMs = Date.parse(attempt.nextAttemptTime ?? "");
   // A time beyond any delay was set by a clock that has been corrected since.
-  const isWrong = nextMs > moment.nowMs + longestDelayMs(helmOp);
+  const isWrong = nextMs > moment.nowMs + longestDelayMs(release);
   const isDue = isNew ? poll.kind === "due" : isFirst || nextMs <= moment.nowMs || isWrong;
   return { isNew, isDue, isSlot: isDue && poll.kind === "due" && !isFirst };
 }
 
-function longestDelayMs(helmOp: HelmOp): number {
-  return maxRetryAfterMs + 2 * wholeSeconds(pollingIntervalMs(helmOp) ?? 0);
+function longestDelayMs(release: PlannedRelease): number {
+  return maxRetryAfterMs + 2 * wholeSeconds(pollingIntervalMs(release) ?? 0);
 }
 
 /** Which answers of a source, that others got, are recent enough. */
 function sharing(
-  { helmOp, state, open, moment, monotonicMs, requestedAtMs }: AttemptInputs,
+  { release, state, open, moment, monotonicMs, requestedAtMs }: AttemptInputs,
   { follow, isSlot }: { readonly follow: boolean; readonly isSlot: boolean },
 ): (reference: ChartReference) => Sharing {
   const requests = [open.reconcile, open.poll].filter((value) => value !== undefined);
   const { failures = 0 } = state.attempt;
-  const intervalMs = pollingIntervalMs(helmOp);
+  const intervalMs = pollingIntervalMs(release);
   return (reference) => {
     // For two requests at once the answer must be newer than both.
     if (requests.length > 0)
@@ -151,7 +156,7 @@ export function stateAfter(
   plan: AttemptPlan,
   { resolution, startedAtMs, moment }: AttemptResult,
 ): ResolutionState {
-  const { helmOp, credentialsVersion } = inputs;
+  const { release, credentialsVersion } = inputs;
   const state = withoutAttempt(inputs);
   const { pins, failure } = resolution;
   const isSame = isSameArchives(pins, state.pins);
@@ -164,11 +169,11 @@ export function stateAfter(
   // Looking up pins again is not an attempt: a failure of it changes no schedule.
   if (plan.checkPins && !plan.poll) return { ...state, pins, pinCheck };
   const failures = failure === undefined ? 0 : (state.attempt.failures ?? 0) + 1;
-  const isPoll = plan.poll && pollingIntervalMs(helmOp) !== undefined;
+  const isPoll = plan.poll && pollingIntervalMs(release) !== undefined;
   const lastPollTime = isPoll ? formatTime(startedAtMs) : state.lastPollTime;
   const isFailedRequest = failure !== undefined && plan.follow;
   const nextMs = nextAttemptMs(
-    helmOp,
+    release,
     { lastPollTime, failures, failure, isRequested: isFailedRequest },
     moment,
   );
@@ -177,7 +182,7 @@ export function stateAfter(
     lastPollTime,
     pinCheck,
     attempt: {
-      observedGeneration: helmOp.metadata.generation ?? 0,
+      observedGeneration: release.metadata.generation ?? 0,
       ...(nextMs !== undefined && { nextAttemptTime: formatTimeMs(moment.nowMs + nextMs) }),
       ...(failure !== undefined && {
         failures,
@@ -192,20 +197,20 @@ export function stateAfter(
 
 /** The state without a request to the source: the schedule of a new generation starts, and old pin checks end. */
 export function withoutAttempt({
-  helmOp,
+  release,
   state,
   isFetchFailing,
   moment,
-}: Pick<AttemptInputs, "helmOp" | "state" | "isFetchFailing" | "moment">): ResolutionState {
-  const generation = helmOp.metadata.generation ?? 0;
+}: Pick<AttemptInputs, "release" | "state" | "isFetchFailing" | "moment">): ResolutionState {
+  const generation = release.metadata.generation ?? 0;
   const isNew = state.attempt.observedGeneration !== generation;
   const pinCheck = isNew || !isFetchFailing ? undefined : state.pinCheck;
-  const pins = state.pins.filter((pin) => entryFor(chartReferences(helmOp), pin) !== undefined);
+  const pins = state.pins.filter((pin) => entryFor(chartReferences(release), pin) !== undefined);
   if (!isNew) return { ...state, pins, pinCheck };
-  const plan = planPoll(helmOp, { lastAt: state.lastPollTime, failures: 0 }, moment);
+  const plan = planPoll(release, { lastAt: state.lastPollTime, failures: 0 }, moment);
   const { error, code, requestFailed, credentialsVersion } = state.attempt;
   // The last poll failed whatever the spec says now; another failure was one of the old spec.
-  const isKept = error !== undefined && (requestFailed || pollingIntervalMs(helmOp) !== undefined);
+  const isKept = error !== undefined && (requestFailed || pollingIntervalMs(release) !== undefined);
   return {
     ...state,
     pins,
@@ -229,7 +234,7 @@ export interface LastAttempt {
 
 /** Milliseconds from now to the next attempt; undefined when none is made before something changes. */
 export function nextAttemptMs(
-  helmOp: HelmOp,
+  release: PlannedRelease,
   { lastPollTime, failures, failure, isRequested }: LastAttempt,
   moment: Moment,
 ): number | undefined {
@@ -239,7 +244,7 @@ export function nextAttemptMs(
       return Math.max(retryMs(failures), (notBeforeMs ?? 0) - moment.nowMs);
     if (!failure.isPinned) return undefined;
   }
-  const plan = planPoll(helmOp, { lastAt: lastPollTime, failures, notBeforeMs }, moment);
+  const plan = planPoll(release, { lastAt: lastPollTime, failures, notBeforeMs }, moment);
   switch (plan.kind) {
     case "off":
       return undefined;

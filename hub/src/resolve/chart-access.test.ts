@@ -6,7 +6,7 @@ import { silentLog } from "@flotilla/shared/log";
 import type { SourceLocation } from "@flotilla/shared/source";
 import { describe, test } from "vitest";
 import { createSentObject, type WorkspaceObject } from "../referenced/index.ts";
-import { aHelmOp, workspace } from "../testing/index.ts";
+import { aRelease, workspace } from "../testing/index.ts";
 import { createChartAccess } from "./chart-access.ts";
 
 const key = `${workspace}/web`;
@@ -60,7 +60,7 @@ function setUp(present: Readonly<Record<string, Texts | Error>> = {}) {
 
 const listFailure = (status: number) => new KubeStatusError(String(status), { status, reason: "" });
 const withSecret = (name: string, spec: HelmOp["spec"] = {}) =>
-  aHelmOp({ helmSecretName: name, ...spec });
+  aRelease({ helmSecretName: name, ...spec });
 const login = { username: "me", password: "pw" };
 const rancher = {
   "cattle-system Secret/tls-ca": { "cacerts.pem": pem },
@@ -71,7 +71,7 @@ describe("the hub's access to the chart source of a HelmOp", () => {
   test("uses no credentials without a Secret", async () => {
     const { access } = setUp();
 
-    const { settingsFor, caBundle } = await access.of(aHelmOp());
+    const { settingsFor, caBundle } = await access.of(aRelease());
 
     assert.deepEqual(settingsFor(source), {});
     assert.equal(caBundle, undefined);
@@ -80,7 +80,7 @@ describe("the hub's access to the chart source of a HelmOp", () => {
   test("has errors quote the source only where the caller allows that", async () => {
     const { access } = setUp();
 
-    const { settingsFor } = await access.of(aHelmOp(), { showsResponses: true });
+    const { settingsFor } = await access.of(aRelease(), { showsResponses: true });
 
     assert.deepEqual(settingsFor(source), { showsResponses: true });
   });
@@ -113,20 +113,20 @@ describe("the hub's access to the chart source of a HelmOp", () => {
   test("works without Rancher's authorities when the hub may not read them", async () => {
     const { access } = setUp({ "cattle-system Secret/tls-ca": listFailure(403) });
 
-    assert.equal((await access.of(aHelmOp())).caBundle, undefined);
+    assert.equal((await access.of(aRelease())).caBundle, undefined);
   });
 
   test("fails while Rancher's authorities cannot be read, so that no cluster loses them", async () => {
     const { access, contents } = setUp({ "cattle-system Secret/tls-ca": listFailure(500) });
 
-    await assert.rejects(access.of(aHelmOp()), {
+    await assert.rejects(access.of(aRelease()), {
       code: "HELM_SECRET_UNUSABLE",
       message: "could not read the CA certificates of Rancher, Secret cattle-system/tls-ca: 500",
     });
     assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
 
     contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
-    const { caBundle, version } = await access.of(aHelmOp());
+    const { caBundle, version } = await access.of(aRelease());
     assert.deepEqual([caBundle, version], [pem, "v0"]);
   });
 
@@ -171,7 +171,7 @@ describe("the hub's access to the chart source of a HelmOp", () => {
     contents.set(`${workspace} Secret/login`, { ...login, password: "rotated" });
     seen.push(await versionOf("login"), await versionOf("login"), await versionOf("next"));
     contents.set("cattle-system Secret/tls-ca", { "cacerts.pem": pem });
-    seen.push(await versionOf("next"), (await access.of(aHelmOp())).version);
+    seen.push(await versionOf("next"), (await access.of(aRelease())).version);
 
     assert.deepEqual(seen, ["v0", "v0", "v1", "v1", "v2", "v2 v3", "v3"]);
   });
@@ -185,7 +185,7 @@ describe("the hub's access to the chart source of a HelmOp", () => {
     assert.deepEqual(access.keysUsing(workspace, { kind: "Secret", name: "other" }), []);
     assert.deepEqual(access.keysUsing("cattle-system", { kind: "Secret", name: "tls-ca" }), [key]);
 
-    await access.of(aHelmOp());
+    await access.of(aRelease());
     assert.deepEqual(named, always);
     await access.of(withSecret("login"));
     access.forget(key);

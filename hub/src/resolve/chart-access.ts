@@ -3,7 +3,6 @@
  * that has no CA certificates, with those of Rancher, if there are any.
  */
 import type { ObjectRef } from "@flotilla/proto";
-import type { HelmOp } from "@flotilla/shared/api";
 import { rancherNamespace } from "@flotilla/shared/api/names";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden } from "@flotilla/shared/kube/client";
@@ -14,7 +13,7 @@ import type { ReferencedObjectData } from "@flotilla/shared/referenced";
 import { type AccessSettings, classifySource, type SourceLocation } from "@flotilla/shared/source";
 import { accessSettingsFromSecret } from "@flotilla/shared/source/credentials";
 import { hubErrors } from "../errors/index.ts";
-import { chartReferences } from "../frontend/index.ts";
+import { chartReferences, type PlannedRelease } from "../frontend/index.ts";
 import type { WorkspaceObjects } from "../referenced/index.ts";
 
 export interface ChartAccess {
@@ -22,7 +21,7 @@ export interface ChartAccess {
    * Throws HELM_SECRET_UNUSABLE, with Fleet's message. From then on the Secret is watched for this object, until
    * `forget`.
    */
-  of(helmOp: HelmOp, options?: AccessOptions): Promise<SourceAccess>;
+  of(release: PlannedRelease, options?: AccessOptions): Promise<SourceAccess>;
   /** The keys of the objects whose access depends on a Secret. */
   keysUsing(namespace: string, ref: ObjectRef): readonly ObjectKey[];
   forget(key: ObjectKey): void;
@@ -140,10 +139,10 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
   }
 
   return {
-    async of(helmOp, { authorities, showsResponses = false } = {}) {
-      const key = keyOf(helmOp);
-      const { namespace = "" } = helmOp.metadata;
-      const secretName = helmOp.spec.helmSecretName || undefined;
+    async of(release, { authorities, showsResponses = false } = {}) {
+      const key = keyOf(release);
+      const { namespace = "" } = release.metadata;
+      const secretName = release.source.secretName;
       watchInstead(key, namespace, secretName);
       known.add(key);
       const [bundle, secret] = await Promise.all([
@@ -154,13 +153,13 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
       const settingsFor = (source: SourceLocation) => {
         const settings = accessSettingsFromSecret(secret?.object, {
           source,
-          insecureSkipVerify: helmOp.spec.insecureSkipTLSVerify,
+          insecureSkipVerify: release.source.insecureSkipTLSVerify,
           caBundle,
         });
         if (settings instanceof AppError || !showsResponses) return settings;
         return { ...settings, showsResponses };
       };
-      const problem = firstProblem(helmOp, settingsFor);
+      const problem = firstProblem(release, settingsFor);
       if (problem !== undefined)
         throw unusable(`Secret ${namespace}/${secretName ?? ""}: ${problem.message}`);
       const versions = [
@@ -195,10 +194,10 @@ export function createChartAccess({ objects, log }: ChartAccessDeps): ChartAcces
 
 /** Why the access cannot be used for one of the object's charts. */
 function firstProblem(
-  helmOp: HelmOp,
+  release: PlannedRelease,
   settingsFor: SourceAccess["settingsFor"],
 ): AppError | undefined {
-  for (const reference of chartReferences(helmOp)) {
+  for (const reference of chartReferences(release)) {
     const source = classifySource(reference);
     const settings = source instanceof AppError ? undefined : settingsFor(source);
     if (settings instanceof AppError) return settings;

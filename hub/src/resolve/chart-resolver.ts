@@ -1,5 +1,5 @@
 /** Resolves the charts of one object by its state, for HelmOps and for Bundles that were applied by hand. */
-import type { BundleDeployment, HelmOp } from "@flotilla/shared/api";
+import type { BundleDeployment } from "@flotilla/shared/api";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import {
@@ -13,7 +13,7 @@ import type { Pin } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import type { Clock } from "@flotilla/shared/time";
 import { byBundle } from "../cache/index.ts";
-import { chartReferences, entryFor } from "../frontend/index.ts";
+import { chartReferences, entryFor, type PlannedRelease } from "../frontend/index.ts";
 import {
   type AttemptInputs,
   type AttemptPlan,
@@ -29,8 +29,8 @@ import { createRequestTimes, type Requests } from "./requests.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 
 export interface ResolveInputs {
-  /** The HelmOp, or the Bundle read as one. */
-  readonly helmOp: HelmOp;
+  /** Whose charts are resolved. */
+  readonly release: PlannedRelease;
   readonly state: ResolutionState;
   readonly open: Requests;
   readonly access: SourceAccess;
@@ -75,11 +75,11 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
   return {
     retryingSinceMs: (object) => retrying.get(idOf(object)),
     async resolve({ access, onUnknown, onRetrying, ...object }, { signal, withoutWorker }) {
-      const { helmOp } = object;
+      const { release } = object;
       const inputs: AttemptInputs = {
         ...object,
         credentialsVersion: access.version,
-        isFetchFailing: deployments.byIndex(byBundle, keyOf(helmOp)).some(isFetchFailing),
+        isFetchFailing: deployments.byIndex(byBundle, keyOf(release)).some(isFetchFailing),
         moment: moment(),
         monotonicMs: clock.monotonic(),
         requestedAtMs,
@@ -87,10 +87,10 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
       const plan = planAttempt(inputs);
       const onLong = (startedAtMs: number): void => {
         if (inputs.state.attempt.error === undefined || !isAttempt(plan)) return;
-        retrying.set(idOf(helmOp), startedAtMs);
+        retrying.set(idOf(release), startedAtMs);
         onRetrying?.(startedAtMs);
       };
-      if (plan.isDue && !isAllPinned(helmOp, inputs.state)) onUnknown?.();
+      if (plan.isDue && !isAllPinned(release, inputs.state)) onUnknown?.();
       const result = plan.isDue
         ? await attempt(inputs, plan, access, { signal, withoutWorker, onLong })
         : { state: withoutAttempt(inputs) };
@@ -104,12 +104,12 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
     { settingsFor }: SourceAccess,
     { signal, withoutWorker, onLong }: AttemptContext,
   ): Promise<Omit<Resolved, "nextAtMs">> {
-    const { helmOp, state } = inputs;
+    const { release, state } = inputs;
     const startedAtMs = clock.now();
-    const isUseless = (pin: Pin) => !isRunByAny(deployments.byIndex(byBundle, keyOf(helmOp)), pin);
+    const isUseless = (pin: Pin) => !isRunByAny(deployments.byIndex(byBundle, keyOf(release)), pin);
     const resolve = () =>
       resolveCharts(deps.resolver, {
-        helmOp,
+        release,
         known: state.pins,
         poll: plan.poll,
         follow: plan.follow,
@@ -119,7 +119,7 @@ export function createChartResolver(deps: ChartResolverDeps): ChartResolver {
         signal,
       });
     const resolution = await withoutWorker(() => watchAttempt(clock, resolve, onLong)).finally(() =>
-      retrying.delete(idOf(helmOp)),
+      retrying.delete(idOf(release)),
     );
     const error = resolution.failure?.error;
     return {
@@ -159,8 +159,11 @@ export function requeueAt(atMs: number | undefined, nowMs: number): Result {
 }
 
 /** Whether each chart reference has a pin, so that the object can be deployed. */
-export function isAllPinned(helmOp: HelmOp, { pins }: Pick<ResolutionState, "pins">): boolean {
-  return chartReferences(helmOp).every((reference) => entryFor(pins, reference) !== undefined);
+export function isAllPinned(
+  release: PlannedRelease,
+  { pins }: Pick<ResolutionState, "pins">,
+): boolean {
+  return chartReferences(release).every((reference) => entryFor(pins, reference) !== undefined);
 }
 
 /**

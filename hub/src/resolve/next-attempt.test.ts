@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import { AppError } from "@flotilla/shared/errors";
 import { chartErrors, RepositoryError } from "@flotilla/shared/source";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/index.ts";
+import { aRelease } from "../testing/index.ts";
 import { type LastAttempt, nextAttemptMs, retryAfter } from "./attempt.ts";
 import { slotAfter, slotOffset } from "./poll-slots.ts";
 
 const retryable = new AppError(chartErrors.INDEX_FETCH, "connection refused");
 const terminal = new AppError(chartErrors.CHART_SOURCE_INVALID, "no address");
 const nowMs = Date.UTC(2026, 0, 1);
-const once = aHelmOp();
-const following = aHelmOp({ pollingInterval: "5m" });
+const once = aRelease();
+const following = aRelease({ pollingInterval: "5m" });
 const nextSlotMs =
   slotAfter(slotOffset("https://charts.example.com", "hub"), 5 * 60_000, nowMs) - nowMs;
 const good: LastAttempt = {
@@ -87,8 +87,8 @@ const delays = [
     undefined,
   ],
 ] as const;
-for (const [what, helmOp, last, expected] of delays) {
+for (const [what, release, last, expected] of delays) {
   test(`after an attempt ${what}: ${expected ?? "no other"}`, () => {
-    assert.equal(nextAttemptMs(helmOp, last, { nowMs, hub: "hub" }), expected);
+    assert.equal(nextAttemptMs(release, last, { nowMs, hub: "hub" }), expected);
   });
 }

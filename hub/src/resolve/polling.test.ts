@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { HelmOp } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { aHelmOp } from "../testing/index.ts";
+import { aRelease } from "../testing/index.ts";
 import { type Moment, planPoll, pollingIntervalMs } from "./polling.ts";
 
 const helm = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
@@ -56,9 +56,9 @@ describe("a HelmOp", () => {
   ];
   for (const [what, spec, isPolled] of cases) {
     test(`${what} is ${isPolled ? "polled" : "not polled"}`, () => {
-      assert.equal(pollingIntervalMs(aHelmOp(spec)), isPolled ? 5 * minuteMs : undefined);
+      assert.equal(pollingIntervalMs(aRelease(spec)), isPolled ? 5 * minuteMs : undefined);
       assert.equal(
-        planPoll(aHelmOp(spec), { lastAt: undefined, failures: 0 }, at(startMs)).kind,
+        planPoll(aRelease(spec), { lastAt: undefined, failures: 0 }, at(startMs)).kind,
         isPolled ? "due" : "off",
       );
     });
@@ -66,11 +66,11 @@ describe("a HelmOp", () => {
 });
 
 describe("the next poll", () => {
-  const helmOp = aHelmOp({ pollingInterval: "10m" });
+  const release = aRelease({ pollingInterval: "10m" });
 
   /** Milliseconds from the start of the last attempt to the next. */
   function delayMs(failures: number, interval = "10m", repo = helm.repo, lastMs = startMs): number {
-    const polled = aHelmOp({ pollingInterval: interval, helm: { ...helm, repo } });
+    const polled = aRelease({ pollingInterval: interval, helm: { ...helm, repo } });
     const lastAt = new Date(lastMs).toISOString();
     const plan = planPoll(polled, { lastAt, failures }, at(lastMs));
     assert.ok(plan.kind === "later");
@@ -78,14 +78,14 @@ describe("the next poll", () => {
   }
 
   test("is at once when there was none", () => {
-    assert.deepEqual(planPoll(helmOp, { lastAt: undefined, failures: 0 }, at(startMs)), {
+    assert.deepEqual(planPoll(release, { lastAt: undefined, failures: 0 }, at(startMs)), {
       kind: "due",
       isFirst: true,
     });
   });
 
   test("is at once when the time of the last one is invalid", () => {
-    assert.deepEqual(planPoll(helmOp, { lastAt: "yesterday", failures: 0 }, at(startMs)), {
+    assert.deepEqual(planPoll(release, { lastAt: "yesterday", failures: 0 }, at(startMs)), {
       kind: "due",
       isFirst: true,
     });
@@ -95,8 +95,11 @@ describe("the next poll", () => {
     const inMs = delayMs(0);
     const history = { lastAt: start, failures: 0 };
 
-    assert.deepEqual(planPoll(helmOp, history, at(startMs + inMs - 1)), { kind: "later", inMs: 1 });
-    assert.deepEqual(planPoll(helmOp, history, at(startMs + inMs)), {
+    assert.deepEqual(planPoll(release, history, at(startMs + inMs - 1)), {
+      kind: "later",
+      inMs: 1,
+    });
+    assert.deepEqual(planPoll(release, history, at(startMs + inMs)), {
       kind: "due",
       isFirst: false,
     });
@@ -121,8 +124,8 @@ describe("the next poll", () => {
     assert.ok(new Set(delays).size > 150);
     const other = { nowMs: startMs, hub: "two" };
     assert.notDeepEqual(
-      planPoll(helmOp, { lastAt: start, failures: 0 }, other),
-      planPoll(helmOp, { lastAt: start, failures: 0 }, at(startMs)),
+      planPoll(release, { lastAt: start, failures: 0 }, other),
+      planPoll(release, { lastAt: start, failures: 0 }, at(startMs)),
     );
   });
 
@@ -154,9 +157,9 @@ describe("the next poll", () => {
 
   test("is at once after the clock was set far ahead or back, and at its time when it was set back a little", () => {
     const history = { lastAt: start, failures: 0 };
-    assert.equal(planPoll(helmOp, history, at(startMs + 1e9)).kind, "due");
-    assert.equal(planPoll(helmOp, history, at(startMs - 1e9)).kind, "due");
-    assert.deepEqual(planPoll(helmOp, history, at(startMs - 60_000)), {
+    assert.equal(planPoll(release, history, at(startMs + 1e9)).kind, "due");
+    assert.equal(planPoll(release, history, at(startMs - 1e9)).kind, "due");
+    assert.deepEqual(planPoll(release, history, at(startMs - 60_000)), {
       kind: "later",
       inMs: delayMs(0) + 60_000,
     });

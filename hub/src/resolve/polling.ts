@@ -1,12 +1,11 @@
 /**
- * When a HelmOp's repository is polled again. Pure. The time of the last attempt is in the HelmOp's status, so a
+ * When the repository of a release is polled again. Pure. The time of the last attempt is in the status of its object, so a
  * restart of the hub starts no poll before its time.
  */
-import type { HelmOp } from "@flotilla/shared/api";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { isStaticVersion } from "@flotilla/shared/version";
-import { type ChartReference, chartReferences } from "../frontend/index.ts";
+import { type ChartReference, chartReferences, type PlannedRelease } from "../frontend/index.ts";
 import { slotAfter, slotOffset, wholeSeconds } from "./poll-slots.ts";
 
 export type PollPlan =
@@ -37,11 +36,11 @@ export interface Moment {
 }
 
 export function planPoll(
-  helmOp: HelmOp,
+  release: PlannedRelease,
   { lastAt, failures, notBeforeMs = 0 }: PollHistory,
   { nowMs, hub }: Moment,
 ): PollPlan {
-  const intervalMs = pollingIntervalMs(helmOp);
+  const intervalMs = pollingIntervalMs(release);
   if (intervalMs === undefined) return { kind: "off" };
   const last = Date.parse(lastAt ?? "");
   // A time that lies ahead is of a clock that has been put right since.
@@ -49,7 +48,7 @@ export function planPoll(
     return { kind: "due", isFirst: true };
   const skipped = skippedMs(wholeSeconds(intervalMs), failures);
   const from = Math.max(last + skipped, notBeforeMs);
-  const inMs = slotAfter(slotOffset(polledRepo(helmOp), hub), intervalMs, from) - nowMs;
+  const inMs = slotAfter(slotOffset(polledRepo(release), hub), intervalMs, from) - nowMs;
   return inMs <= 0 ? { kind: "due", isFirst: false } : { kind: "later", inMs };
 }
 
@@ -63,18 +62,18 @@ function skippedMs(everyMs: number, failures: number): number {
   return Math.max(0, Math.min(doubled, longestBackoffMs - everyMs));
 }
 
-/** A HelmOp is polled at one time, that of the first repository that may bring something new. */
-function polledRepo(helmOp: HelmOp): string {
-  return chartReferences(helmOp).find(mayChange)?.repo ?? "";
+/** A release is polled at one time, that of the first repository that may bring something new. */
+function polledRepo(release: PlannedRelease): string {
+  return chartReferences(release).find(mayChange)?.repo ?? "";
 }
 
-/** Undefined when the HelmOp is not to be polled. */
-export function pollingIntervalMs(helmOp: HelmOp): number | undefined {
-  const { spec } = helmOp;
+/** Undefined when the release is not to be polled. */
+export function pollingIntervalMs(release: PlannedRelease): number | undefined {
+  const { spec, source } = release;
   if (spec.suspend === true || spec.helm === undefined || spec.helm === null) return undefined;
-  const intervalMs = parseGoDuration(spec.pollingInterval ?? "0");
+  const intervalMs = parseGoDuration(source.pollingInterval ?? "0");
   if (intervalMs === undefined || intervalMs <= 0) return undefined;
-  return chartReferences(helmOp).some(mayChange) ? intervalMs : undefined;
+  return chartReferences(release).some(mayChange) ? intervalMs : undefined;
 }
 
 /** Whether asking for it once more may bring another version. */

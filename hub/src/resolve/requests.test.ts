@@ -3,7 +3,7 @@ import type { HelmOp } from "@flotilla/shared/api";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
-import { aHelmOp } from "../testing/index.ts";
+import { aRelease } from "../testing/index.ts";
 import {
   createRequestTimes,
   type HandledRequests,
@@ -38,7 +38,7 @@ const cases: readonly (readonly [
 ];
 for (const [what, spec, annotations, handled, open] of cases) {
   test(`${what}: ${JSON.stringify(open)} is open`, () => {
-    assert.deepEqual(openRequests(aHelmOp(spec, { annotations }), handled), open);
+    assert.deepEqual(openRequests(aRelease(spec, { annotations }), handled), open);
   });
 }
 

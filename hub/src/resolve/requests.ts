@@ -1,8 +1,9 @@
 /** Requests by annotation. Each value that was not handled yet is one request; the status has the one handled last. */
-import type { HelmOp, HelmOpStatus } from "@flotilla/shared/api";
+import type { HelmOpStatus } from "@flotilla/shared/api";
 import { pollRequestAnnotation, reconcileRequestAnnotation } from "@flotilla/shared/api/names";
 import { createLruCache } from "@flotilla/shared/cache";
 import type { Clock } from "@flotilla/shared/time";
+import type { PlannedRelease } from "../frontend/index.ts";
 import { pollingIntervalMs } from "./polling.ts";
 
 /** The values of the annotations that were handled last. */
@@ -18,15 +19,15 @@ export interface Requests {
   readonly poll?: string;
 }
 
-/** Requests that were not handled yet. Those of a suspended HelmOp stay open until it is resumed. */
-export function openRequests(helmOp: HelmOp, handled: HandledRequests): Requests {
-  if (helmOp.spec.suspend === true) return {};
-  const { reconcile, poll } = requestedOf(helmOp);
+/** Requests that were not handled yet. Those of a suspended release stay open until it is resumed. */
+export function openRequests(release: PlannedRelease, handled: HandledRequests): Requests {
+  if (release.spec.suspend === true) return {};
+  const { reconcile, poll } = requestedOf(release);
   return {
     ...(reconcile !== undefined && reconcile !== handled.reconcile && { reconcile }),
     ...(poll !== undefined &&
       poll !== handled.poll &&
-      pollingIntervalMs(helmOp) !== undefined && { poll }),
+      pollingIntervalMs(release) !== undefined && { poll }),
   };
 }
 
@@ -41,7 +42,7 @@ export function handledOf(
   };
 }
 
-function requestedOf({ metadata }: HelmOp): Requests {
+function requestedOf({ metadata }: PlannedRelease): Requests {
   const reconcile = metadata.annotations?.[reconcileRequestAnnotation] ?? "";
   const poll = metadata.annotations?.[pollRequestAnnotation] ?? "";
   return { ...(reconcile !== "" && { reconcile }), ...(poll !== "" && { poll }) };

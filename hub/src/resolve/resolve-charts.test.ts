@@ -9,7 +9,7 @@ import {
 } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import { describe, test } from "vitest";
-import { aHelmOp, digestB, httpPin } from "../testing/index.ts";
+import { aRelease, digestB, httpPin } from "../testing/index.ts";
 import { resolveCharts } from "./resolve-charts.ts";
 
 interface ChartRequest {
@@ -50,7 +50,7 @@ describe("chart resolution of a HelmOp", () => {
     const { requests, resolver } = resolverOf({ "~1.2": httpPin("1.2.3"), "^2": httpPin("2.0.0") });
 
     const result = await resolveCharts(resolver, {
-      helmOp: aHelmOp(twoVersions),
+      release: aRelease(twoVersions),
       known: [],
       poll: false,
       settingsFor,
@@ -71,7 +71,7 @@ describe("chart resolution of a HelmOp", () => {
     const { requests, resolver } = resolverOf({ "^2": httpPin("2.0.0") });
 
     const result = await resolveCharts(resolver, {
-      helmOp: aHelmOp(twoVersions),
+      release: aRelease(twoVersions),
       known: [ownPin],
       poll: false,
       settingsFor,
@@ -87,7 +87,7 @@ describe("chart resolution of a HelmOp", () => {
 
   test("drops pins without a chart reference", async () => {
     const result = await resolveCharts(resolverOf({}).resolver, {
-      helmOp: aHelmOp(),
+      release: aRelease(),
       known: [{ ...other, pin: httpPin("2.0.0") }, ownPin],
       poll: false,
       settingsFor,
@@ -101,7 +101,7 @@ describe("chart resolution of a HelmOp", () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.4") });
 
     const result = await resolveCharts(resolver, {
-      helmOp: aHelmOp(),
+      release: aRelease(),
       known: [ownPin],
       poll: true,
       settingsFor,
@@ -115,7 +115,7 @@ describe("chart resolution of a HelmOp", () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", digestB) });
 
     const result = await resolveCharts(resolver, {
-      helmOp: aHelmOp(),
+      release: aRelease(),
       known: [ownPin],
       poll: true,
       settingsFor,
@@ -130,7 +130,7 @@ describe("chart resolution of a HelmOp", () => {
   test("requests the pinned version of a pin that an agent cannot fetch, and replaces an unusable pin", async () => {
     const { requests, resolver } = resolverOf({ "1.2.3": httpPin("1.2.3", digestB) });
     const request = {
-      helmOp: aHelmOp(),
+      release: aRelease(),
       known: [ownPin],
       poll: false,
       settingsFor,
@@ -155,7 +155,7 @@ describe("chart resolution of a HelmOp", () => {
     const { resolver } = resolverOf({ "~1.2": httpPin("1.2.3", null) }, ["1.2.3 has no digest"]);
 
     const { pins } = await resolveCharts(resolver, {
-      helmOp: aHelmOp(),
+      release: aRelease(),
       known: [],
       poll: false,
       settingsFor,
@@ -168,7 +168,7 @@ describe("chart resolution of a HelmOp", () => {
   test("keeps a note until the next request, while the chart is referenced", async () => {
     const noted = { ...ownPin, note: "published again" };
     const known = [noted, { ...other, pin: httpPin("2.0.0"), note: "not reference any more" }];
-    const request = { helmOp: aHelmOp(), known, settingsFor, signal };
+    const request = { release: aRelease(), known, settingsFor, signal };
 
     const between = await resolveCharts(resolverOf({}).resolver, { ...request, poll: false });
     const failed = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
@@ -187,7 +187,7 @@ describe("chart resolution of a HelmOp", () => {
 
   test("keeps the pin when a poll fails, and reports the failure", async () => {
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable }).resolver, {
-      helmOp: aHelmOp(),
+      release: aRelease(),
       known: [ownPin],
       poll: true,
       settingsFor,
@@ -200,7 +200,7 @@ describe("chart resolution of a HelmOp", () => {
 
   test("does not report an abort by the hub as a failure of the chart", async () => {
     const { resolver } = resolverOf({ "~1.2": unreachable });
-    const request = { helmOp: aHelmOp(), known: [ownPin], poll: true, settingsFor };
+    const request = { release: aRelease(), known: [ownPin], poll: true, settingsFor };
 
     await assert.rejects(resolveCharts(resolver, { ...request, signal: ended }), unreachable);
   });
@@ -208,7 +208,7 @@ describe("chart resolution of a HelmOp", () => {
   test("reports first the failure of a chart without a pin", async () => {
     const second = new AppError(chartErrors.CHART_NOT_FOUND, "no such chart");
     const result = await resolveCharts(resolverOf({ "~1.2": unreachable, "^2": second }).resolver, {
-      helmOp: aHelmOp(twoVersions),
+      release: aRelease(twoVersions),
       known: [ownPin],
       poll: true,
       settingsFor,
@@ -223,7 +223,7 @@ describe("chart resolution of a HelmOp", () => {
     const { requests, resolver } = resolverOf({});
 
     const result = await resolveCharts(resolver, {
-      helmOp: aHelmOp({ targets: [{ helm: { repo: "oci://registry.example.com/web" } }] }),
+      release: aRelease({ targets: [{ helm: { repo: "oci://registry.example.com/web" } }] }),
       known: [ownPin],
       poll: false,
       settingsFor,

@@ -1,12 +1,17 @@
 /** Resolves chart references into pins, asking sources only for those that have none or are due. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { ChartPin, HelmOp } from "@flotilla/shared/api";
+import type { ChartPin } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
 import { isEnding } from "@flotilla/shared/kube/controller";
 import { accessTo, classifySource, type Pin } from "@flotilla/shared/source";
 import type { ResolveOptions, Resolver } from "@flotilla/shared/source/client";
-import { type ChartReference, chartReferences, entryFor } from "../frontend/index.ts";
+import {
+  type ChartReference,
+  chartReferences,
+  entryFor,
+  type PlannedRelease,
+} from "../frontend/index.ts";
 import type { SourceAccess } from "./chart-access.ts";
 import { choosePin, type PinTrust } from "./choose-pin.ts";
 
@@ -22,7 +27,7 @@ export interface ResolveRequest {
   readonly follow?: boolean;
   /** Which earlier answers of a source are accepted; by default none. */
   readonly sharingOf?: (reference: ChartReference) => Sharing;
-  readonly helmOp: HelmOp;
+  readonly release: PlannedRelease;
   /** Pins that stay as they are unless `poll` is set. */
   readonly known: readonly ChartPin[];
   readonly poll: boolean;
@@ -41,12 +46,12 @@ export async function resolveCharts(
   request: ResolveRequest,
 ): Promise<ChartResolution> {
   const results = await Promise.all(
-    chartReferences(request.helmOp).map((reference) => resolveOne(resolver, reference, request)),
+    chartReferences(request.release).map((reference) => resolveOne(resolver, reference, request)),
   );
   const failures = results.flatMap(({ error, pin }) =>
     error === undefined ? [] : [{ error, isPinned: pin !== undefined }],
   );
-  // A HelmOp with an unpinned chart is not accepted: report it first.
+  // A release with an unpinned chart is not accepted: report it first.
   const failure = failures.find(({ isPinned }) => !isPinned) ?? failures[0];
   return {
     pins: results.flatMap(({ pin }) => (pin === undefined ? [] : [pin])),

@@ -8,6 +8,7 @@ export {
   aDeployment,
   aHelmOp,
   aPolicy,
+  aRelease,
   digestA,
   digestB,
   httpPin,

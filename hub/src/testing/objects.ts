@@ -1,4 +1,5 @@
 /** Complete objects with the given fields. */
+
 import {
   apiVersion,
   type Bundle,
@@ -18,6 +19,7 @@ import {
 } from "@flotilla/shared/api/names";
 import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects";
 import type { DownloadPin } from "@flotilla/shared/source";
+import { type PlannedRelease, releaseOfHelmOp } from "../frontend/index.ts";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";
@@ -52,6 +54,14 @@ export function aHelmOp(
     },
     ...(status !== undefined && { status }),
   };
+}
+
+/** What a HelmOp asks for. */
+export function aRelease(
+  spec: HelmOp["spec"] = {},
+  metadata: Partial<ObjectMeta> = {},
+): PlannedRelease {
+  return releaseOfHelmOp(aHelmOp(spec, metadata));
 }
 
 export function aBundle(

@@ -10,15 +10,16 @@ import {
 import { AppError } from "@flotilla/shared/errors";
 import { createStore } from "@flotilla/shared/kube/cache";
 import type { Result } from "@flotilla/shared/kube/controller";
-import type { EventNote } from "@flotilla/shared/kube/events";
+import type { EventNote, EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { createPatterns } from "@flotilla/shared/regex";
 import type { DownloadPin } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
-import { helmOpReconciler } from "../helmop/reconcile.ts";
+import { helmOpFrontEnd } from "../helmop/front-end.ts";
 import { helmOpStatus } from "../helmop/status.ts";
+import { frontEndReconciler } from "../lifecycle/index.ts";
 import { createChartResolver, createPinSigner } from "../resolve/index.ts";
 import { chartNotFetched } from "../summary/index.ts";
 import { aggregated } from "./aggregated.ts";
@@ -73,10 +74,13 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
 
   function start() {
     charts = createChartResolver({ resolver, deployments, clock, hubId: "hub" });
-    return helmOpReconciler({
-      rest,
+    const recorder: EventRecorder = {
+      record: (_, note) => void events.push(note),
+      flush: () => Promise.resolve(),
+    };
+    const signer = createPinSigner(Buffer.from("key"));
+    const frontEnd = helmOpFrontEnd({
       ...stores,
-      patterns: createPatterns(),
       statuses: {
         current: (helmOp) => published.get(keyOf(helmOp)) ?? helmOpOf(keyOf(helmOp)).status,
         publish: (helmOp, status) => void published.set(keyOf(helmOp), status),
@@ -95,13 +99,12 @@ export function createTestHelmOps(resolver: Resolver, clock = createFakeClock())
         keysUsing: () => [],
         forget: () => undefined,
       },
-      events: {
-        record: (_, note) => void events.push(note),
-        flush: () => Promise.resolve(),
-      },
+      events: recorder,
       clock,
-      signer: createPinSigner(Buffer.from("key")),
+      signer,
     });
+    const lifecycle = { rest, ...stores, signer, clock, patterns: createPatterns() };
+    return frontEndReconciler(frontEnd, { ...lifecycle, events: recorder });
   }
 
   function helmOpOf(key: ObjectKey): HelmOp {

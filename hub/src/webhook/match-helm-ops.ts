@@ -1,13 +1,15 @@
 /** Which HelmOps a push concerns. Pure. */
 import type { HelmOp } from "@flotilla/shared/api";
 import { parseOciName } from "@flotilla/shared/source";
-import { chartReferences } from "../frontend/index.ts";
+import { chartReferences, releaseOfHelmOp } from "../frontend/index.ts";
 import { mayChange, pollingIntervalMs } from "../resolve/index.ts";
 import type { Push, PushedRepository } from "./payload.ts";
 
 /** Only HelmOps that are polled: a webhook requests an early poll. */
 export function matchHelmOps(push: Push, helmOps: readonly HelmOp[]): readonly HelmOp[] {
-  const polled = helmOps.filter((helmOp) => pollingIntervalMs(helmOp) !== undefined);
+  const polled = helmOps.filter(
+    (helmOp) => pollingIntervalMs(releaseOfHelmOp(helmOp)) !== undefined,
+  );
   switch (push.kind) {
     case "all":
       return polled;
@@ -50,7 +52,7 @@ function usersOf(
 }
 
 function repositoriesOf(helmOp: HelmOp): readonly PushedRepository[] {
-  return chartReferences(helmOp)
+  return chartReferences(releaseOfHelmOp(helmOp))
     .filter(mayChange)
     .flatMap(({ repo }) => {
       const oci = parseOciName(repo.trim());

@@ -35,7 +35,8 @@ export interface ReaderPool<Task> {
   close(): Promise<void>;
 }
 
-const defaults = { timeoutMs: 60_000, idleMs: 20_000, waitMs: 200, maxTasks: 500 };
+/** Tasks wait for nothing but the processor, whose time is limited: a machine with other work may take long. */
+const defaults = { timeoutMs: 180_000, idleMs: 20_000, waitMs: 200, maxTasks: 500 };
 
 /** The path of a program beside the file at `url`, its name without an ending; compiled, both end in .js. */
 export function programBeside(url: string, name: string): string {

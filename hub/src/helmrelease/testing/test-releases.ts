@@ -23,7 +23,7 @@ import {
   ociRepositories,
 } from "@flotilla/shared/flux";
 import type { Result } from "@flotilla/shared/kube/controller";
-import type { EventNote } from "@flotilla/shared/kube/events";
+import type { EventNote, EventRecorder } from "@flotilla/shared/kube/events";
 import {
   type KubeObject,
   keyOf,
@@ -40,6 +40,7 @@ import { createPatterns } from "@flotilla/shared/regex";
 import type { Pin } from "@flotilla/shared/source";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { chartArtifact, pinMetadata } from "../../helmchart/index.ts";
+import { frontEndReconciler } from "../../lifecycle/index.ts";
 import { createPinSigner, type PinSigner } from "../../resolve/index.ts";
 import {
   createWatchedStore,
@@ -48,7 +49,7 @@ import {
   now,
   type WatchedStore,
 } from "../../testing/index.ts";
-import { helmReleaseReconciler } from "../reconcile.ts";
+import { helmReleaseFrontEnd } from "../front-end.ts";
 import type { ValidationOptions } from "../validate.ts";
 
 export interface TestReleases {
@@ -100,18 +101,30 @@ export function createTestReleases(options: ValidationOptions = everything): Tes
     clusters: createWatchedStore<Cluster>(),
     policies: createWatchedStore<Policy>(),
   };
-  const run = helmReleaseReconciler({
-    ...{ rest, signer, options, flux },
-    bundles: caches.bundles.store,
+  const recorder: EventRecorder = {
+    record: (_, note) => void events.push(note),
+    flush: () => Promise.resolve(),
+  };
+  const frontEnd = helmReleaseFrontEnd({
+    rest,
+    signer,
+    options,
+    flux,
     deployments: caches.deployments.store,
     clusters: caches.clusters.store,
-    policies: caches.policies.store,
-    patterns: createPatterns(),
     statuses: {
       current: (release) => published.get(keyOf(release)) ?? release.status,
       publish: (release, status) => void published.set(keyOf(release), status),
     },
-    events: { record: (_, note) => void events.push(note), flush: () => Promise.resolve() },
+    events: recorder,
+  });
+  const run = frontEndReconciler(frontEnd, {
+    rest,
+    signer,
+    bundles: caches.bundles.store,
+    policies: caches.policies.store,
+    patterns: createPatterns(),
+    events: recorder,
     clock: createFakeClock(),
   });
 

@@ -1,21 +1,8 @@
-/**
- * A front end: three pure functions that compile an object written by users into Bundles, and the state of those Bundles
- * into the status of the object. It does not use clusters or streams.
- */
-import type { Bundle, ChartPin, Condition } from "@flotilla/shared/api";
+/** What users are told of an object that is accepted or not: its conditions, and when a failure is shown. Pure. */
+import type { Condition } from "@flotilla/shared/api";
 import type { NewCondition } from "@flotilla/shared/conditions";
 import { type AppError, commonErrors } from "@flotilla/shared/errors";
 import { hubErrors } from "../errors/index.ts";
-
-/** `T`: the kind; `Inputs`: what its status is made from. */
-export interface FrontEnd<T, Inputs, Status> {
-  /** The first thing that is wrong, and what to change; undefined when the object can be deployed. */
-  validate(object: T): AppError | undefined;
-  /** The Bundle with each version resolved. `caBundle`: trusted CA certificates where its Secret has none, as PEM. */
-  plan(object: T, pins: readonly ChartPin[], caBundle?: string): Bundle;
-  /** The status, with what is rolled up from the Bundle's deployments. */
-  status(inputs: Inputs): Status;
-}
 
 /** Status, reason and message of a condition, without its type. */
 export type ConditionState = Required<Pick<Condition, "status">> & {

@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import type { ChartPin } from "@flotilla/shared/api";
 import { bundleFinalizer, createdByNameLabel, helmOpLabel } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
-import { chartReferenceOf, chartReferences, entryFor } from "../frontend/index.ts";
-import { aHelmOp, httpPin } from "../testing/index.ts";
-import { planBundle } from "./plan.ts";
+import { aRelease, httpPin } from "../testing/index.ts";
+import { bundleOf, chartReferenceOf, chartReferences, entryFor } from "./index.ts";
 
 const repo = "https://charts.example.com";
 const own = { repo, chart: "web", version: "~1.2" };
@@ -37,7 +36,7 @@ describe("the chart references of a HelmOp", () => {
   ] as const;
   for (const [what, spec, expected] of cases) {
     test(what, () => {
-      assert.deepEqual(chartReferences(aHelmOp(spec)), expected);
+      assert.deepEqual(chartReferences(aRelease(spec)), expected);
     });
   }
 
@@ -50,12 +49,12 @@ describe("the chart references of a HelmOp", () => {
 
 describe("the Bundle of a HelmOp", () => {
   test("has the HelmOp's name, its labels for Bundles, and none of its own labels", () => {
-    const bundle = planBundle(
-      aHelmOp(
+    const bundle = bundleOf(
+      aRelease(
         { labels: { team: "a", [helmOpLabel]: "forged", [createdByNameLabel]: "me" } },
         { labels: { mine: "x" } },
       ),
-      [ownPin],
+      { pins: [ownPin] },
     );
 
     assert.deepEqual(bundle.metadata, {
@@ -67,7 +66,7 @@ describe("the Bundle of a HelmOp", () => {
   });
 
   test("has the resolved version, and keeps the constraint with the pin", () => {
-    const { spec } = planBundle(aHelmOp({ insecureSkipTLSVerify: true }), [ownPin]);
+    const { spec } = bundleOf(aRelease({ insecureSkipTLSVerify: true }), { pins: [ownPin] });
 
     assert.deepEqual(spec.helm, { repo, chart: "web", version: "1.2.9" });
     assert.deepEqual(spec.helmOpOptions, { helmOpInsecureSkipTLSVerify: true, pins: [ownPin] });
@@ -75,16 +74,18 @@ describe("the Bundle of a HelmOp", () => {
 
   test("targets the group `default` when the HelmOp has no targets", () => {
     for (const targets of [undefined, null, []]) {
-      const { spec } = planBundle(aHelmOp(targets === undefined ? {} : { targets }), [ownPin]);
+      const { spec } = bundleOf(aRelease(targets === undefined ? {} : { targets }), {
+        pins: [ownPin],
+      });
 
       assert.deepEqual(spec.targets, [{ name: "default", clusterGroup: "default" }]);
     }
   });
 
   test("numbers targets without a name, and keeps other names", () => {
-    const { spec } = planBundle(
-      aHelmOp({ targets: [{ clusterName: "a" }, { name: "b" }, { name: "" }] }),
-      [ownPin],
+    const { spec } = bundleOf(
+      aRelease({ targets: [{ clusterName: "a" }, { name: "b" }, { name: "" }] }),
+      { pins: [ownPin] },
     );
 
     assert.deepEqual(
@@ -95,15 +96,15 @@ describe("the Bundle of a HelmOp", () => {
 
   test("has a resolved chart in each target with Helm options, and none in others", () => {
     const other: ChartPin = { ...own, version: "^2", pin: httpPin("2.4.0") };
-    const { spec } = planBundle(
-      aHelmOp({
+    const { spec } = bundleOf(
+      aRelease({
         targets: [
           { clusterName: "a", helm: { values: { x: 1 } } },
           { clusterName: "b", helm: { version: "^2" } },
           { clusterName: "c" },
         ],
       }),
-      [ownPin, other],
+      { pins: [ownPin, other] },
     );
 
     assert.deepEqual(
@@ -117,9 +118,9 @@ describe("the Bundle of a HelmOp", () => {
   });
 
   test("never has a constraint, not even in a target that deploys nothing", () => {
-    const { spec } = planBundle(
-      aHelmOp({ targets: [{ clusterName: "a", doNotDeploy: true, helm: { version: ">=9" } }] }),
-      [ownPin],
+    const { spec } = bundleOf(
+      aRelease({ targets: [{ clusterName: "a", doNotDeploy: true, helm: { version: ">=9" } }] }),
+      { pins: [ownPin] },
     );
 
     assert.deepEqual(spec.targets?.[0]?.helm, { repo, chart: "web" });
@@ -127,16 +128,16 @@ describe("the Bundle of a HelmOp", () => {
 
   test("has no version for an archive", () => {
     const url = "https://x.example/a.tgz";
-    const { spec } = planBundle(aHelmOp({ helm: { chart: url, version: "" } }), [
-      { repo: "", chart: url, version: "", pin: { kind: "tarball", url } },
-    ]);
+    const { spec } = bundleOf(aRelease({ helm: { chart: url, version: "" } }), {
+      pins: [{ repo: "", chart: url, version: "", pin: { kind: "tarball", url } }],
+    });
 
     assert.deepEqual(spec.helm, { chart: url });
   });
 
   test("has the options, without those that only the hub uses", () => {
-    const { spec } = planBundle(
-      aHelmOp({
+    const { spec } = bundleOf(
+      aRelease({
         namespace: "shop",
         paused: true,
         keepResources: true,
@@ -146,7 +147,7 @@ describe("the Bundle of a HelmOp", () => {
         resources: [{ name: "x" }],
         helmOpOptions: { forged: true },
       }),
-      [ownPin],
+      { pins: [ownPin] },
     );
 
     assert.deepEqual(Object.keys(spec).sort(), [
@@ -162,7 +163,7 @@ describe("the Bundle of a HelmOp", () => {
   });
 
   test("has the trusted certificate authorities, as in Fleet", () => {
-    const { spec } = planBundle(aHelmOp(), [ownPin], "pem");
+    const { spec } = bundleOf(aRelease(), { pins: [ownPin], caBundle: "pem" });
 
     assert.deepEqual(spec.helmOpOptions, {
       helmOpCABundle: Buffer.from("pem").toString("base64"),

@@ -1,0 +1,2 @@
+export type { Compiled, FrontEnd, Resolution } from "./front-end.ts";
+export { frontEndReconciler } from "./reconcile.ts";
