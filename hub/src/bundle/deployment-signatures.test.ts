@@ -6,6 +6,7 @@ import { createDeploymentSigner } from "../content/index.ts";
 import { createPinSigner } from "../resolve/index.ts";
 import { aBundle, aCluster, digestA, digestB } from "../testing/index.ts";
 import { planDeployments } from "./plan-deployments.ts";
+import { planRollout } from "./plan-rollout.ts";
 import { placed } from "./testing/index.ts";
 
 const bundle = aBundle();
@@ -14,7 +15,7 @@ describe("the signatures of deployments", () => {
   const signer = createDeploymentSigner(createPinSigner(Buffer.from("key")));
   const paris = placed(aCluster("paris"), digestA, ["Secret/a"]);
   const plan = (existing: readonly BundleDeployment[], of = bundle, placement = paris) =>
-    planDeployments(of, [placement], existing, signer);
+    planDeployments(of, planRollout(of, [placement]), existing, signer);
 
   function created(): BundleDeployment {
     const [fresh] = plan([]).create;

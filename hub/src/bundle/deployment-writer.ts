@@ -1,57 +1,38 @@
-/** Chooses the clusters of a Bundle, stores their contents, and keeps one BundleDeployment for each. */
+/** Writes the BundleDeployments of a Bundle. */
 import {
   type Bundle,
   type BundleDeployment,
   bundleDeployments,
   type Cluster,
-  type ClusterGroup,
   isManagedElsewhere,
 } from "@flotilla/shared/api";
 import { bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 import { createSemaphore } from "@flotilla/shared/concurrency";
-import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import type { Store } from "@flotilla/shared/kube/cache";
 import { isAlreadyExists, isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
-import { bundleKeyOf, byBundle, clusterKeyOf, clusterNamespaceFor } from "../cache/index.ts";
-import type { ContentStore, DeploymentSigner } from "../content/index.ts";
-import type { Deployed } from "./decided-status.ts";
-import { type ContentPacker, matchTargets } from "./place.ts";
-import { type DeploymentPlan, heldDeployment, planDeployments } from "./plan-deployments.ts";
+import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
+import type { DeploymentPlan } from "./plan-deployments.ts";
 
 export interface DeploymentWriterDeps {
   readonly rest: KubeRest;
   readonly deployments: Store<BundleDeployment>;
   readonly clusters: Store<Cluster>;
-  readonly groups: Store<ClusterGroup>;
-  readonly contents: Pick<ContentStore, "ensure">;
-  readonly packer: ContentPacker;
-  readonly deploymentSigner: DeploymentSigner;
   /** Called with the key of each BundleDeployment that was written, before any status is rolled up. */
   readonly onWritten: (key: ObjectKey) => void;
 }
 
-/** The result of writing the deployments of a Bundle. */
-export interface Applied extends Omit<Deployed, "version"> {
-  /** A deployment existed that our cache did not have. */
-  readonly isOvertaken: boolean;
-  /** What the targets name that does not exist, as sentences. */
-  readonly missing: readonly string[];
-}
-
 export interface DeploymentWriter {
-  /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
-  apply(bundle: Bundle, signal: AbortSignal): Promise<Applied>;
-  /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
-  hold(bundle: Bundle, signal: AbortSignal): Promise<void>;
+  /** The deployments of a Bundle; those of a Cluster that another system manages stay as they are. */
+  existing(bundle: Bundle): readonly BundleDeployment[];
+  /** Carries out a plan; returns whether one that is to be created existed already, and our cache did not have it. */
+  write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean>;
   /** Deletes all deployments of a Bundle, also those that our cache does not have. */
   deleteAll(bundle: Bundle, signal: AbortSignal): Promise<void>;
 }
 
 /** BundleDeployments that are written at the same time. More makes the API server slower, not faster. */
 const parallelWrites = 48;
-
-/** Contents without a digest that a status lists. */
-const maxUnchecked = 50;
 
 /** Characters of a label value. */
 const longestLabelValue = 63;
@@ -60,38 +41,8 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
   const writes = createSemaphore(parallelWrites);
 
   return {
-    async apply(bundle, signal) {
-      const namespace = clusterNamespaceFor(bundle);
-      const { placements, contents, missing } = await matchTargets(
-        bundle,
-        deps.clusters.byIndex(byNamespace, namespace),
-        deps.groups.byIndex(byNamespace, namespace),
-        deps.packer,
-      );
-      await Promise.all(contents.map((content) => deps.contents.ensure(content)));
-      const existing = deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs);
-      const plan = planDeployments(bundle, placements, existing, deps.deploymentSigner);
-      const isOvertaken = await write(plan, signal);
-      const unchecked = contents.flatMap((content) =>
-        content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
-      );
-      return {
-        isOvertaken,
-        missing,
-        targets: placements.length,
-        uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
-      };
-    },
-    async hold(bundle, signal) {
-      const held = deps.deployments
-        .byIndex(byBundle, keyOf(bundle))
-        .filter(isOurs)
-        .flatMap((deployment) => {
-          const isPaused = deps.clusters.get(clusterKeyOf(deployment))?.spec.paused === true;
-          return heldDeployment(bundle, deployment, isPaused) ?? [];
-        });
-      await write({ create: [], replace: held, remove: [], waiting: 0 }, signal);
-    },
+    existing: (bundle) => deps.deployments.byIndex(byBundle, keyOf(bundle)).filter(isOurs),
+    write,
     async deleteAll(bundle, signal) {
       const deployments = await listDeployments(deps.rest, bundle, signal);
       await Promise.all(
@@ -122,13 +73,11 @@ export function createDeploymentWriter(deps: DeploymentWriterDeps): DeploymentWr
     return await deps.rest.replace(bundleDeployments, { ...deployment, spec: next }, { signal });
   }
 
-  /** Those of a Cluster that another system manages stay as they are. */
   function isOurs(deployment: BundleDeployment): boolean {
     const cluster = deps.clusters.get(clusterKeyOf(deployment));
     return cluster === undefined || !isManagedElsewhere(cluster);
   }
 
-  /** Whether one that is to be created existed already. */
   async function write(plan: DeploymentPlan, signal: AbortSignal): Promise<boolean> {
     let isOvertaken = false;
     await Promise.all([

@@ -32,7 +32,20 @@ import {
   toTargetCluster,
   toTargetGroup,
 } from "../targeting/index.ts";
-import type { Placement } from "./plan-deployments.ts";
+
+/** A targeted cluster, and its content. */
+export interface Placement {
+  readonly cluster: Cluster;
+  /** Of the BundleDeployment. */
+  readonly name: string;
+  /** The cluster's namespace on the hub, which may not exist yet. */
+  readonly namespace: string;
+  readonly deploymentId: string;
+  /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
+  readonly referencedObjects: readonly string[];
+  /** Nothing of it is changed in the cluster. */
+  readonly isSuspended: boolean;
+}
 
 export interface TargetMatches {
   readonly placements: readonly Placement[];

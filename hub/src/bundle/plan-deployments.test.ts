@@ -7,11 +7,9 @@ import {
 } from "@flotilla/shared/api/names";
 import { describe, test } from "vitest";
 import { aBundle, aCluster, aDeployment, digestA, digestB, workspace } from "../testing/index.ts";
-import {
-  type DeploymentPlan,
-  type Placement,
-  planDeployments as planSigned,
-} from "./plan-deployments.ts";
+import type { Placement } from "./place.ts";
+import { type DeploymentPlan, planDeployments as planSigned } from "./plan-deployments.ts";
+import { planRollout } from "./plan-rollout.ts";
 import { placed } from "./testing/index.ts";
 
 const bundle = aBundle();
@@ -19,7 +17,7 @@ const bundle = aBundle();
 function planDeployments(
   ...[of, placements, existing]: [Bundle, readonly Placement[], readonly BundleDeployment[]]
 ): DeploymentPlan {
-  return planSigned(of, placements, existing, {
+  return planSigned(of, planRollout(of, placements), existing, {
     ...{ isSigned: () => true, isSignedFor: () => true },
     signed: (each) => each,
   });

@@ -1,5 +1,4 @@
-/** Plans which BundleDeployments of a Bundle are created, changed and deleted, from its targets. Pure. */
-
+/** Plans which BundleDeployments of a Bundle are created, changed and deleted, from its rollout. Pure. */
 import { apiVersion, type Bundle, type BundleDeployment, type Cluster } from "@flotilla/shared/api";
 import {
   bundleDeploymentFinalizer,
@@ -17,20 +16,8 @@ import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
 import { clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import { bundleLabels, type DeploymentSigner } from "../content/index.ts";
-
-/** A targeted cluster, and its content. */
-export interface Placement {
-  readonly cluster: Cluster;
-  /** Of the BundleDeployment. */
-  readonly name: string;
-  /** The cluster's namespace on the hub, which may not exist yet. */
-  readonly namespace: string;
-  readonly deploymentId: string;
-  /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
-  readonly referencedObjects: readonly string[];
-  /** Nothing of it is changed in the cluster. */
-  readonly isSuspended: boolean;
-}
+import type { Placement } from "./place.ts";
+import type { RolloutStep } from "./plan-rollout.ts";
 
 export interface DeploymentPlan {
   readonly create: readonly BundleDeployment[];
@@ -46,7 +33,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** `existing`: every BundleDeployment that was made for this Bundle, also those that are being deleted. */
 export function planDeployments(
   bundle: Bundle,
-  placements: readonly Placement[],
+  rollout: readonly RolloutStep[],
   existing: readonly BundleDeployment[],
   signer: DeploymentSigner,
 ): DeploymentPlan {
@@ -59,19 +46,20 @@ export function planDeployments(
   const outlived: BundleDeployment[] = [];
   let waiting = 0;
 
-  for (const placement of placements) {
+  for (const step of rollout) {
+    const { placement } = step;
     const current = existingFor(placement, byNamespace);
     byNamespace.delete(current?.metadata.namespace);
     if (current === undefined) {
       // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
       if (placement.cluster.status?.namespace !== undefined)
-        create.push(signer.signed(newDeployment(bundle, placement, common), bundle.metadata.uid));
+        create.push(signer.signed(newDeployment(bundle, step, common), bundle.metadata.uid));
     } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
     else if (!isForCluster(current, placement.cluster.metadata.uid)) {
       outlived.push(current);
       waiting += 1;
     } else {
-      const desired = updated(current, bundle, placement, { common, signer });
+      const desired = updated(current, bundle, step, { common, signer });
       if (desired !== current) replace.push(desired);
     }
   }
@@ -96,7 +84,8 @@ function existingFor(
     .find((each) => each !== undefined && clusterKeyOf(each) === keyOf(cluster));
 }
 
-function newDeployment(bundle: Bundle, placement: Placement, common: Labels): BundleDeployment {
+function newDeployment(bundle: Bundle, step: RolloutStep, common: Labels): BundleDeployment {
+  const { placement } = step;
   return {
     apiVersion,
     kind: "BundleDeployment",
@@ -106,18 +95,19 @@ function newDeployment(bundle: Bundle, placement: Placement, common: Labels): Bu
       labels: labelsFor(common, placement.cluster),
       finalizers: [bundleDeploymentFinalizer],
     },
-    spec: specFor(bundle, placement),
+    spec: specFor(bundle, step),
   };
 }
 
 function updated(
   current: BundleDeployment,
   bundle: Bundle,
-  placement: Placement,
+  step: RolloutStep,
   { common, signer }: { readonly common: Labels; readonly signer: DeploymentSigner },
 ): BundleDeployment {
+  const { placement } = step;
   const labels = labelsFor(common, placement.cluster);
-  const spec = specFor(bundle, placement, current.spec);
+  const spec = specFor(bundle, step, current.spec);
   const { uid } = bundle.metadata;
   const isSigned = signer.isSignedFor(current, uid);
   // The content of a paused deployment is what the current one says, which counts only with a signature.
@@ -132,15 +122,14 @@ function updated(
   return isOurs ? signer.signed(desired, uid) : desired;
 }
 
-/** A paused or suspended Bundle or a paused cluster is still staged, and nothing is promoted. */
+/** What is held is still staged, and not promoted. */
 function specFor(
   bundle: Bundle,
-  placement: Placement,
+  { placement, hold }: RolloutStep,
   current?: BundleDeployment["spec"],
 ): BundleDeployment["spec"] {
   const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
-  const isHeld = paused || placement.isSuspended;
-  const promoted = isHeld ? (current?.deploymentID ?? "") : placement.deploymentId;
+  const promoted = hold === undefined ? placement.deploymentId : (current?.deploymentID ?? "");
   // The content that still runs keeps its referenced objects.
   const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
   const used = [placement.referencedObjects, outgoing].flatMap((each) => [...parseUsed(each)]);

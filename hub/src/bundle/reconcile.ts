@@ -1,9 +1,9 @@
 /** Bundle to BundleDeployments: prepares the spec, has the deployments written, and decides the status. */
-import { type Bundle, type BundleStatus, bundles } from "@flotilla/shared/api";
+import { type Bundle, type BundleStatus, bundles, type ClusterGroup } from "@flotilla/shared/api";
 import { bundleFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
-import type { Store } from "@flotilla/shared/kube/cache";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { isConflict } from "@flotilla/shared/kube/client";
 import {
   addFinalizer,
@@ -19,12 +19,15 @@ import {
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
+import { clusterKeyOf, clusterNamespaceFor } from "../cache/index.ts";
+import type { ContentStore, DeploymentSigner } from "../content/index.ts";
 import { holds, isWorthPublishing } from "../frontend/index.ts";
 import { recordViolation } from "../policy/index.ts";
 import { type ChartAccess, requeueAt } from "../resolve/index.ts";
 import type { Publisher } from "../status/index.ts";
 import {
   type Decision,
+  type Deployed,
   decidedStatus,
   resolutionStateOf,
   resolvedStatus,
@@ -33,9 +36,16 @@ import {
 } from "./decided-status.ts";
 import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
 import { withoutDeprecatedLabel } from "./deprecated-label.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
+import { heldDeployment, planDeployments } from "./plan-deployments.ts";
+import { planRollout } from "./plan-rollout.ts";
 import type { PrepareBundle } from "./prepare.ts";
 
 export interface BundleDeps extends DeploymentWriterDeps {
+  readonly groups: Store<ClusterGroup>;
+  readonly contents: Pick<ContentStore, "ensure">;
+  readonly packer: ContentPacker;
+  readonly deploymentSigner: DeploymentSigner;
   readonly bundles: Store<Bundle>;
   readonly prepare: PrepareBundle;
   readonly access: Pick<ChartAccess, "forget">;
@@ -45,6 +55,17 @@ export interface BundleDeps extends DeploymentWriterDeps {
   /** Rolls up the statuses that depend on a Bundle. */
   readonly refresh: (key: ObjectKey) => void;
 }
+
+/** What came of deploying a Bundle. */
+interface Applied extends Omit<Deployed, "version"> {
+  /** A deployment existed that our cache did not have. */
+  readonly isOvertaken: boolean;
+  /** What the targets name that does not exist, as sentences. */
+  readonly missing: readonly string[];
+}
+
+/** Contents without a digest that a status lists. */
+const maxUnchecked = 50;
 
 export function bundleReconciler(deps: BundleDeps): Reconcile {
   const { statuses } = deps;
@@ -84,7 +105,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "waiting":
         return done();
       case "held":
-        await deployments.hold(bundle, context.signal);
+        await hold(bundle, context.signal);
         return done();
       case "resolved":
         statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
@@ -108,7 +129,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
       case "deployable": {
         const { spec, remarks, resolution, nextAtMs } = prepared;
         if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
-        const { isOvertaken, missing, ...deployed } = await deployments.apply(
+        const { isOvertaken, missing, ...deployed } = await deploy(
           { ...bundle, spec },
           context.signal,
         );
@@ -125,6 +146,40 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
         return requeueAt(nextAtMs, deps.clock.now());
       }
     }
+  }
+
+  /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
+  async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied> {
+    const namespace = clusterNamespaceFor(bundle);
+    const { placements, contents, missing } = await matchTargets(
+      bundle,
+      deps.clusters.byIndex(byNamespace, namespace),
+      deps.groups.byIndex(byNamespace, namespace),
+      deps.packer,
+    );
+    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
+    const rollout = planRollout(bundle, placements);
+    const existing = deployments.existing(bundle);
+    const plan = planDeployments(bundle, rollout, existing, deps.deploymentSigner);
+    const isOvertaken = await deployments.write(plan, signal);
+    const unchecked = contents.flatMap((content) =>
+      content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
+    );
+    return {
+      isOvertaken,
+      missing,
+      targets: placements.length,
+      uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
+    };
+  }
+
+  /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
+  async function hold(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    const replace = deployments.existing(bundle).flatMap((deployment) => {
+      const isPaused = deps.clusters.get(clusterKeyOf(deployment))?.spec.paused === true;
+      return heldDeployment(bundle, deployment, isPaused) ?? [];
+    });
+    await deployments.write({ create: [], replace, remove: [], waiting: 0 }, signal);
   }
 
   function publishRetrying({ metadata }: Bundle, remarks: readonly string[]): void {

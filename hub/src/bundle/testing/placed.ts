@@ -2,7 +2,7 @@
 import type { Cluster } from "@flotilla/shared/api";
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { aBundle, digestA, workspace } from "../../testing/index.ts";
-import type { Placement } from "../plan-deployments.ts";
+import type { Placement } from "../place.ts";
 
 export function placed(
   cluster: Cluster,
