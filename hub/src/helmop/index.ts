@@ -1,3 +1,2 @@
-export { createHelmOpController } from "./controller.ts";
-export { createHelmOpPublisher } from "./publisher.ts";
+export { runHelmOps } from "./run.ts";
 export { validate as validateRelease } from "./validate.ts";

@@ -1,13 +1,13 @@
 /** The controllers of the leader and the publishers of statuses, put together. */
 
-import type { Bundle, BundleOrigin } from "@flotilla/shared/api";
+import type { Bundle } from "@flotilla/shared/api";
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Controller, ownKey, startWatches, watch } from "@flotilla/shared/kube/controller";
-import { type ObjectKey, type ObjectMeta, refOf } from "@flotilla/shared/kube/objects";
+import { type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import { createPatterns } from "@flotilla/shared/regex";
 import { createBundleController, createBundlePublisher } from "../bundle/index.ts";
 import { createTombstoneController } from "../bundledeployment/index.ts";
-import { bundleKeyOf, type FluxInformers } from "../cache/index.ts";
+import { bundleKeyOf } from "../cache/index.ts";
 import {
   clusterStatusWatches,
   createClusterController,
@@ -16,12 +16,12 @@ import {
 import { createClusterGroupPublisher } from "../clustergroup/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import { createContentController } from "../contentgc/index.ts";
-import { createHelmOpController, createHelmOpPublisher } from "../helmop/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
 import { createChartAccess, createChartResolver, watchSecrets } from "../resolve/index.ts";
 import { createAggregates, isCountingChange } from "../summary/index.ts";
 import type { RunDeps } from "./deps.ts";
-import { createFluxControllers } from "./flux-controllers.ts";
+import { createFluxSources } from "./flux-sources.ts";
+import { runFrontEnds } from "./front-ends.ts";
 
 export interface Controllers {
   readonly all: readonly Controller[];
@@ -66,39 +66,27 @@ export function createControllers(deps: RunDeps): Controllers {
     return status === bundle.status || status === undefined ? bundle : { ...bundle, status };
   };
   const charts = createChartResolver({ ...deps, deployments: caches.deployments.store });
-  const helmOpStatuses = createHelmOpPublisher({ ...deps, aggregates, decided, charts });
   const clusterStatuses = createClusterPublisher({ ...deps, aggregates });
   const groupStatuses = createClusterGroupPublisher({ ...deps, aggregates });
-  const access = createChartAccess(deps);
   // A Bundle that was applied by hand may have the key of a HelmOp that does not manage it.
   const bundleAccess = createChartAccess(deps);
 
-  const flux =
-    deps.flux && createFluxControllers(deps, deps.flux, { aggregates, decided, patterns });
+  const frontEnds = runFrontEnds({ ...deps, aggregates, decided, charts, patterns });
+  const sources = deps.flux && createFluxSources(deps, deps.flux);
 
-  /** A HelmOp has the key of its Bundle. */
   function refreshBundle(key: ObjectKey): void {
     bundleStatuses.refresh(key);
-    helmOpStatuses.refresh(key);
-    flux?.refreshBundle(key);
+    for (const frontEnd of frontEnds) frontEnd.refresh(key);
   }
 
   function refreshBundleLater(key: ObjectKey): void {
     bundleStatuses.refreshLater(key);
-    helmOpStatuses.refreshLater(key);
-    flux?.refreshBundleLater(key);
+    for (const frontEnd of frontEnds) frontEnd.refreshLater(key);
   }
 
   return {
     all: [
-      createHelmOpController({
-        ...deps,
-        statuses: helmOpStatuses,
-        access,
-        secrets: watchSecrets(objects, access),
-        charts,
-        patterns,
-      }),
+      ...frontEnds.flatMap(({ controllers }) => controllers),
       createBundleController({
         ...deps,
         statuses: bundleStatuses,
@@ -106,14 +94,14 @@ export function createControllers(deps: RunDeps): Controllers {
         secrets: watchSecrets(objects, bundleAccess),
         charts,
         patterns,
-        ownerOf: (kind, key) => ownerOf(deps, kind, key),
+        ownerOf: (kind, key) => frontEnds.find((frontEnd) => frontEnd.kind === kind)?.ownerOf(key),
         onWritten: aggregates.recount,
         refresh: refreshBundle,
       }),
       createClusterController({ ...deps, aggregates, statuses: clusterStatuses }),
       createTombstoneController(deps),
       createContentController(deps),
-      ...(flux?.all ?? []),
+      ...(sources?.controllers ?? []),
     ],
     start() {
       const stops = [
@@ -155,8 +143,9 @@ export function createControllers(deps: RunDeps): Controllers {
     async flush() {
       await Promise.all(
         [
-          ...[helmOpStatuses, bundleStatuses, clusterStatuses, groupStatuses],
-          ...(flux?.publishers ?? []),
+          ...frontEnds,
+          ...[bundleStatuses, clusterStatuses, groupStatuses],
+          ...(sources?.publishers ?? []),
         ].map((publisher) => publisher.flush()),
       );
     },
@@ -169,17 +158,4 @@ function bundlesIn({ deployments }: RunDeps["caches"], cluster: ObjectKey): read
   return clusterNamespaceNames(namespace, name)
     .flatMap((each) => deployments.store.byIndex(byNamespace, each))
     .map(bundleKeyOf);
-}
-
-function ownerOf(
-  { flux }: RunDeps,
-  kind: BundleOrigin["kind"],
-  key: ObjectKey,
-): ObjectMeta | undefined {
-  const informers: Readonly<
-    Record<BundleOrigin["kind"], FluxInformers["helmReleases"] | undefined>
-  > = {
-    HelmRelease: flux?.informers.helmReleases,
-  };
-  return informers[kind]?.store.get(key)?.metadata;
 }
