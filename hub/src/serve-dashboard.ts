@@ -2,14 +2,14 @@
  * The dashboard of a replica: loaded at the first request, so that a hub whose dashboard is not used needs no memory for it.
  * From then on its read model follows the caches that the replica has anyway, and the Events of the hub.
  */
-import { bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { clusters } from "@flotilla/shared/api";
+import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { hubNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import {
   buckets,
   gitRepositories,
   helmCharts,
-  helmReleases,
   helmRepositories,
   ociRepositories,
 } from "@flotilla/shared/flux";
@@ -17,14 +17,13 @@ import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import { type Event, events, type KubeObject, type Resource } from "@flotilla/shared/kube/objects";
 import type { Route } from "@flotilla/shared/program";
 import type { ViewedKind } from "./access/index.ts";
+import { appInformers } from "./cache/index.ts";
 import type { HubConfig } from "./config.ts";
 import type { Dashboard } from "./dashboard/index.ts";
-import { releaseOfHelmOp } from "./frontend/index.ts";
 import type { OidcConfig } from "./oidc/config/index.ts";
 import type { OidcLogin } from "./oidc/index.ts";
 import type { Parts } from "./parts.ts";
 import type { UserRequests } from "./requests/index.ts";
-import { pollingIntervalMs } from "./resolve/index.ts";
 
 export interface ServedDashboard {
   readonly route: Route;
@@ -83,7 +82,7 @@ async function load(
   void recent.run(signal);
   const shown = {
     ...caches,
-    helmReleases: flux.helmReleases,
+    apps: appInformers(caches, flux),
     sources: {
       HelmRepository: flux.helmRepositories,
       OCIRepository: flux.ociRepositories,
@@ -102,10 +101,6 @@ async function load(
     namespace: hubNamespace,
     view: createFleetView(shown),
     details: createFleetDetails({ ...shown, version: buildVersion }),
-    isPolled(key) {
-      const helmOp = caches.helmOps.store.get(key);
-      return helmOp !== undefined && pollingIntervalMs(releaseOfHelmOp(helmOp)) !== undefined;
-    },
     viewedKinds: viewedKindsOf(parts),
     hub: { version: buildVersion, replica: config.replica },
     pageDir: config.dashboardDir,
@@ -135,11 +130,10 @@ async function loadOidcLogin(
 }
 
 function viewedKindsOf({ caches, flux }: Parts): readonly ViewedKind[] {
+  const apps = appInformers(caches, flux);
   return [
-    viewed(helmOps, caches.helmOps),
-    viewed(bundles, caches.bundles),
+    ...appKinds.map((kind) => viewed<KubeObject>(appDefinition(kind).resource, apps[kind])),
     viewed(clusters, caches.clusters),
-    viewed(helmReleases, flux.helmReleases),
     viewed(helmRepositories, flux.helmRepositories),
     viewed(ociRepositories, flux.ociRepositories),
     viewed(gitRepositories, flux.gitRepositories),

@@ -22,7 +22,11 @@ const say = (message: LargeFleetMessage): void => void process.send?.(message);
 const version = "0.3.0";
 const shown = {
   ...fleet,
-  helmReleases: noObjects<never>(),
+  apps: {
+    HelmOp: fleet.helmOps,
+    HelmRelease: noObjects<never>(),
+    Bundle: fleet.bundles,
+  },
   groups: noObjects<never>(),
   events: noObjects<never>(),
   sources: {
@@ -45,7 +49,6 @@ const dashboard = await createDashboard({
   namespace: hubNamespace,
   view: createFleetView(shown),
   details: createFleetDetails({ ...shown, version }),
-  isPolled: () => false,
   events: { record: () => undefined, flush: () => Promise.resolve() },
   requests: { answer: () => Promise.reject(new Error("there are no agents")) },
   viewedKinds: viewed,

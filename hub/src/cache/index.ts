@@ -1,3 +1,4 @@
+export { type AppObjects, appInformers } from "./app-informers.ts";
 export { type Caches, cachesSynced, createCaches, refreshCaches, runCaches } from "./caches.ts";
 export type { ControllerDeps } from "./deps.ts";
 export {

@@ -6,7 +6,8 @@ import type {
   HelmOptions,
   ObjectRef,
 } from "@flotilla/shared/api";
-import { fluxOwnerLabels, helmReleaseName } from "@flotilla/shared/api/names";
+import { appDefinition } from "@flotilla/shared/api/apps";
+import { helmReleaseName } from "@flotilla/shared/api/names";
 import {
   contentFormat,
   type Dependency,
@@ -98,7 +99,7 @@ export function buildContent({
     },
     ...(actions !== undefined && { actions }),
     ...postRendering(options),
-    ...(origin?.kind === "HelmRelease" && { originLabels: Object.values(fluxOwnerLabels) }),
+    ...listed("originLabels", origin === undefined ? [] : appDefinition(origin.kind).originLabels),
     ...listed("healthCheckExprs", (options.healthCheckExprs ?? []).map(healthCheckOf)),
     ...(drift !== undefined && { drift }),
     access: {

@@ -1,12 +1,7 @@
 /** Actions on apps and sources: which of them are offered, and making their change as the user. */
 
-import {
-  type Action,
-  type ActionRequest,
-  type AppRef,
-  appKinds,
-  type SourceKind,
-} from "@flotilla/shared/dashboard";
+import { isAppKind } from "@flotilla/shared/api/apps";
+import type { Action, ActionRequest } from "@flotilla/shared/dashboard";
 import { AppError } from "@flotilla/shared/errors";
 import { KubeStatusError } from "@flotilla/shared/kube/client";
 import type { EventRecorder } from "@flotilla/shared/kube/events";
@@ -31,9 +26,7 @@ import type { AsUser } from "./user-client.ts";
 import type { ViewedResources } from "./viewed-resources.ts";
 
 export interface ActionRoutesDeps {
-  readonly details: Pick<FleetDetails, "app" | "source" | "hasDrift">;
-  /** Whether the HelmOp `NAMESPACE/NAME` is polled. */
-  readonly isPolled: (helmOp: string) => boolean;
+  readonly details: Pick<FleetDetails, "app" | "source" | "hasDrift" | "isPolled">;
   readonly access: Pick<Access, "may">;
   readonly resources: ViewedResources;
   readonly asUser: AsUser;
@@ -58,7 +51,7 @@ export function actionRoutes(api: Api, deps: ActionRoutesDeps): ActionsFor {
     const { kind, namespace, name } = target;
     return {
       isSuspended,
-      isPolled: kind !== "HelmOp" || deps.isPolled(`${namespace}/${name}`),
+      isPolled: isAppKind(kind) && details.isPolled({ kind, namespace, name }),
     };
   }
 
@@ -137,10 +130,6 @@ const texts = {
   suspend: "suspended",
   resume: "resumed",
 } as const;
-
-function isAppKind(kind: AppRef["kind"] | SourceKind): kind is AppRef["kind"] {
-  return appKinds.some((each) => each === kind);
-}
 
 function rejected(thrown: unknown, what: string): AppError {
   if (!(thrown instanceof KubeStatusError)) return AppError.from(thrown);

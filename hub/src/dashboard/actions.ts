@@ -1,4 +1,5 @@
 /** What a user may change from the dashboard: each action is one patch, and has a command that does the same. Pure. */
+import { appDefinition, isAppKind, takesRequest } from "@flotilla/shared/api/apps";
 import {
   correctDriftRequestAnnotation,
   forceRequestAnnotation,
@@ -10,11 +11,10 @@ import type { ActionName, ActionRequest } from "@flotilla/shared/dashboard";
 
 export type ActionTarget = Pick<ActionRequest, "kind" | "namespace" | "name">;
 
-const appActions = ["reconcile", "correct-drift", "retry", "force"] as const;
-
 /** What decides which actions have an effect. */
 export interface ActionState {
   readonly isSuspended: boolean;
+  /** Whether the source of an app is polled. */
   readonly isPolled: boolean;
 }
 
@@ -24,15 +24,14 @@ export function actionsOf(
   { isSuspended, isPolled }: ActionState,
 ): readonly ActionName[] {
   if (isSuspended) return ["resume"];
-  switch (kind) {
-    case "HelmOp":
-      return [...(isPolled ? (["poll"] as const) : []), ...appActions, "suspend"];
-    case "HelmRelease":
-    case "Bundle":
-      return [...appActions, "suspend"];
-    default:
-      return ["poll", "suspend"];
-  }
+  if (!isAppKind(kind)) return ["poll", "suspend"];
+  const { requests } = appDefinition(kind);
+  return [...requests.filter((request) => request !== "poll" || isPolled), "suspend"];
+}
+
+/** Whether it is an app that can be polled and reconciled separately; a source is only read. */
+function isPolledApp(kind: ActionTarget["kind"]): boolean {
+  return isAppKind(kind) && takesRequest(kind, "poll");
 }
 
 /** Why the action has no effect; undefined if it has one. */
@@ -45,7 +44,7 @@ export function whyNotOffered(
   if (state.isSuspended)
     return action === "suspend" ? "it is suspended already" : "it is suspended; resume it first";
   if (action === "resume") return "it is not suspended";
-  return target.kind === "HelmOp"
+  return isPolledApp(target.kind)
     ? "it is not polled: it has no pollingInterval, or no other version can match; reconcile it instead"
     : `a ${target.kind} has no such action`;
 }
@@ -65,7 +64,7 @@ export function patchOf(action: ActionName, { kind }: ActionTarget, now: string)
   switch (action) {
     case "poll":
       return annotations(
-        kind === "HelmOp"
+        isPolledApp(kind)
           ? { [pollRequestAnnotation]: now }
           : { [reconcileRequestAnnotation]: now },
       );
@@ -106,7 +105,7 @@ function flagOf(action: ActionName, kind: ActionTarget["kind"]): string {
     case "force":
       return " --force";
     case "poll":
-      return kind === "HelmOp" ? " --poll" : "";
+      return isPolledApp(kind) ? " --poll" : "";
     default:
       return "";
   }

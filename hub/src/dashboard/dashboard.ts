@@ -39,8 +39,6 @@ export interface DashboardDeps {
   readonly namespace: string;
   readonly view: FleetView;
   readonly details: FleetDetails;
-  /** Whether the HelmOp `NAMESPACE/NAME` is polled. */
-  readonly isPolled: (helmOp: string) => boolean;
   readonly events: EventRecorder;
   readonly requests: Pick<UserRequests, "answer">;
   readonly viewedKinds: readonly ViewedKind[];

@@ -1,7 +1,7 @@
 /** Parameters of paths. All throw VIEW_INVALID. */
+import { appKinds } from "@flotilla/shared/api/apps";
 import {
   type AppRef,
-  appKinds,
   type ClusterRef,
   type SourceKind,
   sourceKinds,

@@ -1,4 +1,4 @@
-/** HelmOps, HelmReleases and Bundles in short, as the dashboard shows them. Pure. */
+/** Apps in short, as the dashboard shows them. Pure. */
 import type {
   Bundle,
   BundleDeployment,
@@ -7,13 +7,8 @@ import type {
   HelmOp,
   ResolutionStatus,
 } from "@flotilla/shared/api";
-import {
-  bundleNameLabel,
-  bundleNamespaceLabel,
-  frontEndBundleName,
-  helmOpLabel,
-  helmReleaseLabel,
-} from "@flotilla/shared/api/names";
+import { appInLabels } from "@flotilla/shared/api/apps";
+import { appOfBundleName, bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import {
   type App,
@@ -27,7 +22,7 @@ import type { HelmRelease } from "@flotilla/shared/flux";
 import { countIn } from "../summary/index.ts";
 import { driftText } from "./drift-text.ts";
 
-/** What all three kinds have in their status. */
+/** What all kinds have in their status. */
 interface AppStatus {
   readonly observedGeneration?: number | undefined;
   readonly conditions?: readonly Condition[] | undefined;
@@ -86,15 +81,15 @@ export function appOfBundle({ metadata, spec, status }: Bundle): App {
   };
 }
 
-/** The HelmOp or HelmRelease that a Bundle was made for, or the Bundle itself. */
+/** The app that a Bundle was made for, or the Bundle itself. */
 export function appRefOf({ metadata, spec }: Bundle): AppRef {
   const ref = refIn(metadata.labels, metadata);
-  const { name } = spec.helmOpOptions?.origin ?? {};
-  return ref.kind === "HelmRelease" && name !== undefined ? { ...ref, name } : ref;
+  const origin = spec.helmOpOptions?.origin;
+  return origin?.kind === ref.kind ? { ...ref, name: origin.name } : ref;
 }
 
 /**
- * That of a deployment whose Bundle is deleted: it has the labels of its Bundle. A HelmRelease with a longer name than a label
+ * That of a deployment whose Bundle is deleted: it has the labels of its Bundle. An app with a longer name than a label
  * has the shortened one. Undefined without labels.
  */
 export function appRefOfDeployment({ metadata }: BundleDeployment): AppRef | undefined {
@@ -107,10 +102,10 @@ function refIn(
   labels: Readonly<Record<string, string>> | undefined,
   bundle: { readonly namespace?: string; readonly name: string },
 ): AppRef {
-  const { [helmOpLabel]: helmOp, [helmReleaseLabel]: helmRelease } = labels ?? {};
-  if (helmOp !== undefined) return refOf("HelmOp", { ...bundle, name: helmOp });
-  if (helmRelease !== undefined) return refOf("HelmRelease", { ...bundle, name: helmRelease });
-  return refOf("Bundle", bundle);
+  const app = appInLabels(labels);
+  return app === undefined
+    ? refOf("Bundle", bundle)
+    : refOf(app.kind, { ...bundle, name: app.name });
 }
 
 function refOf(
@@ -136,15 +131,14 @@ export function sourceOfRelease({ metadata, spec }: HelmRelease): Pick<App, "sou
 
 /**
  * The apps of the Bundles that `dependsOn` names. What a selector selects may be any number of them, in each cluster others, so it
- * is left out: of those only the ones that select nothing are shown (`unmatched-selectors.ts`). A HelmOp and a Bundle without one have the same name: as long as there is neither it is called a HelmOp.
+ * is left out: of those only the ones that select nothing are shown (`unmatched-selectors.ts`). A HelmOp and a Bundle without one have
+ * the same name: as long as there is neither it is called a HelmOp.
  */
 function bundlesOf(dependsOn: Bundle["spec"]["dependsOn"], namespace = ""): readonly AppRef[] {
   return (dependsOn ?? []).flatMap(({ name }) => {
     if (!name) return [];
-    const own = name.slice(name.indexOf("-") + 1);
-    return frontEndBundleName("HelmRelease", own) === name
-      ? [refOf("HelmRelease", { namespace, name: own })]
-      : [refOf("HelmOp", { namespace, name })];
+    const app = appOfBundleName(name);
+    return [refOf(app.kind, { namespace, name: app.name })];
   });
 }
 

@@ -3,11 +3,11 @@ import {
   answerLines,
   type Bundle,
   type BundleDeployment,
-  type ChartPin,
   type ClusterGroup,
   requestAnswers,
 } from "@flotilla/shared/api";
-import { frontEndBundleName } from "@flotilla/shared/api/names";
+import { appKinds } from "@flotilla/shared/api/apps";
+import { bundleNameOf } from "@flotilla/shared/api/names";
 import { versionSkew } from "@flotilla/shared/buildinfo";
 import type {
   AppDetail,
@@ -22,7 +22,6 @@ import type {
 } from "@flotilla/shared/dashboard";
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
-import { archiveDigest, pinAddress, pinnedVersion } from "@flotilla/shared/source";
 import {
   bundleKeyOf,
   byBundle,
@@ -31,17 +30,9 @@ import {
   isForCluster,
 } from "../cache/index.ts";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
-import { releaseOfHelmOp } from "../frontend/index.ts";
-import { pollingIntervalMs } from "../resolve/index.ts";
 import { explainTarget, toTargetCluster, toTargetGroup } from "../targeting/index.ts";
-import {
-  appOfBundle,
-  appOfHelmOp,
-  appOfHelmRelease,
-  appRefOf,
-  appRefOfDeployment,
-  sourceOfRelease,
-} from "./app-of.ts";
+import { appRefOf, appRefOfDeployment } from "./app-of.ts";
+import { createAppViews } from "./app-views.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions.ts";
 import type { FleetViewDeps } from "./fleet-view.ts";
@@ -59,6 +50,8 @@ export interface FleetDetails {
   history(ref: AppRef): readonly VersionRecord[] | undefined;
   /** Whether the objects of one of its releases differ from what was installed, as far as drift is detected. */
   hasDrift(ref: AppRef): boolean;
+  /** Whether its source is polled. */
+  isPolled(ref: AppRef): boolean;
   /** `sees`: whether the user may see the apps of that kind in that namespace. */
   cluster(ref: ClusterRef, sees: (app: AppRef) => boolean): Unreviewed<ClusterDetail> | undefined;
   release(cluster: ClusterRef, app: AppRef): Unreviewed<ReleaseDetail> | undefined;
@@ -76,11 +69,11 @@ export interface FleetDetailsDeps extends FleetViewDeps {
 }
 
 export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
-  const { helmOps, helmReleases, bundles, deployments, clusters, groups, sources, events } = deps;
+  const { bundles, deployments, clusters, groups, sources, events } = deps;
+  const views = createAppViews(deps.apps);
 
   function bundleOf({ kind, namespace, name }: AppRef): Bundle | undefined {
-    const own = kind === "HelmRelease" ? frontEndBundleName(kind, name) : name;
-    const bundle = bundles.store.get(keyOf({ namespace, name: own }));
+    const bundle = bundles.store.get(keyOf({ namespace, name: bundleNameOf(kind, name) }));
     return bundle !== undefined && appRefOf(bundle).kind === kind ? bundle : undefined;
   }
 
@@ -117,65 +110,44 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     return { lastRequest: [...answerLines(answers)] };
   }
 
+  function objectOf({ kind, namespace, name }: AppRef): KubeObject | undefined {
+    const { informer, isApp } = views[kind];
+    const object = informer.store.get(keyOf({ namespace, name }));
+    return object !== undefined && (isApp?.(object) ?? true) ? object : undefined;
+  }
+
   function app(ref: AppRef): Unreviewed<AppDetail> | undefined {
-    const key = keyOf({ namespace: ref.namespace, name: ref.name });
+    const object = objectOf(ref);
+    if (object === undefined) return undefined;
+    const { appOf, detailsOf } = views[ref.kind];
     const bundle = bundleOf(ref);
-    switch (ref.kind) {
-      case "HelmOp": {
-        const helmOp = helmOps.store.get(key);
-        if (helmOp === undefined) return undefined;
-        const { pins, polling, lastPollingTriggered, conditions } = helmOp.status ?? {};
-        const isPolled = pollingIntervalMs(releaseOfHelmOp(helmOp)) !== undefined;
-        const interval = isPolled ? (helmOp.spec.pollingInterval ?? undefined) : undefined;
-        const { repo = "", chart = "", version = "" } = helmOp.spec.helm ?? {};
-        const desired = { repo: repo ?? "", chart: chart ?? "", constraint: version ?? "" };
-        return {
-          ...appOfHelmOp(helmOp),
-          ...common("HelmOp", helmOp),
-          ...lastRequest(bundle),
-          conditions: shownConditions(conditions),
-          charts: chartsOf(pins, desired),
-          polling: shownPolling(interval, polling, lastPollingTriggered ?? undefined),
-        };
-      }
-      case "HelmRelease": {
-        const release = helmReleases.store.get(key);
-        if (release === undefined) return undefined;
-        const { chart, version } = release.spec?.chart?.spec ?? {};
-        const desired =
-          chart === undefined ? undefined : { repo: "", chart, constraint: version ?? "" };
-        return {
-          ...appOfHelmRelease(release),
-          ...common("HelmRelease", release),
-          ...lastRequest(bundle),
-          conditions: shownConditions(release.status?.conditions),
-          // Its Bundle has the resolved version in place of the constraint.
-          charts: chartsOf(bundle?.spec.helmOpOptions?.pins, desired).map((found) => ({
-            ...found,
-            ...(desired !== undefined && { constraint: desired.constraint }),
-          })),
-          polling: shownPolling(undefined, undefined, undefined),
-        };
-      }
-      case "Bundle": {
-        if (bundle === undefined) return undefined;
-        return {
-          ...appOfBundle(bundle),
-          ...common("Bundle", bundle),
-          ...lastRequest(bundle),
-          conditions: shownConditions(bundle.status?.conditions),
-          charts: chartsOf(bundle.status?.pins),
-          polling: shownPolling(undefined, bundle.status?.resolution, undefined),
-        };
-      }
-    }
+    return {
+      ...appOf(object),
+      ...common(ref.kind, object),
+      ...lastRequest(bundle),
+      ...detailsOf(object, bundle),
+    };
+  }
+
+  function usersOf(kind: SourceKind, ref: ClusterRef): AppRef[] {
+    return appKinds.flatMap((appKind) => {
+      const { informer, sourceOf: sourceOfApp } = views[appKind];
+      if (sourceOfApp === undefined) return [];
+      return informer.store.list().flatMap((object) => {
+        const used = sourceOfApp(object);
+        const isUser =
+          used?.kind === kind && used.namespace === ref.namespace && used.name === ref.name;
+        const { namespace = "", name } = object.metadata;
+        return isUser ? [{ kind: appKind, namespace, name }] : [];
+      });
+    });
   }
 
   function targets(ref: AppRef): readonly Target[] | undefined {
     const bundle = bundleOf(ref);
-    const helmOp = helmOps.store.get(keyOf({ namespace: ref.namespace, name: ref.name }));
-    const spec = bundle?.spec ?? (ref.kind === "HelmOp" ? helmOp?.spec : undefined);
-    if (spec === undefined) return app(ref) === undefined ? undefined : [];
+    const object = objectOf(ref);
+    const spec = bundle?.spec ?? (object && views[ref.kind].targetsOf?.(object));
+    if (spec === undefined) return object === undefined ? undefined : [];
     const namespace = bundle === undefined ? ref.namespace : clusterNamespaceFor(bundle);
     const own = groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
     const deployed = new Map(
@@ -201,12 +173,16 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
   return {
     app,
     targets,
+    isPolled(ref) {
+      const object = objectOf(ref);
+      return object !== undefined && (views[ref.kind].isPolled?.(object) ?? false);
+    },
     hasDrift: (ref) =>
       deploymentsOf(bundleOf(ref)).some(
         ({ status }) => status?.nonModified === false || (status?.modifiedStatus ?? []).length > 0,
       ),
     history: (ref) =>
-      app(ref) === undefined ? undefined : versionHistoryOf(deploymentsOf(bundleOf(ref))),
+      objectOf(ref) === undefined ? undefined : versionHistoryOf(deploymentsOf(bundleOf(ref))),
     cluster(ref, sees) {
       const cluster = clusters.store.get(keyOf(ref));
       if (cluster === undefined) return undefined;
@@ -274,37 +250,8 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
         conditions: shownConditions(status?.conditions),
         ...(status?.artifact !== undefined && { digest: status.artifact.digest }),
         polling: shownPolling(spec?.interval, status?.polling, status?.polling?.lastAttemptTime),
-        usedBy: helmReleases.store.list().flatMap((release) => {
-          const { source: used } = sourceOfRelease(release);
-          const isUser =
-            used?.kind === kind && used.namespace === ref.namespace && used.name === ref.name;
-          const { namespace = "", name } = release.metadata;
-          const user = { kind: "HelmRelease", namespace, name } as const;
-          return isUser && sees(user) ? [user] : [];
-        }),
+        usedBy: usersOf(kind, ref).filter(sees),
       };
     },
-  };
-}
-
-type Chart = AppDetail["charts"][number];
-
-/** `desired`: what is shown before it is resolved. */
-function chartsOf(pins: readonly ChartPin[] = [], desired?: Chart): Chart[] {
-  if (pins.length > 0) return pins.map(chartOf);
-  return desired === undefined ? [] : [desired];
-}
-
-function chartOf({ repo, chart, version, pin, note }: ChartPin): Chart {
-  const digest = archiveDigest(pin);
-  const resolved = pinnedVersion(pin);
-  return {
-    repo,
-    chart,
-    constraint: version,
-    ...(resolved !== "" && { version: resolved }),
-    url: pinAddress(pin),
-    ...(digest !== undefined && { digest }),
-    ...(note && { note }),
   };
 }

@@ -2,8 +2,9 @@
  * The fleet as the dashboard shows it: in memory, kept up to date by the informers that every replica has, so that a viewer costs
  * the API server nothing. It may be dropped and built again at any time. Each reader has a scope, and gets only what that sees.
  */
-import type { Bundle, BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
-import { frontEndBundleName } from "@flotilla/shared/api/names";
+import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
+import { appKinds, frontEndKinds } from "@flotilla/shared/api/apps";
+import { bundleNameOf } from "@flotilla/shared/api/names";
 import {
   type App,
   type AppRef,
@@ -14,20 +15,14 @@ import {
   type SourceKind,
   sourceKinds,
 } from "@flotilla/shared/dashboard";
-import type { HelmRelease } from "@flotilla/shared/flux";
-import { byNamespace, type Informer } from "@flotilla/shared/kube/cache";
+import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Event, type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Scope } from "../access/index.ts";
 import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { stateOf, stateWhileOffline } from "../summary/index.ts";
-import {
-  appOfBundle,
-  appOfHelmOp,
-  appOfHelmRelease,
-  appRefOf,
-  appRefOfDeployment,
-} from "./app-of.ts";
+import { appRefOf, appRefOfDeployment } from "./app-of.ts";
+import { createAppViews, type Watched, type WatchedApps } from "./app-views.ts";
 import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { type Entity, formatEntity, parseEntity } from "./entity.ts";
@@ -37,11 +32,8 @@ import { eventOf, newestOf } from "./recent-events.ts";
 import { type AnySource, sourceOf } from "./source-of.ts";
 import { createUnmatchedSelectors } from "./unmatched-selectors.ts";
 
-type Watched<T extends KubeObject> = Pick<Informer<T>, "store" | "onChange">;
-
 export interface FleetViewDeps {
-  readonly helmOps: Watched<HelmOp>;
-  readonly helmReleases: Watched<HelmRelease>;
+  readonly apps: WatchedApps;
   readonly bundles: Watched<Bundle>;
   readonly deployments: Watched<BundleDeployment>;
   readonly clusters: Watched<Cluster>;
@@ -62,7 +54,8 @@ export interface FleetView {
 const maxEvents = 200;
 
 export function createFleetView(deps: FleetViewDeps): FleetView {
-  const { helmOps, helmReleases, bundles, deployments, clusters, sources, events } = deps;
+  const { bundles, deployments, clusters, sources, events } = deps;
+  const views = createAppViews(deps.apps);
   const log = createChangeLog();
   const matrix = createMatrix();
   const unmatchedSelectors = createUnmatchedSelectors(bundles.store);
@@ -97,7 +90,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
 
   /** With what depends on other objects, and on the reader. */
   function complete(app: App, scope: Scope): App {
-    const own = app.kind === "HelmRelease" ? frontEndBundleName(app.kind, app.name) : app.name;
+    const own = bundleNameOf(app.kind, app.name);
     const found = bundles.store.get(keyOf({ namespace: app.namespace, name: own }));
     const bundle = found && isSameApp(appRefOf(found), app) ? found : undefined;
     const unmatched = bundle === undefined ? [] : unmatchedSelectors.of(bundle);
@@ -118,22 +111,10 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     };
   }
 
-  function appOf({ kind, namespace, name }: AppRef): App | undefined {
-    const key = keyOf({ namespace, name });
-    switch (kind) {
-      case "HelmOp": {
-        const helmOp = helmOps.store.get(key);
-        return helmOp && appOfHelmOp(helmOp);
-      }
-      case "HelmRelease": {
-        const release = helmReleases.store.get(key);
-        return release && appOfHelmRelease(release);
-      }
-      case "Bundle": {
-        const bundle = bundles.store.get(key);
-        return bundle && isAppItself(bundle) ? appOfBundle(bundle) : undefined;
-      }
-    }
+  function shownApp({ kind, namespace, name }: AppRef): App | undefined {
+    const { informer, isApp, appOf } = views[kind];
+    const object = informer.store.get(keyOf({ namespace, name }));
+    return object !== undefined && (isApp?.(object) ?? true) ? appOf(object) : undefined;
   }
 
   for (const deployment of deployments.store.list()) place(deployment);
@@ -159,8 +140,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
       const { namespace = "", name = "" } = (after ?? before)?.metadata ?? {};
       changed({ of: "app", ref: { kind, namespace, name } });
     });
-  watch("HelmOp", helmOps);
-  watch("HelmRelease", helmReleases);
+  for (const kind of frontEndKinds) watch(kind, views[kind].informer);
   for (const bundle of bundles.store.list()) unmatchedSelectors.changed(keyOf(bundle), bundle);
   bundles.onChange(({ key, before, after }) => {
     for (const other of unmatchedSelectors.changed(key, after)) {
@@ -189,7 +169,7 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     switch (entity.of) {
       case "app": {
         if (!scope.sees(entity.ref.kind, entity.ref.namespace)) return undefined;
-        const app = appOf(entity.ref);
+        const app = shownApp(entity.ref);
         return app === undefined
           ? { type: "removed", removed: { of: "app", ...entity.ref } }
           : { type: "app", app: complete(app, scope) };
@@ -239,11 +219,11 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
       const visible = <T extends KubeObject>(kind: string, { store }: Watched<T>) =>
         store.list().filter(({ metadata }) => scope.sees(kind, metadata.namespace ?? ""));
       const seen = visible("Cluster", clusters).map(show);
-      const apps = [
-        ...visible("HelmOp", helmOps).map(appOfHelmOp),
-        ...visible("HelmRelease", helmReleases).map(appOfHelmRelease),
-        ...visible("Bundle", bundles).filter(isAppItself).map(appOfBundle),
-      ];
+      const apps = appKinds.flatMap((kind) => {
+        const { informer, isApp, appOf } = views[kind];
+        const objects = visible(kind, informer);
+        return (isApp === undefined ? objects : objects.filter(isApp)).map(appOf);
+      });
       const rows = [...matrix.bundles()].flatMap((key) => {
         const bundle = bundles.store.get(key);
         const app = bundle && appRefOf(bundle);
@@ -292,11 +272,6 @@ function isOnline(cluster: Cluster | undefined): boolean | undefined {
 
 function isSameApp(one: AppRef, other: AppRef): boolean {
   return one.kind === other.kind && one.namespace === other.namespace && one.name === other.name;
-}
-
-/** Whether it is shown itself: it was not made for a HelmOp or a HelmRelease. */
-function isAppItself(bundle: Bundle): boolean {
-  return appRefOf(bundle).kind === "Bundle";
 }
 
 /** The clusters that may be seen, and those that visible apps have releases in. */

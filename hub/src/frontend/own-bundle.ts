@@ -1,5 +1,6 @@
 /** The life of the Bundle that an object of a front end keeps, until the object is deleted. */
 import { type Bundle, bundles } from "@flotilla/shared/api";
+import type { FrontEndKind } from "@flotilla/shared/api/apps";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
@@ -9,7 +10,7 @@ import { bundleNameTaken } from "./write-bundle.ts";
 
 /** How the objects of a kind are connected with their Bundles. */
 export interface BundleOwner<T> {
-  readonly kind: "HelmOp" | "HelmRelease";
+  readonly kind: FrontEndKind;
   readonly bundleKeyOf: (object: T) => ObjectKey;
   /** Whether a Bundle of that key was made for the object: it may belong to something else. */
   readonly owns: (object: T, bundle: Bundle) => boolean;

@@ -1,6 +1,7 @@
 /** Keeps the Bundle of a front end's object as it is planned. */
 import { isDeepStrictEqual } from "node:util";
 import { type Bundle, bundles } from "@flotilla/shared/api";
+import type { FrontEndKind } from "@flotilla/shared/api/apps";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
@@ -13,7 +14,7 @@ export interface WriteBundleDeps {
 }
 
 /** Why a Bundle that was not made for this object keeps its name, and is left alone. `kind`: of the object. */
-export function bundleNameTaken({ metadata }: Bundle, kind: "HelmOp" | "HelmRelease"): AppError {
+export function bundleNameTaken({ metadata }: Bundle, kind: FrontEndKind): AppError {
   return new AppError(
     hubErrors.BUNDLE_NAME_TAKEN,
     `a Bundle ${metadata.namespace}/${metadata.name} exists already that was not made for this ${kind}; create the ${kind} under another name, or delete that Bundle`,

@@ -1,7 +1,7 @@
 /** The objects that Alerts may select, by kind, as the caches have them. */
 import { byNamespace, defineIndex, type Informer, type Store } from "@flotilla/shared/kube/cache";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
-import type { Caches, FluxInformers } from "../cache/index.ts";
+import { appInformers, type Caches, type FluxInformers } from "../cache/index.ts";
 
 interface SelectableObjects {
   /** The objects of a namespace and a name; `*`: of all. */
@@ -13,14 +13,12 @@ const byName = defineIndex("name", ({ metadata }: KubeObject) => [metadata.name]
 /** Undefined for a kind that is not watched. */
 export function objectsOf(
   kind: string,
-  { helmOps, bundles, clusters }: Caches,
+  caches: Caches,
   flux: FluxInformers,
 ): SelectableObjects | undefined {
   const informers: Readonly<Record<string, Pick<Informer<KubeObject>, "store">>> = {
-    HelmOp: helmOps,
-    Bundle: bundles,
-    Cluster: clusters,
-    HelmRelease: flux.helmReleases,
+    ...appInformers(caches, flux),
+    Cluster: caches.clusters,
     HelmChart: flux.helmCharts,
     Bucket: flux.buckets,
     HelmRepository: flux.helmRepositories,

@@ -1,4 +1,5 @@
 /** The commit statuses of Git hosts: what github, gitlab and gitea have in common. */
+import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
 import { type FluxEvent, reasonWords } from "./event.ts";
 import type {
   BuildDelivery,
@@ -64,7 +65,9 @@ export function repositoryPath({ pathname }: URL): readonly string[] | undefined
  * one: the status would otherwise stay a failure.
  */
 function isForCommit({ involvedObject, severity, reason, metadata = {} }: FluxEvent): boolean {
-  const isOfCommit = involvedObject.kind === "HelmRelease" && successes.has(reason);
+  const { kind } = involvedObject;
+  const isOfCommit =
+    isAppKind(kind) && appDefinition(kind).setsCommitStatus && successes.has(reason);
   return (
     severity === "error" ||
     metadata["commit"] !== undefined ||

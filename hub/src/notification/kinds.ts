@@ -1,15 +1,12 @@
 /** The kinds whose events Alerts select: Flux's that this hub has, and those of the fleet. */
-import { apiVersion as fleetApiVersion } from "@flotilla/shared/api";
+import { clusters } from "@flotilla/shared/api";
+import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 
-const [fleetGroup = ""] = fleetApiVersion.split("/");
 const sourceGroup = "source.toolkit.fluxcd.io";
-const helmGroup = "helm.toolkit.fluxcd.io";
 
 const groupOfKind: Readonly<Record<string, string>> = {
-  HelmOp: fleetGroup,
-  Bundle: fleetGroup,
-  Cluster: fleetGroup,
-  HelmRelease: helmGroup,
+  ...Object.fromEntries(appKinds.map((kind) => [kind, appDefinition(kind).resource.group])),
+  [clusters.kind]: clusters.group,
   HelmChart: sourceGroup,
   HelmRepository: sourceGroup,
   OCIRepository: sourceGroup,

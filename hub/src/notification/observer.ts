@@ -10,7 +10,7 @@ import { clusterEvents, type ReleaseStatus, releaseEvents } from "./status-event
  * leader, the events are the same: none is lost with a process.
  */
 export interface StatusObserver {
-  /** Of a front end: a HelmOp, a HelmRelease. */
+  /** The object of a front end, such as a HelmOp. */
   release(object: KubeObject & { readonly status?: ReleaseStatus }, next: ReleaseStatus): void;
   bundle(bundle: Bundle, next: BundleStatus): void;
   cluster(cluster: Cluster, next: ClusterStatus): void;

@@ -12,13 +12,14 @@ import {
   type LastResults,
   type LastSuccess,
 } from "@flotilla/shared/api";
+import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
 import { findCondition } from "@flotilla/shared/conditions";
 import type { EventNote } from "@flotilla/shared/kube/events";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import { cutText } from "@flotilla/shared/text";
 import { isOtherDrift, isOtherFailure, isOtherSuccess, isOtherTest } from "../summary/index.ts";
 
-/** The part of a status that HelmOps, HelmReleases and Bundles share. */
+/** The part of a status that all kinds of app share. */
 export interface ReleaseStatus {
   readonly conditions?: readonly Condition[] | undefined;
   readonly summary?: BundleSummary | undefined;
@@ -43,8 +44,9 @@ export function releaseEvents(
   after: ReleaseStatus,
 ): readonly EventNote[] {
   const isDeleted = object.metadata.deletionTimestamp !== undefined;
-  const blocked =
-    object.kind === "HelmRelease" ? blockedEvent(before, after) : rejectionEvent(before, after);
+  const { kind = "" } = object;
+  const blockedBy = isAppKind(kind) ? appDefinition(kind).blockedBy : "Accepted";
+  const blocked = { Ready: blockedEvent, Accepted: rejectionEvent }[blockedBy](before, after);
   const failure = blocked === undefined ? failureEvent(before, after) : undefined;
   const events = (
     isDeleted

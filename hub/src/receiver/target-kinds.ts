@@ -1,10 +1,9 @@
 /** The kinds that Receivers trigger: ours, and those of Flux that the hub reconciles. */
-import { bundles, helmOps } from "@flotilla/shared/api";
+import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import {
   buckets,
   gitRepositories,
   helmCharts,
-  helmReleases,
   helmRepositories,
   ociRepositories,
 } from "@flotilla/shared/flux";
@@ -12,21 +11,22 @@ import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 
 export interface TargetKind {
   readonly resource: Resource<KubeObject>;
-  /** Flux knows the version of its sources, and not that of HelmReleases. */
+  /** Flux knows the version of its sources alone. */
   readonly needsApiVersion: boolean;
 }
 
-const resources: readonly Resource<KubeObject>[] = [
-  ...[helmOps, bundles, helmReleases, helmCharts, helmRepositories],
-  ...[ociRepositories, gitRepositories, buckets],
-];
+const apps = appKinds.map((kind): TargetKind => {
+  const { resource, receiversNeedApiVersion: needsApiVersion } = appDefinition(kind);
+  return { resource, needsApiVersion };
+});
+
+const sources = [helmCharts, helmRepositories, ociRepositories, gitRepositories, buckets].map(
+  (resource: Resource<KubeObject>): TargetKind => ({ resource, needsApiVersion: false }),
+);
 
 /** By kind. */
 export const targetKinds: ReadonlyMap<string, TargetKind> = new Map(
-  resources.map((resource) => [
-    resource.kind,
-    { resource, needsApiVersion: resource.kind === helmReleases.kind },
-  ]),
+  [...apps, ...sources].map((target) => [target.resource.kind, target]),
 );
 
 export function apiVersionOf({ group, version }: Resource<KubeObject>): string {

@@ -1,14 +1,15 @@
 /** The deployment that a request is about. Pure, of the caches. */
 
 import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { frontEndBundleName, helmOpLabel, helmReleaseLabel } from "@flotilla/shared/api/names";
+import { isMadeFor } from "@flotilla/shared/api/apps";
+import { bundleNameOf } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import { byBundle, clusterKeyOf, isForCluster } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import type { TargetKind, UserRequest } from "./parse-request.ts";
+import type { UserRequest } from "./parse-request.ts";
 
 export interface FindDeps {
   readonly bundles: Pick<Store<Bundle>, "get">;
@@ -31,7 +32,7 @@ export function findDeployment(
   const key = keyOf({ namespace: workspace, name });
   const bundleKey = keyOf({ namespace: workspace, name: bundleNameOf(kind, name) });
   const bundle = bundles.get(bundleKey);
-  if (bundle === undefined || !isMadeFor(bundle, kind, name))
+  if (bundle === undefined || !isMadeFor(bundle.metadata.labels, kind, name))
     throw notFound(`${kind} ${key} has no deployments`);
   const found = deployments.byIndex(byBundle, bundleKey).flatMap((deployment) => {
     const clusterKey = clusterKeyOf(deployment);
@@ -54,17 +55,6 @@ export function findDeployment(
     hubErrors.REQUEST_NEEDS_CLUSTER,
     `${kind} ${key} is deployed to ${found.length} Clusters; choose one with --cluster${listed(found)}`,
   );
-}
-
-function bundleNameOf(kind: TargetKind, name: string): string {
-  return kind === "HelmRelease" ? frontEndBundleName(kind, name) : name;
-}
-
-function isMadeFor({ metadata }: Bundle, kind: TargetKind, name: string): boolean {
-  const { labels = {} } = metadata;
-  // The name of the Bundle is derived from the HelmRelease's.
-  if (kind === "HelmRelease") return labels[helmReleaseLabel] !== undefined;
-  return kind === "Bundle" || labels[helmOpLabel] === name;
 }
 
 function listed(found: readonly FoundDeployment[]): string {

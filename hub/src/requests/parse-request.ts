@@ -1,17 +1,16 @@
-/** The address of a request: `/requests/v1/namespaces/NS/{helmops,helmreleases,bundles}/NAME/KIND?cluster=...`. Pure. */
+/** The address of a request: `/requests/v1/namespaces/NS/{helmops,bundles,...}/NAME/KIND?cluster=...`. Pure. */
 
 import type { LogOptions, RequestBody } from "@flotilla/proto";
+import { type AppKind, appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { AppError } from "@flotilla/shared/errors";
 import { parseGoDuration } from "@flotilla/shared/time";
 import { hubErrors } from "../errors/index.ts";
 
-export type TargetKind = "HelmOp" | "HelmRelease" | "Bundle";
-
 /** What a user wants to read, and of what. */
 export interface UserRequest {
-  /** The namespace of the HelmOp, HelmRelease or Bundle. */
+  /** The namespace of the app. */
   readonly workspace: string;
-  readonly kind: TargetKind;
+  readonly kind: AppKind;
   readonly name: string;
   /** `NAME`, in the workspace, or `NAMESPACE/NAME`; absent: the only one. */
   readonly cluster?: string;
@@ -19,11 +18,10 @@ export interface UserRequest {
 }
 
 const name = "[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?";
-const kinds: ReadonlyMap<string, TargetKind> = new Map([
-  ["helmops", "HelmOp"],
-  ["helmreleases", "HelmRelease"],
-  ["bundles", "Bundle"],
-]);
+const kinds: ReadonlyMap<string, AppKind> = new Map(
+  appKinds.map((kind) => [appDefinition(kind).resource.plural, kind]),
+);
+const plurals = [...kinds.keys()].join(",");
 const path = new RegExp(`^/requests/v1/namespaces/(${name})/([a-z]+)/(${name})/([a-z]+)$`);
 const clusterName = new RegExp(`^(?:${name}/)?${name}$`);
 const objectName = new RegExp(`^${name}$`);
@@ -66,9 +64,7 @@ export function parseUserRequest(url: string): UserRequest {
   const [, workspace, plural = "", target, what = ""] = path.exec(pathname) ?? [];
   const kind = kinds.get(plural);
   if (workspace === undefined || target === undefined || kind === undefined)
-    throw invalid(
-      "the address is not /requests/v1/namespaces/NAMESPACE/{helmops,helmreleases,bundles}/NAME/KIND",
-    );
+    throw invalid(`the address is not /requests/v1/namespaces/NAMESPACE/{${plurals}}/NAME/KIND`);
   const body = parseBody(what, searchParams);
   const cluster = matching(searchParams, "cluster", clusterName);
   return { workspace, kind, name: target, ...(cluster !== undefined && { cluster }), body };

@@ -3,6 +3,7 @@
  * values are read with. The hub signs it; a Bundle that has it without a valid signature is not deployed.
  */
 import * as z from "zod";
+import { appKinds, isOriginKind } from "./apps/index.ts";
 import { described, fields, plainFlag, plainText, type Typed } from "./field.ts";
 
 /** The Secrets that a source of charts is accessed with, as `NAMESPACE/NAME` on the hub. */
@@ -50,7 +51,10 @@ const provenanceSchema = fields({
 export type SourceProvenance = Typed<typeof provenanceSchema>;
 
 export const bundleOriginSchema = fields({
-  kind: described(z.enum(["HelmRelease"]), "The kind of the object that the Bundle was made for."),
+  kind: described(
+    z.enum(appKinds.filter(isOriginKind)),
+    "The kind of the object that the Bundle was made for.",
+  ),
   name: described(z.string(), "The object's name, in the Bundle's namespace."),
   uid: plainText("Its UID; the Bundle counts only while it lives."),
   generation: described(

@@ -1,5 +1,6 @@
 /** The product's kinds in the API. */
 import type { Resource } from "../kube/objects/index.ts";
+import { appDefinitions } from "./apps/index.ts";
 import type { Bundle } from "./bundle.ts";
 import type { BundleDeployment } from "./bundle-deployment.ts";
 import type { Cluster } from "./cluster.ts";
@@ -13,8 +14,8 @@ export const apiVersion = "fleet.cattle.io/v1alpha1";
 
 const home = { group: apiGroup, version: "v1alpha1", namespaced: true } as const;
 
-export const helmOps: Resource<HelmOp> = { ...home, kind: "HelmOp", plural: "helmops" };
-export const bundles: Resource<Bundle> = { ...home, kind: "Bundle", plural: "bundles" };
+export const helmOps: Resource<HelmOp> = appDefinitions.HelmOp.resource;
+export const bundles: Resource<Bundle> = appDefinitions.Bundle.resource;
 export const bundleDeployments: Resource<BundleDeployment> = {
   ...home,
   kind: "BundleDeployment",

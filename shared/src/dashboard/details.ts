@@ -1,7 +1,7 @@
 /** One app, cluster, release or source with all that the hub has about it. */
 import * as z from "zod";
+import { appKinds } from "../api/apps/index.ts";
 import {
-  appKinds,
   appRefSchema,
   appSchema,
   clusterRefSchema,

@@ -1,5 +1,6 @@
 /** The summary of the fleet, as the overview shows it: what a client keeps, and updates by the changes that follow. */
 import * as z from "zod";
+import { appKinds } from "../api/apps/index.ts";
 import { appStates, clusterStates, releaseStates, sourceStates } from "./states/index.ts";
 
 const text = (description: string) => z.string().meta({ description });
@@ -7,7 +8,6 @@ const optionalText = (description: string) => z.string().meta({ description }).o
 const count = (description: string) => z.int().meta({ description });
 const labels = z.record(z.string(), z.string());
 
-export const appKinds = ["HelmOp", "HelmRelease", "Bundle"] as const;
 export const sourceKinds = [
   "HelmRepository",
   "OCIRepository",
@@ -16,7 +16,7 @@ export const sourceKinds = [
   "HelmChart",
 ] as const;
 
-/** What a chart is deployed by: a HelmOp, a HelmRelease, or a Bundle that was applied without either. */
+/** What a chart is deployed by: an object of a front end, or a Bundle that was applied without one. */
 export const appRefSchema = z.object({
   kind: z.enum(appKinds),
   namespace: z.string(),

@@ -17,7 +17,6 @@ export { type BodyOf, type EndpointName, endpoints, type ResponseOf } from "./en
 export {
   type App,
   type AppRef,
-  appKinds,
   type ClusterRef,
   type Fleet,
   type FleetCluster,

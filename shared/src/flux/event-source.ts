@@ -1,5 +1,6 @@
 /** References to objects, for Alerts and Receivers. */
 import * as z from "zod";
+import { type AppKind, appKinds } from "../api/apps/index.ts";
 import { described, fields, plainText, type Typed } from "../api/index.ts";
 import { string, stringMap } from "./field.ts";
 
@@ -19,14 +20,21 @@ const fluxKinds = [
   "ExternalArtifact",
 ] as const;
 
-/** Our own kinds that have events, and those of them that a reconciliation can be requested for. */
-const fleetEventKinds = ["HelmOp", "Bundle", "Cluster"] as const;
-const fleetRequestKinds = ["HelmOp", "Bundle"] as const;
+type FluxKind = (typeof fluxKinds)[number];
+
+/** The kinds of app that Flux's schema does not have. */
+const otherApps = appKinds.filter(
+  (kind): kind is Exclude<AppKind, FluxKind> => !fluxKinds.some((each) => each === kind),
+);
+
+/** What has events, and which of these a reconciliation can be requested for. */
+const eventKinds = [...fluxKinds, ...otherApps, "Cluster"] as const;
+const requestKinds = [...fluxKinds, ...otherApps] as const;
 
 const name = string({ min: 1, max: 253 });
 
 /** The fields of a reference to objects of these kinds. */
-function referenceFields<const K extends readonly [string, ...string[]]>(kinds: K) {
+function referenceFields<const K extends readonly string[]>(kinds: K) {
   return {
     apiVersion: plainText("The objects' apiVersion."),
     kind: described(z.enum(kinds), "The objects' kind."),
@@ -38,17 +46,14 @@ function referenceFields<const K extends readonly [string, ...string[]]>(kinds: 
   } as const;
 }
 
-export const eventSourceSchema = fields(
-  referenceFields([...fluxKinds, ...fleetEventKinds]),
-  "EventSource",
-);
+export const eventSourceSchema = fields(referenceFields(eventKinds), "EventSource");
 
 /** Which objects an Alert is about. */
 export type EventSource = Typed<typeof eventSourceSchema>;
 
 export const receiverResourceSchema = fields(
   {
-    ...referenceFields([...fluxKinds, ...fleetRequestKinds]),
+    ...referenceFields(requestKinds),
     filter: plainText(
       "A CEL expression that is true for the requests that are for these objects, with the variables `req` and `res`.",
     ),

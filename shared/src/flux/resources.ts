@@ -1,4 +1,5 @@
 /** Flux's kinds in the API. */
+import { appDefinitions } from "../api/apps/index.ts";
 import type { Resource } from "../kube/objects/index.ts";
 import type { Alert } from "./alert.ts";
 import type { Bucket } from "./bucket.ts";
@@ -10,15 +11,10 @@ import type { OCIRepository } from "./oci-repository.ts";
 import type { Provider } from "./provider.ts";
 import type { Receiver } from "./receiver.ts";
 
-const helm = { group: "helm.toolkit.fluxcd.io", version: "v2", namespaced: true } as const;
 const source = { group: "source.toolkit.fluxcd.io", version: "v1", namespaced: true } as const;
 const notification = { group: "notification.toolkit.fluxcd.io", namespaced: true } as const;
 
-export const helmReleases: Resource<HelmRelease> = {
-  ...helm,
-  kind: "HelmRelease",
-  plural: "helmreleases",
-};
+export const helmReleases: Resource<HelmRelease> = appDefinitions.HelmRelease.resource;
 export const helmRepositories: Resource<HelmRepository> = {
   ...source,
   kind: "HelmRepository",

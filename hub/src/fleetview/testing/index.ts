@@ -6,10 +6,14 @@ import { createWatchedStore } from "../../testing/index.ts";
 import type { AnySource } from "../source-of.ts";
 
 export function createShownCaches() {
+  const helmOps = createWatchedStore<HelmOp>();
+  const helmReleases = createWatchedStore<HelmRelease>();
+  const bundles = createWatchedStore<Bundle>();
   return {
-    helmOps: createWatchedStore<HelmOp>(),
-    helmReleases: createWatchedStore<HelmRelease>(),
-    bundles: createWatchedStore<Bundle>(),
+    helmOps,
+    helmReleases,
+    bundles,
+    apps: { HelmOp: helmOps, HelmRelease: helmReleases, Bundle: bundles },
     deployments: createWatchedStore<BundleDeployment>(),
     clusters: createWatchedStore<Cluster>(),
     groups: createWatchedStore<ClusterGroup>(),

@@ -8,16 +8,6 @@ export const maxReleaseNameLength = 53;
 export const releaseNamePattern =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-/** Labels that say for which HelmRelease something was made, as in Flux: its name and its namespace. */
-export const fluxOwnerLabels = {
-  name: "helm.toolkit.fluxcd.io/name",
-  namespace: "helm.toolkit.fluxcd.io/namespace",
-} as const;
-
-/** On a Bundle and its BundleDeployments: the HelmOp. */
-export const helmOpLabel = "fleet.cattle.io/fleet-helm-name";
-/** On a Bundle and its BundleDeployments: the HelmRelease. */
-export const helmReleaseLabel = "flotilla.dev/helm-release";
 /** On a BundleDeployment: its Bundle. */
 export const bundleNameLabel = "fleet.cattle.io/bundle-name";
 export const bundleNamespaceLabel = "fleet.cattle.io/bundle-namespace";
@@ -90,10 +80,6 @@ export const sessionKeysSecretName = "flotilla-session-keys";
 /** The type of a Secret in the hub's namespace with a token (`token`) for one login to the dashboard by a code. */
 export const loginCodeSecretType = "flotilla/login";
 
-/** Of Flux's controllers, on sources and HelmReleases. */
-export const fluxFinalizer = "finalizers.fluxcd.io";
-export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
-export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
 export const bundleDeploymentFinalizer = "fleet.cattle.io/bundle-deployment-finalizer";
 /** On a Cluster whose releases are uninstalled before it is deleted, and on no other. Not Fleet's finalizer. */
 export const clusterFinalizer = "flotilla.dev/cluster-finalizer";
