@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { parseTimeout, withHubOptions } from "./options.ts";
 import type { TargetOptions } from "./reconcile.ts";
+import { appsTaking, kindNames, kindWords, reconciledKinds } from "./target.ts";
 
 export function changeCommands(config: CliConfig): readonly Command[] {
   return [
@@ -38,7 +39,7 @@ function reconcileCommand(config: CliConfig): Command {
     .option("--force", "also upgrade the releases, whatever their state")
     .option("--reset", "also forget their failed attempts")
     .addOption(
-      new Option("--poll", "only poll the source of a HelmOp").conflicts([
+      new Option("--poll", `only poll the source of a ${kindNames(appsTaking("poll"))}`).conflicts([
         ...["correctDrift", "force", "reset", "wait"],
       ]),
     );
@@ -70,10 +71,7 @@ function suspendCommand(
 function changeCommand(name: string, description: string): Command {
   return withHubOptions(new Command(name))
     .description(description)
-    .argument(
-      "<target...>",
-      "KIND NAME or KIND/NAME; a kind is helmop, helmrelease, bundle, helmrepository, ocirepository, gitrepository, bucket or helmchart",
-    )
+    .argument("<target...>", `KIND NAME or KIND/NAME; a kind is ${kindWords(reconciledKinds)}`)
     .option("-n, --namespace <name>", "namespace of the object", workspaceNamespace);
 }
 

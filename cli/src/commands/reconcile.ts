@@ -11,6 +11,7 @@ import {
   type RequestAnswer,
   requestAnswers,
 } from "@flotilla/shared/api";
+import { type AppKind, type AppRequest, isAppKind, takesRequest } from "@flotilla/shared/api/apps";
 import {
   correctDriftRequestAnnotation,
   forceRequestAnnotation,
@@ -32,7 +33,7 @@ import { formatTimeMs } from "@flotilla/shared/time";
 import type { CliConfig } from "../config.ts";
 import { cliErrors } from "../errors.ts";
 import { type HubOptions, hubKubeconfig, waitForList, waitForObject } from "../fleet/index.ts";
-import { appKinds, parseTarget, reconciledKinds } from "./target.ts";
+import { parseTarget, reconciledKinds, type TargetKind } from "./target.ts";
 
 /** What all kinds that are reconciled on request have in common; the counts are those of a HelmOp. */
 export interface ReconciledObject extends KubeObject {
@@ -62,15 +63,24 @@ export interface ReconcileOptions extends TargetOptions {
   readonly force?: boolean;
   /** Their failed attempts do not count. */
   readonly reset?: boolean;
-  /** Only the source of a HelmOp is read; its releases are not reconciled if nothing has changed. */
+  /** Only the source of an app is read; its releases are not reconciled if nothing has changed. */
   readonly poll?: boolean;
 }
 
 /** Throws OBJECT_NOT_FOUND, OBJECT_SUSPENDED, RECONCILE_FAILED, TARGET_INVALID, or CANCELLED when `waitMs` has passed. */
 export async function reconcile(options: ReconcileOptions, config: CliConfig): Promise<void> {
   const { force = false, reset = false, correctDrift = false, poll = false, waitMs } = options;
-  const isOfReleases = force || reset || correctDrift;
-  const kinds = poll ? appKinds.slice(0, 1) : isOfReleases ? appKinds : reconciledKinds;
+  const requested: readonly AppRequest[] = [
+    ...(poll ? (["poll"] as const) : []),
+    ...(correctDrift ? (["correct-drift"] as const) : []),
+    ...(reset ? (["retry"] as const) : []),
+    ...(force ? (["force"] as const) : []),
+  ];
+  const kinds = reconciledKinds.filter(
+    ({ resource: { kind } }) =>
+      requested.length === 0 ||
+      (isAppKind(kind) && requested.every((request) => takesRequest(kind, request))),
+  );
   await withObject({ ...options, verb: "reconcile", kinds }, config, async (object) => {
     if (object.isSuspended)
       throw new AppError(
@@ -90,20 +100,20 @@ export async function reconcile(options: ReconcileOptions, config: CliConfig): P
     if (waitMs === undefined) return;
     const deadlineMs = performance.now() + waitMs;
     print(`${object.what} ${await waitForResult(object, token, waitMs)}`);
-    const isApp = appKinds.some(({ resource }) => resource.kind === object.resource.kind);
-    if (poll || !isApp) return;
+    const { kind } = object.resource;
+    if (poll || !isAppKind(kind)) return;
     const leftMs = Math.max(1, Math.floor(deadlineMs - performance.now()));
-    for (const line of await answersOf(object, token, leftMs)) print(line);
+    for (const line of await answersOf({ ...object, kind }, token, leftMs)) print(line);
   });
 }
 
 /** What the request has come to on each cluster; agents that may still answer are waited for. */
 async function answersOf(
-  { rest, resource, ref }: FoundObject,
+  { rest, kind, ref }: Pick<FoundObject, "rest" | "ref"> & { readonly kind: AppKind },
   token: string,
   timeoutMs: number,
 ): Promise<readonly string[]> {
-  const labelSelector = deploymentSelector(resource.kind, ref);
+  const labelSelector = deploymentSelector(kind, ref);
   try {
     const found = await rest.list(clusters);
     const answers = await waitForList(
@@ -155,7 +165,7 @@ async function withObject(
     target,
     namespace,
     ...hub
-  }: TargetOptions & { readonly verb: string; readonly kinds: typeof appKinds },
+  }: TargetOptions & { readonly verb: string; readonly kinds: readonly TargetKind[] },
   config: CliConfig,
   act: (object: FoundObject) => Promise<void>,
 ): Promise<void> {

@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { parseCount, withHubOptions } from "./options.ts";
 import type { LinesOptions, RequestOptions } from "./request.ts";
+import { appTargets, kindNames, kindWords } from "./target.ts";
 
 export function requestCommands(config: CliConfig): readonly Command[] {
   return [
@@ -112,10 +113,10 @@ function linesCommand(
 function requestCommand(name: string, description: string): Command {
   return withHubOptions(new Command(name))
     .description(description)
-    .argument("<target...>", "KIND NAME or KIND/NAME; a kind is helmop, helmrelease or bundle")
+    .argument("<target...>", `KIND NAME or KIND/NAME; a kind is ${kindWords(appTargets)}`)
     .option(
       "-n, --namespace <name>",
-      "namespace of the HelmOp, HelmRelease or Bundle",
+      `namespace of the ${kindNames(appTargets)}`,
       workspaceNamespace,
     )
     .option("--cluster <name>", "name of the Cluster, if it is deployed to several")

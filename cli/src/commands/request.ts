@@ -8,7 +8,7 @@ import { eventTable } from "./event-table.ts";
 import { historyTable } from "./history-table.ts";
 import { printable } from "./printable.ts";
 import { resourceTree } from "./resource-tree.ts";
-import { appKinds, parseTarget } from "./target.ts";
+import { appTargets, parseTarget } from "./target.ts";
 import { valueTable } from "./value-table.ts";
 
 export interface RequestOptions extends Omit<AskOptions, "path" | "query"> {
@@ -104,7 +104,7 @@ async function request(
   print: (text: string) => void,
 ): Promise<void> {
   const { namespace, cluster } = options;
-  const { resource, name } = parseTarget(target, appKinds);
+  const { resource, name } = parseTarget(target, appTargets);
   const path = `/requests/v1/namespaces/${namespace}/${resource.plural}/${name}/${what}`;
   await askHub({ ...options, path, query: { cluster, ...query } }, config, print);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { allCrds } from "@flotilla/shared/api/crd";
 import { fluxCrds } from "@flotilla/shared/flux/crd";
 import { expect, test } from "vitest";
-import { appKinds, clusterKinds, parseTarget, reconciledKinds } from "./target.ts";
+import { appTargets, clusterKinds, parseTarget, reconciledKinds } from "./target.ts";
 
 const targets = [
   ["web", "HelmOp web"],
@@ -45,7 +45,7 @@ test.for([
 });
 
 test("a source has no release", () => {
-  expect(() => parseTarget(["helmrepo/shop"], appKinds)).toThrow(
+  expect(() => parseTarget(["helmrepo/shop"], appTargets)).toThrow(
     /kinds: helmop, helmrelease, bundle$/,
   );
 });

@@ -1,11 +1,16 @@
 /** The object that a command is for, in each form that kubectl takes and prints. */
-import { bundles, clusters, helmOps } from "@flotilla/shared/api";
+import { clusters } from "@flotilla/shared/api";
+import {
+  type AppDefinition,
+  type AppRequest,
+  appDefinition,
+  appKinds,
+} from "@flotilla/shared/api/apps";
 import { AppError } from "@flotilla/shared/errors";
 import {
   buckets,
   gitRepositories,
   helmCharts,
-  helmReleases,
   helmRepositories,
   ociRepositories,
 } from "@flotilla/shared/flux";
@@ -14,11 +19,7 @@ import { listNames } from "@flotilla/shared/text";
 import { cliErrors } from "../errors.ts";
 
 /** A kind that commands are for. */
-export interface TargetKind {
-  readonly resource: Resource<KubeObject>;
-  /** As its CRD has them. */
-  readonly shortNames: readonly string[];
-}
+export type TargetKind = Pick<AppDefinition, "resource" | "shortNames">;
 
 export interface Target {
   readonly resource: Resource<KubeObject>;
@@ -28,15 +29,16 @@ export interface Target {
 const none: readonly string[] = [];
 
 /** Kinds that make releases: they have logs, a history and so on. The first one is meant where a name stands alone. */
-export const appKinds: readonly TargetKind[] = [
-  { resource: helmOps, shortNames: none },
-  { resource: helmReleases, shortNames: ["hr"] },
-  { resource: bundles, shortNames: none },
-];
+export const appTargets: readonly AppDefinition[] = appKinds.map(appDefinition);
+
+/** Kinds of app on which a request has an effect. */
+export function appsTaking(request: AppRequest): readonly AppDefinition[] {
+  return appTargets.filter(({ requests }) => requests.includes(request));
+}
 
 /** Kinds that are reconciled on request. */
 export const reconciledKinds: readonly TargetKind[] = [
-  ...appKinds,
+  ...appTargets,
   { resource: helmRepositories, shortNames: ["helmrepo"] },
   { resource: ociRepositories, shortNames: ["ocirepo"] },
   { resource: gitRepositories, shortNames: ["gitrepo"] },
@@ -71,8 +73,24 @@ function findKind(text: string, kinds: readonly TargetKind[]): TargetKind | unde
   );
 }
 
+/** The kinds as the arguments of a command have them: `helmop, helmrelease or bundle`. */
+export function kindWords(kinds: readonly TargetKind[]): string {
+  return orList.format(kinds.map(kindWord));
+}
+
+/** `HelmOp, HelmRelease or Bundle`. */
+export function kindNames(kinds: readonly TargetKind[]): string {
+  return orList.format(kinds.map(({ resource }) => resource.kind));
+}
+
+const orList = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
+function kindWord({ resource }: TargetKind): string {
+  return resource.kind.toLowerCase();
+}
+
 function invalid(args: readonly string[], kinds: readonly TargetKind[]): AppError {
-  const words = listNames(kinds.map(({ resource }) => resource.kind.toLowerCase()));
+  const words = listNames(kinds.map(kindWord));
   return new AppError(
     cliErrors.TARGET_INVALID,
     `"${args.join(" ")}" is not KIND NAME or KIND/NAME with one of these kinds: ${words}`,

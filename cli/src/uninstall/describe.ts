@@ -1,6 +1,7 @@
 /** What `flotilla uninstall` says. Pure. */
 
 import { bundleDeployments, type Cluster, clusters } from "@flotilla/shared/api";
+import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { listNames } from "@flotilla/shared/text";
 import { clusterOfNamespace, type FleetObjects } from "./fleet-objects.ts";
@@ -9,9 +10,7 @@ import { clusterOf, managedElsewhere, type Waiting } from "./plan.ts";
 /** What a fleet has, in one line; undefined when it has nothing. */
 export function describeFleetObjects(fleet: FleetObjects): string | undefined {
   const counts = [
-    ["HelmOp", fleet.helmOps],
-    ["HelmRelease", fleet.helmReleases],
-    ["Bundle", fleet.bundles],
+    ...appKinds.map((kind) => [kind, fleet.apps.get(kind) ?? []] as const),
     ["BundleDeployment", fleet.deployments],
     ["Cluster", fleet.clusters],
     ["cluster namespace", fleet.namespaces],
@@ -52,6 +51,9 @@ export function describeRest(
   const left = new Set(others);
   const deployments = fleet.deployments.filter((each) => left.has(clusterOf(each)));
   const kept = fleet.namespaces.filter((each) => left.has(clusterOfNamespace(each) ?? ""));
+  const leftToFlux = appKinds
+    .filter((kind) => appDefinition(kind).yieldsToFlux)
+    .map((kind) => plural(kind, 2));
   const lines = [
     keepReleases
       ? "The fleet is empty. All releases keep running without it."
@@ -64,7 +66,7 @@ export function describeRest(
     ...(fleet.fluxLease === undefined
       ? []
       : [
-          `Left as they are, because the Lease ${fleet.fluxLease} of Flux's controllers exists: HelmReleases, their sources and Receivers.`,
+          `Left as they are, because the Lease ${fleet.fluxLease} of Flux's controllers exists: ${leftToFlux.join(", ")}, their sources and Receivers.`,
         ]),
     "What is left to remove, in any order:",
     "  in each cluster   helm uninstall flotilla-agent --namespace flotilla-agent && kubectl delete namespace flotilla-agent",

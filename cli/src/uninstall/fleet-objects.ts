@@ -2,14 +2,13 @@
 import {
   type BundleDeployment,
   bundleDeployments,
-  bundles,
   type Cluster,
   clusterGroups,
   clusterRegistrationTokens,
   clusters,
-  helmOps,
   policies,
 } from "@flotilla/shared/api";
+import { type AppKind, appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import {
   clusterAnnotation,
   clusterNamespaceAnnotation,
@@ -21,7 +20,6 @@ import {
   buckets,
   gitRepositories,
   helmCharts,
-  helmReleases,
   helmRepositories,
   ociRepositories,
   receivers,
@@ -37,8 +35,8 @@ import {
 } from "@flotilla/shared/kube/objects";
 
 export interface FleetObjects {
-  readonly helmOps: readonly KubeObject[];
-  readonly bundles: readonly KubeObject[];
+  /** By kind. None of a kind that is left to Flux while a Lease of its controllers exists. */
+  readonly apps: ReadonlyMap<AppKind, readonly KubeObject[]>;
   readonly deployments: readonly BundleDeployment[];
   readonly clusters: readonly Cluster[];
   /** The namespaces on the hub with the BundleDeployments of each cluster. */
@@ -46,8 +44,7 @@ export interface FleetObjects {
   readonly tokens: readonly KubeObject[];
   readonly groups: readonly KubeObject[];
   readonly policies: readonly KubeObject[];
-  /** None while a Lease of Flux's controllers exists: they are Flux's then, as the Receivers and the sources. */
-  readonly helmReleases: readonly KubeObject[];
+  /** None while a Lease of Flux's controllers exists: they are Flux's then, as the sources. */
   readonly receivers: readonly KubeObject[];
   /** Those that still have the finalizer that Flux's controllers set, by kind. */
   readonly heldSources: readonly (readonly [Resource<KubeObject>, readonly KubeObject[]])[];
@@ -81,6 +78,11 @@ export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Pro
   const fluxLease = await fluxLeaseOf(rest, signal);
   const ofHub = async (resource: Resource<KubeObject>) =>
     fluxLease === undefined ? await all(resource) : [];
+  const apps = new Map<AppKind, readonly KubeObject[]>();
+  for (const kind of appKinds) {
+    const { resource, yieldsToFlux } = appDefinition(kind);
+    apps.set(kind, await (yieldsToFlux ? ofHub : all)(resource));
+  }
   const heldSources: (readonly [Resource<KubeObject>, readonly KubeObject[]])[] = [];
   for (const kind of sourceKinds)
     heldSources.push([
@@ -88,15 +90,13 @@ export async function readFleetObjects(rest: KubeRest, signal: AbortSignal): Pro
       (await ofHub(kind)).filter(({ metadata }) => metadata.finalizers?.includes(fluxFinalizer)),
     ]);
   return {
-    helmOps: await all(helmOps),
-    bundles: await all(bundles),
+    apps,
     deployments: await all(bundleDeployments),
     clusters: await all(clusters),
     namespaces: managed.filter((each) => clusterOfNamespace(each) !== undefined),
     tokens: await all(clusterRegistrationTokens),
     groups: await all(clusterGroups),
     policies: await all(policies),
-    helmReleases: await ofHub(helmReleases),
     receivers: await ofHub(receivers),
     heldSources,
     ...(fluxLease !== undefined && { fluxLease }),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
+import type { AppKind } from "@flotilla/shared/api/apps";
 import {
   bundleDeploymentFinalizer,
   bundleFinalizer,
@@ -42,32 +43,37 @@ const namespaceOf = (cluster: string): Namespace => ({
     annotations: { [clusterAnnotation]: cluster, [clusterNamespaceAnnotation]: namespace },
   },
 });
+const none: FleetObjects["apps"] = new Map();
 const empty: FleetObjects = {
-  helmOps: [],
-  bundles: [],
+  apps: none,
   deployments: [],
   clusters: [],
   namespaces: [],
   tokens: [],
   groups: [],
   policies: [],
-  helmReleases: [],
   receivers: [],
   heldSources: [],
 };
 const full: FleetObjects = {
-  helmOps: [web],
-  bundles: [bundle],
+  apps: new Map([
+    ["HelmOp", [web]],
+    ["Bundle", [bundle]],
+  ]),
   deployments: [deploymentOf("paris")],
   clusters: [paris],
   namespaces: [namespaceOf("paris")],
   tokens: [named("join")],
   groups: [named("all")],
   policies: [named("default")],
-  helmReleases: [],
   receivers: [],
   heldSources: [],
 };
+const withBundle = (kind: AppKind, object: KubeObject): FleetObjects["apps"] =>
+  new Map([
+    [kind, [object]],
+    ["Bundle", [bundle]],
+  ]);
 const release = named("app", { finalizers: [fluxFinalizer] });
 const hook = named("hook", { finalizers: [fluxFinalizer] });
 
@@ -104,13 +110,13 @@ describe("a fleet is emptied", () => {
     ],
     [
       "of nothing more while a HelmOp is being deleted, whose finalizer is the hub's to remove",
-      { ...full, tokens: [], helmOps: [terminating(web)] },
+      { ...full, tokens: [], apps: withBundle("HelmOp", terminating(web)) },
       false,
       { removals: [], waitingFor: ["HelmOp"] },
     ],
     [
       "of Bundles without a HelmOp",
-      { ...full, tokens: [], helmOps: [] },
+      { ...full, tokens: [], apps: new Map([["Bundle", [bundle]]]) },
       false,
       { removals: ["delete Bundle web"], waitingFor: ["Bundle"] },
     ],
@@ -119,8 +125,7 @@ describe("a fleet is emptied", () => {
       {
         ...full,
         tokens: [],
-        helmOps: [],
-        bundles: [],
+        apps: none,
         deployments: [terminating(deploymentOf("paris"))],
       },
       false,
@@ -128,13 +133,13 @@ describe("a fleet is emptied", () => {
     ],
     [
       "of Clusters then",
-      { ...full, tokens: [], helmOps: [], bundles: [], deployments: [] },
+      { ...full, tokens: [], apps: none, deployments: [] },
       false,
       { removals: ["delete Cluster paris"], waitingFor: ["Cluster"] },
     ],
     [
       "of namespaces, groups and Policies at last",
-      { ...full, tokens: [], helmOps: [], bundles: [], deployments: [], clusters: [] },
+      { ...full, tokens: [], apps: none, deployments: [], clusters: [] },
       false,
       {
         removals: [
@@ -147,19 +152,19 @@ describe("a fleet is emptied", () => {
     ],
     [
       "from its HelmReleases as from its HelmOps, so that no Bundle is created again",
-      { ...full, tokens: [], helmOps: [], helmReleases: [release] },
+      { ...full, tokens: [], apps: withBundle("HelmRelease", release) },
       false,
       { removals: ["delete HelmRelease app"], waitingFor: ["HelmRelease"] },
     ],
     [
       "of nothing more while a HelmRelease is being deleted, whose finalizer is the hub's to remove",
-      { ...full, tokens: [], helmOps: [], helmReleases: [terminating(release)] },
+      { ...full, tokens: [], apps: withBundle("HelmRelease", terminating(release)) },
       false,
       { removals: [], waitingFor: ["HelmRelease"] },
     ],
     [
       "of HelmReleases without a hub where releases stay",
-      { ...empty, helmReleases: [terminating(release)] },
+      { ...empty, apps: new Map([["HelmRelease", [terminating(release)]]]) },
       true,
       { removals: ["release HelmRelease app"], waitingFor: ["HelmRelease"] },
     ],
@@ -194,7 +199,7 @@ describe("a fleet is emptied", () => {
     ],
     [
       "of HelmOps without a hub where releases stay",
-      { ...full, tokens: [], clusters: [], helmOps: [terminating(web)] },
+      { ...full, tokens: [], clusters: [], apps: withBundle("HelmOp", terminating(web)) },
       true,
       { removals: ["release HelmOp web"], waitingFor: ["HelmOp"] },
     ],

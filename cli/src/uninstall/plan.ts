@@ -2,31 +2,28 @@
  * What to remove of a fleet next, from what it still has. Pure. Called again until nothing is left, so that it can be
  * interrupted and repeated at any time.
  *
- * With the releases: HelmOps, HelmReleases and Bundles go first, and Clusters once their agents have uninstalled everything, because a
+ * With the releases: the objects of front ends and then Bundles go first, and Clusters once their agents have uninstalled everything, because a
  * deployment of a deleted Cluster is not uninstalled. For the same reason Clusters go first when the releases stay; then
  * nothing waits for anybody, and our finalizers are removed here, where a hub may not exist any more.
  */
 import {
   bundleDeployments,
-  bundles,
   type Cluster,
   clusterGroups,
   clusterRegistrationTokens,
   clusters,
-  helmOps,
   isManagedElsewhere,
   policies,
 } from "@flotilla/shared/api";
+import { type AppKind, appDefinition, appKinds, frontEndKinds } from "@flotilla/shared/api/apps";
 import {
   bundleDeploymentFinalizer,
-  bundleFinalizer,
   clusterFinalizer,
   clusterLabel,
   clusterNamespaceLabel,
   fluxFinalizer,
-  helmOpFinalizer,
 } from "@flotilla/shared/api/names";
-import { helmReleases, receivers } from "@flotilla/shared/flux";
+import { receivers } from "@flotilla/shared/flux";
 import { type KubeObject, keyOf, namespaces, type Resource } from "@flotilla/shared/kube/objects";
 import { clusterOfNamespace, type FleetObjects } from "./fleet-objects.ts";
 
@@ -82,12 +79,8 @@ export function managedElsewhere(fleet: FleetObjects): readonly Cluster[] {
 /** In each phase everything goes at once; the next one waits for it. Tokens go first, so that no cluster enrols. */
 function uninstallPhases(fleet: FleetObjects): readonly (readonly Group[])[] {
   return [
-    [
-      [clusterRegistrationTokens, fleet.tokens],
-      [helmOps, fleet.helmOps, helmOpFinalizer],
-      [helmReleases, fleet.helmReleases, fluxFinalizer],
-    ],
-    [[bundles, fleet.bundles, bundleFinalizer]],
+    [[clusterRegistrationTokens, fleet.tokens], ...appGroups(fleet, frontEndKinds)],
+    appGroups(fleet, ["Bundle"]),
     [[bundleDeployments, fleet.deployments, bundleDeploymentFinalizer]],
     [[clusters, fleet.clusters, clusterFinalizer]],
     remaining(fleet),
@@ -100,14 +93,18 @@ function keepingPhases(fleet: FleetObjects): readonly (readonly Group[])[] {
       [clusterRegistrationTokens, fleet.tokens],
       [clusters, fleet.clusters, clusterFinalizer],
     ],
-    [
-      [helmOps, fleet.helmOps, helmOpFinalizer],
-      [helmReleases, fleet.helmReleases, fluxFinalizer],
-    ],
-    [[bundles, fleet.bundles, bundleFinalizer]],
+    appGroups(fleet, frontEndKinds),
+    appGroups(fleet, ["Bundle"]),
     [[bundleDeployments, fleet.deployments, bundleDeploymentFinalizer]],
     remaining(fleet),
   ];
+}
+
+function appGroups({ apps }: FleetObjects, kinds: readonly AppKind[]): readonly Group[] {
+  return kinds.map((kind): Group => {
+    const { resource, finalizer } = appDefinition(kind);
+    return [resource, apps.get(kind) ?? [], finalizer];
+  });
 }
 
 function remaining(fleet: FleetObjects): readonly Group[] {
@@ -151,7 +148,9 @@ export function clusterOf({ metadata }: KubeObject): string {
 export function releasePatch({ resource, object }: Removal): unknown {
   const { uid, finalizers = [] } = object.metadata;
   const ours = [
-    ...[helmOpFinalizer, bundleFinalizer, bundleDeploymentFinalizer, clusterFinalizer],
+    ...appKinds.map((kind) => appDefinition(kind).finalizer),
+    bundleDeploymentFinalizer,
+    clusterFinalizer,
     fluxFinalizer,
   ];
   return {

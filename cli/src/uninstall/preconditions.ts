@@ -1,11 +1,7 @@
 /** What must be so before a fleet is emptied. */
 import { type Bundle, bundles } from "@flotilla/shared/api";
-import {
-  fleetLeaseNames,
-  fleetNamespace,
-  helmReleaseLabel,
-  hubNamespace,
-} from "@flotilla/shared/api/names";
+import { type AppKind, appDefinition, frontEndKinds } from "@flotilla/shared/api/apps";
+import { fleetLeaseNames, fleetNamespace, hubNamespace } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { isNotFound, type KubeRest, listAll } from "@flotilla/shared/kube/client";
 import { holderOf } from "@flotilla/shared/kube/leaderelection";
@@ -31,11 +27,11 @@ export async function assertMayEmpty(
       `empty the fleet on ${rest.server}: Lease ${fleetNamespace}/${ofFleet.metadata.name} of Fleet's controllers exists, which use the same objects; nothing was changed; if Fleet is gone, delete the Lease`,
     );
   const fluxLease = await fluxLeaseOf(rest, signal);
-  const active = fluxLease === undefined ? undefined : await activeReleaseBundle(rest, signal);
+  const active = fluxLease === undefined ? undefined : await activeBundle(rest, signal);
   if (fluxLease !== undefined && active !== undefined)
     throw new AppError(
       cliErrors.FLUX_LEASE_EXISTS,
-      `empty the fleet on ${rest.server}: Lease ${fluxLease} of Flux's controllers exists, and Bundle ${active} of a HelmRelease is not suspended, so its release may be uninstalled although Flux has it; nothing was changed; a hub that runs beside Flux suspends these Bundles; if Flux is gone, delete the Lease`,
+      `empty the fleet on ${rest.server}: Lease ${fluxLease} of Flux's controllers exists, and Bundle ${active.key} of a ${active.kind} is not suspended, so its release may be uninstalled although Flux has it; nothing was changed; a hub that runs beside Flux suspends these Bundles; if Flux is gone, delete the Lease`,
     );
   if (keepReleases) return;
   const leader = await rest.get(
@@ -50,23 +46,40 @@ export async function assertMayEmpty(
     );
 }
 
-/** `namespace/name` of a Bundle of a HelmRelease whose release is uninstalled with it: one of a suspended Bundle stays. */
-async function activeReleaseBundle(
+/**
+ * A Bundle of an app that is left to Flux, whose release is uninstalled with it: one of a suspended Bundle stays. `key`:
+ * `namespace/name`.
+ */
+async function activeBundle(
   rest: KubeRest,
   signal: AbortSignal,
-): Promise<string | undefined> {
+): Promise<{ readonly kind: AppKind; readonly key: string } | undefined> {
+  for (const kind of frontEndKinds) {
+    const { label, yieldsToFlux } = appDefinition(kind);
+    if (!yieldsToFlux || label === undefined) continue;
+    const all = await bundlesWith(label, rest, signal);
+    const active = all.find(({ spec }) => spec.suspend !== true);
+    if (active !== undefined) return { kind, key: keyOf(active) };
+  }
+  return undefined;
+}
+
+async function bundlesWith(
+  label: string,
+  rest: KubeRest,
+  signal: AbortSignal,
+): Promise<readonly Bundle[]> {
   try {
     const { objects } = await listAll({
       rest,
       resource: bundles,
       signal,
-      selection: { labelSelector: helmReleaseLabel },
+      selection: { labelSelector: label },
       transform: (bundle: Bundle) => bundle,
     });
-    const active = objects.find(({ spec }) => spec.suspend !== true);
-    return active && keyOf(active);
+    return objects;
   } catch (thrown) {
-    if (isNotFound(thrown)) return undefined;
+    if (isNotFound(thrown)) return [];
     throw thrown;
   }
 }

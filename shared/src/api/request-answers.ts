@@ -3,15 +3,16 @@ import { versionSkew } from "../buildinfo/index.ts";
 import { keyOf, type ObjectRef } from "../kube/objects/index.ts";
 import { listNames } from "../text/index.ts";
 import type { AgentCapability } from "./agent-capabilities.ts";
+import type { AppKind } from "./apps/index.ts";
 import type { BundleDeployment } from "./bundle-deployment.ts";
 import type { Cluster } from "./cluster.ts";
 import { describeRequest } from "./describe-request.ts";
 import {
   bundleNameLabel,
+  bundleNameOf,
   bundleNamespaceLabel,
   clusterLabel,
   clusterNamespaceLabel,
-  frontEndBundleName,
 } from "./names/index.ts";
 
 /** Of one cluster. */
@@ -24,10 +25,9 @@ export interface RequestAnswer {
   readonly isOpen: boolean;
 }
 
-/** Selects the BundleDeployments of an app. `kind`: HelmOp, HelmRelease or Bundle. */
-export function deploymentSelector(kind: string, { namespace = "", name }: ObjectRef): string {
-  const bundle = kind === "HelmRelease" ? frontEndBundleName(kind, name) : name;
-  return `${bundleNamespaceLabel}=${namespace},${bundleNameLabel}=${bundle}`;
+/** Selects the BundleDeployments of an app. */
+export function deploymentSelector(kind: AppKind, { namespace = "", name }: ObjectRef): string {
+  return `${bundleNamespaceLabel}=${namespace},${bundleNameLabel}=${bundleNameOf(kind, name)}`;
 }
 
 /** `token`: the value of the request's annotation. `version`: of the hub. */
