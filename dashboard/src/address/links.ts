@@ -1,4 +1,5 @@
 /** Addresses of pages. Pure. */
+import { isAppKind } from "@flotilla/shared/api/apps";
 import type { AppRef } from "@flotilla/shared/dashboard";
 
 interface Named {
@@ -6,12 +7,10 @@ interface Named {
   readonly name: string;
 }
 
-const appKinds: ReadonlySet<string> = new Set(["HelmOp", "HelmRelease", "Bundle"]);
-
 /** The page of an app, a cluster or a source. */
 export function pageOf({ kind, namespace, name }: Named & { readonly kind: string }): string {
   if (kind === "Cluster") return `/clusters/${namespace}/${name}`;
-  return `/${appKinds.has(kind) ? "apps" : "sources"}/${kind}/${namespace}/${name}`;
+  return `/${isAppKind(kind) ? "apps" : "sources"}/${kind}/${namespace}/${name}`;
 }
 
 /** `cluster`: as `NAMESPACE/NAME`. */

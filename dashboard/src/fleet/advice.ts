@@ -2,6 +2,7 @@
  * What to do about something that needs attention. Decided by its kind, state, reason and the code of its error; messages are for
  * people. Pure.
  */
+import { appDefinition, isAppKind } from "@flotilla/shared/api/apps";
 import { blockerText } from "./blocker-text.ts";
 import type { Concern } from "./concern.ts";
 
@@ -121,7 +122,7 @@ function adviceForValues({ kind, values }: Concern): Advice | undefined {
   const objects = values
     .filter((each) => each.namespace === namespace)
     .map((each) => `${each.kind.toLowerCase()}/${each.name}`);
-  const isOfHub = kind === "HelmRelease";
+  const isOfHub = isAppKind(kind) && appDefinition(kind).valuesFrom === "hub";
   const where = isOfHub ? "on the hub" : "in that cluster";
   const what =
     names.length === 1

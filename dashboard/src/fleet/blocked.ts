@@ -1,4 +1,5 @@
 /** Whether an app that is in progress waits for something that does not end by itself. Pure. */
+import { appDefinition } from "@flotilla/shared/api/apps";
 import type { App, AppRef } from "@flotilla/shared/dashboard";
 import { lookOf, needsAttention } from "../state/index.ts";
 import { type FleetState, objectKey, type Row, releaseStateAt } from "./fleet-state.ts";
@@ -82,9 +83,10 @@ function isElsewhere({ rows }: Fleet, app: App, dependency: App): boolean {
   return false;
 }
 
-/** `dependsOn` of a HelmOp names a Bundle, which may be one without a HelmOp. */
+/** `dependsOn` names a Bundle. The hub takes one that it does not know for that of a HelmOp, and it may be one without an app. */
 function bundleOf({ apps }: Fleet, ref: AppRef): App | undefined {
-  return ref.kind === "HelmOp" ? apps.get(objectKey({ ...ref, kind: "Bundle" })) : undefined;
+  const isSameName = appDefinition(ref.kind).bundleName === "same";
+  return isSameName ? apps.get(objectKey({ ...ref, kind: "Bundle" })) : undefined;
 }
 
 /** The clusters that are to get a first version. */

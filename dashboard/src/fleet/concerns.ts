@@ -1,4 +1,5 @@
 /** What needs attention: ranked by harm, the newest first within it, and one entry for one cause. Pure. */
+import { appDefinition } from "@flotilla/shared/api/apps";
 import type { App, AppRef, FleetCluster, FleetSource } from "@flotilla/shared/dashboard";
 import { needsAttention } from "../state/index.ts";
 import { blockerOf } from "./blocked.ts";
@@ -15,7 +16,7 @@ import { clusterKey, type FleetState, objectKey, type Row } from "./fleet-state.
 import { byHarm, harmOf } from "./harm.ts";
 import { joinSame } from "./same-cause.ts";
 
-/** The reason of a HelmRelease whose chart is not there: it is a consequence of its source. */
+/** The reason of an app whose chart is not there: it is a consequence of its source. */
 const sourceNotReady = "SourceNotReady";
 
 /** `nowMs`: of the hub. */
@@ -72,11 +73,12 @@ function appConcern(fleet: FleetState, app: App, nowMs: number): Concern | undef
   return blocker && ofApp(app, harmOf("Blocked", hasRun), blocker);
 }
 
-/** The HelmChart that is made for a HelmRelease knows why there is no chart; it has Flux's name. */
+/** The HelmChart that is made for an app knows why there is no chart. */
 function ofFailedChart({ sources }: FleetState, app: App): Pick<App, "code"> {
-  const { kind, namespace, name, reason, source } = app;
-  if (kind !== "HelmRelease" || reason !== sourceNotReady || source === undefined) return {};
-  const chart = { kind: "HelmChart", namespace: source.namespace, name: `${namespace}-${name}` };
+  const { kind, reason, source } = app;
+  const name = appDefinition(kind).chartName?.(app);
+  if (name === undefined || reason !== sourceNotReady || source === undefined) return {};
+  const chart = { kind: "HelmChart", namespace: source.namespace, name };
   const code = sources.get(objectKey(chart))?.code;
   return code === undefined ? {} : { code };
 }
@@ -111,7 +113,7 @@ function visibleReleases({ columnOf, rows }: FleetState, cluster: FleetCluster):
   return releases;
 }
 
-/** A HelmChart is left out: its HelmRelease says the same. */
+/** A HelmChart is left out: the app that it is made for says the same. */
 function sourceConcerns({ sources }: FleetState): readonly Concern[] {
   return [...sources.values()]
     .filter(({ kind }) => kind !== "HelmChart")

@@ -1,4 +1,5 @@
 /** What needs attention, the most harmful first: what, since when, why, what else it concerns, and what to do. */
+import { isAppKind } from "@flotilla/shared/api/apps";
 import { Link } from "wouter";
 import { pageOf, useParameter } from "../address/index.ts";
 import { StateBadge } from "../badge/index.ts";
@@ -102,8 +103,7 @@ function ConcernItem({ concern }: { readonly concern: Concern }) {
 function Why({ concern }: { readonly concern: Concern }) {
   const { kind, namespace, name, message, examples, clusters, blocker } = concern;
   if (blocker !== undefined) return <BlockedBy concern={concern} />;
-  const isApp = kind === "HelmOp" || kind === "HelmRelease" || kind === "Bundle";
-  if (isApp && examples.length > 0)
+  if (isAppKind(kind) && examples.length > 0)
     return <Examples app={{ kind, namespace, name }} examples={examples} count={clusters} />;
   return message === "" ? null : (
     <p>
