@@ -1,5 +1,6 @@
 /** What others have put into the namespace of a Cluster: it would be deleted with it. */
-import { bundles, helmOps } from "@flotilla/shared/api";
+import { bundles } from "@flotilla/shared/api";
+import { appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject, type Resource, secrets } from "@flotilla/shared/kube/objects";
 import { isForeign } from "../clusterstate/index.ts";
@@ -20,9 +21,14 @@ const ofKubernetes: readonly (readonly [group: string, kind: string, plural: str
   ["rbac.authorization.k8s.io", "RoleBinding", "rolebindings"],
 ];
 
+/** Apps of the hub's own API group, whose kinds always exist. */
+const ownApps = appKinds
+  .map((kind) => appDefinition(kind).resource)
+  .filter(({ group }) => group === bundles.group);
+
 /** What somebody writes. Of custom resources the hub may read its own alone. */
 const kinds: readonly Resource<KubeObject>[] = [
-  ...[configMaps, secrets, helmOps, bundles],
+  ...[configMaps, secrets, ...ownApps],
   ...ofKubernetes.map(([group, kind, plural]) => ({
     group,
     kind,

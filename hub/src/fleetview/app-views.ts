@@ -1,10 +1,10 @@
 /** How the objects of each kind of app are shown: one entry for each front end, and one for Bundles without one. */
 import type { Bundle, ChartPin, HelmOp } from "@flotilla/shared/api";
 import type { AppKind } from "@flotilla/shared/api/apps";
-import type { App, AppDetail } from "@flotilla/shared/dashboard";
+import type { App, AppDetail, AppRef } from "@flotilla/shared/dashboard";
 import type { HelmRelease } from "@flotilla/shared/flux";
 import type { Informer } from "@flotilla/shared/kube/cache";
-import type { KubeObject } from "@flotilla/shared/kube/objects";
+import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import { archiveDigest, pinAddress, pinnedVersion } from "@flotilla/shared/source";
 import type { AppObjects } from "../cache/index.ts";
 import { releaseOfHelmOp } from "../frontend/index.ts";
@@ -47,6 +47,16 @@ export function createAppViews(apps: WatchedApps): AppViews {
     HelmRelease: helmReleaseView(apps.HelmRelease),
     Bundle: bundleView(apps.Bundle),
   };
+}
+
+/** The object of an app; undefined also for a Bundle that was made for an app. */
+export function appObject(
+  views: AppViews,
+  { kind, namespace, name }: AppRef,
+): KubeObject | undefined {
+  const { informer, isApp } = views[kind];
+  const object = informer.store.get(keyOf({ namespace, name }));
+  return object !== undefined && (isApp?.(object) ?? true) ? object : undefined;
 }
 
 function helmOpView(informer: Watched<HelmOp>): AppView<HelmOp> {

@@ -80,9 +80,50 @@ describe("the polling interval of a HelmOp", () => {
     const { details, helmOps } = setUp();
     helmOps.saw(helmOp);
 
-    const found = details.app({ kind: "HelmOp", namespace: workspace, name: "web" });
-    assert.equal(found?.polling.interval, interval);
+    const ref = { kind: "HelmOp", namespace: workspace, name: "web" } as const;
+    assert.equal(details.app(ref)?.polling.interval, interval);
+    assert.equal(details.isPolled(ref), interval !== undefined);
+    assert.equal(details.isPolled({ ...ref, kind: "HelmRelease" }), false);
   });
+});
+
+test("a Bundle of an app is not an app itself", () => {
+  const { details, bundles, helmOps } = setUp();
+  const ref = { kind: "HelmOp", namespace: workspace, name: "web" } as const;
+  const bundle = aBundle();
+  const labels = { [helmOpLabel]: "web" };
+  bundles.saw({ ...bundle, metadata: { ...bundle.metadata, labels } });
+  helmOps.saw(aHelmOp());
+
+  assert.equal(details.app({ ...ref, kind: "Bundle" }), undefined);
+  assert.equal(details.app(ref)?.kind, "HelmOp");
+});
+
+test("a source is used by the HelmReleases that name it, as far as they may be seen", () => {
+  const { details, helmReleases, sources } = setUp();
+  const source = { namespace: "apps", name: "charts" };
+  sources.HelmRepository.saw({ metadata: source });
+  for (const name of ["web", "db", "other"])
+    helmReleases.saw({
+      metadata: { namespace: "apps", name },
+      spec: {
+        interval: "10m",
+        chartRef: { kind: "OCIRepository", name },
+        ...(name !== "other" && {
+          chart: {
+            spec: {
+              chart: name,
+              version: "",
+              reconcileStrategy: "ChartVersion",
+              sourceRef: { kind: "HelmRepository", name: source.name },
+            },
+          },
+        }),
+      },
+    });
+
+  const found = details.source("HelmRepository", source, ({ name }) => name !== "db");
+  assert.deepEqual(found?.usedBy, [{ kind: "HelmRelease", namespace: "apps", name: "web" }]);
 });
 
 describe("the charts of a HelmRelease that is not resolved", () => {

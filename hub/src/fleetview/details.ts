@@ -32,7 +32,7 @@ import {
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
 import { explainTarget, toTargetCluster, toTargetGroup } from "../targeting/index.ts";
 import { appRefOf, appRefOfDeployment } from "./app-of.ts";
-import { createAppViews } from "./app-views.ts";
+import { appObject, createAppViews } from "./app-views.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions.ts";
 import type { FleetViewDeps } from "./fleet-view.ts";
@@ -110,11 +110,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     return { lastRequest: [...answerLines(answers)] };
   }
 
-  function objectOf({ kind, namespace, name }: AppRef): KubeObject | undefined {
-    const { informer, isApp } = views[kind];
-    const object = informer.store.get(keyOf({ namespace, name }));
-    return object !== undefined && (isApp?.(object) ?? true) ? object : undefined;
-  }
+  const objectOf = (ref: AppRef) => appObject(views, ref);
 
   function app(ref: AppRef): Unreviewed<AppDetail> | undefined {
     const object = objectOf(ref);

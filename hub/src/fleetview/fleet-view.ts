@@ -22,7 +22,7 @@ import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { stateOf, stateWhileOffline } from "../summary/index.ts";
 import { appRefOf, appRefOfDeployment } from "./app-of.ts";
-import { createAppViews, type Watched, type WatchedApps } from "./app-views.ts";
+import { appObject, createAppViews, type Watched, type WatchedApps } from "./app-views.ts";
 import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { type Entity, formatEntity, parseEntity } from "./entity.ts";
@@ -111,10 +111,9 @@ export function createFleetView(deps: FleetViewDeps): FleetView {
     };
   }
 
-  function shownApp({ kind, namespace, name }: AppRef): App | undefined {
-    const { informer, isApp, appOf } = views[kind];
-    const object = informer.store.get(keyOf({ namespace, name }));
-    return object !== undefined && (isApp?.(object) ?? true) ? appOf(object) : undefined;
+  function shownApp(ref: AppRef): App | undefined {
+    const object = appObject(views, ref);
+    return object && views[ref.kind].appOf(object);
   }
 
   for (const deployment of deployments.store.list()) place(deployment);
