@@ -1,10 +1,11 @@
 /** The flags of `flotilla reconcile`, `retry`, `suspend` and `resume`. */
+import { appKinds, nameKinds, takesRequest } from "@flotilla/shared/api/apps";
 import { workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { parseTimeout, withHubOptions } from "./options.ts";
 import type { TargetOptions } from "./reconcile.ts";
-import { appsTaking, kindNames, kindWords, reconciledKinds } from "./target.ts";
+import { kindWords, reconciledKinds } from "./target.ts";
 
 export function changeCommands(config: CliConfig): readonly Command[] {
   return [
@@ -18,6 +19,8 @@ export function changeCommands(config: CliConfig): readonly Command[] {
     suspendCommand("resume", "Resume a suspended object", config),
   ];
 }
+
+const polledKinds = appKinds.filter((kind) => takesRequest(kind, "poll"));
 
 type ChangeOptions = Omit<TargetOptions, "target">;
 
@@ -39,7 +42,7 @@ function reconcileCommand(config: CliConfig): Command {
     .option("--force", "also upgrade the releases, whatever their state")
     .option("--reset", "also forget their failed attempts")
     .addOption(
-      new Option("--poll", `only poll the source of a ${kindNames(appsTaking("poll"))}`).conflicts([
+      new Option("--poll", `only poll the source of a ${nameKinds(polledKinds)}`).conflicts([
         ...["correctDrift", "force", "reset", "wait"],
       ]),
     );

@@ -1,10 +1,11 @@
 /** The flags of `flotilla tree`, `events`, `values`, `logs`, `diff` and `history`. */
+import { appKinds, nameKinds } from "@flotilla/shared/api/apps";
 import { requestsServiceAccount, workspaceNamespace } from "@flotilla/shared/api/names";
 import { Command, Option } from "commander";
 import type { CliConfig } from "../config.ts";
 import { parseCount, withHubOptions } from "./options.ts";
 import type { LinesOptions, RequestOptions } from "./request.ts";
-import { appTargets, kindNames, kindWords } from "./target.ts";
+import { appTargets, kindWords } from "./target.ts";
 
 export function requestCommands(config: CliConfig): readonly Command[] {
   return [
@@ -114,11 +115,7 @@ function requestCommand(name: string, description: string): Command {
   return withHubOptions(new Command(name))
     .description(description)
     .argument("<target...>", `KIND NAME or KIND/NAME; a kind is ${kindWords(appTargets)}`)
-    .option(
-      "-n, --namespace <name>",
-      `namespace of the ${kindNames(appTargets)}`,
-      workspaceNamespace,
-    )
+    .option("-n, --namespace <name>", `namespace of the ${nameKinds(appKinds)}`, workspaceNamespace)
     .option("--cluster <name>", "name of the Cluster, if it is deployed to several")
     .option(
       "--service-account <name>",

@@ -1,11 +1,6 @@
 /** The object that a command is for, in each form that kubectl takes and prints. */
 import { clusters } from "@flotilla/shared/api";
-import {
-  type AppDefinition,
-  type AppRequest,
-  appDefinition,
-  appKinds,
-} from "@flotilla/shared/api/apps";
+import { type AppDefinition, appDefinition, appKinds } from "@flotilla/shared/api/apps";
 import { AppError } from "@flotilla/shared/errors";
 import {
   buckets,
@@ -29,12 +24,7 @@ export interface Target {
 const none: readonly string[] = [];
 
 /** Kinds that make releases: they have logs, a history and so on. The first one is meant where a name stands alone. */
-export const appTargets: readonly AppDefinition[] = appKinds.map(appDefinition);
-
-/** Kinds of app on which a request has an effect. */
-export function appsTaking(request: AppRequest): readonly AppDefinition[] {
-  return appTargets.filter(({ requests }) => requests.includes(request));
-}
+export const appTargets: readonly TargetKind[] = appKinds.map(appDefinition);
 
 /** Kinds that are reconciled on request. */
 export const reconciledKinds: readonly TargetKind[] = [
@@ -76,11 +66,6 @@ function findKind(text: string, kinds: readonly TargetKind[]): TargetKind | unde
 /** The kinds as the arguments of a command have them: `helmop, helmrelease or bundle`. */
 export function kindWords(kinds: readonly TargetKind[]): string {
   return orList.format(kinds.map(kindWord));
-}
-
-/** `HelmOp, HelmRelease or Bundle`. */
-export function kindNames(kinds: readonly TargetKind[]): string {
-  return orList.format(kinds.map(({ resource }) => resource.kind));
 }
 
 const orList = new Intl.ListFormat("en-GB", { type: "disjunction" });

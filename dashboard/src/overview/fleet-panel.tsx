@@ -1,4 +1,5 @@
 /** The whole fleet as a picture: its clusters as tiles, or its apps by clusters. */
+import { appKinds, nameKinds } from "@flotilla/shared/api/apps";
 import { useCallback, useMemo } from "react";
 import { useParameter } from "../address/index.ts";
 import { clusterKey, stateOfColumn, useFleet, useShownStates } from "../fleet/index.ts";
@@ -44,7 +45,7 @@ export function FleetPanel() {
       {view !== "apps" ? (
         <StatesMap groups={groups} onZoom={zoom} />
       ) : apps.size === 0 ? (
-        <p className="soft">There is no HelmOp, HelmRelease or Bundle yet.</p>
+        <p className="soft">There is no {nameKinds(appKinds)} yet.</p>
       ) : (
         <Matrix groups={groups} onZoom={zoom} />
       )}

@@ -1,5 +1,6 @@
 /** The requests of the dashboard's API, from which its OpenAPI document is made. */
 import type * as z from "zod";
+import { appKinds, nameKinds } from "../api/apps/index.ts";
 import { answerLineSchema } from "./answer-lines.ts";
 import { changesSchema } from "./changes.ts";
 import {
@@ -102,7 +103,7 @@ export const endpoints = {
   app: {
     method: "GET",
     path: app,
-    summary: "A HelmOp, HelmRelease or Bundle.",
+    summary: `A ${nameKinds(appKinds)}.`,
     response: appDetailSchema,
   },
   targets: {

@@ -114,3 +114,10 @@ export function appDefinition(kind: AppKind): AppDefinition {
 export function takesRequest(kind: AppKind, request: AppRequest): boolean {
   return appDefinition(kind).requests.includes(request);
 }
+
+const orList = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
+/** The kinds as a sentence names them: `HelmOp, HelmRelease or Bundle`. */
+export function nameKinds(kinds: readonly AppKind[]): string {
+  return orList.format(kinds);
+}

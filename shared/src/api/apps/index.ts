@@ -8,6 +8,7 @@ export {
   frontEndKinds,
   isAppKind,
   isOriginKind,
+  nameKinds,
   takesRequest,
 } from "./app-kinds.ts";
 export { appInLabels, isMadeFor } from "./bundle-labels.ts";

@@ -11,7 +11,7 @@ export const fluxOwnerLabels = {
   namespace: "helm.toolkit.fluxcd.io/namespace",
 } as const;
 
-/** Of Flux's controllers, on sources and HelmReleases. */
+/** The finalizer of Flux's controllers, on sources and HelmReleases. */
 export const fluxFinalizer = "finalizers.fluxcd.io";
 export const helmOpFinalizer = "fleet.cattle.io/helmop-finalizer";
 export const bundleFinalizer = "fleet.cattle.io/bundle-finalizer";
