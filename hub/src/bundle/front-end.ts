@@ -4,14 +4,18 @@
  */
 import type { Bundle, HelmOp } from "@flotilla/shared/api";
 import { AppError } from "@flotilla/shared/errors";
-import { isBundleOf } from "../cache/index.ts";
 import { hubErrors } from "../errors/index.ts";
-import { bundleSpecOf, type ResolvedCharts, releaseOfBundle } from "../frontend/index.ts";
+import {
+  bundleSpecOf,
+  isOwnBundle,
+  type ResolvedCharts,
+  releaseOfBundle,
+} from "../frontend/index.ts";
 import { validateRelease } from "../helmop/index.ts";
 
 /** Whether no HelmOp keeps this Bundle. Its label alone proves nothing: only a HelmOp's Bundle has pins in its spec. */
 export function isAppliedByHand(bundle: Bundle, helmOp: HelmOp | undefined): boolean {
-  return helmOp === undefined || !isBundleOf(bundle, helmOp);
+  return helmOp === undefined || !isOwnBundle("HelmOp", helmOp, bundle);
 }
 
 /** The first thing that is wrong, and what to change; undefined when the Bundle can be deployed. */

@@ -29,7 +29,6 @@ export {
   clusterNamespaceFor,
   contentDigestOf,
   contentLabel,
-  isBundleOf,
   isForCluster,
   userFields,
 } from "./keys.ts";

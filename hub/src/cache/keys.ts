@@ -1,5 +1,5 @@
 /** How the objects of the hub refer to each other: by labels and names. Pure. */
-import type { Bundle, BundleDeployment, HelmOp } from "@flotilla/shared/api";
+import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
 import {
   bundleNameLabel,
   bundleNamespaceLabel,
@@ -7,7 +7,6 @@ import {
   clusterNamespaceLabel,
   clusterUidLabel,
   createdByUserLabel,
-  helmOpLabel,
 } from "@flotilla/shared/api/names";
 import { type KubeObject, keyOf, type ObjectKey, type Secret } from "@flotilla/shared/kube/objects";
 
@@ -44,11 +43,6 @@ export function isForCluster(deployment: BundleDeployment, uid: string | undefin
 /** The namespace of the Clusters that a Bundle may be deployed to. */
 export function clusterNamespaceFor({ metadata, spec }: Bundle): string {
   return spec.helmOpOptions?.origin?.clusterNamespace ?? metadata.namespace ?? "";
-}
-
-/** Whether a Bundle was made for this HelmOp. A Bundle of the same name may belong to something else. */
-export function isBundleOf(bundle: Bundle, helmOp: HelmOp): boolean {
-  return bundle.metadata.labels?.[helmOpLabel] === helmOp.metadata.name;
 }
 
 /** The digest of the content that a Secret stores a part of; undefined for any other Secret. */

@@ -16,11 +16,12 @@ export {
 export { dependencyCountProblem } from "./dependency-count.ts";
 export { createDriftBudget, driftOptionsProblem } from "./drift-options.ts";
 export {
-  type BundleOwner,
   deleteBundle,
+  isOwnBundle,
   nameTaken,
   type OwnBundleDeps,
   ownBundle,
+  ownBundleKey,
   setSuspended,
 } from "./own-bundle.ts";
 export { bundleOf, bundleSpecOf, type ResolvedCharts } from "./planned-bundle.ts";

@@ -1,6 +1,5 @@
 /** HelmOp as a front end: its charts are resolved by the hub, which polls their sources. */
 import { type HelmOp, type HelmOpStatus, helmOps } from "@flotilla/shared/api";
-import { helmOpFinalizer } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -39,7 +38,6 @@ import {
   retryingStatus,
 } from "./decided-status.ts";
 import { recordFailure, recordRemarks, recordVersion } from "./events.ts";
-import { helmOpBundles } from "./own-bundle.ts";
 import { validate } from "./validate.ts";
 
 export interface HelmOpDeps extends Pick<OwnBundleDeps, "bundles"> {
@@ -120,11 +118,11 @@ export function helmOpFrontEnd(deps: HelmOpDeps): FrontEnd<HelmOp, HelmOpStatus,
   }
 
   return {
+    kind: "HelmOp",
     resource: helmOps,
     store: deps.helmOps,
     statuses,
-    bundles: helmOpBundles,
-    finalizer: helmOpFinalizer,
+    isSuspended: ({ spec }) => spec.suspend === true,
     takesDefaults: true,
     compile(helmOp, status, context) {
       recordRemarks(events, helmOp, status);

@@ -3,7 +3,8 @@
 import { type Bundle, type HelmOp, type HelmOpStatus, helmOps } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
-import { type ControllerDeps, isBundleOf } from "../cache/index.ts";
+import type { ControllerDeps } from "../cache/index.ts";
+import { isOwnBundle } from "../frontend/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
 import type { ChartResolver } from "../resolve/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
@@ -46,7 +47,7 @@ export function createHelmOpPublisher({
       const key = keyOf(helmOp);
       const found = caches.bundles.store.get(key);
       // A Bundle of this name that another client created has no state of the HelmOp.
-      const isOther = found !== undefined && !isBundleOf(found, helmOp);
+      const isOther = found !== undefined && !isOwnBundle("HelmOp", helmOp, found);
       const bundle = found === undefined || isOther ? undefined : decided(found);
       const { targets, summary = helmOp.status?.summary } = bundle?.status ?? {};
       const rolledUp = rollUpBundle(sources, isOther ? undefined : key, {

@@ -1,6 +1,5 @@
 /** HelmRelease as a front end: its chart is what a HelmChart or an OCIRepository has, and a HelmChart is generated for `spec.chart`. */
 import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
-import { fluxFinalizer } from "@flotilla/shared/api/names";
 import { AppError } from "@flotilla/shared/errors";
 import { type HelmRelease, type HelmReleaseStatus, helmReleases } from "@flotilla/shared/flux";
 import type { Store } from "@flotilla/shared/kube/cache";
@@ -17,7 +16,6 @@ import { type Decision, decidedStatus, suspendedStatus } from "./decided-status.
 import { type FindChartDeps, findChart } from "./find-chart.ts";
 import { deleteCharts, type GeneratedChartDeps, keepChart } from "./generated-chart.ts";
 import { notifiedStatus } from "./notified-status.ts";
-import { helmReleaseBundles } from "./own-bundle.ts";
 import { placementOf } from "./placement.ts";
 import { bundleKeyFor, planRelease } from "./plan.ts";
 import { isShared, sharingProblem } from "./shared-sources.ts";
@@ -95,11 +93,11 @@ export function helmReleaseFrontEnd(
   }
 
   return {
+    kind: "HelmRelease",
     resource: helmReleases,
     store: deps.flux.helmReleases.store,
     statuses,
-    bundles: helmReleaseBundles,
-    finalizer: fluxFinalizer,
+    isSuspended: ({ spec }) => spec?.suspend === true,
     createsObjects: true,
     validate: (release) => validate(release, deps.options),
     compile: (release, status, { signal }) => compile(release, status, signal),

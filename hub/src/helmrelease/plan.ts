@@ -1,27 +1,25 @@
 /** The release of a HelmRelease, from the HelmRelease and its chart. Pure. */
 import type { Bundle, BundleOrigin } from "@flotilla/shared/api";
 import {
+  bundleNameOf,
   deploymentName,
   fluxReleaseName,
-  frontEndBundleName,
   helmReleaseLabel,
   shortReleaseName,
 } from "@flotilla/shared/api/names";
 import type { HelmRelease, HelmReleaseSpec } from "@flotilla/shared/flux";
 import type { ObjectKey } from "@flotilla/shared/kube/objects";
 import { isMap } from "@flotilla/shared/values";
-import type { PlannedRelease } from "../frontend/index.ts";
+import { ownBundleKey, type PlannedRelease } from "../frontend/index.ts";
 import { chartVersion, ownerLabelsOf, type ReleaseChart } from "./chart.ts";
 import { chosenMethods, releaseOptions } from "./options.ts";
 import type { Placement } from "./placement.ts";
 
-/** The name of the Bundle of a HelmRelease. */
-export function bundleNameOf({ metadata }: Pick<HelmRelease, "metadata">): string {
-  return frontEndBundleName("HelmRelease", metadata.name);
-}
+const kind = "HelmRelease";
 
-export function bundleKeyFor({ metadata }: Pick<HelmRelease, "metadata">): ObjectKey {
-  return `${metadata.namespace}/${bundleNameOf({ metadata })}`;
+/** The key of the Bundle of a HelmRelease. */
+export function bundleKeyFor(release: Pick<HelmRelease, "metadata">): ObjectKey {
+  return ownBundleKey(kind, release);
 }
 
 export function planRelease(
@@ -35,7 +33,7 @@ export function planRelease(
   const version = chartVersion(chart);
   const { values } = spec;
   return {
-    kind: "HelmRelease",
+    kind,
     metadata,
     spec: {
       ...releaseOptions(spec),
@@ -59,7 +57,7 @@ export function planRelease(
     },
     source: {},
     origin: originOf(release, spec, chart, placement),
-    bundle: { name: bundleNameOf(release), labels: { [helmReleaseLabel]: labelValue(name) } },
+    bundle: { name: bundleNameOf(kind, name), labels: { [helmReleaseLabel]: labelValue(name) } },
     pins: [{ repo, chart: chartName, version, pin }],
   };
 }
@@ -81,7 +79,7 @@ function originOf(
   const { serviceAccountName, targetNamespace, valuesFrom = [] } = spec;
   const methods = chosenMethods(spec);
   return {
-    kind: "HelmRelease",
+    kind,
     name,
     ...(uid !== undefined && { uid }),
     ...(generation !== undefined && { generation }),
@@ -122,7 +120,7 @@ function dependencies(
   if (dependsOn.length === 0) return {};
   return {
     dependsOn: dependsOn.map((each) => {
-      const name = frontEndBundleName("HelmRelease", each.name);
+      const name = bundleNameOf(kind, each.name);
       return {
         name: deploymentName({ namespace: each.namespace || namespace, name }, workspace),
         ...(each.readyExpr !== undefined && { readyExpr: each.readyExpr }),
@@ -135,5 +133,5 @@ function dependencies(
 const longestLabel = 63;
 
 function labelValue(name: string): string {
-  return name.length <= longestLabel ? name : frontEndBundleName("HelmRelease", name);
+  return name.length <= longestLabel ? name : bundleNameOf(kind, name);
 }

@@ -10,6 +10,7 @@ import { refOf } from "@flotilla/shared/kube/objects";
 import { formatTimeMs } from "@flotilla/shared/time";
 import { type ControllerDeps, clusterKeyOf, type FluxInformers } from "../cache/index.ts";
 import { offlineCheck, offlineSince } from "../clusterstate/index.ts";
+import { isOwnBundle } from "../frontend/index.ts";
 import type { StatusObserver } from "../notification/index.ts";
 import { createPublisher, type Publisher } from "../status/index.ts";
 import {
@@ -19,7 +20,6 @@ import {
   worstDeployments,
 } from "../summary/index.ts";
 import { notifiedStatus } from "./notified-status.ts";
-import { isOfHelmRelease } from "./own-bundle.ts";
 import { bundleKeyFor } from "./plan.ts";
 import { releaseCluster } from "./release-cluster.ts";
 import { helmReleaseStatus, isUrgentHelmRelease } from "./status.ts";
@@ -64,7 +64,10 @@ export function createHelmReleasePublisher({
     rollUp(release) {
       const key = bundleKeyFor(release);
       const found = caches.bundles.store.get(key);
-      const bundle = found === undefined || !isOfHelmRelease(found) ? undefined : decided(found);
+      const bundle =
+        found === undefined || !isOwnBundle("HelmRelease", release, found)
+          ? undefined
+          : decided(found);
       const { targets, summary } = bundle?.status ?? {};
       // The Bundle is gone before its deployments are uninstalled.
       const isUninstalled = found === undefined && release.metadata.deletionTimestamp !== undefined;

@@ -3,6 +3,8 @@
  * helm-controller and an agent would undo each other's upgrades. Once they are gone, each HelmRelease plans its Bundle
  * again, which resumes it.
  */
+import type { Bundle } from "@flotilla/shared/api";
+import { appInLabels } from "@flotilla/shared/api/apps";
 import {
   type Controller,
   createController,
@@ -16,7 +18,6 @@ import { keyOf } from "@flotilla/shared/kube/objects";
 import type { ControllerDeps, FluxCaches } from "../cache/index.ts";
 import { type OwnBundleDeps, setSuspended } from "../frontend/index.ts";
 import type { PinSigner } from "../resolve/index.ts";
-import { isOfHelmRelease } from "./own-bundle.ts";
 
 export interface YieldToFluxDeps extends OwnBundleDeps {
   readonly flux: Pick<FluxCaches, "isLeftToFlux">;
@@ -68,4 +69,9 @@ export function yieldToFlux(deps: YieldToFluxDeps): Reconcile {
       });
     return done();
   };
+}
+
+/** Whether a Bundle was made for a HelmRelease, whichever one. */
+function isOfHelmRelease({ metadata }: Bundle): boolean {
+  return appInLabels(metadata.labels)?.kind === "HelmRelease";
 }

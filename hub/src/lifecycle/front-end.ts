@@ -2,26 +2,28 @@
  * A front end: a kind of object that users write, which is compiled to a release. The life of such an object is the same for all kinds
  * (reconcile.ts); what differs is here, as functions. To add a kind, implement this and list it (leader/front-ends.ts).
  */
+import type { FrontEndKind } from "@flotilla/shared/api/apps";
 import type { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext, Result } from "@flotilla/shared/kube/controller";
 import type { KubeObject, ObjectKey, Resource } from "@flotilla/shared/kube/objects";
-import type { BundleOwner, PlannedRelease, ResolvedCharts } from "../frontend/index.ts";
+import type { PlannedRelease, ResolvedCharts } from "../frontend/index.ts";
 import type { MergedPolicy } from "../policy/index.ts";
 import type { Publisher } from "../status/index.ts";
 
 /** `T`: the object; `S`: its status; `D`: what a reconcile decided, from which the status is made. */
 export interface FrontEnd<T extends KubeObject, S, D> {
+  readonly kind: FrontEndKind;
   readonly resource: Resource<T>;
   readonly store: Store<T>;
   readonly statuses: Pick<Publisher<S, T>, "current" | "publish">;
-  readonly bundles: BundleOwner<T>;
-  readonly finalizer: string;
   /** It creates other objects than its Bundle, which `cleanUp` deletes: it gets its finalizer before anything else. */
   readonly createsObjects?: boolean;
   /** Policies give it defaults. */
   readonly takesDefaults?: boolean;
 
+  /** Whether agents leave its releases as they are, also when it is deleted. */
+  isSuspended(object: T): boolean;
   /** What is wrong with the object itself, and what to change. Nothing of it is created before that is corrected. */
   validate?(object: T): AppError | undefined;
   /** What it asks for. May create objects that its chart comes from. `status`: the one to decide by. */

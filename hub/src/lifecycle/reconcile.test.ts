@@ -1,14 +1,10 @@
 import assert from "node:assert/strict";
 import { type Bundle, bundles, type Condition, type Policy } from "@flotilla/shared/api";
+import { helmOpFinalizer, helmOpLabel } from "@flotilla/shared/api/names";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import { createStore } from "@flotilla/shared/kube/cache";
 import { done } from "@flotilla/shared/kube/controller";
-import {
-  type KubeObject,
-  keyOf,
-  type ObjectMeta,
-  type Resource,
-} from "@flotilla/shared/kube/objects";
+import type { KubeObject, ObjectMeta, Resource } from "@flotilla/shared/kube/objects";
 import { aContext, createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { createPatterns } from "@flotilla/shared/regex";
 import { createFakeClock } from "@flotilla/shared/time/testing";
@@ -18,7 +14,7 @@ import { aPolicy, aRelease, httpPin, workspace } from "../testing/index.ts";
 import type { FrontEnd } from "./front-end.ts";
 import { frontEndReconciler } from "./reconcile.ts";
 
-/** A kind that nobody has: what the life of every kind has in common is tested with it. */
+/** A kind that nobody has, with the Bundles of HelmOps: what the life of every kind has in common is tested with it. */
 interface Widget extends KubeObject {
   readonly spec: { readonly suspend?: boolean };
   readonly status?: WidgetStatus;
@@ -39,6 +35,7 @@ const widgets: Resource<Widget> = {
 const key = `${workspace}/web`;
 const reference = { repo: "https://charts.example.com", chart: "web", version: "~1.2" };
 const pins = [{ ...reference, pin: httpPin("1.2.9") }];
+const ownMetadata = { namespace: workspace, name: "web", labels: { [helmOpLabel]: "web" } };
 const failure = new AppError(commonErrors.CANCELLED, "it is wrong");
 
 type Overrides = Partial<FrontEnd<Widget, WidgetStatus, string>>;
@@ -63,19 +60,14 @@ function setUp(
   });
   stores.widgets.set(widget);
   const frontEnd: FrontEnd<Widget, WidgetStatus, string> = {
+    kind: "HelmOp",
     resource: widgets,
     store: stores.widgets,
     statuses: {
       current: ({ status }) => status,
       publish: (_, status) => void published.push(status),
     },
-    bundles: {
-      kind: "HelmOp",
-      bundleKeyOf: keyOf,
-      owns: (_, bundle) => bundle.metadata.labels?.["made-for"] !== "others",
-      isSuspended: ({ spec: { suspend } }) => suspend === true,
-    },
-    finalizer: "example.com/widget",
+    isSuspended: ({ spec: { suspend } }) => suspend === true,
     compile: () => ({
       kind: "planned",
       release: aRelease(),
@@ -115,7 +107,7 @@ describe("an object of a front end", () => {
 
     assert.equal(bundle()?.spec.helm?.version, "1.2.9");
     assert.ok(bundle()?.spec.helmOpOptions?.pinSignature);
-    assert.deepEqual(finalizers(), ["example.com/widget"]);
+    assert.deepEqual(finalizers(), [helmOpFinalizer]);
     assert.deepEqual(published, [{ text: "deployed" }]);
   });
 
@@ -130,8 +122,7 @@ describe("an object of a front end", () => {
 
   test("whose Bundle's name something else has leaves that alone", async () => {
     const { reconcile, rest, stores, published } = setUp();
-    const labels = { "made-for": "others" };
-    stores.bundles.set({ metadata: { namespace: workspace, name: "web", labels }, spec: {} });
+    stores.bundles.set({ metadata: { namespace: workspace, name: "web" }, spec: {} });
 
     await reconcile();
 
@@ -201,7 +192,7 @@ describe("an object of a front end", () => {
       { spec: { suspend: true } },
     );
     const before = rest.put(bundles, {
-      metadata: { namespace: workspace, name: "web" },
+      metadata: ownMetadata,
       spec: { namespace: "shop" },
     });
     stores.bundles.set(before);
@@ -216,7 +207,7 @@ describe("an object of a front end", () => {
 describe("an object that is being deleted", () => {
   const metadata = {
     deletionTimestamp: "2026-01-01T00:00:00Z",
-    finalizers: ["example.com/widget"],
+    finalizers: [helmOpFinalizer],
   };
 
   test("stays until its Bundle is gone, and its releases where its kind says so", async () => {
@@ -232,17 +223,15 @@ describe("an object that is being deleted", () => {
       },
       { metadata },
     );
-    stores.bundles.set(
-      rest.put(bundles, { metadata: { namespace: workspace, name: "web" }, spec: {} }),
-    );
+    stores.bundles.set(rest.put(bundles, { metadata: ownMetadata, spec: {} }));
 
     assert.deepEqual(await reconcile(), done());
     assert.deepEqual(rest.all(bundles), []);
-    assert.deepEqual(finalizers(), ["example.com/widget"]);
+    assert.deepEqual(finalizers(), [helmOpFinalizer]);
 
     for (const bundle of stores.bundles.list()) stores.bundles.remove(bundle);
     await reconcile();
-    assert.deepEqual([finalizers(), cleaned], [["example.com/widget"], []]);
+    assert.deepEqual([finalizers(), cleaned], [[helmOpFinalizer], []]);
 
     isUninstalling = false;
     await reconcile();

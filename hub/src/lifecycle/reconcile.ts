@@ -3,6 +3,7 @@
  * kept as a Bundle, until it is deleted and nothing of it is left.
  */
 import type { Condition } from "@flotilla/shared/api";
+import { appDefinition } from "@flotilla/shared/api/apps";
 import { findCondition } from "@flotilla/shared/conditions";
 import {
   addFinalizer,
@@ -50,7 +51,7 @@ export function frontEndReconciler<T extends KubeObject, S extends WithCondition
   frontEnd: FrontEnd<T, S, D>,
   deps: LifecycleDeps,
 ): Reconcile {
-  const { statuses, bundles } = frontEnd;
+  const { kind, statuses } = frontEnd;
 
   return async function reconcile(key, context) {
     const object = frontEnd.store.get(key);
@@ -67,9 +68,9 @@ export function frontEndReconciler<T extends KubeObject, S extends WithCondition
   async function update(object: T, context: ReconcileContext): Promise<Result> {
     // Read once: while this reconcile waits, the status may be written, and that of this version of the object be forgotten.
     const status = statuses.current(object);
-    if (frontEnd.suspended !== undefined && bundles.isSuspended(object))
+    if (frontEnd.suspended !== undefined && frontEnd.isSuspended(object))
       return await suspend(object, status, context.signal);
-    const invalid = frontEnd.validate?.(object) ?? nameTaken(bundles, deps.bundles, object);
+    const invalid = frontEnd.validate?.(object) ?? nameTaken(kind, deps.bundles, object);
     if (invalid !== undefined)
       return reject(object, status, { kind: "refused", error: invalid }, { isInvalid: true });
     const compiled = await frontEnd.compile(object, status, context);
@@ -106,7 +107,7 @@ export function frontEndReconciler<T extends KubeObject, S extends WithCondition
    * requests stay open until it is resumed.
    */
   async function suspend(object: T, before: S | undefined, signal: AbortSignal): Promise<Result> {
-    const bundle = ownBundle(bundles, deps.bundles, object);
+    const bundle = ownBundle(kind, deps.bundles, object);
     if (bundle !== undefined) await setSuspended(deps, bundle, true, signal);
     const status = frontEnd.suspended?.(object, before);
     if (status !== undefined) statuses.publish(object, status);
@@ -115,9 +116,10 @@ export function frontEndReconciler<T extends KubeObject, S extends WithCondition
 
   /** The finalizer stays until the Bundle is gone, and where the front end says so its releases. */
   async function finalize(object: T, signal: AbortSignal): Promise<Result> {
-    const deleting = await deleteBundle(deps, bundles, object, signal);
+    const isSuspended = frontEnd.isSuspended(object);
+    const deleting = await deleteBundle(deps, kind, { object, isSuspended }, signal);
     if (deleting !== undefined) return deleting;
-    if (frontEnd.isUninstalling?.(object) === true && !bundles.isSuspended(object))
+    if (frontEnd.isUninstalling?.(object) === true && !isSuspended)
       return requeueAfter(uninstallCheckMs, "a cluster that uninstalls it may disconnect");
     await frontEnd.cleanUp?.(object, signal);
     await removeFinalizer(finalizer(signal), object);
@@ -149,7 +151,7 @@ export function frontEndReconciler<T extends KubeObject, S extends WithCondition
 
   function finalizer(signal: AbortSignal): FinalizerOptions<T> {
     const { resource, store } = frontEnd;
-    return { rest: deps.rest, resource, store, finalizer: frontEnd.finalizer, signal };
+    return { rest: deps.rest, resource, store, finalizer: appDefinition(kind).finalizer, signal };
   }
 }
 

@@ -1,11 +1,12 @@
 /** A front end as the leader runs it. */
 import type { Bundle } from "@flotilla/shared/api";
+import type { FrontEndKind } from "@flotilla/shared/api/apps";
 import type { Controller } from "@flotilla/shared/kube/controller";
 import type { ObjectKey, ObjectMeta } from "@flotilla/shared/kube/objects";
 import type { Aggregates } from "../summary/index.ts";
 
 export interface RunningFrontEnd {
-  readonly kind: string;
+  readonly kind: FrontEndKind;
   readonly controllers: readonly Controller[];
   /** Writes the statuses that wait. */
   flush(): Promise<void>;
