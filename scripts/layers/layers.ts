@@ -62,7 +62,7 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "policy",
       ...["notification", "presence"],
       ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
-      ...["access", "fleetview", "oidc", "reader", "session"],
+      ...["access", "appview", "oidc", "reader", "session"],
     ],
     // Controllers, each with its watches.
     [
@@ -71,9 +71,19 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
       "ocirepository",
       ...["lifecycle", "localcluster", "metrics", "registrationtoken", "replica"],
     ],
+    // What knows all front ends.
+    ["registry"],
     // Servers.
     [
-      ...["agentserver", "dashboard", "dispatch", "enrolment", "receiver", "replicalink"],
+      ...[
+        "agentserver",
+        "dashboard",
+        "dispatch",
+        "enrolment",
+        "fleetview",
+        "receiver",
+        "replicalink",
+      ],
       ...["requests", "webhook"],
     ],
     ["leader"],

@@ -3,9 +3,9 @@ import type { Cluster } from "@flotilla/shared/api";
 import { isManagedElsewhere } from "@flotilla/shared/api";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type ClusterState, clusterStates, type FleetCluster } from "@flotilla/shared/dashboard";
+import { explained } from "../appview/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { countIn } from "../summary/index.ts";
-import { explained } from "./app-of.ts";
 
 export function clusterOf(cluster: Cluster): FleetCluster {
   const { metadata, status } = cluster;

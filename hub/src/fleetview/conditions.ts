@@ -1,38 +1,7 @@
-/** Conditions, events and polling of an object, as the dashboard shows them. Pure. */
-import type { Condition, ResolutionStatus } from "@flotilla/shared/api";
-import type { AppDetail, FleetEvent } from "@flotilla/shared/dashboard";
+import type { FleetEvent } from "@flotilla/shared/dashboard";
 import type { Event, KubeObject } from "@flotilla/shared/kube/objects";
 import { stringify } from "yaml";
 import { eventOf, newestOf } from "./recent-events.ts";
-
-export type ShownCondition = AppDetail["conditions"][number];
-
-/** In the order of the status. */
-export function shownConditions(conditions: readonly Condition[] | undefined): ShownCondition[] {
-  return (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
-    type,
-    status,
-    ...(reason && { reason }),
-    ...(message && { message }),
-    ...(lastTransitionTime && { since: lastTransitionTime }),
-  }));
-}
-
-/** `interval`: as in the spec; absent: it is not polled. */
-export function shownPolling(
-  interval: string | undefined,
-  polling: ResolutionStatus | undefined,
-  last: string | undefined,
-): AppDetail["polling"] {
-  const { nextAttemptTime, failures = 0, error } = polling ?? {};
-  return {
-    ...(interval !== undefined && { interval }),
-    ...(last !== undefined && { last }),
-    ...(nextAttemptTime !== undefined && { next: nextAttemptTime }),
-    failures,
-    ...(error !== undefined && { error }),
-  };
-}
 
 const maxEvents = 50;
 

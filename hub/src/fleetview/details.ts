@@ -23,6 +23,13 @@ import type {
 import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
 import { type KubeObject, keyOf } from "@flotilla/shared/kube/objects";
 import {
+  appObject,
+  appRefOf,
+  appRefOfDeployment,
+  shownConditions,
+  shownPolling,
+} from "../appview/index.ts";
+import {
   bundleKeyOf,
   byBundle,
   clusterKeyOf,
@@ -30,11 +37,10 @@ import {
   isForCluster,
 } from "../cache/index.ts";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
+import { createAppViews } from "../registry/index.ts";
 import { explainTarget, toTargetCluster, toTargetGroup } from "../targeting/index.ts";
-import { appRefOf, appRefOfDeployment } from "./app-of.ts";
-import { appObject, createAppViews } from "./app-views.ts";
 import { clusterOf } from "./cluster-of.ts";
-import { eventsAbout, shownConditions, shownPolling, yamlOf } from "./conditions.ts";
+import { eventsAbout, yamlOf } from "./conditions.ts";
 import type { FleetViewDeps } from "./fleet-view.ts";
 import { releaseDetailOf, releaseOf } from "./release-of.ts";
 import { sourceOf } from "./source-of.ts";

@@ -18,11 +18,11 @@ import {
 import { byNamespace } from "@flotilla/shared/kube/cache";
 import { type Event, type KubeObject, keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import type { Scope } from "../access/index.ts";
+import { appObject, appRefOf, appRefOfDeployment, type Watched } from "../appview/index.ts";
 import { bundleKeyOf, byBundle, clusterKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
+import { createAppViews, type WatchedApps } from "../registry/index.ts";
 import { stateOf, stateWhileOffline } from "../summary/index.ts";
-import { appRefOf, appRefOfDeployment } from "./app-of.ts";
-import { appObject, createAppViews, type Watched, type WatchedApps } from "./app-views.ts";
 import { createChangeLog } from "./change-log.ts";
 import { clusterOf } from "./cluster-of.ts";
 import { type Entity, formatEntity, parseEntity } from "./entity.ts";

@@ -9,11 +9,10 @@ import {
 import { findCondition } from "@flotilla/shared/conditions";
 import type { AppRef, ClusterRelease, ReleaseDetail } from "@flotilla/shared/dashboard";
 import { refOf } from "@flotilla/shared/kube/objects";
+import { driftText, shownConditions } from "../appview/index.ts";
 import { bundleKeyOf } from "../cache/index.ts";
 import { presenceOf } from "../clusterstate/index.ts";
 import { isAboutDesired, stateOf, stateWhileOffline } from "../summary/index.ts";
-import { shownConditions } from "./conditions.ts";
-import { driftText } from "./drift-text.ts";
 
 /** The conditions that explain why a release is not ready, the most specific first. */
 const explaining = ["Deployed", "Installed", "Monitored", "Ready"] as const;

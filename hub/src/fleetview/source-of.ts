@@ -8,7 +8,7 @@ import {
   sourceKinds,
 } from "@flotilla/shared/dashboard";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
-import { explained } from "./app-of.ts";
+import { explained } from "../appview/index.ts";
 
 /** What the sources of all kinds have in common. */
 export interface AnySource extends KubeObject {

@@ -1,2 +1,3 @@
-export { runHelmOps } from "./run.ts";
+export { type HelmOpRunDeps, runHelmOps } from "./run.ts";
 export { validate as validateRelease } from "./validate.ts";
+export { helmOpView } from "./view.ts";

@@ -1,3 +1,4 @@
 export { createObjectRefreshController } from "./refresh-objects.ts";
-export { runHelmReleases } from "./run.ts";
+export { type HelmReleaseRunDeps, runHelmReleases } from "./run.ts";
 export type { ValidationOptions } from "./validate.ts";
+export { helmReleaseView } from "./view.ts";

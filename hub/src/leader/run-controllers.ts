@@ -17,11 +17,11 @@ import { createClusterGroupPublisher } from "../clustergroup/index.ts";
 import { clusterNamespaceNames } from "../clusterstate/index.ts";
 import { createContentController } from "../contentgc/index.ts";
 import { type SeriesRegistry, statusMetrics } from "../metrics/index.ts";
+import { runFrontEnds } from "../registry/index.ts";
 import { createChartAccess, createChartResolver, watchSecrets } from "../resolve/index.ts";
 import { createAggregates, isCountingChange } from "../summary/index.ts";
 import type { RunDeps } from "./deps.ts";
 import { createFluxSources } from "./flux-sources.ts";
-import { runFrontEnds } from "./front-ends.ts";
 
 export interface Controllers {
   readonly all: readonly Controller[];
@@ -71,7 +71,14 @@ export function createControllers(deps: RunDeps): Controllers {
   // A Bundle that was applied by hand may have the key of a HelmOp that does not manage it.
   const bundleAccess = createChartAccess(deps);
 
-  const frontEnds = runFrontEnds({ ...deps, aggregates, decided, charts, patterns });
+  const frontEnds = runFrontEnds({
+    ...deps,
+    aggregates,
+    decided,
+    charts,
+    patterns,
+    fluxFrontEnd: deps.flux && { ...deps.flux, flux: deps.flux.informers },
+  });
   const sources = deps.flux && createFluxSources(deps, deps.flux);
 
   function refreshBundle(key: ObjectKey): void {

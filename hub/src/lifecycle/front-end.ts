@@ -1,6 +1,6 @@
 /**
  * A front end: a kind of object that users write, which is compiled to a release. The life of such an object is the same for all kinds
- * (reconcile.ts); what differs is here, as functions. To add a kind, implement this and list it (leader/front-ends.ts).
+ * (reconcile.ts); what differs is here, as functions. To add a kind, implement this and list it (registry/front-ends.ts).
  */
 import type { FrontEndKind } from "@flotilla/shared/api/apps";
 import type { AppError } from "@flotilla/shared/errors";

@@ -40,7 +40,6 @@ export {
   fluxLeaseNames,
   fluxReleaseName,
   forceRequestAnnotation,
-  frontEndBundleName,
   helmReleaseName,
   hubNamespace,
   hubReplicaLabel,

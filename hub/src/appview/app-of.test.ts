@@ -3,8 +3,9 @@ import type { BundleSummary, Condition, HelmOp } from "@flotilla/shared/api";
 import { helmOpLabel, helmReleaseLabel } from "@flotilla/shared/api/names";
 import type { AppRef, AppState } from "@flotilla/shared/dashboard";
 import { describe, test } from "vitest";
-import { aDeployment, workspace } from "../testing/index.ts";
-import { appOfHelmOp, appRefOfDeployment } from "./app-of.ts";
+import { helmOpView } from "../helmop/view.ts";
+import { aDeployment, createWatchedStore, workspace } from "../testing/index.ts";
+import { appRefOfDeployment } from "./app-of.ts";
 
 const condition = (type: string, status: Condition["status"], message = ""): Condition => ({
   ...{ type, status, reason: "Reason", message, lastTransitionTime: "2026-01-01T00:00:00Z" },
@@ -23,6 +24,8 @@ function helmOp(conditions: readonly Condition[], summary?: Partial<BundleSummar
     },
   };
 }
+
+const { appOf: shown } = helmOpView(createWatchedStore<HelmOp>());
 
 describe("the state of an app", () => {
   const rows: readonly (readonly [string, HelmOp, AppState, string | undefined])[] = [
@@ -73,7 +76,7 @@ describe("the state of an app", () => {
   ];
   for (const [name, object, state, message] of rows)
     test(name, () => {
-      const app = appOfHelmOp(object);
+      const app = shown(object);
       assert.deepEqual([app.state, app.message], [state, message]);
     });
 });
@@ -83,7 +86,7 @@ describe("what a page needs beside the state", () => {
     const nonReadyResources = ["a", "b", "c", "d"].map((name) => ({
       ...{ name: `ns/${name}`, bundleState: "ErrApplied", message: "no" },
     }));
-    const app = appOfHelmOp(
+    const app = shown(
       helmOp([condition("Ready", "False", "ErrApplied(4) [Cluster ns/a: no]")], {
         errApplied: 4,
         nonReadyResources: [{ name: "ns/x", bundleState: "Modified" }, ...nonReadyResources],
@@ -99,7 +102,7 @@ describe("what a page needs beside the state", () => {
   test("is drift by object, without its JSON patch", () => {
     const patch = '[{"op":"replace","path":"/spec/replicas","value":2}]';
     const object = { kind: "Deployment", namespace: "shop", name: "web", patch };
-    const app = appOfHelmOp(
+    const app = shown(
       helmOp([condition("Ready", "False")], {
         modified: 1,
         nonReadyResources: [
@@ -116,12 +119,12 @@ describe("what a page needs beside the state", () => {
     const own = helmOp([condition("Accepted", "False", "no")]);
     const polling = { error: "401", code: "REGISTRY_UNAUTHORIZED" };
     const status = { ...own.status, polling, rejectedCode: "POLICY_VIOLATION" };
-    assert.equal(appOfHelmOp({ ...own, status }).code, "POLICY_VIOLATION");
+    assert.equal(shown({ ...own, status }).code, "POLICY_VIOLATION");
   });
 
   test("is the code of the failed request, the Secret, and what it waits for", () => {
     const own = helmOp([condition("Accepted", "False", "401")]);
-    const app = appOfHelmOp({
+    const app = shown({
       ...own,
       spec: {
         ...{ ...own.spec, helmSecretName: "login" },

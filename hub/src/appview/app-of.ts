@@ -2,12 +2,12 @@
 import type {
   Bundle,
   BundleDeployment,
+  BundleStatus,
   BundleSummary,
   Condition,
-  HelmOp,
   ResolutionStatus,
 } from "@flotilla/shared/api";
-import { appInLabels } from "@flotilla/shared/api/apps";
+import { type AppKind, appInLabels } from "@flotilla/shared/api/apps";
 import { appOfBundleName, bundleNameLabel, bundleNamespaceLabel } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";
 import {
@@ -16,11 +16,31 @@ import {
   type AppState,
   appStates,
   releaseStates,
-  sourceKinds,
 } from "@flotilla/shared/dashboard";
-import type { HelmRelease } from "@flotilla/shared/flux";
+import type { KubeObject } from "@flotilla/shared/kube/objects";
 import { countIn } from "../summary/index.ts";
 import { driftText } from "./drift-text.ts";
+
+/** What all kinds have. */
+interface AppObject extends KubeObject {
+  readonly spec?: { readonly suspend?: boolean | null | undefined } | undefined;
+  readonly status?: AppStatus | undefined;
+}
+
+type FleetObject = Pick<Bundle, "metadata" | "spec"> & {
+  readonly status?:
+    | (AppStatus & Pick<BundleStatus, "version" | "rejectedCode" | "offlineClusterCount">)
+    | undefined;
+};
+
+interface AppFields {
+  readonly chart: string;
+  readonly version?: string | undefined;
+  /** Clusters. */
+  readonly offline?: number | undefined;
+  /** The apps that it depends on. */
+  readonly waitsFor?: readonly AppRef[] | undefined;
+}
 
 /** What all kinds have in their status. */
 interface AppStatus {
@@ -29,55 +49,42 @@ interface AppStatus {
   readonly summary?: BundleSummary | undefined;
 }
 
-export function appOfHelmOp({ metadata, spec, status }: HelmOp): App {
-  const { chart, repo } = spec.helm ?? {};
+/** What the page shows of every kind. */
+export function appOf(
+  kind: AppKind,
+  object: AppObject,
+  { chart, version, offline, waitsFor = [] }: AppFields,
+): App {
+  const { metadata, spec, status } = object;
   return {
-    ...refOf("HelmOp", metadata),
+    ...refOf(kind, metadata),
     ...stateOf(status, metadata.generation),
-    ...codeIn(status?.rejectedCode, status?.polling),
-    ...(spec.helmSecretName && { secret: spec.helmSecretName }),
-    ...waitsFor(bundlesOf(spec.dependsOn, metadata.namespace)),
-    suspended: spec.suspend === true,
-    labels: { ...metadata.labels },
-    chart: chart || repo || "",
-    ...hostIn(repo || chart),
-    ...versionIn(status?.version),
-    ...countsOf(status?.summary, status?.offlineClusterCount),
-  };
-}
-
-export function appOfHelmRelease(release: HelmRelease): App {
-  const { metadata, spec, status } = release;
-  const { summary, history } = status ?? {};
-  return {
-    ...refOf("HelmRelease", metadata),
-    ...stateOf(status, metadata.generation),
-    ...sourceOfRelease(release),
-    ...waitsFor(
-      (spec?.dependsOn ?? []).map(({ namespace, name }) =>
-        refOf("HelmRelease", { namespace: namespace || (metadata.namespace ?? ""), name }),
-      ),
-    ),
+    ...(waitsFor.length > 0 && { waitsFor: [...waitsFor] }),
     suspended: spec?.suspend === true,
     labels: { ...metadata.labels },
-    chart: spec?.chart?.spec.chart ?? spec?.chartRef?.name ?? "",
-    ...versionIn(history?.[0]?.chartVersion),
-    ...countsOf(summary, summary?.offline),
+    chart,
+    ...(version !== undefined && version !== "" && { version }),
+    ...countsOf(status?.summary, offline),
   };
 }
 
-export function appOfBundle({ metadata, spec, status }: Bundle): App {
+/** The same of a kind with Fleet's spec. `attempt`: the last one to resolve its charts. */
+export function appOfFleet(
+  kind: AppKind,
+  object: FleetObject,
+  attempt: ResolutionStatus | undefined,
+): App {
+  const { metadata, spec, status } = object;
   const { chart, repo } = spec.helm ?? {};
   return {
-    ...refOf("Bundle", metadata),
-    ...stateOf(status, metadata.generation),
-    ...codeIn(status?.rejectedCode, status?.resolution),
-    ...waitsFor(bundlesOf(spec.dependsOn, metadata.namespace)),
-    suspended: spec.suspend === true,
-    labels: { ...metadata.labels },
-    chart: chart || repo || "",
-    ...versionIn(status?.version),
-    ...countsOf(status?.summary, status?.offlineClusterCount),
+    ...appOf(kind, object, {
+      chart: chart || repo || "",
+      version: status?.version,
+      offline: status?.offlineClusterCount,
+      waitsFor: bundlesOf(spec.dependsOn, metadata.namespace),
+    }),
+    ...codeIn(status?.rejectedCode, attempt),
+    ...hostIn(repo || chart),
   };
 }
 
@@ -108,7 +115,7 @@ function refIn(
     : refOf(app.kind, { ...bundle, name: app.name });
 }
 
-function refOf(
+export function refOf(
   kind: AppRef["kind"],
   { namespace = "", name }: { readonly namespace?: string; readonly name: string },
 ): AppRef {
@@ -119,14 +126,6 @@ function refOf(
 function hostIn(address: string | null | undefined): Pick<App, "host"> {
   const url = address && URL.canParse(address) ? new URL(address) : undefined;
   return url === undefined || url.host === "" ? {} : { host: url.host };
-}
-
-/** The source that a HelmRelease names. */
-export function sourceOfRelease({ metadata, spec }: HelmRelease): Pick<App, "source"> {
-  const ref = spec?.chart?.spec.sourceRef ?? spec?.chartRef;
-  const kind = sourceKinds.find((each) => each === ref?.kind);
-  if (ref === undefined || kind === undefined) return {};
-  return { source: { kind, namespace: ref.namespace ?? metadata.namespace ?? "", name: ref.name } };
 }
 
 /**
@@ -142,10 +141,6 @@ function bundlesOf(dependsOn: Bundle["spec"]["dependsOn"], namespace = ""): read
   });
 }
 
-function waitsFor(refs: readonly AppRef[]): Pick<App, "waitsFor"> {
-  return refs.length === 0 ? {} : { waitsFor: [...refs] };
-}
-
 /** That of the rejection comes first: no request is made to the source before it is gone. */
 function codeIn(
   rejectedCode: string | undefined,
@@ -153,10 +148,6 @@ function codeIn(
 ): Pick<App, "code"> {
   const code = rejectedCode ?? attempt?.code;
   return code === undefined || code === "" ? {} : { code };
-}
-
-function versionIn(version: string | undefined): Pick<App, "version"> {
-  return version === undefined || version === "" ? {} : { version };
 }
 
 function countsOf(

@@ -1,0 +1,1 @@
+export { createAppViews, runFrontEnds, type WatchedApps } from "./front-ends.ts";
