@@ -66,7 +66,15 @@ export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = 
     ],
     // Controllers, each with its watches.
     [
-      ...["bundle", "bundledeployment", "cluster", "clustergroup", "contentgc", "helmop"],
+      ...[
+        "applied",
+        "bundle",
+        "bundledeployment",
+        "cluster",
+        "clustergroup",
+        "contentgc",
+        "helmop",
+      ],
       ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
       "ocirepository",
       ...["lifecycle", "localcluster", "metrics", "registrationtoken", "replica"],

@@ -14,6 +14,7 @@ import {
 } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
 import type { Patterns } from "@flotilla/shared/regex";
+import { isAppliedByHand } from "../applied/index.ts";
 import {
   bundleKeyOf,
   byClusterNamespace,
@@ -31,7 +32,6 @@ import {
 import type { Publisher } from "../status/index.ts";
 import { clusterWatch } from "./cluster-watch.ts";
 import { coalesce } from "./coalesce.ts";
-import { isAppliedByHand } from "./front-end.ts";
 import { createContentPacker, type Pack } from "./place.ts";
 import { bundlePreparer, type OwnerOf } from "./prepare.ts";
 import { bundleReconciler } from "./reconcile.ts";

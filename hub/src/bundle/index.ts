@@ -1,4 +1,3 @@
 export { createBundleController } from "./controller.ts";
 export type { Pack } from "./place.ts";
 export { createBundlePublisher } from "./publisher.ts";
-export { bundleView } from "./view.ts";

@@ -5,6 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Store } from "@flotilla/shared/kube/cache";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
 import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
+import { authoritiesOf, isAppliedByHand, resolvedSpec, validateBundle } from "../applied/index.ts";
 import {
   type ConditionState,
   chartNotResolved,
@@ -35,7 +36,6 @@ import {
   type ResolutionState,
 } from "../resolve/index.ts";
 import { type Resolution, resolutionStateOf } from "./decided-status.ts";
-import { authoritiesOf, isAppliedByHand, resolvedSpec, validateBundle } from "./front-end.ts";
 
 export type Prepared =
   | {

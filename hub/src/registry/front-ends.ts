@@ -1,7 +1,7 @@
 /** The front ends of the hub: to add a kind, list it here. */
 import type { AppKind } from "@flotilla/shared/api/apps";
+import { bundleView } from "../applied/index.ts";
 import type { AppViews, Watched } from "../appview/index.ts";
-import { bundleView } from "../bundle/index.ts";
 import type { AppObjects } from "../cache/index.ts";
 import { type HelmOpRunDeps, helmOpView, runHelmOps } from "../helmop/index.ts";
 import { type HelmReleaseRunDeps, helmReleaseView, runHelmReleases } from "../helmrelease/index.ts";

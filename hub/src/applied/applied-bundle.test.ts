@@ -3,7 +3,7 @@ import type { Bundle } from "@flotilla/shared/api";
 import { test } from "vitest";
 import { releaseOfBundle } from "../frontend/index.ts";
 import { aBundle, aHelmOp, httpPin } from "../testing/index.ts";
-import { isAppliedByHand, resolvedSpec, validateBundle } from "./front-end.ts";
+import { isAppliedByHand, resolvedSpec, validateBundle } from "./applied-bundle.ts";
 
 const repo = "https://charts.example.com";
 const helm = { repo, chart: "web", version: "~1.2" };
