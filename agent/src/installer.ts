@@ -11,7 +11,12 @@ import type { GitClient } from "@flotilla/shared/source/git";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
 import { takeOver } from "./action/index.ts";
-import { createAssignmentStorage, createAssignments, type Intake } from "./assignment/index.ts";
+import {
+  createAssignmentStorage,
+  createAssignments,
+  createReleaseAssignments,
+  type Intake,
+} from "./assignment/index.ts";
 import { createFetchArchive } from "./chartbuild/index.ts";
 import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
 import { createDriftTracker } from "./drift/index.ts";
@@ -91,6 +96,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const isPerAccount = impersonationNamespaces !== undefined;
   const storage = createAssignmentStorage({ rest, log });
   const assignments = createAssignments({ storage, log });
+  const assigned = createReleaseAssignments(assignments);
   const secrets = createSecretStorage(rest);
   const referenced = createReferencedObjects({ secrets, log });
   const clusterInfo = createClusterInfoStore({ secrets, log });
@@ -103,7 +109,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     namespaces: impersonationNamespaces,
     log,
   });
-  const referrers = createDownstreamReferrers(assignments);
+  const referrers = createDownstreamReferrers(assigned);
   const downstream = createDownstreamResources({
     rest,
     referrers,
@@ -147,7 +153,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     },
     { dir: join(dataDir, "charts"), ...chartLimits(deps) },
   );
-  const stores = { assignments, inventory, referenced, clusterInfo };
+  const stores = { assignments, assigned, inventory, referenced, clusterInfo };
   const shared = {
     ...deps,
     ...stores,
@@ -185,9 +191,9 @@ export function createInstaller(deps: InstallerDeps): Installer {
 
   /** The first start of a new agent, or of one that replaces version 0.1.0, which had no inventory. */
   async function startInventory(): Promise<void> {
-    const assigned = assignments.list().filter(({ content }) => content.length > 0);
+    const lost = assigned.list().filter(({ content }) => content.length > 0);
     // Only an account can find what it installed: when its deployment is reconciled.
-    for (const assignment of isPerAccount ? [] : assigned) {
+    for (const assignment of isPerAccount ? [] : lost) {
       try {
         await takeOver({ rest, records, inventory, log }, assignment);
       } catch (thrown) {
@@ -203,7 +209,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   return {
     intake: engine.intake,
     answer: createAnswers({
-      assignments,
+      assigned,
       inventory,
       clients,
       releases,

@@ -23,7 +23,7 @@ export async function act(
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
   const { content, desired, client } = release;
-  if (changesObjects(action)) tools.drift.suspend(desired.owner.name);
+  if (changesObjects(action)) tools.drift.suspend(desired.owner.id);
   switch (action.kind) {
     case "none":
       return await finish(tools, action.record, release, pass);
@@ -40,7 +40,7 @@ export async function act(
     case "conflict":
       throw new AppError(
         agentErrors.RELEASE_CONFLICT,
-        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.name}; give one of the two another releaseName or namespace`,
+        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.id}; give one of the two another releaseName or namespace`,
       );
     case "foreign":
       throw new AppError(

@@ -7,7 +7,7 @@ import type { ApplyNotes, Refused } from "../inventory/index.ts";
 import { mayTakeFields, planApply } from "./apply-notes.ts";
 
 const desired = {
-  ...{ owner: { name: "web", uid: "1" }, namespace: "shop", name: "web", digest: "d2" },
+  ...{ owner: { id: "web", name: "web", uid: "1" }, namespace: "shop", name: "web", digest: "d2" },
 };
 const clientSide = { reason: "DuplicateKey", object: "Deployment shop/web", field: "a" } as const;
 const forced = { ...plainContent, helm: { ...plainContent.helm, force: true } };

@@ -25,7 +25,7 @@ export function planApply(
   { desired, content }: Pick<RevisionInputs, "desired" | "content">,
   { digest, latest }: { readonly digest: string; readonly latest: ReleaseRecord | undefined },
 ): ApplyPlan {
-  const refused = deps.inventory.refusedOf(desired.owner.name);
+  const refused = deps.inventory.refusedOf(desired.owner.id);
   const current = refused?.digest === digest ? refused : undefined;
   const options = upgradeOptions(content, isFirst(latest));
   const before = isFirst(latest) ? undefined : lastNotes(deps, desired);

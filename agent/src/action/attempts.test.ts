@@ -32,7 +32,7 @@ function setUp() {
     inventory: { setAttempt: (_, attempt) => Promise.resolve(void entered.push(attempt)) },
     ...{ clock, log: silentLog() },
   };
-  const desired = { namespace: "shop", name: "web", owner: { name: "web", uid: "1" } };
+  const desired = { namespace: "shop", name: "web", owner: { id: "web", name: "web", uid: "1" } };
   const watched = watchLongRun(deps, { desired, revision: 2 } as never);
   return { clock, state, entered, watched };
 }

@@ -69,7 +69,7 @@ export function watchLongRun(
     const release = await stored.read(record);
     // Its status changes with every hook.
     stored.forget(record);
-    await inventory.setAttempt(owner.name, await attemptOf(records, release));
+    await inventory.setAttempt(owner.id, await attemptOf(records, release));
   }
 
   function wait(): void {

@@ -27,13 +27,13 @@ export async function awaitReadiness(
   if (readiness === undefined) return progress(tools, release, { found, action, untilMs });
   const waitsForJobs = mustCompleteJobs(release, action);
   if (readiness.ready && !(waitsForJobs && readiness.runningJob !== undefined)) {
-    await inventory.endDeadline(desired.owner.name);
+    await inventory.endDeadline(desired.owner.id);
     return undefined;
   }
   if (clock.now() < untilMs) return progress(tools, release, { found, action, untilMs });
   const error = notReadyError(record, readiness);
   await stored.fail(client.rest, record, error.message);
-  await inventory.endDeadline(desired.owner.name);
+  await inventory.endDeadline(desired.owner.id);
   if (action === "rollback") {
     await recordRemediation(inventory, attemptedOf(release), "rollback", { error });
     throw error;

@@ -5,7 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { configMaps, type KubeObject, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import type { Assignment } from "../assignment/index.ts";
+import { isOnlyRelease, type ReleaseAssignment, type ReleaseOwner } from "../assignment/index.ts";
 import { downstreamLabel } from "../downstream/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
@@ -31,7 +31,7 @@ import { contentOf } from "./assigned-content.ts";
 
 /** What the inventory keeps of an assignment. */
 export function inventoryRelease(
-  { owner, deploymentId }: Pick<Assignment, "owner" | "deploymentId">,
+  { owner, deploymentId }: Pick<ReleaseAssignment, "owner" | "deploymentId">,
   content: DeploymentContent,
   { namespace, releaseName: name }: Pick<DeploymentContent, "namespace" | "releaseName"> = content,
 ): Omit<InventoryRelease, "revisions"> {
@@ -51,10 +51,10 @@ export function inventoryRelease(
 /** The run of this release that was interrupted. */
 export function runOf(
   inventory: Pick<Inventory, "runOf">,
-  deployment: string,
+  id: string,
   { namespace, name }: ReleaseKey,
 ): InventoryRun | undefined {
-  const run = inventory.runOf(deployment);
+  const run = inventory.runOf(id);
   return run?.namespace === namespace && run.release === name ? run : undefined;
 }
 
@@ -70,11 +70,11 @@ export interface ClaimDeps {
  */
 export function isPrinted(
   inventory: Pick<Inventory, "releasesOf">,
-  deployment: string,
+  id: string,
   record: HelmRelease,
 ): boolean {
   return inventory
-    .releasesOf(deployment)
+    .releasesOf(id)
     .filter(({ namespace, name }) => namespace === record.namespace && name === record.name)
     .flatMap(({ revisions }) => revisions)
     .some(({ content, fromRecord }) => fromRecord !== true && isSameContent(content, record));
@@ -83,11 +83,11 @@ export function isPrinted(
 /** An agent was ended before it could enter the revision that its run has created. */
 export async function claimInterruptedRun(
   { releases, stored, inventory }: ClaimDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   content: DeploymentContent,
 ): Promise<void> {
   const { owner } = assignment;
-  const run = inventory.runOf(owner.name);
+  const run = inventory.runOf(owner.id);
   if (run === undefined) return;
   const place = { namespace: run.namespace, releaseName: run.release };
   const latest = releases.latest(run.namespace, run.release);
@@ -107,7 +107,7 @@ export async function claimInterruptedRun(
   const revision: InventoryRevision = {
     revision: latest.revision,
     content: release.content,
-    ...(!isPrinted(inventory, owner.name, release) && { fromRecord: true }),
+    ...(!isPrinted(inventory, owner.id, release) && { fromRecord: true }),
     // Without a digest it is upgraded once more: the agent was ended before it could repair lists.
     ...(isRun &&
       run.isClientSide !== true && {
@@ -120,7 +120,7 @@ export async function claimInterruptedRun(
     ...chartOf(release),
     ...(isRun && isDeployed && run.notes !== undefined && { notes: run.notes }),
   };
-  await inventory.installed(owner.name, inventoryRelease(assignment, content, place), {
+  await inventory.installed(owner.id, inventoryRelease(assignment, content, place), {
     added: [revision],
     isDeployed,
     ...(isRun && isDeployed && { deadline: deadlineOf(run) }),
@@ -133,12 +133,12 @@ export async function claimInterruptedRun(
 /** Enters the newest revision of a release, which somebody else created, and which is the same as one of the agent's. */
 export async function claimSame(
   { releases, inventory }: Pick<ClaimDeps, "releases" | "inventory">,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   content: DeploymentContent,
   { record, same }: { readonly record: ReleaseRecord; readonly same: InventoryRevision },
 ): Promise<void> {
   const { tests: _, reasons: __, ...known } = same;
-  await inventory.installed(assignment.owner.name, inventoryRelease(assignment, content), {
+  await inventory.installed(assignment.owner.id, inventoryRelease(assignment, content), {
     added: [{ ...known, revision: record.revision }],
     kept: releases.history(record.namespace, record.name).map(({ revision }) => revision),
   });
@@ -172,7 +172,7 @@ export interface TakeOverDeps {
  */
 export async function takeOver(
   { rest, records, namespace: only, inventory, log }: TakeOverDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
 ): Promise<void> {
   const { owner } = assignment;
   const content = await contentOf(assignment);
@@ -183,7 +183,9 @@ export async function takeOver(
   const places = new Map<string, Secret[]>();
   for (const secret of items) {
     const { namespace = "", labels } = secret.metadata;
-    const place = `${namespace}/${labels?.["name"] ?? ""}`;
+    const found = { namespace, name: labels?.["name"] ?? "" };
+    if (!mayBeOf(owner, content, found)) continue;
+    const place = `${namespace}/${found.name}`;
     places.set(place, [...(places.get(place) ?? []), secret]);
   }
   for (const [place, found] of places) {
@@ -191,10 +193,10 @@ export async function takeOver(
     const isAssigned = namespace === content.namespace && releaseName === content.releaseName;
     const revisions = isAssigned ? await labelledRevisions(found, records) : [];
     const release = inventoryRelease(assignment, content, { namespace, releaseName });
-    await inventory.installed(owner.name, release, { added: revisions, kept: [] });
+    await inventory.installed(owner.id, release, { added: revisions, kept: [] });
   }
   const objects = await downstreamObjects(rest, owner, content);
-  if (objects.length > 0) await inventory.setObjects(owner.name, objects);
+  if (objects.length > 0) await inventory.setObjects(owner.id, objects);
   if (places.size > 0 || objects.length > 0)
     log.info(
       { deployment: owner.name, releases: places.size, objects: objects.length },
@@ -205,6 +207,15 @@ export async function takeOver(
 /** Selects the records whose labels name a deployment. */
 export function ownerSelector({ name, uid }: DeploymentKey): string {
   return `owner=helm,${releaseLabels.deployment}=${name},${releaseLabels.uid}=${uid}`;
+}
+
+/** Whether what the labels name as a deployment's can be of this release: one of several is at its own place alone. */
+export function mayBeOf(
+  owner: ReleaseOwner,
+  { namespace, releaseName }: Pick<DeploymentContent, "namespace" | "releaseName">,
+  found: ReleaseKey,
+): boolean {
+  return isOnlyRelease(owner) || (found.namespace === namespace && found.name === releaseName);
 }
 
 /** The copies in a content whose labels name the deployment. */

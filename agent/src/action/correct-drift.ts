@@ -13,7 +13,7 @@ export async function correctDrift(
 ): Promise<undefined> {
   if (await isUnchanged(tools, record))
     await tools.drift.correct(
-      desired.owner.name,
+      desired.owner.id,
       AbortSignal.any([signal, superseded]),
       correctionRequest(),
     );

@@ -16,7 +16,8 @@ export type AttemptStore = Pick<Inventory, "failedAttemptsOf" | "setFailedAttemp
 
 /** What is attempted: attempts at something else do not count. */
 export interface Attempted {
-  readonly deployment: string;
+  /** Of the release. */
+  readonly id: string;
   readonly deploymentId: string;
   /** The release digest. */
   readonly digest: string;
@@ -44,9 +45,9 @@ const maxMessage = 1_000;
 /** The attempts at this content that have failed in a row. */
 export function failedAttemptsAt(
   inventory: Pick<Inventory, "failedAttemptsOf">,
-  { deployment, deploymentId, digest }: Attempted,
+  { id, deploymentId, digest }: Attempted,
 ): FailedAttempts | undefined {
-  const known = inventory.failedAttemptsOf(deployment);
+  const known = inventory.failedAttemptsOf(id);
   return known?.deploymentId === deploymentId && known.digest === digest ? known : undefined;
 }
 
@@ -73,7 +74,7 @@ async function enter(
   { action, reason, error }: FailedAttempt,
   counts: 0 | 1,
 ): Promise<FailedAttempts> {
-  const { deployment, deploymentId, digest } = attempted;
+  const { id, deploymentId, digest } = attempted;
   const before = failedAttemptsAt(inventory, attempted);
   const countOf = (each: AttemptedAction) =>
     failuresOf(before, each) + (each === action ? counts : 0);
@@ -87,7 +88,7 @@ async function enter(
     message: cutText(error.message, maxMessage),
     code: error.code,
   };
-  await inventory.setFailedAttempts(deployment, failed);
+  await inventory.setFailedAttempts(id, failed);
   return failed;
 }
 
@@ -105,7 +106,7 @@ export async function recordRemediation(
     ...(error !== undefined && { error: cutText(error.message, maxMessage) }),
     ...(more !== "" && { more: cutText(more, maxMessage) }),
   };
-  await inventory.setFailedAttempts(attempted.deployment, { ...failed, remediation });
+  await inventory.setFailedAttempts(attempted.id, { ...failed, remediation });
 }
 
 /** What is reported when nothing more is tried. */

@@ -15,7 +15,7 @@ export async function finish(
 ): Promise<InSync | undefined> {
   const { crds, downstream, inventory, recordsNamespace } = tools;
   const { content, desired, client, inputs } = release;
-  const owner = desired.owner.name;
+  const owner = desired.owner.id;
   if (await disownChanged(tools, record)) return undefined;
   await inventory.setStoppedAt(owner, undefined);
   await inventory.endRun(owner);

@@ -197,27 +197,27 @@ async function record(
   const { namespace, name, owner } = desired;
   const found = await stored.recordAt({ namespace, name }, revision);
   if (found === undefined) {
-    await inventory.endRun(owner.name);
+    await inventory.endRun(owner.id);
     return undefined;
   }
   releases.ran(found);
   stored.forget(found);
   const release = await stored.read(found);
   const isDeployed = found.status === "deployed";
-  await inventory.installed(owner.name, inventoryRelease(assignment, content), {
+  await inventory.installed(owner.id, inventoryRelease(assignment, content), {
     added: [
       {
         revision,
         content: release.content,
         action: "rollback",
-        ...(!isPrinted(inventory, owner.name, release) && { fromRecord: true }),
+        ...(!isPrinted(inventory, owner.id, release) && { fromRecord: true }),
         ...(known?.digest !== undefined && { digest: known.digest }),
         ...(known?.origin !== undefined && { origin: known.origin }),
         ...(known?.chartDigest !== undefined && { chartDigest: known.chartDigest }),
         ...(known?.parts !== undefined && { parts: known.parts }),
         reasons: [...reasons],
         ...chartOf(release),
-        ...notesOf(inventory, owner.name, known),
+        ...notesOf(inventory, owner.id, known),
         createdAtMs: clock.now(),
       },
     ],
@@ -240,11 +240,11 @@ async function record(
 /** How the revision was applied: as the one before, and with what was replaced for it. */
 function notesOf(
   inventory: Pick<Inventory, "refusedOf">,
-  deployment: string,
+  id: string,
   known: InventoryRevision | undefined,
 ): { readonly notes?: ApplyNotes } {
   const clientSide = known?.notes?.clientSide;
-  const refused = inventory.refusedOf(deployment);
+  const refused = inventory.refusedOf(id);
   const replaced = refused?.digest === known?.digest ? refused?.replaced : undefined;
   if (clientSide === undefined && replaced === undefined) return {};
   return {

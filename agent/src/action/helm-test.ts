@@ -65,7 +65,7 @@ export function createRunHelmTest({
     await inventory.tested(record, revision, ran);
     if (failed.length === 0) return undefined;
     if (record.owner !== undefined)
-      await inventory.setAttempt(record.owner.name, await attemptOf(records, release));
+      await inventory.setAttempt(record.owner.id, await attemptOf(records, release));
     return error;
   };
 }

@@ -51,7 +51,7 @@ import {
 import { afterFailedRun } from "./upgrade-failure.ts";
 
 export interface UpgradeDeps extends ReferencedDeps {
-  readonly assignments: Assignments;
+  readonly assignments: Pick<Assignments, "ensureStored">;
   readonly releases: Releases;
   readonly stored: StoredReleases;
   readonly records: ReadRecords;
@@ -245,7 +245,7 @@ async function prepare(
     // In Flux both are of the action of Helm, which fails by them.
     return { kind: "failed", action, error: AppError.from(thrown), hasRecord: false };
   }
-  await deps.downstream.apply(inputs.downstream, { owner: owner.name, namespace, client, signal });
+  await deps.downstream.apply(inputs.downstream, { owner: owner.id, namespace, client, signal });
   const args = upgradeArgs({
     content,
     options,
@@ -308,11 +308,11 @@ async function prepareNamespace(
 ): Promise<void> {
   const { owner, namespace } = desired;
   const created = createsNamespace ? await ensureNamespace(client, desired, signal) : undefined;
-  if (created !== undefined) return await inventory.createdNamespace(owner.name, created);
-  const known = inventory.namespacesOf(owner.name).find(({ name }) => name === namespace);
+  if (created !== undefined) return await inventory.createdNamespace(owner.id, created);
+  const known = inventory.namespacesOf(owner.id).find(({ name }) => name === namespace);
   if (known === undefined || known.isMarked === true) return;
   await markNamespace(client, known, desired, signal);
-  await inventory.createdNamespace(owner.name, { ...known, isMarked: true });
+  await inventory.createdNamespace(owner.id, { ...known, isMarked: true });
 }
 
 /** While Helm waits, it occupies a process; the agent waits for nothing. But what Helm does afterwards the agent cannot do. */

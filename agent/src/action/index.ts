@@ -4,6 +4,7 @@ export {
   claimInterruptedRun,
   downstreamObjects,
   inventoryRelease,
+  mayBeOf,
   ownerSelector,
   runOf,
   takeOver,

@@ -50,7 +50,7 @@ export async function recordResult(
     name: release.name,
     revision: release.revision,
     status: release.status,
-    owner,
+    labelled: { name: owner.name, uid: owner.uid },
     digest,
     ...(inputs.origin !== undefined && { origin: inputs.origin }),
     chartDigest,
@@ -80,7 +80,7 @@ async function enter(
   { release, fromRecord, endsRun, attempt }: Entered,
 ): Promise<void> {
   const isDeployed = release.status === "deployed";
-  await inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
+  await inventory.installed(desired.owner.id, inventoryRelease(assignment, content), {
     added: [
       {
         revision: release.revision,
@@ -137,7 +137,7 @@ export async function recordFailure(
   }
   // The run identifies a lock that it left as the agent's own. Most often it has ended with the write above.
   if (found !== undefined && (latest === undefined || !isLocked(latest)))
-    await inventory.endRun(owner.name);
+    await inventory.endRun(owner.id);
   return latest;
 }
 
@@ -145,7 +145,7 @@ function isOurs(
   record: ReleaseRecord | undefined,
   { owner }: RevisionInputs["desired"],
 ): record is ReleaseRecord {
-  return record?.isOwn === true && record.owner?.uid === owner.uid;
+  return record?.isOwn === true && record.labelled?.uid === owner.uid;
 }
 
 /** Undefined: its hooks cannot be read, which changes nothing else. */
@@ -177,7 +177,7 @@ async function enterFailure(
   // With `atomic`, the hooks are those of the revision before the rollback.
   const attempt = isOurs(own, desired) ? await failedAttempt(deps, own) : undefined;
   const release = await deps.stored.read(latest);
-  const fromRecord = isPrinted(deps.inventory, desired.owner.name, release) ? undefined : true;
+  const fromRecord = isPrinted(deps.inventory, desired.owner.id, release) ? undefined : true;
   const endsRun = !isLocked(latest);
   if (!isRollback)
     return await enter(deps, inputs, prepared, {
@@ -186,7 +186,7 @@ async function enterFailure(
       endsRun,
       ...(attempt !== undefined && { attempt }),
     });
-  await deps.inventory.installed(desired.owner.name, inventoryRelease(assignment, content), {
+  await deps.inventory.installed(desired.owner.id, inventoryRelease(assignment, content), {
     added: [
       {
         revision: latest.revision,

@@ -62,7 +62,7 @@ function setUp(found: readonly Stored[], { knows = false, owner = "" } = {}) {
           .filter((record) => record.namespace === namespace && record.name === name)
           .map(({ owner: _, ...record }) => ({
             ...record,
-            ...(owner !== "" && { owner: { name: owner, uid: "1" } }),
+            ...(owner !== "" && { owner: { id: owner, uid: "1" } }),
           })),
       ran: ({ revision }) => void ran.push(revision),
     },
@@ -73,7 +73,7 @@ function setUp(found: readonly Stored[], { knows = false, owner = "" } = {}) {
       .filter(({ metadata }) => metadata.namespace === namespace)
       .map(({ metadata }) => metadata.name.slice("sh.helm.release.v1.".length))
       .toSorted();
-  const assignment = { owner: { name: "web", uid: "1" } };
+  const assignment = { owner: { id: "web", name: "web", uid: "1" } };
   return {
     rest,
     ran,

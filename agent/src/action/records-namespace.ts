@@ -12,7 +12,7 @@ import {
 } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import {
   type ReleaseKey,
@@ -29,7 +29,7 @@ import type { Inventory } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 
 export interface AdoptedRelease {
-  readonly assignment: Pick<Assignment, "owner">;
+  readonly assignment: Pick<ReleaseAssignment, "owner">;
   readonly content: DeploymentContent;
   /** All requests are made as the deployment's account. */
   readonly client: Pick<ImpersonatedClient, "rest">;

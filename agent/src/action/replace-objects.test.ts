@@ -21,7 +21,12 @@ const record: ReleaseRecord = {
     modifiedAtMs: 0,
   },
 };
-const desired = { owner: { name: "web", uid: "1" }, namespace: "shop", name: "web", digest: "d" };
+const desired = {
+  owner: { id: "web", name: "web", uid: "1" },
+  namespace: "shop",
+  name: "web",
+  digest: "d",
+};
 
 function config(name: string, data: object, release = "web"): KubeObject {
   const object: KubeObject & { readonly data: object } = {

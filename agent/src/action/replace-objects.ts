@@ -54,9 +54,9 @@ export async function replaceObjects(
   { record, digest, refusals, signal }: RefusedRun,
 ): Promise<string | undefined> {
   const { inventory, stored, records, log } = deps;
-  const deployment = desired.owner.name;
+  const { id, name: deployment } = desired.owner;
   const replacedOf = () => {
-    const known = inventory.refusedOf(deployment);
+    const known = inventory.refusedOf(id);
     return known?.digest === digest ? known : undefined;
   };
   if (!(await isUnchanged({ stored, inventory }, record)))
@@ -75,7 +75,7 @@ export async function replaceObjects(
   for (const object of found) {
     const before = replacedOf();
     const replaced = [...(before?.replaced ?? []), object.text];
-    await inventory.setRefused(deployment, { ...before, digest, replaced });
+    await inventory.setRefused(id, { ...before, digest, replaced });
     const why = await remove(access, object);
     log.info({ deployment, object: object.text, field: object.refusal.field }, "object replaced");
     if (why !== undefined) return why;

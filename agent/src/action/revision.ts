@@ -2,7 +2,7 @@
 import type { DeploymentContent, ReleaseParts } from "@flotilla/shared/content";
 import { AppError, commonErrors } from "@flotilla/shared/errors";
 import type { ReconcileContext } from "@flotilla/shared/kube/controller";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { ReleaseRecord, UpgradeOptions } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { ApplyNotes } from "../inventory/index.ts";
@@ -21,7 +21,7 @@ export interface DeployUntil {
 
 /** A revision to be created. */
 export interface RevisionInputs {
-  readonly assignment: Assignment;
+  readonly assignment: ReleaseAssignment;
   readonly desired: Desired;
   readonly isForced: boolean;
   /** What a run that a user has requested takes from other managers, as far as it is known. */

@@ -1,7 +1,7 @@
 /** What every action is given: its dependencies, and the desired release. */
 import type { DeploymentContent } from "@flotilla/shared/content";
 import type { Clock } from "@flotilla/shared/time";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { CrdRetention } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
@@ -41,9 +41,9 @@ export interface Tools {
   readonly clock: Clock;
 }
 
-/** A deployment in its desired state in this cluster. */
+/** A release in its desired state in this cluster. */
 export interface DesiredRelease {
-  readonly assignment: Assignment;
+  readonly assignment: ReleaseAssignment;
   readonly content: DeploymentContent;
   readonly desired: Desired;
   readonly isForced: boolean;
@@ -62,7 +62,7 @@ export function attemptedOf({
   desired,
 }: Pick<DesiredRelease, "assignment" | "desired">): Attempted {
   const { owner, deploymentId } = assignment;
-  return { deployment: owner.name, deploymentId, digest: desired.digest };
+  return { id: owner.id, deploymentId, digest: desired.digest };
 }
 
 export function policiesOf(

@@ -76,9 +76,9 @@ async function setRefused(
   { digest }: Prepared,
   refused: ApplyNotes,
 ): Promise<void> {
-  const known = inventory.refusedOf(owner.name);
+  const known = inventory.refusedOf(owner.id);
   const same = known?.digest === digest ? known : undefined;
-  await inventory.setRefused(owner.name, { ...same, ...refused, digest });
+  await inventory.setRefused(owner.id, { ...same, ...refused, digest });
 }
 
 interface FailedRun {

@@ -1,7 +1,7 @@
 /** Indexes of the contents of assignments. Each is unpacked once: an assignment object is replaced when it changes. */
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import type { Assignment } from "./assignment-secret.ts";
-import type { Assignments } from "./assignments.ts";
+import type { ReleaseAssignment } from "./release-assignments.ts";
 
 /** `fallback`: for a content that cannot be unpacked, which is reported where it is deployed. */
 export function memoizeByContent<T>(
@@ -19,24 +19,24 @@ export function memoizeByContent<T>(
 }
 
 export interface Referrers {
-  /** The names of the deployments that refer to a key. */
+  /** The ids of the releases that refer to a key. */
   of(key: string): Promise<readonly string[]>;
-  /** The keys that a deployment refers to. */
+  /** The keys that a release refers to. */
   keysOf(assignment: Assignment): Promise<readonly string[]>;
 }
 
-/** Finds the assigned deployments, installed or not, that refer to a key. */
+/** Finds the assigned releases, installed or not, that refer to a key. */
 export function createReferrers(
-  assignments: Pick<Assignments, "list">,
+  assigned: { readonly list: () => readonly ReleaseAssignment[] },
   keysIn: (content: DeploymentContent) => readonly string[],
 ): Referrers {
   const keysOf = memoizeByContent<readonly string[]>(keysIn, []);
   return {
     keysOf,
     async of(key) {
-      const list = assignments.list();
+      const list = assigned.list();
       const keys = await Promise.all(list.map(keysOf));
-      return list.flatMap(({ owner }, index) => (keys[index]?.includes(key) ? [owner.name] : []));
+      return list.flatMap(({ owner }, index) => (keys[index]?.includes(key) ? [owner.id] : []));
     },
   };
 }

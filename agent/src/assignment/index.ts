@@ -3,3 +3,11 @@ export { type AssignmentStorage, createAssignmentStorage } from "./assignment-st
 export { type Assignments, createAssignments } from "./assignments.ts";
 export { createReferrers, memoizeByContent, type Referrers } from "./content-index.ts";
 export type { AssignmentRequest, Intake } from "./intake.ts";
+export {
+  createReleaseAssignments,
+  deploymentOf,
+  isOnlyRelease,
+  type ReleaseAssignment,
+  type ReleaseAssignments,
+  type ReleaseOwner,
+} from "./release-assignments.ts";

@@ -1,10 +1,15 @@
-/** Tracks which deployments of this cluster wait for which others, and enqueues them when one of the others changes. */
+/** Tracks which releases of this cluster wait for which deployments, and enqueues them when one of these changes. */
 import { isDeepStrictEqual } from "node:util";
 import type { DeploymentState } from "@flotilla/proto";
 import type { BundleState } from "@flotilla/shared/api";
 import { bundleNameLabel } from "@flotilla/shared/api/names";
 import type { DeploymentContent } from "@flotilla/shared/content";
-import { type Assignment, type Assignments, memoizeByContent } from "../assignment/index.ts";
+import {
+  type Assignment,
+  type Assignments,
+  deploymentOf,
+  memoizeByContent,
+} from "../assignment/index.ts";
 import { statusView } from "./deployment-view.ts";
 import {
   type ClusterDeployment,
@@ -13,10 +18,10 @@ import {
 } from "./unmet-dependencies.ts";
 
 export interface DependencyTracker {
-  /** The unmet dependencies of a deployment, from the current states of the others. */
-  unmet(name: string, content: DeploymentContent): Promise<UnmetDependencies | undefined>;
-  /** Sets the names that a deployment waits for; undefined: none. */
-  setWaitsFor(name: string, names: readonly string[] | undefined): void;
+  /** The unmet dependencies of a release, from the current states of the other deployments. */
+  unmet(id: string, content: DeploymentContent): Promise<UnmetDependencies | undefined>;
+  /** Sets the names of the deployments that a release waits for; undefined: none. */
+  setWaitsFor(id: string, names: readonly string[] | undefined): void;
   /**
    * Sets the state of a deployment; undefined: it was removed. A change enqueues all that wait; one of another part of the report
    * enqueues those that wait for it by an expression.
@@ -34,8 +39,8 @@ export interface ReportedState {
 export interface DependencyTrackerDeps {
   readonly assignments: Pick<Assignments, "list" | "onChange">;
   readonly stateOf: (assignment: Assignment) => ReportedState;
-  /** Enqueues a deployment. */
-  readonly enqueue: (name: string) => void;
+  /** Enqueues a release. */
+  readonly enqueue: (id: string) => void;
 }
 
 export function createDependencyTracker({
@@ -43,6 +48,7 @@ export function createDependencyTracker({
   stateOf,
   enqueue,
 }: DependencyTrackerDeps): DependencyTracker {
+  /** By release. */
   const waitsFor = new Map<string, readonly string[]>();
   const states = new Map<string, ReportedState>();
   /** Those that have expressions, which may read any part of a report. */
@@ -50,19 +56,30 @@ export function createDependencyTracker({
   const labelsOf = memoizeByContent(({ labels = {} }) => labels, {});
 
   function enqueueOthers(name: string): void {
-    for (const waiting of waitsFor.keys()) if (waiting !== name) enqueue(waiting);
+    for (const waiting of waitsFor.keys()) if (deploymentOf(waiting) !== name) enqueue(waiting);
+  }
+
+  /** Of all releases of each deployment. */
+  function waitsForByDeployment(): ReadonlyMap<string, readonly string[]> {
+    const all = new Map<string, readonly string[]>();
+    for (const [id, names] of waitsFor) {
+      const deployment = deploymentOf(id);
+      all.set(deployment, [...(all.get(deployment) ?? []), ...names]);
+    }
+    return all;
   }
 
   assignments.onChange(enqueueOthers);
   return {
-    async unmet(name, { dependsOn }) {
-      withExpressions.delete(name);
+    async unmet(id, { dependsOn }) {
+      withExpressions.delete(id);
       if (dependsOn === undefined) return undefined;
-      if (dependsOn.some(({ readyExpr }) => readyExpr !== undefined)) withExpressions.add(name);
+      if (dependsOn.some(({ readyExpr }) => readyExpr !== undefined)) withExpressions.add(id);
       // Registered first, so that a change during the check enqueues it.
-      if (!waitsFor.has(name)) waitsFor.set(name, []);
+      if (!waitsFor.has(id)) waitsFor.set(id, []);
       const others = assignments.list().filter(({ withdrawing }) => !withdrawing);
       const labels = await Promise.all(others.map(labelsOf));
+      const waiting = waitsForByDeployment();
       const deployments = others.map((other, index): ClusterDeployment => {
         const { name } = other.owner;
         return {
@@ -70,24 +87,27 @@ export function createDependencyTracker({
           labels: { ...labels[index], [bundleNameLabel]: name },
           ...stateOf(other),
           deploymentId: other.deploymentId,
-          waitsFor: waitsFor.get(name) ?? [],
+          waitsFor: waiting.get(name) ?? [],
         };
       });
-      return unmetDependencies(name, dependsOn, deployments);
+      return unmetDependencies(deploymentOf(id), dependsOn, deployments);
     },
-    setWaitsFor(name, names) {
-      if (isDeepStrictEqual(waitsFor.get(name), names)) return;
-      if (names === undefined) waitsFor.delete(name);
-      else waitsFor.set(name, names);
+    setWaitsFor(id, names) {
+      if (isDeepStrictEqual(waitsFor.get(id), names)) return;
+      if (names === undefined) waitsFor.delete(id);
+      else waitsFor.set(id, names);
       // This may have closed or opened a cycle.
-      enqueueOthers(name);
+      enqueueOthers(deploymentOf(id));
     },
     setState(name, state) {
       const before = states.get(name);
       if (state === undefined) {
         states.delete(name);
-        waitsFor.delete(name);
-        withExpressions.delete(name);
+        for (const id of [...waitsFor.keys(), ...withExpressions])
+          if (deploymentOf(id) === name) {
+            waitsFor.delete(id);
+            withExpressions.delete(id);
+          }
       } else states.set(name, state);
       if (before?.state !== state?.state) enqueueOthers(name);
       else if (withExpressions.size > 0 && !isSameView(before, state))

@@ -1,19 +1,19 @@
 import assert from "node:assert/strict";
 import type { ObjectRef } from "@flotilla/shared/api";
 import { describe, test } from "vitest";
-import { testAssignment } from "../testing/index.ts";
+import { testRelease } from "../testing/index.ts";
 import { createDownstreamReferrers } from "./downstream-resources.ts";
 
 const login: ObjectRef = { kind: "Secret", name: "login" };
 
 const list = await Promise.all([
-  testAssignment("one", { copies: [login] }),
-  testAssignment("paused", { copies: [{ kind: "ConfigMap", name: "a" }, login] }, { paused: true }),
-  testAssignment("elsewhere", { copies: [login], namespace: "other" }),
-  testAssignment("another kind", { copies: [{ kind: "ConfigMap", name: "login" }] }),
-  testAssignment("withdrawn", { copies: [login] }, { withdrawing: true }),
-  testAssignment("unreadable", { copies: [login] }, { content: new Uint8Array() }),
-  testAssignment("nothing", {}),
+  testRelease("one", { copies: [login] }),
+  testRelease("paused", { copies: [{ kind: "ConfigMap", name: "a" }, login] }, { paused: true }),
+  testRelease("elsewhere", { copies: [login], namespace: "other" }),
+  testRelease("another kind", { copies: [{ kind: "ConfigMap", name: "login" }] }),
+  testRelease("withdrawn", { copies: [login] }, { withdrawing: true }),
+  testRelease("unreadable", { copies: [login] }, { content: new Uint8Array() }),
+  testRelease("nothing", {}),
 ]);
 const referrers = createDownstreamReferrers({ list: () => list });
 

@@ -1,6 +1,6 @@
 /**
  * Downstream resources: Secrets and ConfigMaps of the hub that are copied into the namespaces of releases. The inventory has
- * their UIDs by deployment; labels, which everybody can write, only select what is watched. If several deployments refer to the same one, they share it, and it is deleted with
+ * their UIDs by release; labels, which everybody can write, only select what is watched. If several releases refer to the same one, they share it, and it is deleted with
  * the last of them. An object that the agent did not create is never changed.
  */
 
@@ -21,7 +21,7 @@ import {
 } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
-import { type Assignments, createReferrers } from "../assignment/index.ts";
+import { createReferrers, deploymentOf, type ReleaseAssignments } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory, InventoryObject } from "../inventory/index.ts";
@@ -37,18 +37,18 @@ import {
   watchDownstreamAsAccounts,
 } from "./downstream-watches.ts";
 
-/** Finds the deployments, except withdrawn ones, that refer to a downstream resource in a namespace. */
+/** Finds the releases, except withdrawn ones, that refer to a downstream resource in a namespace. */
 export type DownstreamReferrers = (
   ref: ObjectRef,
   namespace: string,
 ) => Promise<ReadonlySet<string>>;
 
 export function createDownstreamReferrers(
-  assignments: Pick<Assignments, "list">,
+  assigned: Pick<ReleaseAssignments, "list">,
 ): DownstreamReferrers {
   const referrers = createReferrers(
-    // Paused deployments, and those that wait for others, are included.
-    { list: () => assignments.list().filter(({ withdrawing }) => !withdrawing) },
+    // Paused ones, and those that wait for others, are included.
+    { list: () => assigned.list().filter(({ withdrawing }) => !withdrawing) },
     ({ namespace, copies = [] }) => copies.map((ref) => referenceKey(ref, namespace)),
   );
   return async (ref, namespace) => new Set(await referrers.of(referenceKey(ref, namespace)));
@@ -59,7 +59,7 @@ function referenceKey(ref: ObjectRef, namespace: string): string {
 }
 
 export interface DownstreamTarget {
-  /** The deployment. */
+  /** The id of the release. */
   readonly owner: string;
   /** Of the release. */
   readonly namespace: string;
@@ -71,17 +71,17 @@ export interface DownstreamResources {
   /** Resolves when the existing ones are listed. */
   readonly synced: Promise<void>;
   /**
-   * Makes these the only resources of a deployment. Throws DOWNSTREAM_RESOURCE_CONFLICT if the cluster has an object of the
+   * Makes these the only resources of a release. Throws DOWNSTREAM_RESOURCE_CONFLICT if the cluster has an object of the
    * name that the agent did not create, and DOWNSTREAM_RESOURCE_FAILED with the API server's answer.
    */
   apply(resources: readonly DownstreamResource[], target: DownstreamTarget): Promise<void>;
-  /** Whether a deployment owns any. */
+  /** Whether a release owns any. */
   has(owner: string): boolean;
-  /** Deletes those of a deployment that is being withdrawn and that no other refers to. */
+  /** Deletes those of a release that is being withdrawn and that no other refers to. */
   remove(owner: string, client: ImpersonatedClient, signal: AbortSignal): Promise<void>;
-  /** Ends the watches that no other deployment needs. */
+  /** Ends the watches that no other release needs. */
   forget(owner: string): void;
-  /** Called with the deployments whose resources were changed or deleted in the cluster. */
+  /** Called with the releases whose resources were changed or deleted in the cluster. */
   onChange(listener: (owners: ReadonlySet<string>) => void): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -125,7 +125,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     return referrers({ kind, name }, namespace);
   }
 
-  /** Only what a deployment has, or will have, is watched for it. */
+  /** Only what a release has, or will have, is watched for it. */
   async function observe(
     { owner, client, signal }: Pick<DownstreamTarget, "owner" | "client" | "signal">,
     desired: readonly Pick<InventoryObject, "kind" | "namespace">[] = [],
@@ -146,7 +146,8 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     const owner = inventory.ownerOfObject(found?.metadata.uid ?? "");
     // A shared resource keeps its owner.
     const isShared = owner !== undefined && (await referrersOf(kind, ref)).has(owner);
-    const desired = { namespace: target.namespace, owner: isShared ? owner : target.owner };
+    const newOwner = isShared ? owner : target.owner;
+    const desired = { namespace: target.namespace, owner: deploymentOf(newOwner) };
     // One that was created just before the agent was ended is the same as the desired one.
     const isOwn =
       owner !== undefined ||
@@ -154,8 +155,8 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     const existing = isOwn ? found : undefined;
     const plan = planDownstreamResource(resource, existing, desired);
     const enter = async ({ metadata: { uid = "" } }: DownstreamObject): Promise<void> => {
-      if (inventory.ownerOfObject(uid) === desired.owner) return;
-      await own(desired.owner, { kind, ...ref, uid });
+      if (inventory.ownerOfObject(uid) === newOwner) return;
+      await own(newOwner, { kind, ...ref, uid });
     };
     const { signal, client } = target;
     const { resource: type } = cache;
@@ -193,7 +194,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
     await inventory.setObjects(owner, others);
   }
 
-  /** Deletes what a deployment owns and does not refer to any more, or makes another that refers to it the owner. */
+  /** Deletes what a release owns and does not refer to any more, or makes another that refers to it the owner. */
   async function prune(
     owner: string,
     client: ImpersonatedClient,
@@ -218,7 +219,7 @@ export function createDownstreamResources(deps: DownstreamResourcesDeps): Downst
         if (!isConflict(thrown) && !isNotFound(thrown)) {
           throw new AppError(
             agentErrors.DOWNSTREAM_RESOURCE_FAILED,
-            `${newOwner === undefined ? "delete" : `transfer to deployment ${newOwner}`} the downstream resource ${kind} ${namespace}/${name} as ${client.subject}: ${messageOf(thrown)}`,
+            `${newOwner === undefined ? "delete" : `transfer to deployment ${deploymentOf(newOwner)}`} the downstream resource ${kind} ${namespace}/${name} as ${client.subject}: ${messageOf(thrown)}`,
             { cause: thrown },
           );
         }
@@ -291,7 +292,7 @@ async function remove(
   await rest.delete(resource, metadata, { ...(uid !== undefined && { uid }), signal });
 }
 
-/** Makes another deployment the owner. */
+/** Makes another release the owner. */
 async function transfer(
   resource: Resource<DownstreamObject>,
   { metadata: { resourceVersion, ...metadata } }: DownstreamObject,
@@ -299,7 +300,9 @@ async function transfer(
   { rest }: ImpersonatedClient,
   signal: AbortSignal,
 ): Promise<DownstreamObject> {
-  const body = { metadata: { resourceVersion, labels: { [downstreamLabel]: owner } } };
+  const body = {
+    metadata: { resourceVersion, labels: { [downstreamLabel]: deploymentOf(owner) } },
+  };
   return await rest.patch(resource, metadata, { type: "merge", body }, { signal });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Brings one deployment to its desired state: observe, decide, act, until there is no further action. Everything that
+ * Brings one release to its desired state: observe, decide, act, until there is no further action. Everything that
  * changes a release goes through here; what is to be done is decided in release/.
  */
 
@@ -35,7 +35,7 @@ import {
   throwIfAborted,
   type UpgradeDeps,
 } from "../action/index.ts";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment, ReleaseAssignments, ReleaseOwner } from "../assignment/index.ts";
 import { createApplyChartCrds, createCrdRetention, type WithDefinitions } from "../crds/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import { changedFields } from "../drift/index.ts";
@@ -67,6 +67,7 @@ export interface DeployerDeps
     UpgradeDeps,
     "stored" | "crds" | "applyChartCrds" | "uninstall" | "downstream" | "guard" | "inventory"
   > {
+  readonly assigned: Pick<ReleaseAssignments, "get">;
   readonly inventory: Inventory;
   readonly withDefinitions: WithDefinitions;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isGone" | "isRequired">;
@@ -77,11 +78,11 @@ export interface DeployerDeps
 
 export interface Deployer {
   /** Installs or upgrades. Throws an AppError if the desired state cannot be reached. */
-  deploy(assignment: Assignment, pass: DeployPass): Promise<DeployResult>;
+  deploy(assignment: ReleaseAssignment, pass: DeployPass): Promise<DeployResult>;
   /** The release, if it is in its desired state already. Changes nothing. */
-  installed(assignment: Assignment, signal: AbortSignal): Promise<InSync | undefined>;
-  /** Removes everything that was installed for a deployment. */
-  withdraw(assignment: Assignment, signal: AbortSignal): Promise<void>;
+  installed(assignment: ReleaseAssignment, signal: AbortSignal): Promise<InSync | undefined>;
+  /** Removes everything that was installed as this release. */
+  withdraw(assignment: ReleaseAssignment, signal: AbortSignal): Promise<void>;
 }
 
 /** The dependencies of the driver, and of all actions. */
@@ -139,26 +140,25 @@ export function createDeployer(deps: DeployerDeps): Deployer {
 
 async function deploy(
   tools: DriverTools,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   pass: DeployPass,
 ): Promise<DeployResult> {
-  const { clients, assignments, releases, lockTimes, inventory, drift, clock } = tools;
+  const { clients, assigned, releases, lockTimes, inventory, drift, clock } = tools;
   const { owner } = assignment;
   const content = await contentOf(assignment);
   const isForced =
-    isUpgradeRequested(inventory, assignment) ||
-    isForcedBy(content, inventory.stoppedAt(owner.name));
+    isUpgradeRequested(inventory, assignment) || isForcedBy(content, inventory.stoppedAt(owner.id));
   const client = await clients.clientFor(content.serviceAccount);
   await observeReleases(tools, assignment, { content, client, signal: pass.signal });
   await checkNamespace(client, content.namespace, content.allowedNamespaces, pass.signal);
   const inputs = await collectInputs(tools, assignment, { content, client }, pass);
   if ("unmet" in inputs) return inputs;
   const { namespace, releaseName: name } = content;
-  releases.follow(owner.name, { namespace, name });
+  releases.follow(owner.id, { namespace, name });
   if (isLost(tools, owner, { namespace, name }))
     await takeOver({ ...tools, ...takeOverScope(client, namespace) }, assignment);
   await tools.recordsNamespace.copy({ assignment, content, client, signal: pass.signal });
-  const takenFields = isForced ? changedFields(drift.driftOf(owner.name)) : [];
+  const takenFields = isForced ? changedFields(drift.driftOf(owner.id)) : [];
   for (let actions = 0; actions < maxActions; actions += 1) {
     throwIfAborted(pass.superseded);
     await claimInterruptedRun(tools, assignment, content);
@@ -181,12 +181,12 @@ async function deploy(
     };
     const state = determineState(desired, {
       latest,
-      owned: releases.ownedBy(owner.name),
-      interruptedRun: runOf(inventory, owner.name, { namespace, name }),
-      deadline: deadlineOf(inventory, owner.name, { namespace, name }),
+      owned: releases.ownedBy(owner.id),
+      interruptedRun: runOf(inventory, owner.id, { namespace, name }),
+      deadline: deadlineOf(inventory, owner.id, { namespace, name }),
       testsOf: (record) => testResult(inventory.revisionOf(record, record.revision)?.tests),
-      drift: driftOf(tools, owner.name),
-      isAssigned: ({ name, uid }) => assignments.get(name)?.owner.uid === uid,
+      drift: driftOf(tools, owner.id),
+      isAssigned: ({ id, uid }) => assigned.get(id)?.owner.uid === uid,
     });
     const action = actionFor(state, {
       retryAtMs: pass.retryAtMs,
@@ -225,12 +225,12 @@ async function deploy(
 
 async function collectInputs(
   { inputs }: DriverTools,
-  { owner }: Assignment,
+  { owner }: ReleaseAssignment,
   { content, client }: Pick<DesiredRelease, "content" | "client">,
   { signal, unmetDependencies }: DeployPass,
 ): Promise<ReleaseInputs | Blocked> {
   try {
-    return await inputs.collect(content, { deployment: owner.name, client, signal });
+    return await inputs.collect(content, { id: owner.id, client, signal });
   } catch (thrown) {
     // A dependency may create the missing source of values.
     const unmet = await unmetDependencies(content);
@@ -241,7 +241,7 @@ async function collectInputs(
 
 async function installed(
   tools: DriverTools,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   signal: AbortSignal,
 ): Promise<InSync | undefined> {
   const { clients, inputs, releases } = tools;
@@ -256,7 +256,7 @@ async function installed(
     await observeReleases(tools, assignment, { content, client, signal });
     const latest = releases.latest(namespace, name);
     if (latest === undefined) return undefined;
-    const collected = await inputs.collect(content, { deployment: owner.name, client, signal });
+    const collected = await inputs.collect(content, { id: owner.id, client, signal });
     const desired = { owner, namespace, name, digest: await collected.digest(latest) };
     if (!isInSync(latest, desired) || !(await isUnchanged(tools, latest))) return undefined;
     return await inSync(tools, { content, client }, latest);
@@ -268,30 +268,30 @@ async function installed(
 }
 
 /** While its objects were not compared, a release has no drift. */
-function driftOf({ drift }: DriverTools, deployment: string): ObservedDrift | undefined {
-  const found = drift.driftOf(deployment);
+function driftOf({ drift }: DriverTools, id: string): ObservedDrift | undefined {
+  const found = drift.driftOf(id);
   return found === undefined || found.objects.length === 0
     ? undefined
     : { corrects: found.corrects };
 }
 
 /** Until its run begins, and again if that was interrupted together with the agent. */
-function isUpgradeRequested(inventory: Inventory, { owner, request }: Assignment): boolean {
+function isUpgradeRequested(inventory: Inventory, { owner, request }: ReleaseAssignment): boolean {
   if (request?.force !== true) return false;
   const { token } = request;
   const isInterrupted =
-    inventory.runOf(owner.name)?.request === token && openRequest(inventory, owner.name) === token;
-  return isInterrupted || inventory.handledRequestOf(owner.name) !== token;
+    inventory.runOf(owner.id)?.request === token && openRequest(inventory, owner.id) === token;
+  return isInterrupted || inventory.handledRequestOf(owner.id) !== token;
 }
 
 /** Once all objects were compared since the request, and until they were corrected. */
 function correctionRequestOf(
   { inventory, drift }: DriverTools,
-  { owner, request }: Assignment,
+  { owner, request }: ReleaseAssignment,
 ): string | undefined {
-  if (request?.correctDrift !== true || openRequest(inventory, owner.name) !== request.token)
+  if (request?.correctDrift !== true || openRequest(inventory, owner.id) !== request.token)
     return undefined;
-  const compared = drift.comparedFor(owner.name, request.token);
+  const compared = drift.comparedFor(owner.id, request.token);
   return compared?.isCorrected === false ? request.token : undefined;
 }
 
@@ -302,10 +302,10 @@ function testsOf({ actions }: DeploymentContent): Desired["tests"] {
 
 function deadlineOf(
   inventory: Inventory,
-  deployment: string,
+  id: string,
   { namespace, name }: ReleaseKey,
 ): ReadinessDeadline | undefined {
-  const deadline = inventory.deadlineOf(deployment);
+  const deadline = inventory.deadlineOf(id);
   return deadline?.namespace === namespace && deadline.release === name ? deadline : undefined;
 }
 
@@ -318,7 +318,7 @@ async function sameRevision(
   if (state.kind !== "unmanaged" || state.record.status !== "deployed") return undefined;
   const { namespace, name } = state.record;
   const isRelease = (each: ReleaseKey) => each.namespace === namespace && each.name === name;
-  const known = inventory.releasesOf(owner.name).find(isRelease)?.revisions ?? [];
+  const known = inventory.releasesOf(owner.id).find(isRelease)?.revisions ?? [];
   const desired = known.filter((each) => each.digest === digest);
   if (desired.length === 0) return undefined;
   const release = await stored.read(state.record);
@@ -333,7 +333,7 @@ function takeOverScope({ watch }: ImpersonatedClient, namespace: string) {
 /** Whether a release has the labels of the deployment, which was never installed by the inventory: the agent has lost its Secrets. */
 function isLost(
   { inventory, releases }: DriverTools,
-  owner: Assignment["owner"],
+  owner: ReleaseOwner,
   release: ReleaseKey,
 ): boolean {
   if (inventory.knows(owner)) return false;
@@ -353,14 +353,14 @@ function isForcedBy(
 /** So that a later request to continue is recognized, also after a restart. */
 async function rememberStop(
   { inventory }: DriverTools,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   thrown: unknown,
 ): Promise<void> {
   const { code } = AppError.from(thrown);
-  const { name } = assignment.owner;
-  if (!stops.some((kind) => kind.code === code) || inventory.stoppedAt(name) !== undefined) return;
+  const { id } = assignment.owner;
+  if (!stops.some((kind) => kind.code === code) || inventory.stoppedAt(id) !== undefined) return;
   const { forceSyncGeneration = 0 } = await contentOf(assignment);
-  await inventory.setStoppedAt(name, forceSyncGeneration);
+  await inventory.setStoppedAt(id, forceSyncGeneration);
 }
 
 const stops = [agentErrors.RELEASE_LOCKED, agentErrors.RELEASE_NOT_OURS];

@@ -1,5 +1,5 @@
 /**
- * The agent's controller: one key for each deployment, with as many workers as Helm processes may run. It reconciles
+ * The agent's controller: one key for each release, with as many workers as Helm processes may run. It reconciles
  * assignments, reports the results, and keeps reporting the readiness of what is installed.
  */
 
@@ -16,6 +16,8 @@ import {
   createReferrers,
   type Intake,
   memoizeByContent,
+  type Referrers,
+  type ReleaseAssignments,
 } from "../assignment/index.ts";
 import { createDependencyTracker } from "../dependencies/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
@@ -35,14 +37,15 @@ import { hasTemplates, type InputCollector } from "../values/index.ts";
 import type { Deployer } from "./deployer.ts";
 import { createIntake } from "./intake.ts";
 import { accountFailures, hasFailedBy, stopFailures } from "./progress.ts";
-import { createReconciler } from "./reconciler.ts";
-import { createStatuses } from "./statuses.ts";
+import { Reconciler } from "./reconciler.ts";
+import { Statuses } from "./statuses.ts";
 
 export interface EngineDeps {
   readonly clients: Pick<ImpersonatedClients, "onChange">;
   readonly inputs: Pick<InputCollector, "onChange">;
   readonly downstream: Pick<DownstreamResources, "onChange">;
   readonly assignments: Assignments;
+  readonly assigned: ReleaseAssignments;
   readonly inventory: Pick<
     Inventory,
     | "releasesOf"
@@ -91,27 +94,19 @@ export interface Engine {
 const reconcileTimeoutMs = 60 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { assignments, releases, readiness, referenced, clusterInfo, outbox } = deps;
-  const referrers = createReferrers(assignments, referencedObjectsOf);
+  const { assignments, assigned, referenced } = deps;
+  const referrers = createReferrers(assigned, referencedObjectsOf);
   const withdrawn = createWithdrawnObjects({ referenced, referrers, log: deps.log });
-  const isTemplated = memoizeByContent(hasTemplates, false);
-  const statuses = createStatuses({
-    assignments,
-    readiness,
-    releases,
-    inventory: deps.inventory,
-    drift: deps.drift,
-    sources: deps.sources,
-    outbox,
-    clock: deps.clock,
+  const statuses = new Statuses({
+    ...deps,
     onState: (name, state) => dependencies.setState(name, state),
   });
   const dependencies = createDependencyTracker({
     assignments,
-    stateOf: statuses.reportedStateOf,
-    enqueue: (name) => controller.enqueue(name),
+    stateOf: (deployment) => statuses.reportedStateOf(deployment),
+    enqueue: (id) => controller.enqueue(id),
   });
-  const reconciler = createReconciler({
+  const reconciler = new Reconciler({
     ...deps,
     statuses,
     dependencies,
@@ -122,76 +117,12 @@ export function createEngine(deps: EngineDeps): Engine {
     name: "deployment",
     workers: deps.concurrency,
     timeoutMs: reconcileTimeoutMs,
-    reconcile: reconciler.reconcile,
+    reconcile: (id, context) => reconciler.reconcile(id, context),
     log: deps.log,
     metrics: deps.metrics,
     clock: deps.clock,
   });
-
-  assignments.onChange((name) => {
-    reconciler.assignmentChanged(name);
-    controller.enqueue(name);
-  });
-  releases.onChange((name) => controller.enqueue(name));
-  releases.onRemoved(enqueueConflicting);
-  releases.onReadable(inputsChanged);
-  readiness.onChange((name) => {
-    statuses.report(name);
-    readinessChanged(name);
-  });
-  deps.drift.onChange((name) => {
-    statuses.report(name);
-    if (deps.drift.driftOf(name)?.corrects === true) controller.enqueue(name);
-  });
-  deps.drift.onCompared((name) => controller.enqueue(name));
-  deps.clients.onChange(accountsChanged);
-  referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));
-  deps.inputs.onChange(inputsChanged);
-  deps.downstream.onChange(inputsChanged);
-  clusterInfo.onChange(() => void templated().then(inputsChanged));
-
-  function inputsChanged(names: Iterable<string>): void {
-    for (const name of names) {
-      reconciler.inputsChanged(name);
-      controller.enqueue(name);
-    }
-  }
-
-  /** A release that is waited for continues; one that was not ready in time is retried once it is. */
-  function readinessChanged(name: string): void {
-    const own = statuses.get(name);
-    if (own === undefined) return;
-    if (deps.inventory.deadlineOf(name) !== undefined) controller.enqueue(name);
-    const isReady = readiness.readinessOf(name)?.ready === true;
-    const hasFailed = hasFailedBy(own, [agentErrors.RELEASE_NOT_READY, ...stopFailures]);
-    if (isReady && hasFailed && canBecomeReady(deps.inventory.failedAttemptsOf(name)))
-      inputsChanged([name]);
-  }
-
-  /** Deployments whose values use the cluster info. */
-  async function templated(): Promise<readonly string[]> {
-    const list = assignments.list();
-    const flags = await Promise.all(list.map(isTemplated));
-    return list.flatMap(({ owner }, index) => (flags[index] ? [owner.name] : []));
-  }
-
-  /** A release was removed: enqueues the deployments that failed because another deployment owned it. */
-  function enqueueConflicting(): void {
-    for (const [name, own] of statuses.list()) {
-      if (!hasFailedBy(own, [agentErrors.RELEASE_CONFLICT])) continue;
-      delete own.failure;
-      controller.enqueue(name);
-    }
-  }
-
-  /** A service account was created or deleted: enqueues all deployments, without the backoff of failures because of one. */
-  function accountsChanged(): void {
-    for (const { owner } of assignments.list()) {
-      const own = statuses.get(owner.name);
-      if (own !== undefined && hasFailedBy(own, accountFailures)) delete own.failure;
-      controller.enqueue(owner.name);
-    }
-  }
+  watch(deps, { statuses, reconciler, referrers, enqueue: (id) => controller.enqueue(id) });
 
   /** A process that takes long has low priority: its reconcile does not count, so that others do not wait for it. */
   function setWorkers(slow: number): void {
@@ -202,11 +133,87 @@ export function createEngine(deps: EngineDeps): Engine {
     intake: createIntake({ ...deps, withdrawn, statuses }),
     async run(signal, abort) {
       const stop = deps.processes?.onSlow(setWorkers);
-      for (const { owner } of assignments.list()) controller.enqueue(owner.name);
+      for (const { owner } of assigned.list()) controller.enqueue(owner.id);
       await controller.run(signal, abort).finally(() => {
         stop?.();
         statuses.stop();
       });
     },
   };
+}
+
+interface Watching {
+  readonly statuses: Statuses;
+  readonly reconciler: Reconciler;
+  readonly referrers: Referrers;
+  readonly enqueue: (id: string) => void;
+}
+
+/** What enqueues which releases. */
+function watch(deps: EngineDeps, { statuses, reconciler, referrers, enqueue }: Watching): void {
+  const { assigned, releases, readiness, referenced, clusterInfo, drift, inventory } = deps;
+  const isTemplated = memoizeByContent(hasTemplates, false);
+  assigned.onChange((id) => {
+    reconciler.assignmentChanged(id);
+    enqueue(id);
+  });
+  releases.onChange(enqueue);
+  releases.onRemoved(enqueueConflicting);
+  releases.onReadable(inputsChanged);
+  readiness.onChange((id) => {
+    statuses.report(id);
+    readinessChanged(id);
+  });
+  drift.onChange((id) => {
+    statuses.report(id);
+    if (drift.driftOf(id)?.corrects === true) enqueue(id);
+  });
+  drift.onCompared(enqueue);
+  deps.clients.onChange(accountsChanged);
+  referenced.onChange((ref) => void referrers.of(formatObjectRef(ref)).then(inputsChanged));
+  deps.inputs.onChange(inputsChanged);
+  deps.downstream.onChange(inputsChanged);
+  clusterInfo.onChange(() => void templated().then(inputsChanged));
+
+  function inputsChanged(ids: Iterable<string>): void {
+    for (const id of ids) {
+      reconciler.inputsChanged(id);
+      enqueue(id);
+    }
+  }
+
+  /** A release that is waited for continues; one that was not ready in time is retried once it is. */
+  function readinessChanged(id: string): void {
+    const own = statuses.get(id);
+    if (own === undefined) return;
+    if (inventory.deadlineOf(id) !== undefined) enqueue(id);
+    const isReady = readiness.readinessOf(id)?.ready === true;
+    const hasFailed = hasFailedBy(own, [agentErrors.RELEASE_NOT_READY, ...stopFailures]);
+    if (isReady && hasFailed && canBecomeReady(inventory.failedAttemptsOf(id))) inputsChanged([id]);
+  }
+
+  /** Releases whose values use the cluster info. */
+  async function templated(): Promise<readonly string[]> {
+    const list = assigned.list();
+    const flags = await Promise.all(list.map(isTemplated));
+    return list.flatMap(({ owner }, index) => (flags[index] ? [owner.id] : []));
+  }
+
+  /** A release was removed: enqueues those that failed because another one was at their place. */
+  function enqueueConflicting(): void {
+    for (const [id, own] of statuses.list()) {
+      if (!hasFailedBy(own, [agentErrors.RELEASE_CONFLICT])) continue;
+      delete own.failure;
+      enqueue(id);
+    }
+  }
+
+  /** A service account was created or deleted: enqueues all releases, without the backoff of failures because of one. */
+  function accountsChanged(): void {
+    for (const { owner } of assigned.list()) {
+      const own = statuses.get(owner.id);
+      if (own !== undefined && hasFailedBy(own, accountFailures)) delete own.failure;
+      enqueue(owner.id);
+    }
+  }
 }

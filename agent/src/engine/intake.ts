@@ -62,6 +62,6 @@ export function createIntake(deps: IntakeDeps): Intake {
       return referenced.set(object);
     },
     withdrawReferencedObject: withdrawn.withdraw,
-    states: statuses.states,
+    states: () => statuses.states(),
   };
 }

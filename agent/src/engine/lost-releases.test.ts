@@ -12,7 +12,7 @@ import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createInventory } from "../inventory/index.ts";
 import { findLostReleases } from "./lost-releases.ts";
 
-const owner = { name: "web", uid: "u" };
+const owner = { id: "web", name: "web", uid: "u" };
 const assignedAgain = { owner, deploymentId: "sha256:1" };
 const assignment = { ...assignedAgain, lost: true as const };
 const run = {
@@ -102,7 +102,7 @@ describe("what was installed for a deployment of an agent that has lost its Secr
     await findLostReleases(deps, assignment, content);
 
     assert.deepEqual(inventory.releasesOf("web"), []);
-    assert.deepEqual(inventory.ownerOf(place), { name: "victim", uid: "v" });
+    assert.deepEqual(inventory.ownerOf(place), { id: "victim", uid: "v" });
   });
 
   test("includes the copies that its content names, which have its label", async () => {

@@ -4,14 +4,13 @@
  * them that it cannot account for (docs/adr/0025).
  */
 
-import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { AppError, messageOf } from "@flotilla/shared/errors";
 import { isForbidden, type KubeRest } from "@flotilla/shared/kube/client";
 import { secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
-import { downstreamObjects, inventoryRelease, ownerSelector } from "../action/index.ts";
-import type { Assignment } from "../assignment/index.ts";
+import { downstreamObjects, inventoryRelease, mayBeOf, ownerSelector } from "../action/index.ts";
+import type { ReleaseAssignment, ReleaseOwner } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ReleaseKey } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
@@ -29,7 +28,7 @@ export interface LostReleasesDeps {
  */
 export async function findLostReleases(
   deps: LostReleasesDeps,
-  assignment: Pick<Assignment, "owner" | "deploymentId" | "lost">,
+  assignment: Pick<ReleaseAssignment, "owner" | "deploymentId" | "lost">,
   content: DeploymentContent,
 ): Promise<void> {
   const { clients, inventory, log } = deps;
@@ -50,24 +49,24 @@ export async function findLostReleases(
 async function findAs(
   { watch, isAgent }: ImpersonatedClient,
   { inventory, log }: LostReleasesDeps,
-  { owner, deploymentId }: Pick<Assignment, "owner" | "deploymentId">,
+  { owner, deploymentId }: Pick<ReleaseAssignment, "owner" | "deploymentId">,
   content: DeploymentContent,
 ): Promise<void> {
   const { rest, subject, isPerNamespace } = watch;
   const namespace = isPerNamespace ? content.namespace : undefined;
   try {
-    const releases = await releasesOf({ rest, inventory, namespace }, owner);
+    const releases = await releasesOf({ rest, inventory, namespace, content }, owner);
     for (const place of releases) {
       const { namespace, name: releaseName } = place;
       const release = inventoryRelease({ owner, deploymentId }, content, {
         namespace,
         releaseName,
       });
-      await inventory.installed(owner.name, release, { added: [], kept: [] });
+      await inventory.installed(owner.id, release, { added: [], kept: [] });
     }
     // Without an account nothing limits what would be deleted.
     const objects = isAgent ? [] : await downstreamObjects(rest, owner, content);
-    if (objects.length > 0) await inventory.setObjects(owner.name, objects);
+    if (objects.length > 0) await inventory.setObjects(owner.id, objects);
     log.info(
       { deployment: owner.name, releases: releases.length, objects: objects.length },
       "looked for what was installed for a withdrawn deployment, as the agent has lost its Secrets",
@@ -88,10 +87,11 @@ async function releasesOf(
     readonly rest: KubeRest;
     readonly inventory: Pick<Inventory, "ownerOf">;
     readonly namespace?: string | undefined;
+    readonly content: DeploymentContent;
   },
-  owner: DeploymentKey,
+  owner: ReleaseOwner,
 ): Promise<readonly ReleaseKey[]> {
-  const { rest, inventory, namespace } = search;
+  const { rest, inventory, namespace, content } = search;
   const { items } = await rest.list(secrets, {
     ...(namespace !== undefined && { namespace }),
     labelSelector: ownerSelector(owner),
@@ -99,7 +99,7 @@ async function releasesOf(
   const found = new Map<string, ReleaseKey>();
   for (const { metadata } of items) {
     const place = { namespace: metadata.namespace ?? "", name: metadata.labels?.["name"] ?? "" };
-    if (inventory.ownerOf(place) === undefined)
+    if (inventory.ownerOf(place) === undefined && mayBeOf(owner, content, place))
       found.set(`${place.namespace}/${place.name}`, place);
   }
   return [...found.values()];

@@ -1,6 +1,6 @@
-/** Makes the records of a deployment's releases known, as its account, if impersonation is required. */
+/** Makes the records of a release known, as its account, if impersonation is required. */
 import type { DeploymentContent } from "@flotilla/shared/content";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import type { Inventory } from "../inventory/index.ts";
@@ -20,16 +20,16 @@ export interface ObserveOptions {
 /** Throws RELEASE_UNREADABLE if the account may not. */
 export async function observeReleases(
   { releases, inventory }: ObserveDeps,
-  { owner }: Pick<Assignment, "owner">,
+  { owner }: Pick<ReleaseAssignment, "owner">,
   { content, client, signal }: ObserveOptions,
 ): Promise<void> {
-  const installed = inventory.releasesOf(owner.name).map(({ namespace }) => namespace);
-  const interrupted = inventory.runOf(owner.name)?.namespace;
+  const installed = inventory.releasesOf(owner.id).map(({ namespace }) => namespace);
+  const interrupted = inventory.runOf(owner.id)?.namespace;
   const namespaces = [
     ...(content === undefined ? [] : [content.namespace]),
     ...(content?.recordsNamespace === undefined ? [] : [content.recordsNamespace]),
     ...installed,
     ...(interrupted === undefined ? [] : [interrupted]),
   ];
-  await releases.observe(owner.name, { client: client.watch, namespaces, signal });
+  await releases.observe(owner.id, { client: client.watch, namespaces, signal });
 }

@@ -1,4 +1,4 @@
-/** Decides what a reconcile of a deployment may do. Pure. */
+/** Decides what a reconcile of a release may do. Pure. */
 import type { Assignment } from "../assignment/index.ts";
 
 export type PassKind =
@@ -7,7 +7,7 @@ export type PassKind =
   /** Reports only. */
   | "observe"
   | "uninstall"
-  /** Forgets the deployment, whose release stays. */
+  /** Forgets the release, which stays. */
   | "leave";
 
 /** What is paused or suspended is only observed; deleting it uninstalls what was paused, and leaves what was suspended. */

@@ -1,6 +1,5 @@
-/** The progress of a deployment, and what a failure means for the next reconcile. Pure. */
+/** The progress of a release, and what a failure means for the next reconcile. Pure. */
 
-import type { DeploymentState } from "@flotilla/proto";
 import { backoffDelayMs } from "@flotilla/shared/concurrency";
 import { AppError } from "@flotilla/shared/errors";
 import { RetryError } from "../action/index.ts";
@@ -18,10 +17,9 @@ export interface Progress {
   running?: Running;
   /** Identifies the objects that are tracked. */
   tracked?: string;
-  reported?: DeploymentState;
 }
 
-/** Of the content of a deployment. */
+/** Of the content of a release. */
 export interface Failure {
   readonly deploymentId: string;
   /** In a row, since nothing was retried any more. */

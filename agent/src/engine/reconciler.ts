@@ -1,4 +1,4 @@
-/** Reconciles one deployment: installs, upgrades or uninstalls it, and sets its result and the time of the retry. */
+/** Reconciles one release: installs, upgrades or uninstalls it, and sets its result and the time of the retry. */
 
 import { AppError, unreachable } from "@flotilla/shared/errors";
 import {
@@ -10,7 +10,12 @@ import {
 import type { Log } from "@flotilla/shared/log";
 import { type Clock, formatTime } from "@flotilla/shared/time";
 import type { DeployPass } from "../action/index.ts";
-import type { Assignment, Assignments, Referrers } from "../assignment/index.ts";
+import type {
+  Assignments,
+  Referrers,
+  ReleaseAssignment,
+  ReleaseAssignments,
+} from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
 import type { Inventory } from "../inventory/index.ts";
@@ -43,16 +48,9 @@ import {
   type UserRequestDeps,
 } from "./user-requests.ts";
 
-export interface Reconciler {
-  reconcile(name: string, context: ReconcileContext): Promise<Result>;
-  /** The inputs of a deployment have changed: no backoff of an earlier failure or of the reconcile in progress delays it. */
-  inputsChanged(name: string): void;
-  /** Ends the reconcile in progress if it is for another content than the current one. */
-  assignmentChanged(name: string): void;
-}
-
 export interface ReconcilerDeps {
-  readonly assignments: Assignments;
+  readonly assignments: Pick<Assignments, "ensureStored">;
+  readonly assigned: Pick<ReleaseAssignments, "get" | "remove">;
   readonly deployer: Deployer;
   readonly statuses: Statuses;
   readonly inventory: Pick<Inventory, "failedAttemptsOf" | "setFailedAttempts"> &
@@ -68,91 +66,115 @@ export interface ReconcilerDeps {
 }
 
 interface Pass {
-  readonly assignment: Assignment;
+  readonly assignment: ReleaseAssignment;
   readonly superseded: AbortController;
   /** The inputs have changed since it began. */
   isStale: boolean;
 }
 
-export function createReconciler(deps: ReconcilerDeps): Reconciler {
-  const { assignments, statuses, dependencies, clock } = deps;
-  /** In progress, by deployment. */
-  const passes = new Map<string, Pass>();
+/** All methods are about one release, by its id. */
+export class Reconciler {
+  readonly #deps: ReconcilerDeps;
+  /** In progress. */
+  readonly #passes = new Map<string, Pass>();
 
-  return {
-    async reconcile(name, { signal, withoutWorker }) {
-      const assignment = assignments.get(name);
-      if (assignment === undefined) return done();
-      const own = statuses.ensure(name);
-      const kind = passKind(assignment);
-      if (kind === "uninstall" || kind === "leave")
-        return await withdraw(deps, assignment, own, signal);
-      const { deploymentId } = assignment;
-      const superseded = new AbortController();
-      const pass: Pass = { assignment, superseded, isStale: false };
-      passes.set(name, pass);
-      const running = passProgress(deps, name, own, () => {
-        const counted = deps.inventory.failedAttemptsOf(name);
-        const isSame = counted?.deploymentId === deploymentId;
-        return Math.max(failure?.count ?? 0, isSame ? counted.count : 0);
-      });
-      let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
-      try {
-        if (await acceptRequest(deps, assignment)) {
-          failure = undefined;
-          delete own.failure;
-        }
-        if (kind === "observe") return await observe(deps, assignment, own, signal);
-        if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
-          await deps.inventory.setFailedAttempts(name, undefined);
-          delete own.startsOver;
-        }
-        return await deploy(deps, assignment, own, running, {
-          signal,
-          began: running.began,
-          superseded: superseded.signal,
-          withoutWorker,
-          // Another attempt after a stop is not the next one of that row.
-          retryAtMs: failure?.isStop ? undefined : failure?.retryAtMs,
-          readinessOf: (found) => statuses.readinessOf(assignment, found),
-          unmetDependencies: (content) => dependencies.unmet(name, content),
-        });
-      } catch (thrown) {
-        // The process ends; the agent continues after a restart.
-        if (signal.aborted) throw thrown;
-        // The current content is enqueued already.
-        if (superseded.signal.aborted) return done();
-        running.ended();
-        if (resultUntilChange(thrown, deploymentId)?.kind !== "pending")
-          await answerFailed(deps, name, AppError.from(thrown));
-        const { failed, inRow } = countFailure(failure, thrown);
-        return fail(deps, assignment, own, {
-          thrown,
-          failed,
-          delayMs: delayAfter(clock, thrown, pass.isStale ? 0 : retryDelayMs(inRow, thrown)),
-        });
-      } finally {
-        running.ended();
-        passes.delete(name);
-      }
-    },
-    inputsChanged(name) {
-      const own = statuses.get(name);
-      if (own !== undefined) {
+  constructor(deps: ReconcilerDeps) {
+    this.#deps = deps;
+  }
+
+  async reconcile(id: string, context: ReconcileContext): Promise<Result> {
+    const { assigned, statuses } = this.#deps;
+    const assignment = assigned.get(id);
+    if (assignment === undefined) return done();
+    const own = statuses.ensure(id);
+    const kind = passKind(assignment);
+    if (kind === "uninstall" || kind === "leave")
+      return await withdraw(this.#deps, assignment, own, context.signal);
+    const pass: Pass = { assignment, superseded: new AbortController(), isStale: false };
+    this.#passes.set(id, pass);
+    try {
+      return await this.#run(pass, own, context);
+    } finally {
+      this.#passes.delete(id);
+    }
+  }
+
+  /** The inputs of the release have changed: no backoff of an earlier failure or of the reconcile in progress delays it. */
+  inputsChanged(id: string): void {
+    const own = this.#deps.statuses.get(id);
+    if (own !== undefined) {
+      delete own.failure;
+      if (hasFailedBy(own, stopFailures)) own.startsOver = true;
+    }
+    const pass = this.#passes.get(id);
+    if (pass !== undefined) pass.isStale = true;
+  }
+
+  /** Ends the reconcile in progress if it is for another content than the current one. */
+  assignmentChanged(id: string): void {
+    const { assigned, statuses } = this.#deps;
+    // It may be resumed before the next pass.
+    if (assigned.get(id)?.paused === true) startOver(statuses.get(id));
+    const pass = this.#passes.get(id);
+    if (pass !== undefined && !isCurrent(pass.assignment, assigned.get(id)))
+      pass.superseded.abort();
+  }
+
+  /** Deploys, or observes what is paused. */
+  async #run(
+    pass: Pass,
+    own: Progress,
+    { signal, withoutWorker }: ReconcileContext,
+  ): Promise<Result> {
+    const { statuses, dependencies, inventory, clock } = this.#deps;
+    const { assignment, superseded } = pass;
+    const { deploymentId } = assignment;
+    const { id } = assignment.owner;
+    let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
+    const running = passProgress(this.#deps, id, own, () => {
+      const counted = inventory.failedAttemptsOf(id);
+      const isSame = counted?.deploymentId === deploymentId;
+      return Math.max(failure?.count ?? 0, isSame ? counted.count : 0);
+    });
+    try {
+      if (await acceptRequest(this.#deps, assignment)) {
+        failure = undefined;
         delete own.failure;
-        if (hasFailedBy(own, stopFailures)) own.startsOver = true;
       }
-      const pass = passes.get(name);
-      if (pass !== undefined) pass.isStale = true;
-    },
-    assignmentChanged(name) {
-      // It may be resumed before the next pass.
-      if (assignments.get(name)?.paused === true) startOver(statuses.get(name));
-      const pass = passes.get(name);
-      if (pass !== undefined && !isCurrent(pass.assignment, assignments.get(name)))
-        pass.superseded.abort();
-    },
-  };
+      if (passKind(assignment) === "observe")
+        return await observe(this.#deps, assignment, own, signal);
+      if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
+        await inventory.setFailedAttempts(id, undefined);
+        delete own.startsOver;
+      }
+      return await deploy(this.#deps, assignment, own, running, {
+        signal,
+        began: running.began,
+        superseded: superseded.signal,
+        withoutWorker,
+        // Another attempt after a stop is not the next one of that row.
+        retryAtMs: failure?.isStop ? undefined : failure?.retryAtMs,
+        readinessOf: (found) => statuses.readinessOf(assignment, found),
+        unmetDependencies: (content) => dependencies.unmet(id, content),
+      });
+    } catch (thrown) {
+      // The process ends; the agent continues after a restart.
+      if (signal.aborted) throw thrown;
+      // The current content is enqueued already.
+      if (superseded.signal.aborted) return done();
+      running.ended();
+      if (resultUntilChange(thrown, deploymentId)?.kind !== "pending")
+        await answerFailed(this.#deps, id, AppError.from(thrown));
+      const { failed, inRow } = countFailure(failure, thrown);
+      return fail(this.#deps, assignment, own, {
+        thrown,
+        failed,
+        delayMs: delayAfter(clock, thrown, pass.isStale ? 0 : retryDelayMs(inRow, thrown)),
+      });
+    } finally {
+      running.ended();
+    }
+  }
 }
 
 /** As in Flux, what is resumed is retried, as often as its retries say. */
@@ -164,7 +186,7 @@ function startOver(own: Progress | undefined): void {
 
 function fail(
   { statuses, dependencies, clock, log }: ReconcilerDeps,
-  { owner: { name }, deploymentId }: Assignment,
+  { owner: { id }, deploymentId }: ReleaseAssignment,
   own: Progress,
   failure: {
     readonly thrown: unknown;
@@ -173,11 +195,11 @@ function fail(
   },
 ): Result {
   const { thrown, failed, delayMs } = failure;
-  dependencies.setWaitsFor(name, undefined);
+  dependencies.setWaitsFor(id, undefined);
   const untilChange = resultUntilChange(thrown, deploymentId);
   if (untilChange !== undefined) {
     own.result = untilChange;
-    statuses.report(name);
+    statuses.report(id);
     return done();
   }
   const retryAtMs = clock.now() + delayMs;
@@ -185,49 +207,49 @@ function fail(
   const { code, message } = AppError.from(thrown);
   const retryAt = formatTime(retryAtMs);
   own.result = { kind: "failed", deploymentId, message, code, retryAt };
-  log.warn({ deployment: name, code, err: message, retryAt }, "deployment failed");
-  statuses.report(name);
+  log.warn({ deployment: id, code, err: message, retryAt }, "deployment failed");
+  statuses.report(id);
   return requeueAfter(delayMs, "failed");
 }
 
 async function deploy(
   deps: ReconcilerDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   own: Progress,
   running: PassProgress,
   pass: DeployPass,
 ): Promise<Result> {
   const { assignments, deployer, statuses, dependencies, clock } = deps;
-  const { name } = assignment.owner;
+  const { id, name } = assignment.owner;
   const deployed = await deployer.deploy(assignment, pass);
   running.ended();
-  dependencies.setWaitsFor(name, deployed.kind === "blocked" ? deployed.unmet.names : undefined);
+  dependencies.setWaitsFor(id, deployed.kind === "blocked" ? deployed.unmet.names : undefined);
   switch (deployed.kind) {
     case "blocked":
       delete own.failure;
       own.result = { kind: "pending", message: deployed.unmet.message, isBlocked: true };
-      await answerBlocked(deps, name, deployed.unmet.message);
-      statuses.report(name);
+      await answerBlocked(deps, id, deployed.unmet.message);
+      statuses.report(id);
       return done();
     case "wait":
       if (deployed.why === "locked") {
         const retryAt = formatTime(deployed.untilMs);
         const message = "another Helm operation is in progress";
         own.result = { kind: "pending", message, retryAt };
-        statuses.report(name);
+        statuses.report(id);
       }
       return requeueAfter(Math.max(0, deployed.untilMs - clock.now()), deployed.why);
     case "rollingBack":
       if (own.result.kind !== "failed")
         own.result = { kind: "failed", deploymentId: assignment.deploymentId, ...deployed.failure };
-      await answerFailed(deps, name, deployed.failure);
-      statuses.report(name);
+      await answerFailed(deps, id, deployed.failure);
+      statuses.report(id);
       return requeueAfter(untilDeadlineMs(deployed.untilMs, clock), "readiness");
     case "progressing":
       delete own.failure;
       await assignments.ensureStored(name);
       statuses.setInstalled(assignment, deployed.found, { awaitsUntilMs: deployed.untilMs });
-      statuses.report(name);
+      statuses.report(id);
       return requeueAfter(untilDeadlineMs(deployed.untilMs, clock), "readiness");
     case "in-sync":
       // Even if Helm did not run.
@@ -236,17 +258,17 @@ async function deploy(
         warning: await warningOf(deps, assignment),
       });
       if (await answerInstalled(deps, assignment, deployed)) return requeueAfter(0, "requested");
-      statuses.report(name);
+      statuses.report(id);
       return done();
     default:
       return unreachable(deployed);
   }
 }
 
-/** For a paused deployment: changes nothing. */
+/** Of what is paused: changes nothing. */
 async function observe(
   deps: ReconcilerDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   own: Progress,
   signal: AbortSignal,
 ): Promise<Result> {
@@ -258,29 +280,30 @@ async function observe(
     if (found === undefined) own.result = { kind: "pending", message: "paused" };
     else statuses.setInstalled(assignment, found, { warning: await warningOf(deps, assignment) });
   }
-  drift.suspend(assignment.owner.name);
+  drift.suspend(assignment.owner.id);
   startOver(own);
-  statuses.report(assignment.owner.name);
+  statuses.report(assignment.owner.id);
   return done();
 }
 
 async function withdraw(
   deps: ReconcilerDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   own: Progress,
   signal: AbortSignal,
 ): Promise<Result> {
-  const { assignments, deployer, statuses, dependencies, withdrawn, outbox, clock, log } = deps;
+  const { assigned, deployer, statuses, dependencies, withdrawn, outbox, clock, log } = deps;
   const { owner, deploymentId } = assignment;
-  const { name } = owner;
+  const { id, name, uid } = owner;
   const isUninstall = passKind(assignment) === "uninstall";
   const waitMs = isUninstall ? untilRepeatedMs(own, deploymentId, clock.now()) : 0;
   if (waitMs > 0) return requeueAfter(waitMs, "failed");
   own.result = { kind: "withdrawing", message: "" };
-  deps.drift.suspend(name);
+  deps.drift.suspend(id);
+  let isLast: boolean;
   try {
     await deployer.withdraw(assignment, signal);
-    await assignments.remove(owner);
+    isLast = await assigned.remove(assignment);
   } catch (thrown) {
     if (signal.aborted) throw thrown;
     const count = (own.failure?.count ?? 0) + 1;
@@ -289,18 +312,19 @@ async function withdraw(
     own.failure = { deploymentId, count, retryAtMs };
     const { code, message } = AppError.from(thrown);
     own.result = { kind: "withdrawing", message, code, retryAt: formatTime(retryAtMs) };
-    statuses.report(name);
+    statuses.report(id);
     return requeueAfter(delayMs, "failed");
   }
-  statuses.remove(name);
-  outbox.withdrawn(owner);
+  statuses.remove(assignment);
+  if (isLast) outbox.withdrawn({ name, uid });
   const result =
     passKind(assignment) === "leave"
       ? "deployment removed, its release stays"
       : "deployment uninstalled";
-  log.info({ deployment: name }, result);
+  log.info({ deployment: id }, result);
   await withdrawn.removeUnreferenced();
-  dependencies.setState(name, undefined);
+  if (isLast) dependencies.setState(name, undefined);
+  else dependencies.setWaitsFor(id, undefined);
   return done();
 }
 
@@ -319,12 +343,12 @@ function delayAfter(clock: Clock, thrown: unknown, delayMs: number): number {
 
 async function warningOf(
   { referrers, referenced }: ReconcilerDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
 ): Promise<string | undefined> {
   return deletedOnHubWarning(await referrers.keysOf(assignment), referenced);
 }
 
-function isCurrent(assignment: Assignment, now: Assignment | undefined): boolean {
+function isCurrent(assignment: ReleaseAssignment, now: ReleaseAssignment | undefined): boolean {
   return (
     now !== undefined &&
     now.owner.uid === assignment.owner.uid &&

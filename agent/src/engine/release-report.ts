@@ -1,7 +1,7 @@
 /** What is reported of a release besides its objects: its conditions and its newest revisions. Pure, of what is stored. */
 import type { DeploymentState, RevisionInfo } from "@flotilla/proto";
 import { formatTime } from "@flotilla/shared/time";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment, ReleaseOwner } from "../assignment/index.ts";
 import type { DriftText } from "../drift/index.ts";
 import type { ReleaseKey, ReleaseRecord } from "../helm/index.ts";
 import type { Inventory, InventoryRelease, InventoryRevision } from "../inventory/index.ts";
@@ -27,7 +27,7 @@ interface KnownRevision extends InventoryRevision {
 
 export function releaseReport(
   { inventory, releases }: ReleaseReportDeps,
-  { owner, deploymentId }: Assignment,
+  { owner, deploymentId }: ReleaseAssignment,
   {
     result,
     drift,
@@ -40,9 +40,9 @@ export function releaseReport(
   },
 ): Pick<DeploymentState, "conditions" | "history" | "failures" | "failuresBy" | "request"> {
   const installed = releaseIn(inventory, owner);
-  const attempts = inventory.failedAttemptsOf(owner.name);
+  const attempts = inventory.failedAttemptsOf(owner.id);
   const failed = attempts?.deploymentId === deploymentId ? attempts : undefined;
-  const request = inventory.requestOf(owner.name);
+  const request = inventory.requestOf(owner.id);
   const revisions = installed === undefined ? [] : knownRevisions(installed, releases);
   const conditions = releaseConditions({
     release: installed === undefined ? "" : `${installed.namespace}/${installed.name}`,
@@ -74,7 +74,7 @@ export function releaseReport(
  */
 export function hasNoRelease(
   { inventory }: Pick<ReleaseReportDeps, "inventory">,
-  { owner }: Assignment,
+  { owner }: ReleaseAssignment,
   { kind }: DeploymentResult,
 ): boolean {
   const isAttempt = kind === "pending" || kind === "failed";
@@ -83,9 +83,9 @@ export function hasNoRelease(
 
 function releaseIn(
   inventory: Pick<Inventory, "releasesOf">,
-  { name, uid }: Assignment["owner"],
+  { id, uid }: ReleaseOwner,
 ): InventoryRelease | undefined {
-  return inventory.releasesOf(name).findLast((each) => each.uid === uid);
+  return inventory.releasesOf(id).findLast((each) => each.uid === uid);
 }
 
 /** Those that Helm still has, newest first. */

@@ -1,5 +1,5 @@
 /**
- * What the state of a deployment says between two attempts, and while one of its actions runs, which may take as long as the hooks
+ * What the state of a release says between two attempts, and while one of its actions runs, which may take as long as the hooks
  * of a chart.
  */
 import { type Clock, formatTime } from "@flotilla/shared/time";
@@ -70,11 +70,11 @@ function whileRunning(result: DeploymentResult, running: Running): DeploymentRes
 }
 
 export interface RunningDeps {
-  readonly statuses: { readonly report: (name: string) => void };
+  readonly statuses: { readonly report: (id: string) => void };
   readonly clock: Clock;
 }
 
-/** Of a deployment. */
+/** Of a release. */
 interface RunningProgress {
   readonly result: DeploymentResult;
   running?: Running;
@@ -90,7 +90,7 @@ export interface PassProgress {
 /** Reports actions that take long, and those after a failure at once. `failures`: in a row, before this pass. */
 export function passProgress(
   { statuses, clock }: RunningDeps,
-  name: string,
+  id: string,
   own: RunningProgress,
   failures: () => number,
 ): PassProgress {
@@ -99,8 +99,8 @@ export function passProgress(
     began(action) {
       timer?.cancel();
       own.running = { action, attempt: failures() + 1, sinceMs: clock.now() };
-      if (own.result.kind === "failed") statuses.report(name);
-      else timer = clock.setTimeout(() => statuses.report(name), longMs);
+      if (own.result.kind === "failed") statuses.report(id);
+      else timer = clock.setTimeout(() => statuses.report(id), longMs);
     },
     ended() {
       timer?.cancel();

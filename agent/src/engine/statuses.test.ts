@@ -5,15 +5,17 @@ import { describe, test } from "vitest";
 import type { InSync } from "../action/index.ts";
 import type { Readiness } from "../readiness/index.ts";
 import type { DeploymentResult } from "../report/index.ts";
-import { testAssignment } from "../testing/index.ts";
-import { createStatuses } from "./statuses.ts";
+import { testRelease } from "../testing/index.ts";
+import { Statuses } from "./statuses.ts";
 
-const assignment = await testAssignment("web");
+const assignment = await testRelease("web");
 const failed: DeploymentResult = {
   ...{ kind: "failed", deploymentId: assignment.deploymentId, code: "HELM_FAILED" },
   ...{ message: "the hook failed", retryAt: "2026-01-01T00:01:00Z" },
 };
 const nothingStored = {
+  assignments: { get: () => assignment, list: () => [assignment] },
+  assigned: { get: () => assignment, of: () => [assignment] },
   clock: createFakeClock(),
   sources: { of: () => undefined, forget: () => undefined },
   drift: { track: () => undefined, forget: () => undefined, driftOf: () => undefined },
@@ -28,9 +30,8 @@ const nothingStored = {
 
 describe("the states that a new stream begins with", () => {
   test("lack a deployment whose first reconcile is in progress, so that the hub keeps what it knows", () => {
-    const statuses = createStatuses({
+    const statuses = new Statuses({
       ...nothingStored,
-      assignments: { get: () => assignment, list: () => [assignment] },
       readiness: {
         track: () => undefined,
         forget: () => undefined,
@@ -55,9 +56,8 @@ describe("the states that a new stream begins with", () => {
   test("lack a release that was found installed until its objects were read", () => {
     let read: Readiness | undefined;
     const reported: boolean[] = [];
-    const statuses = createStatuses({
+    const statuses = new Statuses({
       ...nothingStored,
-      assignments: { get: () => assignment, list: () => [assignment] },
       readiness: {
         track: () => undefined,
         forget: () => undefined,
@@ -88,10 +88,9 @@ describe("an attempt that is due and waits for a worker", () => {
   function setUp() {
     const clock = createFakeClock();
     const messages: string[] = [];
-    const statuses = createStatuses({
+    const statuses = new Statuses({
       ...nothingStored,
       clock,
-      assignments: { get: () => assignment, list: () => [assignment] },
       readiness: {
         track: () => undefined,
         forget: () => undefined,
@@ -125,7 +124,7 @@ describe("an attempt that is due and waits for a worker", () => {
     begun.own.result = { kind: "pending", message: "paused" };
     begun.statuses.report("web");
     const removed = setUp();
-    removed.statuses.remove("web");
+    removed.statuses.remove(assignment);
     const stopped = setUp();
     stopped.statuses.stop();
     for (const { clock } of [begun, removed, stopped]) await clock.advance(600_000);
@@ -137,9 +136,8 @@ describe("an attempt that is due and waits for a worker", () => {
 
 test("the objects of a release are tracked again when other conditions are ignored", () => {
   const tracked: unknown[] = [];
-  const statuses = createStatuses({
+  const statuses = new Statuses({
     ...nothingStored,
-    assignments: { get: () => assignment, list: () => [assignment] },
     readiness: {
       track: (_name, _objects, { ignoredConditions }) => void tracked.push(ignoredConditions),
       forget: () => undefined,
@@ -176,9 +174,8 @@ test("the objects of a release are tracked again when other conditions are ignor
 
 test("a release says which of its objects another release has as well, besides other warnings", () => {
   const reported: string[] = [];
-  const statuses = createStatuses({
+  const statuses = new Statuses({
     ...nothingStored,
-    assignments: { get: () => assignment, list: () => [assignment] },
     readiness: {
       track: () => undefined,
       forget: () => undefined,

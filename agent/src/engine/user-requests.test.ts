@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "vitest";
 import type { InSync } from "../action/index.ts";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { InventoryRequest } from "../inventory/index.ts";
 import {
   acceptRequest,
@@ -57,9 +57,15 @@ function start({ handled }: { readonly handled?: string } = {}) {
   return { deps, stored, asked, compared };
 }
 
-function assignment(request: Partial<NonNullable<Assignment["request"]>>): Assignment {
+function assignment(
+  request: Partial<NonNullable<ReleaseAssignment["request"]>>,
+): ReleaseAssignment {
   return {
-    ...{ owner: { name: "web", uid: "u" }, deploymentId: "d", content: new Uint8Array() },
+    ...{
+      owner: { id: "web", name: "web", uid: "u" },
+      deploymentId: "d",
+      content: new Uint8Array(),
+    },
     ...{ paused: false, withdrawing: false },
     request: { token: "now", force: false, reset: false, ...request },
   };

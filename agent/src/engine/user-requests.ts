@@ -4,7 +4,7 @@
  */
 import { cutText } from "@flotilla/shared/text";
 import type { InSync } from "../action/index.ts";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import { requestResult, revisionName } from "../release/index.ts";
@@ -20,13 +20,13 @@ export interface UserRequestDeps {
 /** Returns whether a user has made a new request; failures before it do not delay it. */
 export async function acceptRequest(
   { inventory }: UserRequestDeps,
-  { owner: { name }, request, paused }: Assignment,
+  { owner: { id }, request, paused }: ReleaseAssignment,
 ): Promise<boolean> {
   if (request === undefined || paused) return false;
   const { token, force, reset = false } = request;
-  if (inventory.handledRequestOf(name) === token || inventory.requestOf(name)?.token === token)
+  if (inventory.handledRequestOf(id) === token || inventory.requestOf(id)?.token === token)
     return false;
-  const installed = inventory.releasesOf(name).at(-1);
+  const installed = inventory.releasesOf(id).at(-1);
   const revisions = (installed?.revisions ?? []).map(({ revision }) => revision);
   const before =
     installed !== undefined && revisions.length > 0
@@ -34,49 +34,49 @@ export async function acceptRequest(
       : undefined;
   // An upgrade that was requested is entered with its run.
   const effects = { isHandled: !force, resetsFailures: reset };
-  await inventory.acceptRequest(name, { token, ...(before !== undefined && { before }) }, effects);
+  await inventory.acceptRequest(id, { token, ...(before !== undefined && { before }) }, effects);
   return true;
 }
 
 /** The token of the request that was accepted and has no result yet. */
 export function openRequest(
   inventory: Pick<Inventory, "requestOf">,
-  deployment: string,
+  id: string,
 ): string | undefined {
-  const accepted = inventory.requestOf(deployment);
+  const accepted = inventory.requestOf(id);
   return accepted?.result === undefined ? accepted?.token : undefined;
 }
 
 /** Of a release that is as desired. Returns whether it has to be reconciled again for the request. */
 export async function answerInstalled(
   { inventory, drift }: UserRequestDeps,
-  { owner: { name }, request }: Assignment,
+  { owner: { id }, request }: ReleaseAssignment,
   { release, drift: { options } }: Pick<InSync, "release" | "drift">,
 ): Promise<boolean> {
-  const accepted = inventory.requestOf(name);
-  const token = openRequest(inventory, name);
+  const accepted = inventory.requestOf(id);
+  const token = openRequest(inventory, id);
   if (accepted === undefined || token === undefined || token !== request?.token) return false;
   const result = requestResult({
     request: accepted,
     mustCorrect: request.correctDrift === true,
     release,
     mode: options.mode ?? "warn",
-    compared: drift.comparedFor(name, token),
-    drift: drift.driftOf(name),
+    compared: drift.comparedFor(id, token),
+    drift: drift.driftOf(id),
   });
   if (result === "again") return true;
-  if (result === "compare") drift.compareFor(name, token);
-  else await inventory.answerRequest(name, result);
+  if (result === "compare") drift.compareFor(id, token);
+  else await inventory.answerRequest(id, result);
   return false;
 }
 
 export async function answerBlocked(
   { inventory }: UserRequestDeps,
-  name: string,
+  id: string,
   message: string,
 ): Promise<void> {
-  if (openRequest(inventory, name) !== undefined)
-    await inventory.answerRequest(name, {
+  if (openRequest(inventory, id) !== undefined)
+    await inventory.answerRequest(id, {
       result: "Blocked",
       message: cutText(message, longestMessage),
     });
@@ -85,11 +85,11 @@ export async function answerBlocked(
 /** The first failure of an attempt is the result of the request that it was for; later attempts are nobody's. */
 export async function answerFailed(
   { inventory }: UserRequestDeps,
-  name: string,
+  id: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
-  if (openRequest(inventory, name) === undefined) return;
-  await inventory.answerRequest(name, {
+  if (openRequest(inventory, id) === undefined) return;
+  await inventory.answerRequest(id, {
     result: "Failed",
     code,
     message: cutText(message, longestMessage),

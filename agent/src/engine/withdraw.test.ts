@@ -11,7 +11,7 @@ import { createLockTimes, inventoryRelease } from "../action/index.ts";
 import type { ReleaseRecord } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
 import { createInventory } from "../inventory/index.ts";
-import { testAssignment } from "../testing/index.ts";
+import { testRelease } from "../testing/index.ts";
 import { type WithdrawDeps, withdraw } from "./withdraw.ts";
 
 const { signal } = new AbortController();
@@ -40,7 +40,7 @@ async function setUp(given: Given = {}) {
   } = given;
   const serviceAccount = "system:serviceaccount:apps:deployer";
   const content = { ...plainContent, keepResources, helm, actions, serviceAccount, valuesFrom };
-  const assigned = await testAssignment("web", content);
+  const assigned = await testRelease("web", content);
   const assignment = {
     ...{ ...assigned, withdrawing: true },
     ...(isLost && { content: new Uint8Array() }),
@@ -139,7 +139,7 @@ test("what a suspended deployment has installed stays, and stays known", async (
   assert.deepEqual(done, []);
   assert.equal(inventory.releasesOf("web").length, 1);
   assert.equal(
-    inventory.knows({ name: "web", uid: inventory.releasesOf("web")[0]?.uid ?? "" }),
+    inventory.knows({ id: "web", uid: inventory.releasesOf("web")[0]?.uid ?? "" }),
     false,
   );
 });

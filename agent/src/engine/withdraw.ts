@@ -1,9 +1,8 @@
 /**
- * Removes everything that was installed for a deployment, also if its assignment was lost; of a suspended one nothing, and nothing
+ * Removes everything that was installed as a release of a deployment, also if its assignment was lost; of a suspended one nothing, and nothing
  * without the account of a HelmRelease.
  */
 
-import type { DeploymentKey } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { messageOf } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
@@ -17,7 +16,7 @@ import {
   lockTimeoutMs,
   runOf,
 } from "../action/index.ts";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment, ReleaseOwner } from "../assignment/index.ts";
 import type { DownstreamResources } from "../downstream/index.ts";
 import {
   isLocked,
@@ -54,7 +53,7 @@ export interface WithdrawDeps {
  */
 export async function withdraw(
   tools: WithdrawDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   signal: AbortSignal,
 ): Promise<void> {
   const { clients, releases, downstream, inventory, log } = tools;
@@ -67,7 +66,7 @@ export async function withdraw(
   // As in Flux: with its namespace the account is deleted first, and would keep the HelmRelease, and so the namespace, from going.
   if (await clients.isGone(account)) {
     log.warn(
-      { deployment: owner.name, serviceAccount: account },
+      { deployment: owner.id, serviceAccount: account },
       "nothing is uninstalled, because the service account does not exist any more",
     );
     await inventory.left(owner);
@@ -76,14 +75,14 @@ export async function withdraw(
   const settings = await withdrawalOf(tools, assignment, signal);
   const { keepResources, serviceAccount } = settings;
   const mustDeleteNamespaces = settings.deleteNamespace === true && !keepResources;
-  const created = mustDeleteNamespaces ? inventory.namespacesOf(owner.name) : [];
-  const owned = releases.ownedBy(owner.name).filter((record) => record.owner?.uid === owner.uid);
+  const created = mustDeleteNamespaces ? inventory.namespacesOf(owner.id) : [];
+  const owned = releases.ownedBy(owner.id).filter((record) => record.owner?.uid === owner.uid);
   // Without an installed release no account is needed.
-  if (owned.length + created.length > 0 || downstream.has(owner.name)) {
+  if (owned.length + created.length > 0 || downstream.has(owner.id)) {
     const client = await clients.clientFor(serviceAccount);
     for (const record of owned)
       await withdrawRelease(tools, record, { owner, settings, client, signal });
-    if (!keepResources) await downstream.remove(owner.name, client, signal);
+    if (!keepResources) await downstream.remove(owner.id, client, signal);
     for (const namespace of created) {
       const kept = await deleteCreatedNamespace(client, namespace, signal);
       if (kept !== undefined)
@@ -94,13 +93,13 @@ export async function withdraw(
     }
   }
   await inventory.withdrawn(owner);
-  await inventory.ensureStored(owner.name);
+  await inventory.ensureStored(owner.id);
   forget(tools, owner);
 }
 
 async function accountOf(
   { inventory }: WithdrawDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
 ): Promise<string | undefined> {
   const { serviceAccount } =
     assignment.content.length > 0
@@ -109,14 +108,14 @@ async function accountOf(
   return serviceAccount;
 }
 
-function installedFor(inventory: Pick<Inventory, "releasesOf">, { owner }: Assignment) {
-  return inventory.releasesOf(owner.name).find(({ uid }) => uid === owner.uid);
+function installedFor(inventory: Pick<Inventory, "releasesOf">, { owner }: ReleaseAssignment) {
+  return inventory.releasesOf(owner.id).find(({ uid }) => uid === owner.uid);
 }
 
-function forget({ releases, downstream, inputs }: WithdrawDeps, { name }: DeploymentKey): void {
-  releases.unfollow(name);
-  downstream.forget(name);
-  inputs.forget(name);
+function forget({ releases, downstream, inputs }: WithdrawDeps, { id }: ReleaseOwner): void {
+  releases.unfollow(id);
+  downstream.forget(id);
+  inputs.forget(id);
 }
 
 /** The options that a withdrawal needs. */
@@ -132,7 +131,7 @@ type WithdrawalOptions = Pick<
 
 async function withdrawalOf(
   tools: WithdrawDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   signal: AbortSignal,
 ): Promise<WithdrawalOptions> {
   if (assignment.content.length > 0) {
@@ -163,13 +162,13 @@ async function withdrawalOf(
 /** Only what may be installed: a deployment that was rejected for its account is removed without one. */
 async function observe(
   tools: WithdrawDeps,
-  assignment: Assignment,
+  assignment: ReleaseAssignment,
   content: Pick<DeploymentContent, "namespace" | "serviceAccount"> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
   const { clients, inventory } = tools;
-  const { name } = assignment.owner;
-  const isInstalled = inventory.releasesOf(name).length > 0 || inventory.runOf(name) !== undefined;
+  const { id } = assignment.owner;
+  const isInstalled = inventory.releasesOf(id).length > 0 || inventory.runOf(id) !== undefined;
   if (!clients.isRequired || !isInstalled) return;
   const client = await clients.clientFor(content?.serviceAccount);
   const place = content && { namespace: content.namespace };
@@ -180,7 +179,7 @@ async function withdrawRelease(
   { stored, inventory, inputs, lockTimes, uninstallRelease }: WithdrawDeps,
   record: ReleaseRecord,
   withdrawal: {
-    readonly owner: Assignment["owner"];
+    readonly owner: ReleaseOwner;
     readonly settings: WithdrawalOptions;
     readonly client: ImpersonatedClient;
     readonly signal: AbortSignal;
@@ -188,7 +187,7 @@ async function withdrawRelease(
 ): Promise<void> {
   const { owner, settings, client, signal } = withdrawal;
   if (isLocked(record)) {
-    const run = runOf(inventory, owner.name, record);
+    const run = runOf(inventory, owner.id, record);
     // Nobody can force a deployment that is deleted, so it is unlocked after the timeout.
     if (!isOwnLock(record, owner, run) && lockTimes.unchangedMs(record) < settings.lockTimeoutMs)
       throw lockedError(record);

@@ -27,7 +27,7 @@ function setUp(t: TestContext) {
     inventory: {
       ownerOf({ namespace, name }) {
         const owner = owners.get(`${namespace}/${name}`);
-        return owner === undefined ? undefined : { name: owner, uid: "u" };
+        return owner === undefined ? undefined : { id: owner, uid: "u" };
       },
     },
     log: silentLog(),
@@ -57,10 +57,10 @@ function setUp(t: TestContext) {
     return { subject, rest, isPerNamespace: true };
   }
   const observe = (
-    deployment: string,
+    id: string,
     client: ReturnType<typeof account>,
     ...namespaces: readonly string[]
-  ) => watches.observe(deployment, { client, namespaces, signal: ending.signal });
+  ) => watches.observe(id, { client, namespaces, signal: ending.signal });
   const revisions = () => watches.secretsOf(web).map(({ metadata }) => metadata.name);
   return { server, watches, owners, changes, readable, account, observe, open, revisions };
 }

@@ -92,7 +92,7 @@ export function watchRecordsAsAccounts(deps: AccountRecordsDeps): RecordWatches 
    */
   function watchOf(release: ReleaseKey): AccountWatch<Secret> | undefined {
     const candidates = watches.inNamespace(release.namespace);
-    const owner = deps.inventory.ownerOf(release)?.name;
+    const owner = deps.inventory.ownerOf(release)?.id;
     const ofOwner = candidates.find(({ followers }) => owner !== undefined && followers.has(owner));
     const all = ofOwner === undefined ? candidates : [ofOwner, ...candidates];
     return all.find(isUsable) ?? ofOwner;

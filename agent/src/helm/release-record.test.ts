@@ -47,7 +47,7 @@ describe("the labels of a release Secret", () => {
       name: "web",
       revision: 3,
       status: "deployed",
-      owner: { name: "web", uid: "u" },
+      labelled: { name: "web", uid: "u" },
       digest: "d",
       isOwn: true,
       version: "7",
@@ -59,18 +59,18 @@ describe("the labels of a release Secret", () => {
     assert.equal(recordOf(stored("{}", { ...ours, [releaseLabels.origin]: "o" }))?.origin, "o");
   });
 
-  test("have no owner for a release that was installed manually", () => {
+  test("name no deployment for a release that was installed manually", () => {
     const record = recordOf(stored("{}"));
 
     assert.equal(record?.isOwn, false);
-    assert.equal(record.owner, undefined);
+    assert.equal(record.labelled, undefined);
   });
 
   test("identify a revision that was created manually with copied labels", () => {
     const record = recordOf(stored("{}", { ...ours, [releaseLabels.revision]: "2" }));
 
     assert.equal(record?.isOwn, false);
-    assert.deepEqual(record.owner, { name: "web", uid: "u" });
+    assert.equal(record.labelled, undefined, "it was not created for that deployment");
   });
 
   test("do not identify another Secret as a release", () => {

@@ -3,7 +3,7 @@ import type { DeploymentKey } from "@flotilla/proto";
 import { AppError } from "@flotilla/shared/errors";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { agentErrors } from "../errors/index.ts";
-import type { InventoryReader, InventoryRevision } from "../inventory/index.ts";
+import type { InventoryReader, InventoryRevision, OwnerKey } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 
 /** Selects all of Helm's release Secrets. */
@@ -38,8 +38,8 @@ export interface ReleaseRecord {
   readonly revision: number;
   /** Helm's status: `deployed`, `failed`, `superseded`, `pending-upgrade` and so on. */
   readonly status: string;
-  /** The deployment of the release; absent for a release that was installed manually. */
-  readonly owner?: DeploymentKey;
+  /** Whose the release is, by the inventory; absent for a release that was installed manually. */
+  readonly owner?: OwnerKey;
   readonly digest?: string;
   /** Digest of what its values were rendered from; absent if they were not rendered. */
   readonly origin?: string;
@@ -72,16 +72,19 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
   const digest = labels[releaseLabels.digest];
   const origin = labels[releaseLabels.origin];
   const chartDigest = chartDigestOf(labels[releaseLabels.chartDigest]);
+  const isOwn = labels[releaseLabels.revision] === version;
   return {
     namespace: secret.metadata.namespace ?? "",
     name,
     revision,
     status,
-    ...(deployment !== undefined && uid !== undefined && { owner: { name: deployment, uid } }),
     ...(digest !== undefined && { digest }),
     ...(origin !== undefined && { origin }),
     ...(chartDigest !== undefined && { chartDigest }),
-    isOwn: labels[releaseLabels.revision] === version,
+    isOwn,
+    ...(isOwn &&
+      deployment !== undefined &&
+      uid !== undefined && { labelled: { name: deployment, uid } }),
     ...(secret.metadata.resourceVersion !== undefined && {
       version: secret.metadata.resourceVersion,
     }),
@@ -91,7 +94,7 @@ export function recordOf(secret: Secret): ReleaseRecord | undefined {
 
 /** A record with what the inventory knows of its release, in place of what its labels say. */
 export function knownRecord(record: ReleaseRecord, inventory: InventoryReader): ReleaseRecord {
-  const { owner: labelled, digest: _, origin: __, chartDigest: ___, isOwn, ...rest } = record;
+  const { owner: _, digest: __, origin: ___, chartDigest: ____, ...rest } = record;
   const owner = inventory.ownerOf(record);
   const known = inventory.revisionOf(record, record.revision);
   return {
@@ -101,7 +104,6 @@ export function knownRecord(record: ReleaseRecord, inventory: InventoryReader): 
     ...(known?.origin !== undefined && { origin: known.origin }),
     ...(known?.chartDigest !== undefined && { chartDigest: known.chartDigest }),
     isOwn: known?.digest !== undefined,
-    ...(isOwn && labelled !== undefined && { labelled }),
   };
 }
 

@@ -8,7 +8,7 @@ import type { InventoryReader } from "../inventory/index.ts";
 import { type ReleaseRecord, recordSecretName, releaseLabels } from "./release-record.ts";
 import { createReleases } from "./releases.ts";
 
-const owner = { name: "web", uid: "u" };
+const owner = { id: "web", uid: "u" };
 
 function secret(revision: number, status: string): Secret {
   return {
@@ -20,7 +20,7 @@ function secret(revision: number, status: string): Secret {
         name: "web",
         version: String(revision),
         status,
-        [releaseLabels.deployment]: owner.name,
+        [releaseLabels.deployment]: owner.id,
         [releaseLabels.uid]: owner.uid,
         [releaseLabels.digest]: "d",
         [releaseLabels.revision]: String(revision),
@@ -38,8 +38,8 @@ const inventory: InventoryReader = {
   ownerOf: ({ namespace, name }) => (`${namespace}/${name}` === "apps/web" ? owner : undefined),
   revisionOf: ({ namespace, name }, revision) =>
     `${namespace}/${name}` === "apps/web" ? { revision, content: "c", digest: "d" } : undefined,
-  releasesOf: (deployment) =>
-    deployment === owner.name
+  releasesOf: (id) =>
+    id === owner.id
       ? [
           {
             namespace: "apps",

@@ -97,7 +97,7 @@ export function createReleases({
   function notify(release: ReleaseKey): void {
     const owner = inventory.ownerOf(release);
     for (const deployment of new Set([
-      ...(owner === undefined ? [] : [owner.name]),
+      ...(owner === undefined ? [] : [owner.id]),
       ...(followers.get(keyOf(release)) ?? []),
     ]))
       for (const listener of listeners) listener(deployment);

@@ -1,10 +1,10 @@
 /** Releases in Helm's storage, and the changes that the agent makes there without Helm: unlock, adopt, rewrite a manifest. */
-import type { DeploymentKey } from "@flotilla/proto";
 import { createLruCache } from "@flotilla/shared/cache";
 import { AppError } from "@flotilla/shared/errors";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
+import type { ReleaseOwner } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { Inventory } from "../inventory/index.ts";
 import {
@@ -42,7 +42,7 @@ export interface StoredReleases {
   /** The current record of a revision; undefined if there is none. */
   recordAt(release: ReleaseKey, revision: number): Promise<ReleaseRecord | undefined>;
   /** Labels a release as one of a deployment. `rest`: impersonated, so that the account's rights apply. */
-  adopt(rest: KubeRest, record: ReleaseRecord, owner: DeploymentKey): Promise<void>;
+  adopt(rest: KubeRest, record: ReleaseRecord, owner: ReleaseOwner): Promise<void>;
   /** Marks a revision as failed whose Helm process has ended. `rest`: impersonated. */
   unlock(rest: KubeRest, record: ReleaseRecord): Promise<void>;
   /** Marks a revision as failed, as Helm does whose wait for readiness ends. `rest`: impersonated. */
@@ -143,7 +143,7 @@ export function createStoredReleases(deps: StoredReleasesDeps): StoredReleases {
         { type: "merge", body },
       );
       await inventory.adopt(record, owner);
-      releases.ran({ ...record, owner });
+      releases.ran({ ...record, labelled: { name: owner.name, uid: owner.uid } });
       log.info({ release: record.name, namespace, deployment: owner.name }, "release adopted");
     },
     async unlock(rest, record) {

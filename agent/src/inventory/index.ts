@@ -3,6 +3,7 @@ export {
   type Inventory,
   type InventoryReader,
 } from "./inventory.ts";
+export type { OwnerKey } from "./inventory-document.ts";
 export type {
   ApplyNotes,
   FailedAttempts,

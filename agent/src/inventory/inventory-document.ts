@@ -8,6 +8,13 @@ import type {
   InventoryRun,
 } from "./inventory-secret.ts";
 
+/** Whose a release is: the release of this id, of the deployment with this UID. */
+export interface OwnerKey {
+  /** See ReleaseOwner. */
+  readonly id: string;
+  readonly uid: string;
+}
+
 export interface ReleaseRef {
   readonly namespace: string;
   readonly name: string;

@@ -36,7 +36,7 @@ async function setUp() {
   return { rest, inventory, restarted };
 }
 
-const deployment = { name: "web", uid: "1" };
+const owner = { id: "web", uid: "1" };
 const run = {
   ...{ namespace: "apps", release: "web", revision: 2, rollsBack: false },
   ...{ digest: "d", origin: "o", chartDigest: "sha256:c" },
@@ -73,7 +73,7 @@ describe("the inventory", () => {
     const attempt = (number: number) => ({
       ...{ namespace: "apps", release: "web", revision: number, content: "c", hooks: [hook] },
     });
-    await inventory.beginRun(deployment, run);
+    await inventory.beginRun(owner, run);
     await inventory.setAttempt("web", attempt(1));
     assert.deepEqual((await restarted()).attemptOf("web"), attempt(1));
 
@@ -88,7 +88,7 @@ describe("the inventory", () => {
     await inventory.installed("web", release, { ...failed, isDeployed: true });
     assert.equal(inventory.attemptOf("web"), undefined);
     await inventory.setAttempt("web", attempt(3));
-    await inventory.withdrawn(deployment);
+    await inventory.withdrawn(owner);
     assert.equal((await restarted()).attemptOf("web"), undefined);
   });
 
@@ -99,7 +99,7 @@ describe("the inventory", () => {
     await inventory.setObjects("web", [copy]);
 
     for (const each of [inventory, await restarted()]) {
-      assert.deepEqual(each.ownerOf(place), { name: "web", uid: "1" });
+      assert.deepEqual(each.ownerOf(place), { id: "web", uid: "1" });
       assert.deepEqual(each.revisionOf(place, 1), revision(1));
       assert.deepEqual(each.revisionOf(place, 2), revision(2));
       assert.equal(each.ownerOfObject(copy.uid), "web");
@@ -119,10 +119,10 @@ describe("the inventory", () => {
     const { inventory, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
-    await inventory.adopt(place, { name: "shop", uid: "9" });
+    await inventory.adopt(place, { id: "shop", uid: "9" });
 
     for (const each of [inventory, await restarted()]) {
-      assert.deepEqual(each.ownerOf(place), { name: "shop", uid: "9" });
+      assert.deepEqual(each.ownerOf(place), { id: "shop", uid: "9" });
       assert.deepEqual(each.releasesOf("web"), []);
       assert.deepEqual(each.revisionOf(place, 1), revision(1));
     }
@@ -176,7 +176,7 @@ describe("the inventory", () => {
     const writes: string[] = [];
     rest.beforeWrite = (write) => void writes.push(write);
 
-    await inventory.beginRun(deployment, run);
+    await inventory.beginRun(owner, run);
     assert.deepEqual((await restarted()).runOf("web"), run);
     assert.deepEqual(inventory.revisionOf(place, 1), revision(1));
     await inventory.installed("web", release, { added: [revision(2)], kept: [1], endsRun: true });
@@ -187,7 +187,7 @@ describe("the inventory", () => {
 
   test("keeps a run whose release is still locked", async () => {
     const { inventory, restarted } = await setUp();
-    await inventory.beginRun(deployment, run);
+    await inventory.beginRun(owner, run);
 
     await inventory.installed("web", release, { added: [revision(2)], kept: [] });
 
@@ -196,36 +196,36 @@ describe("the inventory", () => {
 
   test("knows a deployment from its first run until it is withdrawn, whatever becomes of its release", async () => {
     const { inventory, restarted } = await setUp();
-    assert.equal(inventory.knows(deployment), false);
+    assert.equal(inventory.knows(owner), false);
 
-    await inventory.beginRun(deployment, run);
+    await inventory.beginRun(owner, run);
     await inventory.installed("web", release, { added: [revision(1)], kept: [], endsRun: true });
     await inventory.removed(place);
 
     for (const each of [inventory, await restarted()]) {
-      assert.equal(each.knows(deployment), true);
-      assert.equal(each.knows({ ...deployment, uid: "created again" }), false);
+      assert.equal(each.knows(owner), true);
+      assert.equal(each.knows({ ...owner, uid: "created again" }), false);
     }
-    await inventory.withdrawn(deployment);
-    assert.equal((await restarted()).knows(deployment), false);
+    await inventory.withdrawn(owner);
+    assert.equal((await restarted()).knows(owner), false);
   });
 
   test("knows a deployment that has adopted a release", async () => {
     const { inventory } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
-    await inventory.adopt(place, { name: "web", uid: "2" });
+    await inventory.adopt(place, { id: "web", uid: "2" });
 
-    assert.equal(inventory.knows({ name: "web", uid: "2" }), true);
+    assert.equal(inventory.knows({ id: "web", uid: "2" }), true);
   });
 
   test("keeps what a deployment has that was created again, when the earlier one is withdrawn", async () => {
     const { inventory } = await setUp();
-    const again = { name: "web", uid: "2" };
+    const again = { id: "web", uid: "2" };
     await inventory.beginRun(again, run);
     await inventory.installed("web", { ...release, uid: "2" }, { added: [revision(1)], kept: [] });
 
-    await inventory.withdrawn(deployment);
+    await inventory.withdrawn(owner);
 
     assert.equal(inventory.knows(again), true);
     assert.deepEqual(inventory.ownerOf(place), again);
@@ -252,11 +252,11 @@ describe("the inventory", () => {
 
   test("stores nothing for a deployment that was withdrawn and left nothing", async () => {
     const { rest, inventory } = await setUp();
-    await inventory.beginRun(deployment, run);
+    await inventory.beginRun(owner, run);
     await inventory.setStoppedAt("web", 1);
 
-    await inventory.withdrawn(deployment);
-    await inventory.withdrawn(deployment);
+    await inventory.withdrawn(owner);
+    await inventory.withdrawn(owner);
 
     const ref = { namespace: agentNamespace, name: inventoryName("web") };
     assert.equal(await rest.get(secrets, ref), undefined);

@@ -3,7 +3,6 @@
  * by tenants, so they decide nothing (docs/adr/0025).
  */
 import { randomBytes } from "node:crypto";
-import type { DeploymentKey } from "@flotilla/proto";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { createKeyedMutex } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
@@ -16,6 +15,7 @@ import {
   type InstalledRevisions,
   isEmpty,
   keyOf,
+  type OwnerKey,
   type ReleaseRef,
   type RequestEffects,
   withInstalled,
@@ -42,8 +42,8 @@ import {
 
 /** What was installed, to decide about releases. */
 export interface InventoryReader {
-  /** The deployment that a release was installed for. */
-  ownerOf(release: ReleaseRef): DeploymentKey | undefined;
+  /** For which deployment, and as which of its releases, a release was installed. */
+  ownerOf(release: ReleaseRef): OwnerKey | undefined;
   revisionOf(release: ReleaseRef, revision: number): InventoryRevision | undefined;
   releasesOf(deployment: string): readonly InventoryRelease[];
 }
@@ -62,14 +62,14 @@ export interface Inventory extends InventoryReader {
    * Whether the agent has begun to install the deployment. From then on tenants can know its UID, so labels that name it prove
    * nothing.
    */
-  knows(deployment: DeploymentKey): boolean;
+  knows(owner: OwnerKey): boolean;
   /** The run of Helm that was begun and has not ended, or was interrupted. */
   runOf(deployment: string): InventoryRun | undefined;
   /**
    * Enters the run of Helm that is about to start. Must be awaited before Helm is started. `handledRequest`: the token of the
    * request of a user that it handles.
    */
-  beginRun(deployment: DeploymentKey, run: InventoryRun, handledRequest?: string): Promise<void>;
+  beginRun(owner: OwnerKey, run: InventoryRun, handledRequest?: string): Promise<void>;
   /** The run has ended, and its release is not locked. */
   endRun(deployment: string): Promise<void>;
   /** Adds revisions to a release, which becomes one of the deployment. */
@@ -110,12 +110,12 @@ export interface Inventory extends InventoryReader {
   rewritten(release: ReleaseRef, revision: number, content: string): Promise<void>;
   /** Somebody has changed a record. It is not in sync any more, but what the agent created stays known. */
   disown(release: ReleaseRef, revision: number): Promise<void>;
-  adopt(release: ReleaseRef, owner: DeploymentKey): Promise<void>;
+  adopt(release: ReleaseRef, owner: OwnerKey): Promise<void>;
   removed(release: ReleaseRef): Promise<void>;
   /** A deployment was withdrawn, and nothing of it is left but downstream resources that stay. */
-  withdrawn(deployment: DeploymentKey): Promise<void>;
+  withdrawn(owner: OwnerKey): Promise<void>;
   /** A suspended deployment was withdrawn: what is installed stays, and may be adopted by a later deployment. */
-  left(deployment: DeploymentKey): Promise<void>;
+  left(owner: OwnerKey): Promise<void>;
   objectsOf(deployment: string): readonly InventoryObject[];
   /** The deployment that a downstream resource was created for. */
   ownerOfObject(uid: string): string | undefined;
@@ -270,17 +270,17 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         throw thrown;
       });
     },
-    knows: ({ name, uid }) => documents.get(name)?.uid === uid,
+    knows: ({ id, uid }) => documents.get(id)?.uid === uid,
     ownerOf(release) {
       const known = releaseOf(release);
-      return known && { name: known[0], uid: known[1].uid };
+      return known && { id: known[0], uid: known[1].uid };
     },
     revisionOf: (release, revision) =>
       releaseOf(release)?.[1].revisions.find((each) => each.revision === revision),
     releasesOf: (deployment) => documents.get(deployment)?.releases ?? [],
     runOf: (deployment) => documents.get(deployment)?.run,
-    beginRun: ({ name, uid }, run, handledRequest) =>
-      change(name, (document) => ({
+    beginRun: ({ id, uid }, run, handledRequest) =>
+      change(id, (document) => ({
         ...document,
         uid,
         run,
@@ -351,8 +351,8 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
     async adopt(release, owner) {
       const known = releaseOf(release);
       if (known === undefined) return;
-      await leave(release, owner.name);
-      await change(owner.name, (document) => ({
+      await leave(release, owner.id);
+      await change(owner.id, (document) => ({
         ...document,
         uid: owner.uid,
         releases: [
@@ -362,9 +362,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
       }));
     },
     removed: (release) => replaceRelease(release, () => undefined),
-    async withdrawn({ name, uid }) {
-      if (!documents.has(name)) return;
-      await change(name, ({ deployment, uid: known, ...document }) => ({
+    async withdrawn({ id, uid }) {
+      if (!documents.has(id)) return;
+      await change(id, ({ deployment, uid: known, ...document }) => ({
         deployment,
         ...(known !== uid && known !== undefined && { uid: known }),
         objects: document.objects,
@@ -372,9 +372,9 @@ export function createInventory({ rest, log }: InventoryDeps): Inventory {
         releases: document.releases.filter((each) => each.uid !== uid),
       }));
     },
-    async left({ name }) {
-      if (documents.has(name))
-        await change(name, ({ deployment, releases, objects }) => ({
+    async left({ id }) {
+      if (documents.has(id))
+        await change(id, ({ deployment, releases, objects }) => ({
           deployment,
           releases,
           objects,

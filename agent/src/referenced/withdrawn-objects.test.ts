@@ -4,7 +4,7 @@ import { silentLog } from "@flotilla/shared/log";
 import { referencedObjectsOf } from "@flotilla/shared/referenced";
 import { describe, test } from "vitest";
 import { createReferrers } from "../assignment/index.ts";
-import { testAssignment } from "../testing/index.ts";
+import { testRelease } from "../testing/index.ts";
 import { deletedOnHubWarning } from "./require-object.ts";
 import { createWithdrawnObjects } from "./withdrawn-objects.ts";
 
@@ -13,12 +13,12 @@ const settings = { kind: "ConfigMap", name: "settings" } as const;
 
 describe("the referrers of an object", () => {
   test("are the deployments that use it as credentials or as downstream resource", async () => {
-    const invalid = { ...(await testAssignment("invalid")), content: Buffer.from("nonsense") };
+    const invalid = { ...(await testRelease("invalid")), content: Buffer.from("nonsense") };
     const assignments = [
-      await testAssignment("a", { access: { secret: "source" } }),
-      await testAssignment("b", { copies: [settings] }),
-      await testAssignment("c", { access: { secret: "source" }, copies: [settings] }),
-      await testAssignment("d"),
+      await testRelease("a", { access: { secret: "source" } }),
+      await testRelease("b", { copies: [settings] }),
+      await testRelease("c", { access: { secret: "source" }, copies: [settings] }),
+      await testRelease("d"),
       invalid,
     ];
     const referrers = createReferrers({ list: () => assignments }, referencedObjectsOf);
@@ -31,7 +31,7 @@ describe("the referrers of an object", () => {
 
 describe("an object that the hub withdrew", () => {
   async function setUp() {
-    const assignments = [await testAssignment("orphan", { access: { secret: "source" } })];
+    const assignments = [await testRelease("orphan", { access: { secret: "source" } })];
     const removed: string[] = [];
     const withdrawn = createWithdrawnObjects({
       referenced: {

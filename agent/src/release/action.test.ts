@@ -74,13 +74,13 @@ const cases: readonly (readonly [string, Given, Action])[] = [
   ],
   [
     "upgrades a release of an earlier deployment of the same name",
-    { latest: record({ owner: { name: "web", uid: "0" }, digest: "other" }) },
+    { latest: record({ owner: { id: "web", uid: "0" }, digest: "other" }) },
     { kind: "upgrade", revision: 5 },
   ],
   [
     "adopts an up-to-date release of an earlier deployment of the same name",
-    { latest: record({ owner: { name: "web", uid: "0" } }) },
-    { kind: "adopt", record: record({ owner: { name: "web", uid: "0" } }) },
+    { latest: record({ owner: { id: "web", uid: "0" } }) },
+    { kind: "adopt", record: record({ owner: { id: "web", uid: "0" } }) },
   ],
   [
     "reports a release that was installed manually",
@@ -126,7 +126,7 @@ const cases: readonly (readonly [string, Given, Action])[] = [
     "reports a conflict with another assigned deployment",
     {
       latest: record({ owner: other }),
-      isAssigned: ({ name, uid }) => name === "shop" && uid === "9",
+      isAssigned: ({ id, uid }) => id === "shop" && uid === "9",
     },
     { kind: "conflict", owner: other },
   ],
@@ -279,7 +279,7 @@ const cases: readonly (readonly [string, Given, Action])[] = [
   ],
   [
     "does not uninstall an earlier release of another UID",
-    { owned: [record({ name: "old-web", owner: { name: "web", uid: "0" } })] },
+    { owned: [record({ name: "old-web", owner: { id: "web", uid: "0" } })] },
     { kind: "upgrade", revision: 1 },
   ],
   [

@@ -2,10 +2,9 @@
  * Decides the next action for a release in a state. Pure. It is called again after each action, so the agent can continue after
  * a crash at any point.
  */
-import type { DeploymentKey } from "@flotilla/proto";
 import { unreachable } from "@flotilla/shared/errors";
 import type { ReleaseRecord } from "../helm/index.ts";
-import type { InventoryRevision } from "../inventory/index.ts";
+import type { InventoryRevision, OwnerKey } from "../inventory/index.ts";
 import {
   type CountedFailures,
   type FailurePolicy,
@@ -81,7 +80,7 @@ export type Action =
   /** Locked by another Helm client, whose record does not change any more: reported. */
   | { readonly kind: "locked"; readonly record: ReleaseRecord }
   /** Reported. */
-  | { readonly kind: "conflict"; readonly owner: DeploymentKey }
+  | { readonly kind: "conflict"; readonly owner: OwnerKey }
   /** Others installed it: reported. */
   | { readonly kind: "foreign"; readonly record: ReleaseRecord };
 

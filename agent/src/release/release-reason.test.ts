@@ -59,7 +59,7 @@ describe("the reason of a release that is", () => {
     ],
     [
       "of another deployment",
-      { kind: "conflict", owner: { name: "a", uid: "u" } },
+      { kind: "conflict", owner: { id: "a", uid: "u" } },
       {},
       ["OwnedByOthers"],
     ],

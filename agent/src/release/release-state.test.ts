@@ -3,8 +3,8 @@ import { describe, test } from "vitest";
 import type { ReleaseRecord } from "../helm/index.ts";
 import { type Desired, determineState, type Observed, type ReleaseState } from "./release-state.ts";
 
-const owner = { name: "web", uid: "1" };
-const other = { name: "shop", uid: "9" };
+const owner = { id: "web", name: "web", uid: "1" };
+const other = { id: "shop", name: "shop", uid: "9" };
 const desired: Desired = { owner, namespace: "apps", name: "web", digest: "new" };
 
 function record(fields: Partial<ReleaseRecord> = {}): ReleaseRecord {

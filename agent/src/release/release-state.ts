@@ -3,10 +3,12 @@
  * HelmRelease, and those of a release that moves or that others have.
  */
 import type { DeploymentKey } from "@flotilla/proto";
+import type { ReleaseOwner } from "../assignment/index.ts";
 import { isLocked, type ReleaseRecord } from "../helm/index.ts";
+import type { OwnerKey } from "../inventory/index.ts";
 
 export interface Desired {
-  readonly owner: DeploymentKey;
+  readonly owner: ReleaseOwner;
   readonly namespace: string;
   readonly name: string;
   /** The release digest of the content. */
@@ -45,7 +47,7 @@ export interface ObservedDrift {
 export interface Observed {
   /** The newest record of the desired release. */
   readonly latest: ReleaseRecord | undefined;
-  /** The newest records of all releases of this deployment, with any name. */
+  /** The newest records of all that was installed as this release, with any name. */
   readonly owned: readonly ReleaseRecord[];
   /** The run that was interrupted, if any. */
   readonly interruptedRun: InterruptedRun | undefined;
@@ -55,14 +57,14 @@ export interface Observed {
   readonly testsOf: (record: ReleaseRecord) => TestResult | undefined;
   /** Undefined: its objects have no drift, or nothing is known of it. */
   readonly drift?: ObservedDrift | undefined;
-  /** Whether a deployment of this name and UID is assigned to this cluster. */
-  readonly isAssigned: (owner: DeploymentKey) => boolean;
+  /** Whether this release of this deployment is assigned to this cluster. */
+  readonly isAssigned: (owner: OwnerKey) => boolean;
 }
 
 /** `record`: the newest of the release, unless said otherwise. */
 export type ReleaseState =
   /** Another assigned deployment has the release. */
-  | { readonly kind: "conflict"; readonly owner: DeploymentKey }
+  | { readonly kind: "conflict"; readonly owner: OwnerKey }
   /** Pending: Helm changes it. `isOwn`: an interrupted run of the agent did. */
   | { readonly kind: "locked"; readonly record: ReleaseRecord; readonly isOwn: boolean }
   /** The deployment still has a release under an earlier name or in an earlier namespace: `record`. */
@@ -147,18 +149,18 @@ function stateOf(record: ReleaseRecord, desired: Desired) {
 }
 
 /** The labels only add to what the inventory knows: what they name is reconciled, and its objects are still checked. */
-function isForeign({ owner, labelled }: ReleaseRecord, deployment: DeploymentKey): boolean {
-  return owner === undefined && !isSame(labelled, deployment);
+function isForeign({ owner, labelled }: ReleaseRecord, desired: DeploymentKey): boolean {
+  return owner === undefined && !isDeployment(labelled, desired);
 }
 
 /** Whether the lock is of an interrupted run of the agent. */
 export function isOwnLock(
   latest: ReleaseRecord,
-  owner: DeploymentKey,
+  owner: ReleaseOwner,
   interrupted: InterruptedRun | undefined,
 ): boolean {
   // A run that failed before it wrote a record is in the inventory, too; then the revision may be of another Helm client.
-  const isLabelled = isSame(latest.labelled, owner);
+  const isLabelled = isDeployment(latest.labelled, owner);
   // Without the run, labels count for a release that is the deployment's by the inventory.
   if (isLabelled && isSame(latest.owner, owner)) return true;
   if (interrupted === undefined) return false;
@@ -176,6 +178,11 @@ function isDesired(record: ReleaseRecord, desired: Desired): boolean {
   return record.namespace === desired.namespace && record.name === desired.name;
 }
 
-function isSame(a: DeploymentKey | undefined, b: DeploymentKey): boolean {
-  return a?.name === b.name && a.uid === b.uid;
+function isSame(a: OwnerKey | undefined, b: OwnerKey): boolean {
+  return a?.id === b.id && a.uid === b.uid;
+}
+
+/** Labels name the deployment alone. */
+function isDeployment(labelled: DeploymentKey | undefined, owner: DeploymentKey): boolean {
+  return labelled?.name === owner.name && labelled.uid === owner.uid;
 }

@@ -57,7 +57,8 @@ export function toDeploymentState(
   readiness: Readiness = unknownReadiness,
 ): DeploymentState {
   const { runningJob: _, ...objects } = readiness;
-  const base = { ...assignment.owner, ...objects, ready: false, message: "" };
+  const { name, uid } = assignment.owner;
+  const base = { name, uid, ...objects, ready: false, message: "" };
   switch (result.kind) {
     case "pending":
       return {

@@ -1,26 +1,27 @@
 /**
- * What this process received from sources whose pins do not say which bytes they mean, by deployment. The hub keeps what was
+ * What this process received from sources whose pins do not say which bytes they mean, by release. The hub keeps what was
  * reported, so it may be forgotten with the process.
  */
-import type { DeploymentKey, SourceDigest } from "@flotilla/proto";
+import type { SourceDigest } from "@flotilla/proto";
+import type { OwnerKey } from "../inventory/index.ts";
 
 export interface FetchedSources {
-  set(deployment: DeploymentKey, source: SourceDigest | undefined): void;
-  of(deployment: DeploymentKey): SourceDigest | undefined;
-  forget(name: string): void;
+  set(owner: OwnerKey, source: SourceDigest | undefined): void;
+  of(owner: OwnerKey): SourceDigest | undefined;
+  forget(id: string): void;
 }
 
 export function createFetchedSources(): FetchedSources {
   const sources = new Map<string, { readonly uid: string; readonly source: SourceDigest }>();
   return {
-    set({ name, uid }, source) {
-      if (source === undefined) sources.delete(name);
-      else sources.set(name, { uid, source });
+    set({ id, uid }, source) {
+      if (source === undefined) sources.delete(id);
+      else sources.set(id, { uid, source });
     },
-    of({ name, uid }) {
-      const found = sources.get(name);
+    of({ id, uid }) {
+      const found = sources.get(id);
       return found?.uid === uid ? found.source : undefined;
     },
-    forget: (name) => void sources.delete(name),
+    forget: (id) => void sources.delete(id),
   };
 }

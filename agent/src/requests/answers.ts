@@ -3,7 +3,7 @@
 import type { DeploymentKey } from "@flotilla/proto";
 import { type DeploymentContent, unpackContent } from "@flotilla/shared/content";
 import { AppError, unreachable } from "@flotilla/shared/errors";
-import type { Assignments } from "../assignment/index.ts";
+import type { ReleaseAssignments } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ReleaseKey, Releases } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
@@ -20,7 +20,7 @@ import { writeResources } from "./resources.ts";
 import { writeValues } from "./values.ts";
 
 export interface AnswersDeps {
-  readonly assignments: Pick<Assignments, "get">;
+  readonly assigned: Pick<ReleaseAssignments, "of">;
   readonly inventory: Pick<Inventory, "releasesOf" | "revisionOf" | "attemptOf" | "knows">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly releases: Pick<Releases, "history">;
@@ -40,10 +40,13 @@ interface Found {
 export function createAnswers(deps: AnswersDeps): AnswerRequest {
   /** Throws REQUEST_FAILED, SERVICE_ACCOUNT_MISSING, SERVICE_ACCOUNT_REQUIRED and SERVICE_ACCOUNT_DENIED. */
   async function find({ name, uid }: DeploymentKey): Promise<Found> {
-    const assignment = deps.assignments.get(name);
+    const [assignment, ...others] = deps.assigned.of(name);
     if (assignment === undefined || assignment.owner.uid !== uid)
       throw failed(`the agent does not have deployment ${name}, or has another one of that name`);
-    const installed = deps.inventory.releasesOf(name).findLast((release) => release.uid === uid);
+    if (others.length > 0)
+      throw failed(`deployment ${name} has several releases, and the request names none of them`);
+    const { id } = assignment.owner;
+    const installed = deps.inventory.releasesOf(id).findLast((release) => release.uid === uid);
     const { deploymentId, content: bytes } = assignment;
     // Of a deployment that is withdrawn, the account is known from the inventory.
     const content = bytes.length === 0 ? undefined : await unpackContent({ deploymentId, bytes });
@@ -51,9 +54,7 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
       content === undefined ? installed?.serviceAccount : content.serviceAccount,
     );
     const { rest, subject } = client;
-    const attempt = deps.inventory.knows({ name, uid })
-      ? deps.inventory.attemptOf(name)
-      : undefined;
+    const attempt = deps.inventory.knows({ id, uid }) ? deps.inventory.attemptOf(id) : undefined;
     // A release of which no run has ended yet, or that was uninstalled because it has failed.
     const place = installed ?? (attempt && { ...attempt, name: attempt.release });
     const release = place && {

@@ -5,7 +5,7 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
 import { test } from "vitest";
-import { createAssignments } from "../assignment/index.ts";
+import { createAssignments, createReleaseAssignments } from "../assignment/index.ts";
 import { createEngine, type EngineDeps } from "../engine/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import { createClusterInfoStore, createReferencedObjects } from "../referenced/index.ts";
@@ -38,6 +38,7 @@ function setUp(deploy: EngineDeps["deployer"]["deploy"]) {
       ...createAnsweredRequests(),
     },
     assignments,
+    assigned: createReleaseAssignments(assignments),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),
     deployer: {

@@ -7,7 +7,7 @@ import type { Semaphore } from "@flotilla/shared/concurrency";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { createAssignments } from "../assignment/index.ts";
+import { createAssignments, createReleaseAssignments } from "../assignment/index.ts";
 import { createHubConnection, type HubConnection } from "../connection/index.ts";
 import { createEngine } from "../engine/index.ts";
 import type { ConnectHub } from "../hubclient/index.ts";
@@ -63,6 +63,7 @@ export function createSimulatedAgent(
     identity: createIdentityController({ ...deps, store: createMemoryIdentityStore(bootstrap) }),
   });
   const readiness = createSimulatedReadiness();
+  const assignments = createAssignments({ storage: noAssignmentStorage, log });
   const engine = createEngine({
     clients: noChanges,
     inputs: noChanges,
@@ -84,7 +85,8 @@ export function createSimulatedAgent(
       deadlineOf: () => undefined,
       ...createAnsweredRequests(),
     },
-    assignments: createAssignments({ storage: noAssignmentStorage, log }),
+    assignments,
+    assigned: createReleaseAssignments(assignments),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),
     clusterInfo: createClusterInfoStore({ secrets: noSecretStorage, log }),
     deployer: createSimulatedHelm(deps.helm, deps),

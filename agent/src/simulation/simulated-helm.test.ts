@@ -4,11 +4,11 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, test } from "vitest";
 import type { DeployPass, DeployResult } from "../action/index.ts";
-import { testAssignment } from "../testing/index.ts";
+import { testRelease } from "../testing/index.ts";
 import { createSimulatedHelm } from "./simulated-helm.ts";
 
-const assignment = await testAssignment("web");
-const upgraded = await testAssignment("web", { forceSyncGeneration: 1 });
+const assignment = await testRelease("web");
+const upgraded = await testRelease("web", { forceSyncGeneration: 1 });
 const never = new AbortController().signal;
 
 function setUp(options: { latencyMs?: number; failureRate?: number; random?: number } = {}) {

@@ -6,7 +6,7 @@ import type { Log } from "@flotilla/shared/log";
 import { archiveDigest, pinnedVersion } from "@flotilla/shared/source";
 import { type Clock, delay } from "@flotilla/shared/time";
 import type { InSync } from "../action/index.ts";
-import type { Assignment } from "../assignment/index.ts";
+import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { Deployer } from "../engine/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import { noWatches } from "./in-memory-parts.ts";
@@ -33,11 +33,11 @@ export function createSimulatedHelm(
   { latencyMs, failureRate }: SimulatedHelmOptions,
   { clock, log, random }: SimulatedHelmDeps,
 ): Deployer {
-  /** By the deployment's UID. */
+  /** By the deployment's UID and the release's id. */
   const installed = new Map<string, Installed>();
 
-  function current({ owner, deploymentId }: Assignment): InSync | undefined {
-    const known = installed.get(owner.uid);
+  function current({ owner, deploymentId }: ReleaseAssignment): InSync | undefined {
+    const known = installed.get(keyOf(owner));
     return known?.deploymentId === deploymentId ? known.release : undefined;
   }
 
@@ -63,17 +63,21 @@ export function createSimulatedHelm(
       if (unmet !== undefined) return { kind: "blocked", unmet };
       const { namespace, releaseName } = content;
       await work(`helm upgrade --install ${releaseName} in ${namespace}`, [signal, superseded]);
-      const revision = (installed.get(owner.uid)?.release.release.revision ?? 0) + 1;
+      const revision = (installed.get(keyOf(owner))?.release.release.revision ?? 0) + 1;
       const release = inSync(content, revision);
-      installed.set(owner.uid, { deploymentId, release });
+      installed.set(keyOf(owner), { deploymentId, release });
       return release;
     },
     installed: (assignment) => Promise.resolve(current(assignment)),
     async withdraw({ owner }, signal) {
-      if (installed.has(owner.uid)) await work(`helm uninstall of ${owner.name}`, [signal]);
-      installed.delete(owner.uid);
+      if (installed.has(keyOf(owner))) await work(`helm uninstall of ${owner.name}`, [signal]);
+      installed.delete(keyOf(owner));
     },
   };
+}
+
+function keyOf({ id, uid }: ReleaseAssignment["owner"]): string {
+  return `${uid} ${id}`;
 }
 
 /** A release of one Deployment that has the release's name. */

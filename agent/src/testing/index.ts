@@ -1,1 +1,1 @@
-export { testAssignment } from "./test-assignment.ts";
+export { testAssignment, testRelease } from "./test-assignment.ts";

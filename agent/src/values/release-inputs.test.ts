@@ -58,7 +58,7 @@ function setUp(rest = createMemoryApiServer()) {
       current = next;
     },
     collect: (desired: DeploymentContent = content) =>
-      inputs.collect(desired, { deployment: "app", client, signal }),
+      inputs.collect(desired, { id: "app", client, signal }),
   };
 }
 

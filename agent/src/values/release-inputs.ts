@@ -54,7 +54,8 @@ export interface FinalInputs {
 }
 
 export interface CollectOptions {
-  readonly deployment: string;
+  /** Of the release. */
+  readonly id: string;
   readonly client: ImpersonatedClient;
   readonly signal: AbortSignal;
 }
@@ -73,10 +74,10 @@ export interface InputCollector {
     content: DeploymentContent,
     options: Pick<CollectOptions, "client" | "signal">,
   ): Promise<ReadLayers>;
-  /** Ends the watches of a deployment. */
-  forget(deployment: string): void;
-  /** Called with the deployments whose watched objects have changed. */
-  onChange(listener: (deployments: ReadonlySet<string>) => void): void;
+  /** Ends the watches of a release. */
+  forget(id: string): void;
+  /** Called with the releases whose watched objects have changed. */
+  onChange(listener: (ids: ReadonlySet<string>) => void): void;
   /** Ends all watches. */
   end(): Promise<void>;
 }
@@ -105,23 +106,23 @@ const downstreamUse: ReferenceUse = {
 };
 
 export function createInputCollector(deps: InputCollectorDeps): InputCollector {
-  const listeners: ((deployments: ReadonlySet<string>) => void)[] = [];
+  const listeners: ((ids: ReadonlySet<string>) => void)[] = [];
   const watches = createSourceWatches({
     ...deps,
     onChange(followers) {
       for (const listener of listeners) listener(followers);
     },
   });
-  /** The last result of each deployment, so that a reconcile without changes does not run Helm. */
+  /** The last result of each release, so that a reconcile without changes does not run Helm. */
   const rendered = new Map<string, Rendered>();
 
   return {
     async collect(content, options) {
-      const { deployment, signal } = options;
+      const { id, signal } = options;
       const downstream = requireDownstream(content, deps);
       const cluster = requireClusterInfo(content, deps);
       const watched = sourcesToWatch(content.valuesFrom ?? [], content, options.client);
-      await watches.follow(deployment, watched);
+      await watches.follow(id, watched);
       const read = await readValues(deps, { content, downstream, ...options });
       const { sources, hubValues } = read;
       const origin =
@@ -130,7 +131,7 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
           values: unrendered(content, cluster, { sources, hubValues }),
           copies: downstream,
         });
-      if (origin === undefined) rendered.delete(deployment);
+      if (origin === undefined) rendered.delete(id);
 
       async function render(): Promise<FinalInputs> {
         const own =
@@ -151,10 +152,10 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
 
       async function final(): Promise<FinalInputs> {
         if (origin === undefined) return await render();
-        const last = rendered.get(deployment);
+        const last = rendered.get(id);
         if (last?.origin === origin) return last.final;
         const fresh = { origin, final: await render() };
-        rendered.set(deployment, fresh);
+        rendered.set(id, fresh);
         return fresh.final;
       }
 
@@ -179,9 +180,9 @@ export function createInputCollector(deps: InputCollectorDeps): InputCollector {
         cluster === undefined ? content.values : await deps.renderValues(content, cluster, options);
       return { layers: layersOf(content, own ?? {}, read), redact: redacting(content, read) };
     },
-    forget(deployment) {
-      rendered.delete(deployment);
-      void watches.follow(deployment, []);
+    forget(id) {
+      rendered.delete(id);
+      void watches.follow(id, []);
     },
     onChange(listener) {
       listeners.push(listener);

@@ -20,6 +20,7 @@ import {
   createAssignmentStorage,
   createAssignments,
   createReferrers,
+  createReleaseAssignments,
 } from "../../assignment/index.ts";
 import { createDependencyTracker } from "../../dependencies/index.ts";
 import { createReleases } from "../../helm/index.ts";
@@ -33,8 +34,8 @@ import { createFetchedSources } from "../../report/index.ts";
 import { createSecretStorage } from "../../storage/index.ts";
 import { createInputCollector } from "../../values/index.ts";
 import { createDeployer, type DeployerDeps } from "../deployer.ts";
-import { createReconciler } from "../reconciler.ts";
-import { createStatuses, type StatusesDeps } from "../statuses.ts";
+import { Reconciler } from "../reconciler.ts";
+import { Statuses, type StatusesDeps } from "../statuses.ts";
 import { createMemoryHelm, type MemoryHelm } from "./memory-helm.ts";
 
 export interface TestCluster {
@@ -123,22 +124,32 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
   const ending = new AbortController();
   const secrets = createSecretStorage(rest);
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
+  const assigned = createReleaseAssignments(assignments);
   const inventory = createInventory({ rest, log });
   const releases = createReleases({ rest, inventory, clock, log });
   const referenced = createReferencedObjects({ secrets, log });
   const clusterInfo = createClusterInfoStore({ secrets, log });
   const sources = createFetchedSources();
   const readiness = createReadiness(cluster);
-  const base = { rest, assignments, inventory, releases, referenced, clusterInfo, sources };
+  const base = {
+    rest,
+    assignments,
+    assigned,
+    inventory,
+    releases,
+    referenced,
+    clusterInfo,
+    sources,
+  };
   const common = { ...base, readiness, drift, clock, log };
-  const statuses = createStatuses({
+  const statuses = new Statuses({
     ...common,
     outbox: { report: () => undefined },
     onState: () => undefined,
   });
   const dependencies = createDependencyTracker({
     assignments,
-    stateOf: statuses.reportedStateOf,
+    stateOf: (deployment) => statuses.reportedStateOf(deployment),
     enqueue: () => undefined,
   });
   const inputs = createInputCollector({
@@ -146,7 +157,7 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
     renderValues: () => Promise.reject(new Error("no values are templates")),
     readYaml: () => Promise.reject(new Error("no values are read")),
   });
-  const reconciler = createReconciler({
+  const reconciler = new Reconciler({
     ...common,
     ...{ statuses, dependencies },
     deployer: createDeployer({
@@ -158,17 +169,17 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
       limitRecords: createLimitRecords({ secrets, clock, log }),
       runHelm: helm.run,
     }),
-    referrers: createReferrers(assignments, () => []),
+    referrers: createReferrers(assigned, () => []),
     withdrawn: { removeUnreferenced: () => Promise.resolve() },
     outbox: { withdrawn: ({ name }) => void cluster.withdrawn.push(name) },
   });
   /** Changes since the last reconcile began. */
   const enqueued: string[] = [];
-  const enqueue = (name: string): void => void enqueued.push(name);
+  const enqueue = (id: string): void => void enqueued.push(id);
   releases.onChange(enqueue);
-  assignments.onChange((name) => {
-    reconciler.assignmentChanged(name);
-    enqueue(name);
+  assigned.onChange((id) => {
+    reconciler.assignmentChanged(id);
+    enqueue(id);
   });
   void releases.run(ending.signal);
   if (!(await inventory.load())) await inventory.storeKey();

@@ -5,8 +5,8 @@ import { type Desired, determineState, type Observed } from "../release-state.ts
 
 export const nowMs = 100_000_000;
 export const lockTimeoutMs = 60_000;
-export const owner = { name: "web", uid: "1" };
-export const other = { name: "shop", uid: "9" };
+export const owner = { id: "web", name: "web", uid: "1" };
+export const other = { id: "shop", name: "shop", uid: "9" };
 const desired: Desired = { owner, namespace: "apps", name: "web", digest: "new" };
 
 /** As desired, and not changed for a second. */

@@ -99,14 +99,16 @@ export function setUpAttempt(
   const accounts: (string | undefined)[] = [];
   const answer = createAnswers({
     // Withdrawn and lost: its account is known from the inventory.
-    assignments: {
-      get: (name) =>
+    assigned: {
+      of: (name) =>
         name === "web"
-          ? {
-              ...{ owner, deploymentId: "id", content: new Uint8Array() },
-              ...{ paused: false, withdrawing: false },
-            }
-          : undefined,
+          ? [
+              {
+                ...{ owner: { ...owner, id: name }, deploymentId: "id", content: new Uint8Array() },
+                ...{ paused: false, withdrawing: false },
+              },
+            ]
+          : [],
     },
     inventory: {
       revisionOf: (_, revision) => {
