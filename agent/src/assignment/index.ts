@@ -4,6 +4,7 @@ export { type Assignments, createAssignments } from "./assignments.ts";
 export { createReferrers, memoizeByContent, type Referrers } from "./content-index.ts";
 export type { AssignmentRequest, Intake } from "./intake.ts";
 export {
+  type AssignmentsOf,
   createReleaseAssignments,
   deploymentOf,
   isOnlyRelease,

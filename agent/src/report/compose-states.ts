@@ -20,7 +20,9 @@ export function composeStates(
   states: readonly ReleaseState[],
 ): DeploymentState | undefined {
   const [first, ...others] = states;
-  if (first === undefined || others.length === 0) return first?.state;
+  if (first === undefined) return undefined;
+  const deploymentId = contentOf(deployment, states);
+  if (others.length === 0) return { ...first.state, deploymentId };
   const { name, uid } = deployment.owner;
   const worst = states.reduce((a, b) => (rankOf(b) < rankOf(a) ? b : a));
   const all = states.map(({ state }) => state);
@@ -32,9 +34,8 @@ export function composeStates(
     ...objects,
     name,
     uid,
-    deploymentId: contentOf(deployment, states),
-    // One that is removed from its deployment is uninstalled while the deployment stays.
-    phase: phase === "withdrawing" && !deployment.withdrawing ? "pending" : phase,
+    deploymentId,
+    phase: deployment.withdrawing ? phase : phaseWhileDesired(worst.state),
     message: messageOf(states),
     ready: all.every(({ ready }) => ready),
     ...(retryAt !== undefined && { retryAt }),
@@ -48,9 +49,16 @@ export function composeStates(
 }
 
 /** The lower the more it says about the deployment: a release that has failed before one that waits, and both before one that is not ready. */
-function rankOf({ state: { phase, ready } }: ReleaseState): number {
+function rankOf({ state: { phase, code, ready } }: ReleaseState): number {
+  if (code !== undefined) return 0;
   if (phase === "deployed") return ready ? 4 : 3;
   return { failed: 0, withdrawing: 1, pending: 2 }[phase];
+}
+
+/** One that is removed from its deployment is uninstalled while the deployment stays. */
+function phaseWhileDesired({ phase, code }: DeploymentState): DeploymentState["phase"] {
+  if (phase !== "withdrawing") return phase;
+  return code === undefined ? "pending" : "failed";
 }
 
 /** That of the deployment once each release is about its desired content; until then another one. */

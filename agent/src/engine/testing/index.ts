@@ -1,3 +1,9 @@
 export { type Played, play, type Scenario, type Step } from "./scenario.ts";
+export {
+  type DesiredParts,
+  releaseId,
+  type SeveralReleases,
+  startSeveralReleases,
+} from "./several-releases.ts";
 export { endOf } from "./test-agent.ts";
 export { testRows } from "./test-rows.ts";

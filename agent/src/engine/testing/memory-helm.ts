@@ -33,7 +33,8 @@ export interface MemoryHelm {
   readonly run: RunHelm;
   /** Those that have begun, as `upgrade to 1.1.0 as revision 2 in shop`. */
   readonly runs: readonly string[];
-  plan(plan: HelmPlan): void;
+  /** `namespace`: of the releases; absent: of all that have no plan of their own. */
+  plan(plan: HelmPlan, namespace?: string): void;
   /** The revisions of a release, the oldest first. */
   releases(release: ReleaseKey): readonly StoredRelease[];
   /** As somebody runs it by hand: it is not in `runs`, and succeeds. */
@@ -55,7 +56,8 @@ export interface StoredRelease {
 
 export function createMemoryHelm(server: MemoryApiServer): MemoryHelm {
   const runs: string[] = [];
-  let left: Partial<Record<HelmCommand, HelmOutcome | HelmOutcome[]>> = {};
+  /** By namespace; "": of all others. */
+  const left = new Map<string, Partial<Record<HelmCommand, HelmOutcome | HelmOutcome[]>>>();
 
   /** By what is stored. */
   const unpacked = new Map<string, StoredRelease>();
@@ -95,17 +97,17 @@ export function createMemoryHelm(server: MemoryApiServer): MemoryHelm {
   return {
     runs,
     releases,
-    plan(plan) {
-      left = Object.fromEntries(
-        Object.entries(plan).map(([command, outcomes]) => [
-          command,
-          typeof outcomes === "string" ? outcomes : [...outcomes],
-        ]),
-      );
+    plan(plan, namespace = "") {
+      const outcomesOf = Object.entries(plan).map(([command, outcomes]) => [
+        command,
+        typeof outcomes === "string" ? outcomes : [...outcomes],
+      ]);
+      left.set(namespace, Object.fromEntries(outcomesOf));
     },
     async run({ args, stdin = "{}" }) {
       const invocation = parseHelmArgs(args, stdin);
-      const planned = left[invocation.command];
+      const plan = left.get(invocation.namespace) ?? left.get("");
+      const planned = plan?.[invocation.command];
       const outcome = (typeof planned === "string" ? planned : planned?.[0]) ?? "succeeds";
       const revision = (releases(invocation).at(-1)?.version ?? 0) + 1;
       runs.push(describeHelmRun(invocation, revision));

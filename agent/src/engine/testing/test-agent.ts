@@ -4,8 +4,10 @@
  * follows it, wait for ever: nothing of that agent runs any more.
  */
 import { createHash } from "node:crypto";
+import type { DeploymentState } from "@flotilla/proto";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
+import type { Result } from "@flotilla/shared/kube/controller";
 import { configMaps } from "@flotilla/shared/kube/objects";
 import {
   aContext,
@@ -17,12 +19,16 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock, type FakeClock, settle } from "@flotilla/shared/time/testing";
 import {
   type AssignmentRequest,
+  type Assignments,
+  type AssignmentsOf,
   createAssignmentStorage,
   createAssignments,
   createReferrers,
   createReleaseAssignments,
+  type ReleaseAssignments,
 } from "../../assignment/index.ts";
 import { createDependencyTracker } from "../../dependencies/index.ts";
+import type { ObjectDrift } from "../../drift/index.ts";
 import { createReleases } from "../../helm/index.ts";
 import type { ImpersonatedClient } from "../../impersonation/index.ts";
 import { createInventory, type Inventory } from "../../inventory/index.ts";
@@ -43,8 +49,14 @@ export interface TestCluster {
   readonly helm: MemoryHelm;
   /** Whether the objects of a release become ready. */
   isReady: boolean;
+  /** The ids of releases whose objects do not, whatever `isReady` says. */
+  readonly unready: Set<string>;
+  /** The ids of releases with an object that others have changed, until that is corrected. */
+  readonly drifted: Set<string>;
   /** Deployments whose withdrawal was confirmed. */
   readonly withdrawn: string[];
+  /** What was reported of them, the oldest first. */
+  readonly reports: DeploymentState[];
   /** Reads each record once. */
   readonly records: ReadRecords;
   /** The clock of the agent that runs now. */
@@ -64,7 +76,10 @@ export function createTestCluster(): TestCluster {
     server,
     helm: createMemoryHelm(server),
     isReady: true,
+    unready: new Set(),
+    drifted: new Set(),
     withdrawn: [],
+    reports: [],
     records: createReadOnce(),
     clock: createFakeClock(),
     writes,
@@ -99,6 +114,14 @@ export interface DesiredDeployment extends Pick<AssignmentRequest, "request"> {
 
 export interface TestAgent {
   readonly inventory: Inventory;
+  readonly assignments: Assignments;
+  readonly assigned: ReleaseAssignments;
+  /** By the id of a release. */
+  reconcile(id: string): Promise<Result>;
+  /** As when its drift or readiness has changed. */
+  report(id: string): void;
+  /** The ids of the releases that were enqueued since the last call. */
+  takeEnqueued(): Promise<readonly string[]>;
   /** As the hub sends it, once or again. */
   assign(desired: DesiredDeployment): Promise<void>;
   /**
@@ -115,7 +138,11 @@ const stopCodes = ["RETRIES_EXCEEDED", "ROLLBACK_TARGET_MISSING"];
 /** More passes than any row needs. */
 const maxPasses = 60;
 
-export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
+/** `assignmentsOf`: the releases of a deployment; absent: it has one. */
+export async function startAgent(
+  cluster: TestCluster,
+  assignmentsOf?: AssignmentsOf,
+): Promise<TestAgent> {
   const { server: rest, helm } = cluster;
   // Timers of an agent that has ended are not run any more.
   const clock = createFakeClock(cluster.clock.now());
@@ -124,7 +151,7 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
   const ending = new AbortController();
   const secrets = createSecretStorage(rest);
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
-  const assigned = createReleaseAssignments(assignments);
+  const assigned = createReleaseAssignments(assignments, assignmentsOf);
   const inventory = createInventory({ rest, log });
   const releases = createReleases({ rest, inventory, clock, log });
   const referenced = createReferencedObjects({ secrets, log });
@@ -141,10 +168,10 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
     clusterInfo,
     sources,
   };
-  const common = { ...base, readiness, drift, clock, log };
+  const common = { ...base, readiness, drift: createDrift(cluster), clock, log };
   const statuses = new Statuses({
     ...common,
-    outbox: { report: () => undefined },
+    outbox: { report: (state) => void cluster.reports.push(state) },
     onState: () => undefined,
   });
   const dependencies = createDependencyTracker({
@@ -195,6 +222,15 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
 
   return {
     inventory,
+    assignments,
+    assigned,
+    reconcile: (id) => reconciler.reconcile(id, aContext()),
+    report: (id) => statuses.report(id),
+    async takeEnqueued() {
+      // What the watch delivers.
+      await settle();
+      return enqueued.splice(0);
+    },
     async assign({ version, content, request, withdraws = false }) {
       const url = `https://charts.example.com/app-${version}.tgz`;
       const { deploymentId, bytes } = await packContent({
@@ -228,7 +264,7 @@ export async function startAgent(cluster: TestCluster): Promise<TestAgent> {
 }
 
 /** Without retries, waits and a limit of its history. */
-const testContent: DeploymentContent = {
+export const testContent: DeploymentContent = {
   ...plainContent,
   helm: { ...plainContent.helm, maxHistory: 0 },
 };
@@ -279,18 +315,33 @@ function createReadOnce(): ReadRecords {
   };
 }
 
-/** Nobody changes objects, and each comparison is done at once. */
-const drift: DeployerDeps["drift"] & StatusesDeps["drift"] & { compareFor(): void } = {
-  track: () => undefined,
-  forget: () => undefined,
-  suspend: () => undefined,
-  correct: () => Promise.resolve(),
-  compareFor: () => undefined,
-  comparedFor: () => ({ isCorrected: true, corrected: 0 }),
-  driftOf: () => ({
-    ...{ mode: "warn", isChosen: false, objects: [], foreign: [], history: [], backedOff: [] },
-    ...{ failures: [], correctable: [], corrects: false, uncompared: [] },
-  }),
+/** Each comparison is done at once. */
+function createDrift({
+  drifted,
+}: TestCluster): DeployerDeps["drift"] & StatusesDeps["drift"] & { compareFor(): void } {
+  return {
+    track: () => undefined,
+    forget: () => undefined,
+    suspend: () => undefined,
+    correct(id) {
+      drifted.delete(id);
+      return Promise.resolve();
+    },
+    compareFor: () => undefined,
+    comparedFor: () => ({ isCorrected: true, corrected: 0 }),
+    driftOf(id) {
+      const objects = drifted.has(id) ? [changedObject] : [];
+      return {
+        ...{ mode: "enabled", isChosen: true, objects, foreign: [], history: [], backedOff: [] },
+        ...{ failures: [], correctable: objects, corrects: objects.length > 0, uncompared: [] },
+      };
+    },
+  };
+}
+
+const changedObject: ObjectDrift = {
+  object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "app" },
+  ...{ what: "changed", fields: [{ pointer: "/data/a" }] },
 };
 
 function createReadiness(cluster: TestCluster): StatusesDeps["readiness"] {
@@ -299,8 +350,14 @@ function createReadiness(cluster: TestCluster): StatusesDeps["readiness"] {
     track: () => undefined,
     forget: () => undefined,
     sharedObjectsOf: () => [],
-    readinessOf: () => ({
-      ...{ ready: cluster.isReady, notReady: [], resources: [], incomplete: false, counts },
+    readinessOf: (id) => ({
+      ...{
+        ready: cluster.isReady && !cluster.unready.has(id),
+        notReady: [],
+        resources: [],
+        incomplete: false,
+        counts,
+      },
     }),
   };
 }
