@@ -100,7 +100,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
   const secrets = createSecretStorage(rest);
   const referenced = createReferencedObjects({ secrets, log });
   const clusterInfo = createClusterInfoStore({ secrets, log });
-  const inventory = createInventory({ rest, log });
+  const { documents, inventory, attempts, requests } = createInventory({ rest, log });
   const releases = createReleases({ rest, inventory, isPerAccount, clock, log });
   const readiness = createReadinessTracker({ rest, log, clock });
   const drift = createDriftTracker({ readiness, clock, log });
@@ -153,7 +153,16 @@ export function createInstaller(deps: InstallerDeps): Installer {
     },
     { dir: join(dataDir, "charts"), ...chartLimits(deps) },
   );
-  const stores = { assignments, assigned, inventory, referenced, clusterInfo };
+  const stores = {
+    assignments,
+    assigned,
+    documents,
+    inventory,
+    attempts,
+    requests,
+    referenced,
+    clusterInfo,
+  };
   const shared = {
     ...deps,
     ...stores,
@@ -202,7 +211,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
       }
     }
     // Last, so that it is repeated if the agent ends before.
-    await inventory.storeKey();
+    await documents.storeKey();
   }
 
   const discovery = createDiscovery(rest, clock);
@@ -211,6 +220,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     answer: createAnswers({
       assigned,
       inventory,
+      attempts,
       clients,
       releases,
       records,
@@ -226,7 +236,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
       );
       await limitRecords.load();
       const [hasInventory] = await Promise.all([
-        inventory.load(),
+        documents.load(),
         assignments.load(),
         referenced.load(),
         clusterInfo.load(),

@@ -32,7 +32,7 @@ export async function act(
     case "await":
       return await awaitReadiness(tools, action, release, pass);
     case "stop": {
-      const failed = failedAttemptsAt(tools.inventory, attemptedOf(release));
+      const failed = failedAttemptsAt(tools.attempts, attemptedOf(release));
       throw stopError(action.why, failed);
     }
     case "locked":

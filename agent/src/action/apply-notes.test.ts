@@ -30,8 +30,8 @@ function planOf({ content = plainContent, history = [], notes = [], refused }: K
   );
   const deps = {
     releases: { history: () => records },
+    attempts: { refusedOf: () => refused },
     inventory: {
-      refusedOf: () => refused,
       revisionOf: (_: unknown, revision: number) => {
         const known = notes[revision - 1];
         return { revision, content: "c", ...(known !== undefined && { notes: known }) };

@@ -5,12 +5,13 @@ import {
   type UpgradeOptions,
   upgradeOptions,
 } from "../helm/index.ts";
-import type { ApplyNotes, Inventory } from "../inventory/index.ts";
+import type { ApplyNotes, Attempts, Inventory } from "../inventory/index.ts";
 import { isFirst, type RevisionInputs } from "./revision.ts";
 
 export interface NotesDeps {
   readonly releases: Pick<Releases, "history">;
-  readonly inventory: Pick<Inventory, "refusedOf" | "revisionOf">;
+  readonly inventory: Pick<Inventory, "revisionOf">;
+  readonly attempts: Pick<Attempts, "refusedOf">;
 }
 
 export interface ApplyPlan {
@@ -25,7 +26,7 @@ export function planApply(
   { desired, content }: Pick<RevisionInputs, "desired" | "content">,
   { digest, latest }: { readonly digest: string; readonly latest: ReleaseRecord | undefined },
 ): ApplyPlan {
-  const refused = deps.inventory.refusedOf(desired.owner.id);
+  const refused = deps.attempts.refusedOf(desired.owner.id);
   const current = refused?.digest === digest ? refused : undefined;
   const options = upgradeOptions(content, isFirst(latest));
   const before = isFirst(latest) ? undefined : lastNotes(deps, desired);

@@ -29,7 +29,7 @@ function setUp() {
       forget: () => undefined,
     },
     records: readRecordsHere,
-    inventory: { setAttempt: (_, attempt) => Promise.resolve(void entered.push(attempt)) },
+    attempts: { setAttempt: (_, attempt) => Promise.resolve(void entered.push(attempt)) },
     ...{ clock, log: silentLog() },
   };
   const desired = { namespace: "shop", name: "web", owner: { id: "web", name: "web", uid: "1" } };

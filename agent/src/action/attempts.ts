@@ -7,14 +7,14 @@ import { AppError } from "@flotilla/shared/errors";
 import type { Log } from "@flotilla/shared/log";
 import type { Clock, Timer } from "@flotilla/shared/time";
 import type { StoredReleases } from "../helm/index.ts";
-import type { Inventory, InventoryAttempt } from "../inventory/index.ts";
+import type { Attempts, InventoryAttempt } from "../inventory/index.ts";
 import { type HelmRelease, type HookObject, type ReadRecords, readHooks } from "../record/index.ts";
 import type { RevisionInputs } from "./revision.ts";
 
 export interface AttemptDeps {
   readonly stored: Pick<StoredReleases, "recordAt" | "read" | "forget">;
   readonly records: Pick<ReadRecords, "manifest">;
-  readonly inventory: Pick<Inventory, "setAttempt">;
+  readonly attempts: Pick<Attempts, "setAttempt">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -56,7 +56,7 @@ export function watchLongRun(
   deps: AttemptDeps,
   { desired, revision }: Pick<RevisionInputs, "desired" | "revision">,
 ): { end(): Promise<void> } {
-  const { stored, records, inventory, clock, log } = deps;
+  const { stored, records, attempts, clock, log } = deps;
   const { owner } = desired;
   let hasEnded = false;
   let entering: Promise<void> = Promise.resolve();
@@ -69,7 +69,7 @@ export function watchLongRun(
     const release = await stored.read(record);
     // Its status changes with every hook.
     stored.forget(record);
-    await inventory.setAttempt(owner.id, await attemptOf(records, release));
+    await attempts.setAttempt(owner.id, await attemptOf(records, release));
   }
 
   function wait(): void {

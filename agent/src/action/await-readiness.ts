@@ -16,7 +16,7 @@ export async function awaitReadiness(
   release: DesiredRelease,
   pass: DeployPass,
 ): Promise<DeployResult | undefined> {
-  const { inventory, stored, clock } = tools;
+  const { inventory, attempts, stored, clock } = tools;
   const { desired, client } = release;
   // The objects that are waited for are those of the record, which tenants can write.
   if (await disownChanged(tools, record)) return undefined;
@@ -27,15 +27,15 @@ export async function awaitReadiness(
   if (readiness === undefined) return progress(tools, release, { found, action, untilMs });
   const waitsForJobs = mustCompleteJobs(release, action);
   if (readiness.ready && !(waitsForJobs && readiness.runningJob !== undefined)) {
-    await inventory.endDeadline(desired.owner.id);
+    await attempts.endDeadline(desired.owner.id);
     return undefined;
   }
   if (clock.now() < untilMs) return progress(tools, release, { found, action, untilMs });
   const error = notReadyError(record, readiness);
   await stored.fail(client.rest, record, error.message);
-  await inventory.endDeadline(desired.owner.id);
+  await attempts.endDeadline(desired.owner.id);
   if (action === "rollback") {
-    await recordRemediation(inventory, attemptedOf(release), "rollback", { error });
+    await recordRemediation(attempts, attemptedOf(release), "rollback", { error });
     throw error;
   }
   const reason = action === "install" ? "InstallFailed" : "UpgradeFailed";
@@ -65,8 +65,8 @@ function mustCompleteJobs({ content }: DesiredRelease, action: RevisionAction): 
 }
 
 /** What a rollback in progress follows. */
-function lastFailure({ inventory }: Tools, release: DesiredRelease) {
-  const failed = failedAttemptsAt(inventory, attemptedOf(release));
+function lastFailure({ attempts }: Tools, release: DesiredRelease) {
+  const failed = failedAttemptsAt(attempts, attemptedOf(release));
   return failed === undefined
     ? { message: "", code: agentErrors.HELM_FAILED.code }
     : { message: `${failed.message}${remediated(failed)}`, code: failed.code };

@@ -19,6 +19,7 @@ import {
   uninstallFlags,
 } from "../helm/index.ts";
 import type {
+  Attempts,
   Inventory,
   InventoryDeadline,
   InventoryObject,
@@ -50,18 +51,19 @@ export function inventoryRelease(
 
 /** The run of this release that was interrupted. */
 export function runOf(
-  inventory: Pick<Inventory, "runOf">,
+  attempts: Pick<Attempts, "runOf">,
   id: string,
   { namespace, name }: ReleaseKey,
 ): InventoryRun | undefined {
-  const run = inventory.runOf(id);
+  const run = attempts.runOf(id);
   return run?.namespace === namespace && run.release === name ? run : undefined;
 }
 
 export interface ClaimDeps {
   readonly releases: Pick<Releases, "latest" | "history">;
   readonly stored: Pick<StoredReleases, "read">;
-  readonly inventory: Pick<Inventory, "runOf" | "installed" | "releasesOf">;
+  readonly inventory: Pick<Inventory, "installed" | "releasesOf">;
+  readonly attempts: Pick<Attempts, "runOf">;
 }
 
 /**
@@ -82,12 +84,12 @@ export function isPrinted(
 
 /** An agent was ended before it could enter the revision that its run has created. */
 export async function claimInterruptedRun(
-  { releases, stored, inventory }: ClaimDeps,
+  { releases, stored, inventory, attempts }: ClaimDeps,
   assignment: ReleaseAssignment,
   content: DeploymentContent,
 ): Promise<void> {
   const { owner } = assignment;
-  const run = inventory.runOf(owner.id);
+  const run = attempts.runOf(owner.id);
   if (run === undefined) return;
   const place = { namespace: run.namespace, releaseName: run.release };
   const latest = releases.latest(run.namespace, run.release);

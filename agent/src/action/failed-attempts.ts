@@ -3,7 +3,7 @@
 import { AppError } from "@flotilla/shared/errors";
 import { cutText } from "@flotilla/shared/text";
 import { agentErrors } from "../errors/index.ts";
-import type { FailedAttempts, Inventory } from "../inventory/index.ts";
+import type { Attempts, FailedAttempts } from "../inventory/index.ts";
 import {
   type AttemptedAction,
   type FailurePolicy,
@@ -12,7 +12,7 @@ import {
 } from "../release/index.ts";
 
 /** Of the inventory. */
-export type AttemptStore = Pick<Inventory, "failedAttemptsOf" | "setFailedAttempts">;
+export type AttemptStore = Pick<Attempts, "failedAttemptsOf" | "setFailedAttempts">;
 
 /** What is attempted: attempts at something else do not count. */
 export interface Attempted {
@@ -44,38 +44,38 @@ const maxMessage = 1_000;
 
 /** The attempts at this content that have failed in a row. */
 export function failedAttemptsAt(
-  inventory: Pick<Inventory, "failedAttemptsOf">,
+  attempts: Pick<Attempts, "failedAttemptsOf">,
   { id, deploymentId, digest }: Attempted,
 ): FailedAttempts | undefined {
-  const known = inventory.failedAttemptsOf(id);
+  const known = attempts.failedAttemptsOf(id);
   return known?.deploymentId === deploymentId && known.digest === digest ? known : undefined;
 }
 
 export async function countFailure(
-  inventory: AttemptStore,
+  attempts: AttemptStore,
   attempted: Attempted,
   failure: FailedAttempt,
 ): Promise<FailedAttempts> {
-  return await enter(inventory, attempted, failure, 1);
+  return await enter(attempts, attempted, failure, 1);
 }
 
 /** Of an attempt that has changed nothing of the release, as in Flux: there is nothing to remediate, and it can be repeated. */
 export async function noteFailure(
-  inventory: AttemptStore,
+  attempts: AttemptStore,
   attempted: Attempted,
   failure: FailedAttempt,
 ): Promise<void> {
-  await enter(inventory, attempted, failure, 0);
+  await enter(attempts, attempted, failure, 0);
 }
 
 async function enter(
-  inventory: AttemptStore,
+  attempts: AttemptStore,
   attempted: Attempted,
   { action, reason, error }: FailedAttempt,
   counts: 0 | 1,
 ): Promise<FailedAttempts> {
   const { id, deploymentId, digest } = attempted;
-  const before = failedAttemptsAt(inventory, attempted);
+  const before = failedAttemptsAt(attempts, attempted);
   const countOf = (each: AttemptedAction) =>
     failuresOf(before, each) + (each === action ? counts : 0);
   const failed: FailedAttempts = {
@@ -88,25 +88,25 @@ async function enter(
     message: cutText(error.message, maxMessage),
     code: error.code,
   };
-  await inventory.setFailedAttempts(id, failed);
+  await attempts.setFailedAttempts(id, failed);
   return failed;
 }
 
 /** Records what became of the remediation of the last failure. `error`: it failed. `more`: the continuation of its message. */
 export async function recordRemediation(
-  inventory: AttemptStore,
+  attempts: AttemptStore,
   attempted: Attempted,
   by: "rollback" | "uninstall",
   { error, more = "" }: { readonly error?: AppError; readonly more?: string } = {},
 ): Promise<void> {
-  const failed = failedAttemptsAt(inventory, attempted);
+  const failed = failedAttemptsAt(attempts, attempted);
   if (failed === undefined) return;
   const remediation = {
     by,
     ...(error !== undefined && { error: cutText(error.message, maxMessage) }),
     ...(more !== "" && { more: cutText(more, maxMessage) }),
   };
-  await inventory.setFailedAttempts(attempted.id, { ...failed, remediation });
+  await attempts.setFailedAttempts(attempted.id, { ...failed, remediation });
 }
 
 /** What is reported when nothing more is tried. */
@@ -118,11 +118,11 @@ export function stopError(
   return why === "RetriesExceeded"
     ? new AppError(
         agentErrors.RETRIES_EXCEEDED,
-        `${attempts(failed)} failed, and no retries are left${last}`,
+        `${attemptsText(failed)} failed, and no retries are left${last}`,
       )
     : new AppError(
         agentErrors.ROLLBACK_TARGET_MISSING,
-        `${attempts(failed)} failed, and there is no earlier revision to roll back to${last}`,
+        `${attemptsText(failed)} failed, and there is no earlier revision to roll back to${last}`,
       );
 }
 
@@ -134,7 +134,7 @@ export function remediated({ remediation }: FailedAttempts): string {
   return `; it was ${by === "rollback" ? "rolled back" : "uninstalled"}${more}`;
 }
 
-function attempts(failed: FailedAttempts | undefined): string {
+function attemptsText(failed: FailedAttempts | undefined): string {
   const count = failed === undefined ? 1 : failuresOf(failed, failed.action);
   const what = failed?.action === "install" ? "installation" : "upgrade";
   return count === 1 ? `the ${what}` : `${count} attempts of the ${what}`;

@@ -13,14 +13,14 @@ export async function finish(
   release: DesiredRelease,
   { signal }: DeployPass,
 ): Promise<InSync | undefined> {
-  const { crds, downstream, inventory, recordsNamespace } = tools;
+  const { crds, downstream, inventory, attempts, recordsNamespace } = tools;
   const { content, desired, client, inputs } = release;
   const owner = desired.owner.id;
   if (await disownChanged(tools, record)) return undefined;
-  await inventory.setStoppedAt(owner, undefined);
-  await inventory.endRun(owner);
-  await inventory.setFailedAttempts(owner, undefined);
-  await inventory.setAttempt(owner, undefined);
+  await attempts.setStoppedAt(owner, undefined);
+  await attempts.endRun(owner);
+  await attempts.setFailedAttempts(owner, undefined);
+  await attempts.setAttempt(owner, undefined);
   await inventory.ensureStored(owner);
   const { namespace } = desired;
   await downstream.apply(inputs.downstream, { owner, namespace, client, signal });

@@ -19,7 +19,7 @@ import {
   type StoredReleases,
   withOptions,
 } from "../helm/index.ts";
-import type { ApplyNotes, Inventory, InventoryRevision } from "../inventory/index.ts";
+import type { ApplyNotes, Attempts, Inventory, InventoryRevision } from "../inventory/index.ts";
 import { type HelmRelease, hasHooks } from "../record/index.ts";
 import { chartOf, inventoryRelease, isPrinted } from "./claims.ts";
 import { keylessMessage } from "./keyless-entries.ts";
@@ -34,10 +34,8 @@ export interface RollbackDeps {
   readonly stored: Pick<StoredReleases, "recordAt" | "read" | "readAll" | "forget">;
   readonly records: RepairDeps["records"] & ReplaceDeps["records"];
   readonly crds: Pick<CrdRetention, "beforeUpgrade">;
-  readonly inventory: Pick<
-    Inventory,
-    "installed" | "beginRun" | "endRun" | "revisionOf" | "releasesOf" | "refusedOf" | "setRefused"
-  >;
+  readonly inventory: Pick<Inventory, "installed" | "revisionOf" | "releasesOf">;
+  readonly attempts: Pick<Attempts, "beginRun" | "endRun" | "refusedOf" | "setRefused">;
   readonly guard: Pick<RecordGuard, "beforeRollback">;
   readonly runHelm: RunHelm;
   readonly clock: Clock;
@@ -84,7 +82,7 @@ async function run(
   { isPatched }: { readonly isPatched: boolean },
   signal: AbortSignal,
 ): Promise<FailedRollback | undefined> {
-  const { inventory, runHelm, clock } = deps;
+  const { inventory, attempts, runHelm, clock } = deps;
   const { desired, isForced, content, client, revision, target } = rolledBack;
   const { owner, namespace, name } = desired;
   if (client.isAgent) await deps.guard.beforeRollback(desired, { client, isForced, signal });
@@ -96,7 +94,7 @@ async function run(
   const readyUntilMs = options.waits && !helmWaits ? untilMs : undefined;
   const keep = content.deleteCRDResources !== true;
   await deps.crds.beforeUpgrade(desired, { keep, client, signal });
-  await inventory.beginRun(owner, {
+  await attempts.beginRun(owner, {
     namespace,
     release: name,
     revision,
@@ -184,7 +182,7 @@ function mustHelmWait(
 
 /** Helm prints nothing about the revision, so its record is read. Undefined: there is none. */
 async function record(
-  { stored, releases, inventory, clock }: RollbackDeps,
+  { stored, releases, inventory, attempts, clock }: RollbackDeps,
   { assignment, desired, content, revision, reasons }: RollbackInputs,
   {
     known,
@@ -197,7 +195,7 @@ async function record(
   const { namespace, name, owner } = desired;
   const found = await stored.recordAt({ namespace, name }, revision);
   if (found === undefined) {
-    await inventory.endRun(owner.id);
+    await attempts.endRun(owner.id);
     return undefined;
   }
   releases.ran(found);
@@ -217,7 +215,7 @@ async function record(
         ...(known?.parts !== undefined && { parts: known.parts }),
         reasons: [...reasons],
         ...chartOf(release),
-        ...notesOf(inventory, owner.id, known),
+        ...notesOf(attempts, owner.id, known),
         createdAtMs: clock.now(),
       },
     ],
@@ -239,12 +237,12 @@ async function record(
 
 /** How the revision was applied: as the one before, and with what was replaced for it. */
 function notesOf(
-  inventory: Pick<Inventory, "refusedOf">,
+  attempts: Pick<Attempts, "refusedOf">,
   id: string,
   known: InventoryRevision | undefined,
 ): { readonly notes?: ApplyNotes } {
   const clientSide = known?.notes?.clientSide;
-  const refused = inventory.refusedOf(id);
+  const refused = attempts.refusedOf(id);
   const replaced = refused?.digest === known?.digest ? refused?.replaced : undefined;
   if (clientSide === undefined && replaced === undefined) return {};
   return {

@@ -11,7 +11,7 @@ import {
   withOptions,
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import type { Inventory, InventoryTest } from "../inventory/index.ts";
+import type { Attempts, Inventory, InventoryTest } from "../inventory/index.ts";
 import type { HelmTest, ReadRecords } from "../record/index.ts";
 import type { ReleaseInputs } from "../values/index.ts";
 import { attemptOf } from "./attempts.ts";
@@ -20,7 +20,8 @@ import type { RecordGuard } from "./record-guard.ts";
 export interface TestDeps {
   readonly stored: Pick<StoredReleases, "read" | "forget">;
   readonly records: Pick<ReadRecords, "manifest">;
-  readonly inventory: Pick<Inventory, "tested" | "disown" | "setAttempt">;
+  readonly inventory: Pick<Inventory, "tested" | "disown">;
+  readonly attempts: Pick<Attempts, "setAttempt">;
   readonly guard: Pick<RecordGuard, "beforeTests">;
   readonly runHelm: RunHelm;
 }
@@ -42,6 +43,7 @@ export function createRunHelmTest({
   stored,
   records,
   inventory,
+  attempts,
   guard,
   runHelm,
 }: TestDeps): RunHelmTest {
@@ -65,7 +67,7 @@ export function createRunHelmTest({
     await inventory.tested(record, revision, ran);
     if (failed.length === 0) return undefined;
     if (record.owner !== undefined)
-      await inventory.setAttempt(record.owner.id, await attemptOf(records, release));
+      await attempts.setAttempt(record.owner.id, await attemptOf(records, release));
     return error;
   };
 }

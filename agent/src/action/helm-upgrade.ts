@@ -24,7 +24,7 @@ import {
   upgradeArgs,
   withOptions,
 } from "../helm/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Attempts, Inventory } from "../inventory/index.ts";
 import { ensureNamespace, markNamespace } from "../namespace/index.ts";
 import type { WithPostRenderers } from "../postrender/index.ts";
 import type { LimitRecords } from "../process/index.ts";
@@ -70,16 +70,11 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly guard: RecordGuard;
   readonly inventory: Pick<
     Inventory,
-    | "installed"
-    | "beginRun"
-    | "endRun"
-    | "revisionOf"
-    | "releasesOf"
-    | "createdNamespace"
-    | "namespacesOf"
-    | "refusedOf"
-    | "setRefused"
-    | "setAttempt"
+    "installed" | "revisionOf" | "releasesOf" | "createdNamespace" | "namespacesOf"
+  >;
+  readonly attempts: Pick<
+    Attempts,
+    "beginRun" | "endRun" | "refusedOf" | "setRefused" | "setAttempt"
   >;
   readonly clock: Clock;
   readonly log: Log;
@@ -169,7 +164,7 @@ async function prepare(
 ): Promise<Prepared | UpgradeResult> {
   const { assignment, desired, isForced, content, revision, client, inputs, reasons } =
     revisionInputs;
-  const { charts, assignments, releases, inventory, clock } = deps;
+  const { charts, assignments, releases, inventory, attempts, clock } = deps;
   const { owner, namespace, name } = desired;
   const { request } = assignment;
   const until = AbortSignal.any([signal, superseded]);
@@ -228,7 +223,7 @@ async function prepare(
     ...(reasons.includes("Requested") && request !== undefined && { request: request.token }),
   };
   const action = isFirst(latest) ? "install" : "upgrade";
-  await inventory.beginRun(owner, run, request?.token);
+  await attempts.beginRun(owner, run, request?.token);
   try {
     await prepareNamespace(deps, revisionInputs, options, signal);
     if (mustApplyCrds(options, latest))

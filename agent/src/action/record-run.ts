@@ -9,7 +9,7 @@ import {
   type Releases,
   type StoredReleases,
 } from "../helm/index.ts";
-import type { Inventory, InventoryAttempt } from "../inventory/index.ts";
+import type { Attempts, Inventory, InventoryAttempt } from "../inventory/index.ts";
 import type { HelmRelease, ReadRecords } from "../record/index.ts";
 import { attemptOf } from "./attempts.ts";
 import { chartOf, inventoryRelease, isPrinted } from "./claims.ts";
@@ -19,7 +19,8 @@ export interface RecordRunDeps {
   readonly stored: StoredReleases;
   readonly records: Pick<ReadRecords, "printed" | "manifest">;
   readonly releases: Releases;
-  readonly inventory: Pick<Inventory, "installed" | "endRun" | "releasesOf">;
+  readonly inventory: Pick<Inventory, "installed" | "releasesOf">;
+  readonly attempts: Pick<Attempts, "endRun">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -120,7 +121,7 @@ export async function recordFailure(
   inputs: RevisionInputs,
   prepared: Prepared,
 ): Promise<ReleaseRecord | undefined> {
-  const { stored, releases, inventory } = deps;
+  const { stored, releases, attempts } = deps;
   const { desired, revision } = inputs;
   const { owner, ...release } = desired;
   // With `atomic` Helm has created another revision, to roll back.
@@ -137,7 +138,7 @@ export async function recordFailure(
   }
   // The run identifies a lock that it left as the agent's own. Most often it has ended with the write above.
   if (found !== undefined && (latest === undefined || !isLocked(latest)))
-    await inventory.endRun(owner.id);
+    await attempts.endRun(owner.id);
   return latest;
 }
 

@@ -14,12 +14,12 @@ import { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tool
 
 /** Undefined: what the attempt has left is remediated next. */
 export async function afterFailure(
-  { inventory }: Tools,
+  { attempts }: Tools,
   release: DesiredRelease,
   failure: FailedAttempt,
 ): Promise<undefined> {
   const policy = policiesOf(release.content)[failure.action];
-  const failed = await countFailure(inventory, attemptedOf(release), failure);
+  const failed = await countFailure(attempts, attemptedOf(release), failure);
   if (policy.kind === "retry") {
     if (policy.intervalMs === undefined) throw failure.error;
     throw new RetryError(failure.error, policy.intervalMs);
@@ -34,7 +34,7 @@ export async function afterFailure(
  * has one.
  */
 export async function remediate(
-  { inventory }: Tools,
+  { attempts }: Tools,
   release: DesiredRelease,
   by: "rollback" | "uninstall",
   run: () => Promise<string>,
@@ -45,13 +45,13 @@ export async function remediate(
     more = await run();
   } catch (thrown) {
     const error = AppError.from(thrown);
-    await recordRemediation(inventory, attempted, by, { error });
-    const failed = failedAttemptsAt(inventory, attempted);
+    await recordRemediation(attempts, attempted, by, { error });
+    const failed = failedAttemptsAt(attempts, attempted);
     const cause = failed === undefined ? "" : ` after: ${failed.message}`;
     throw new AppError(agentErrors.HELM_FAILED, `${error.message}${cause}`, { cause: thrown });
   }
-  await recordRemediation(inventory, attempted, by, { more });
-  const failed = failedAttemptsAt(inventory, attempted);
+  await recordRemediation(attempts, attempted, by, { more });
+  const failed = failedAttemptsAt(attempts, attempted);
   // What was uninstalled is installed next, however often the upgrade may be retried.
   const next = by === "uninstall" ? "install" : "upgrade";
   if (isLast(policiesOf(release.content), failed, next)) throw stopError("RetriesExceeded", failed);

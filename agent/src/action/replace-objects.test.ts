@@ -81,12 +81,14 @@ function setUp({ dryRun, isTampered = false }: SetUp = {}) {
         stored: { read: () => Promise.resolve(release) },
         records: { wholeObjects: () => Promise.resolve(documents) },
         inventory: {
+          revisionOf: () => ({ revision: 2, content: isTampered ? "other" : "c" }),
+        },
+        attempts: {
           refusedOf: () => refused,
           setRefused(_, next) {
             refused = next;
             return Promise.resolve();
           },
-          revisionOf: () => ({ revision: 2, content: isTampered ? "other" : "c" }),
         },
         ...{ clock, log: silentLog() },
       },

@@ -16,7 +16,7 @@ import {
   type StoredReleases,
 } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Attempts, Inventory } from "../inventory/index.ts";
 import { createDiscovery } from "../readiness/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import { isUnchanged } from "./in-sync.ts";
@@ -26,7 +26,8 @@ import type { RevisionInputs } from "./revision.ts";
 export interface ReplaceDeps {
   readonly stored: Pick<StoredReleases, "read">;
   readonly records: Pick<ReadRecords, "wholeObjects">;
-  readonly inventory: Pick<Inventory, "refusedOf" | "setRefused" | "revisionOf">;
+  readonly inventory: Pick<Inventory, "revisionOf">;
+  readonly attempts: Pick<Attempts, "refusedOf" | "setRefused">;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -53,10 +54,10 @@ export async function replaceObjects(
   { desired, client }: Replacing,
   { record, digest, refusals, signal }: RefusedRun,
 ): Promise<string | undefined> {
-  const { inventory, stored, records, log } = deps;
+  const { inventory, attempts, stored, records, log } = deps;
   const { id, name: deployment } = desired.owner;
   const replacedOf = () => {
-    const known = inventory.refusedOf(id);
+    const known = attempts.refusedOf(id);
     return known?.digest === digest ? known : undefined;
   };
   if (!(await isUnchanged({ stored, inventory }, record)))
@@ -75,7 +76,7 @@ export async function replaceObjects(
   for (const object of found) {
     const before = replacedOf();
     const replaced = [...(before?.replaced ?? []), object.text];
-    await inventory.setRefused(id, { ...before, digest, replaced });
+    await attempts.setRefused(id, { ...before, digest, replaced });
     const why = await remove(access, object);
     log.info({ deployment, object: object.text, field: object.refusal.field }, "object replaced");
     if (why !== undefined) return why;

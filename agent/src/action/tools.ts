@@ -7,7 +7,7 @@ import type { DownstreamResources } from "../downstream/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
 import type { Releases, StoredReleases } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Attempts, Inventory } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import {
   type AttemptedAction,
@@ -32,6 +32,7 @@ export interface Tools {
   readonly crds: CrdRetention;
   readonly downstream: Pick<DownstreamResources, "apply">;
   readonly inventory: Inventory;
+  readonly attempts: Attempts;
   readonly uninstallRelease: HelmUninstall;
   readonly upgradeRelease: HelmUpgrade;
   readonly rollBack: HelmRollback;

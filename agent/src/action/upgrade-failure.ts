@@ -22,11 +22,12 @@ import type { DeployUntil, Prepared, RevisionInputs, UpgradeResult } from "./rev
 import { skippedText } from "./unserved-objects.ts";
 
 export interface UpgradeFailureDeps
-  extends Omit<RecordRunDeps, "records" | "inventory">,
-    Omit<ReplaceDeps, "stored" | "records" | "inventory"> {
+  extends Omit<RecordRunDeps, "records" | "inventory" | "attempts">,
+    Omit<ReplaceDeps, "stored" | "records" | "inventory" | "attempts"> {
   readonly uninstall: HelmUninstall;
   readonly records: RecordRunDeps["records"] & ReplaceDeps["records"];
   readonly inventory: RecordRunDeps["inventory"] & ReplaceDeps["inventory"];
+  readonly attempts: RecordRunDeps["attempts"] & ReplaceDeps["attempts"];
   readonly supersededGraceMs: number;
 }
 
@@ -71,14 +72,14 @@ async function isAvoidable(
 }
 
 async function setRefused(
-  { inventory }: Pick<UpgradeFailureDeps, "inventory">,
+  { attempts }: Pick<UpgradeFailureDeps, "attempts">,
   { desired: { owner } }: RevisionInputs,
   { digest }: Prepared,
   refused: ApplyNotes,
 ): Promise<void> {
-  const known = inventory.refusedOf(owner.id);
+  const known = attempts.refusedOf(owner.id);
   const same = known?.digest === digest ? known : undefined;
-  await inventory.setRefused(owner.id, { ...same, ...refused, digest });
+  await attempts.setRefused(owner.id, { ...same, ...refused, digest });
 }
 
 interface FailedRun {

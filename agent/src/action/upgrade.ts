@@ -32,7 +32,7 @@ export async function upgrade(
       if (pass.signal.aborted || pass.superseded.aborted) throw error;
       const reason = action === "install" ? "InstallFailed" : "UpgradeFailed";
       if (!hasRecord) {
-        await noteFailure(tools.inventory, attemptedOf(release), { action, reason, error });
+        await noteFailure(tools.attempts, attemptedOf(release), { action, reason, error });
         throw error;
       }
       return await afterFailure(tools, release, { action, reason, error });

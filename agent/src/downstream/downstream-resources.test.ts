@@ -17,7 +17,7 @@ const settings = {
 async function setUp(t: TestContext, existing: readonly ConfigMap[] = []) {
   const rest = createMemoryApiServer();
   for (const object of existing) rest.put(configMaps, object);
-  const inventory = createInventory({ rest, log: silentLog() });
+  const { inventory } = createInventory({ rest, log: silentLog() });
   const references = { settings: true };
   const downstream = createDownstreamResources({
     rest,

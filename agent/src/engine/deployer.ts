@@ -42,7 +42,12 @@ import { changedFields } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import { createStoredReleases, isLocked, type ReleaseKey, takesOwnership } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory, InventoryRevision } from "../inventory/index.ts";
+import type {
+  AcceptedRequests,
+  Attempts,
+  Inventory,
+  InventoryRevision,
+} from "../inventory/index.ts";
 import { checkNamespace } from "../namespace/index.ts";
 import { isSameContent } from "../record/index.ts";
 import {
@@ -65,10 +70,19 @@ import { withdraw } from "./withdraw.ts";
 export interface DeployerDeps
   extends Omit<
     UpgradeDeps,
-    "stored" | "crds" | "applyChartCrds" | "uninstall" | "downstream" | "guard" | "inventory"
+    | "stored"
+    | "crds"
+    | "applyChartCrds"
+    | "uninstall"
+    | "downstream"
+    | "guard"
+    | "inventory"
+    | "attempts"
   > {
   readonly assigned: Pick<ReleaseAssignments, "get">;
   readonly inventory: Inventory;
+  readonly attempts: Attempts;
+  readonly requests: Pick<AcceptedRequests, "handledRequestOf" | "requestOf">;
   readonly withDefinitions: WithDefinitions;
   readonly clients: Pick<ImpersonatedClients, "clientFor" | "isGone" | "isRequired">;
   readonly drift: Tools["drift"];
@@ -143,11 +157,11 @@ async function deploy(
   assignment: ReleaseAssignment,
   pass: DeployPass,
 ): Promise<DeployResult> {
-  const { clients, assigned, releases, lockTimes, inventory, drift, clock } = tools;
+  const { clients, assigned, releases, lockTimes, inventory, attempts, drift, clock } = tools;
   const { owner } = assignment;
   const content = await contentOf(assignment);
   const isForced =
-    isUpgradeRequested(inventory, assignment) || isForcedBy(content, inventory.stoppedAt(owner.id));
+    isUpgradeRequested(tools, assignment) || isForcedBy(content, attempts.stoppedAt(owner.id));
   const client = await clients.clientFor(content.serviceAccount);
   await observeReleases(tools, assignment, { content, client, signal: pass.signal });
   await checkNamespace(client, content.namespace, content.allowedNamespaces, pass.signal);
@@ -182,8 +196,8 @@ async function deploy(
     const state = determineState(desired, {
       latest,
       owned: releases.ownedBy(owner.id),
-      interruptedRun: runOf(inventory, owner.id, { namespace, name }),
-      deadline: deadlineOf(inventory, owner.id, { namespace, name }),
+      interruptedRun: runOf(attempts, owner.id, { namespace, name }),
+      deadline: deadlineOf(attempts, owner.id, { namespace, name }),
       testsOf: (record) => testResult(inventory.revisionOf(record, record.revision)?.tests),
       drift: driftOf(tools, owner.id),
       isAssigned: ({ id, uid }) => assigned.get(id)?.owner.uid === uid,
@@ -194,10 +208,10 @@ async function deploy(
       unchangedMs: isChanging ? lockTimes.unchangedMs(latest) : 0,
       lockTimeoutMs: lockTimeoutMs(content),
       isForced,
-      mustUpgrade: isUpgradeRequested(inventory, assignment),
+      mustUpgrade: isUpgradeRequested(tools, assignment),
       mustCorrect: correctionRequest() !== undefined,
       policies: policiesOf(content),
-      failed: failedAttemptsAt(inventory, attemptedOf(release)),
+      failed: failedAttemptsAt(attempts, attemptedOf(release)),
       rollbackTarget: await rollbackTarget(tools, state, release),
       takesOwnership: takesOwnership(content),
       sameRevision: await sameRevision(tools, state, desired),
@@ -211,7 +225,7 @@ async function deploy(
       desired: isUpgrade ? (await inputs.final()).parts : undefined,
       installed: newest?.parts,
       isRolledBack: newest?.action === "rollback",
-      isRequested: isUpgrade && isUpgradeRequested(inventory, assignment),
+      isRequested: isUpgrade && isUpgradeRequested(tools, assignment),
     });
     logDecision(tools.log, desired, { state, reasons, action });
     const result = await act(tools, action, { ...release, reasons }, pass);
@@ -276,20 +290,23 @@ function driftOf({ drift }: DriverTools, id: string): ObservedDrift | undefined 
 }
 
 /** Until its run begins, and again if that was interrupted together with the agent. */
-function isUpgradeRequested(inventory: Inventory, { owner, request }: ReleaseAssignment): boolean {
+function isUpgradeRequested(
+  { attempts, requests }: Pick<DeployerDeps, "attempts" | "requests">,
+  { owner, request }: ReleaseAssignment,
+): boolean {
   if (request?.force !== true) return false;
   const { token } = request;
   const isInterrupted =
-    inventory.runOf(owner.id)?.request === token && openRequest(inventory, owner.id) === token;
-  return isInterrupted || inventory.handledRequestOf(owner.id) !== token;
+    attempts.runOf(owner.id)?.request === token && openRequest(requests, owner.id) === token;
+  return isInterrupted || requests.handledRequestOf(owner.id) !== token;
 }
 
 /** Once all objects were compared since the request, and until they were corrected. */
 function correctionRequestOf(
-  { inventory, drift }: DriverTools,
+  { requests, drift }: DriverTools,
   { owner, request }: ReleaseAssignment,
 ): string | undefined {
-  if (request?.correctDrift !== true || openRequest(inventory, owner.id) !== request.token)
+  if (request?.correctDrift !== true || openRequest(requests, owner.id) !== request.token)
     return undefined;
   const compared = drift.comparedFor(owner.id, request.token);
   return compared?.isCorrected === false ? request.token : undefined;
@@ -301,11 +318,11 @@ function testsOf({ actions }: DeploymentContent): Desired["tests"] {
 }
 
 function deadlineOf(
-  inventory: Inventory,
+  attempts: Pick<Attempts, "deadlineOf">,
   id: string,
   { namespace, name }: ReleaseKey,
 ): ReadinessDeadline | undefined {
-  const deadline = inventory.deadlineOf(id);
+  const deadline = attempts.deadlineOf(id);
   return deadline?.namespace === namespace && deadline.release === name ? deadline : undefined;
 }
 
@@ -352,15 +369,15 @@ function isForcedBy(
 
 /** So that a later request to continue is recognized, also after a restart. */
 async function rememberStop(
-  { inventory }: DriverTools,
+  { attempts }: DriverTools,
   assignment: ReleaseAssignment,
   thrown: unknown,
 ): Promise<void> {
   const { code } = AppError.from(thrown);
   const { id } = assignment.owner;
-  if (!stops.some((kind) => kind.code === code) || inventory.stoppedAt(id) !== undefined) return;
+  if (!stops.some((kind) => kind.code === code) || attempts.stoppedAt(id) !== undefined) return;
   const { forceSyncGeneration = 0 } = await contentOf(assignment);
-  await inventory.setStoppedAt(id, forceSyncGeneration);
+  await attempts.setStoppedAt(id, forceSyncGeneration);
 }
 
 const stops = [agentErrors.RELEASE_LOCKED, agentErrors.RELEASE_NOT_OURS];

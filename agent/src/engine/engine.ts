@@ -25,7 +25,7 @@ import type { DriftTracker } from "../drift/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { AcceptedRequests, Attempts, Inventory, InventoryStore } from "../inventory/index.ts";
 import type { ReadinessTracker } from "../readiness/index.ts";
 import {
   type ClusterInfoStore,
@@ -46,19 +46,12 @@ export interface EngineDeps {
   readonly downstream: Pick<DownstreamResources, "onChange">;
   readonly assignments: Assignments;
   readonly assigned: ReleaseAssignments;
-  readonly inventory: Pick<
-    Inventory,
-    | "releasesOf"
-    | "isComplete"
-    | "setComplete"
-    | "deadlineOf"
-    | "failedAttemptsOf"
-    | "knows"
-    | "setFailedAttempts"
-    | "handledRequestOf"
-    | "requestOf"
-    | "acceptRequest"
-    | "answerRequest"
+  readonly inventory: Pick<Inventory, "releasesOf" | "knows">;
+  readonly attempts: Pick<Attempts, "deadlineOf" | "failedAttemptsOf" | "setFailedAttempts">;
+  readonly documents: Pick<InventoryStore, "isComplete" | "setComplete">;
+  readonly requests: Pick<
+    AcceptedRequests,
+    "handledRequestOf" | "requestOf" | "acceptRequest" | "answerRequest"
   >;
   readonly releases: Pick<Releases, "onChange" | "onRemoved" | "onReadable" | "history">;
   readonly deployer: Deployer;
@@ -151,7 +144,7 @@ interface Watching {
 
 /** What enqueues which releases. */
 function watch(deps: EngineDeps, { statuses, reconciler, referrers, enqueue }: Watching): void {
-  const { assigned, releases, readiness, referenced, clusterInfo, drift, inventory } = deps;
+  const { assigned, releases, readiness, referenced, clusterInfo, drift, attempts } = deps;
   const isTemplated = memoizeByContent(hasTemplates, false);
   assigned.onChange((id) => {
     reconciler.assignmentChanged(id);
@@ -186,10 +179,10 @@ function watch(deps: EngineDeps, { statuses, reconciler, referrers, enqueue }: W
   function readinessChanged(id: string): void {
     const own = statuses.get(id);
     if (own === undefined) return;
-    if (inventory.deadlineOf(id) !== undefined) enqueue(id);
+    if (attempts.deadlineOf(id) !== undefined) enqueue(id);
     const isReady = readiness.readinessOf(id)?.ready === true;
     const hasFailed = hasFailedBy(own, [agentErrors.RELEASE_NOT_READY, ...stopFailures]);
-    if (isReady && hasFailed && canBecomeReady(inventory.failedAttemptsOf(id))) inputsChanged([id]);
+    if (isReady && hasFailed && canBecomeReady(attempts.failedAttemptsOf(id))) inputsChanged([id]);
   }
 
   /** Releases whose values use the cluster info. */

@@ -27,7 +27,8 @@ function setUp({ isComplete = false, known = [] }: Options = {}) {
   const done = () => Promise.resolve();
   const intake = createIntake({
     assignments,
-    inventory: { releasesOf: () => known, isComplete, setComplete: done },
+    inventory: { releasesOf: () => known },
+    documents: { isComplete, setComplete: done },
     referenced: {
       ...{ load: done, inventory: () => [], get: () => undefined, onChange: () => undefined },
       ...{ set: () => Promise.resolve(true), remove: done },

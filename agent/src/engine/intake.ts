@@ -1,14 +1,15 @@
 /** Stores what the hub sends; the engine reconciles it. */
 import type { DeploymentKey, LostContent } from "@flotilla/proto";
 import type { Assignments, Intake } from "../assignment/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Inventory, InventoryStore } from "../inventory/index.ts";
 import type { ClusterInfoStore, ReferencedObjects, WithdrawnObjects } from "../referenced/index.ts";
 import type { Outbox } from "../report/index.ts";
 import type { Statuses } from "./statuses.ts";
 
 export interface IntakeDeps {
   readonly assignments: Assignments;
-  readonly inventory: Pick<Inventory, "releasesOf" | "isComplete" | "setComplete">;
+  readonly inventory: Pick<Inventory, "releasesOf">;
+  readonly documents: Pick<InventoryStore, "isComplete" | "setComplete">;
   readonly referenced: ReferencedObjects;
   readonly clusterInfo: ClusterInfoStore;
   readonly withdrawn: WithdrawnObjects;
@@ -19,7 +20,16 @@ export interface IntakeDeps {
 type LostAssignment = Pick<LostContent, "deploymentId"> & Partial<LostContent>;
 
 export function createIntake(deps: IntakeDeps): Intake {
-  const { assignments, inventory, referenced, clusterInfo, withdrawn, outbox, statuses } = deps;
+  const {
+    assignments,
+    inventory,
+    documents,
+    referenced,
+    clusterInfo,
+    withdrawn,
+    outbox,
+    statuses,
+  } = deps;
 
   /** What is known of a deployment whose assignment was lost; undefined: nothing of it is installed. */
   function findLost(
@@ -30,7 +40,7 @@ export function createIntake(deps: IntakeDeps): Intake {
     if (assignments.get(name) !== undefined) return undefined;
     const release = inventory.releasesOf(name).find((each) => each.uid === uid);
     if (release !== undefined) return { deploymentId: release.deploymentId };
-    return inventory.isComplete ? undefined : sent;
+    return documents.isComplete ? undefined : sent;
   }
 
   return {
@@ -53,7 +63,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       outbox.withdrawn(deployment);
       return true;
     },
-    synced: inventory.setComplete,
+    synced: () => documents.setComplete(),
     clusterInfoDigest: () => clusterInfo.digest,
     setClusterInfo: clusterInfo.set,
     referencedObjects: referenced.inventory,

@@ -54,13 +54,13 @@ function setUp(records: readonly Secret[], { client = clientOf }: Options = {}) 
   const rest = createMemoryApiServer();
   for (const each of records) rest.put(secrets, each);
   const log = silentLog();
-  const inventory = createInventory({ rest: createMemoryApiServer(), log });
+  const { inventory, attempts } = createInventory({ rest: createMemoryApiServer(), log });
   const clientFor = () => {
     const found = client(rest);
     return found instanceof AppError ? Promise.reject(found) : Promise.resolve(found);
   };
   const deps = { clients: { clientFor }, inventory, log };
-  return { rest, inventory, deps };
+  return { rest, inventory, attempts, deps };
 }
 
 describe("what was installed for a deployment of an agent that has lost its Secrets", () => {
@@ -147,8 +147,8 @@ describe("what was installed for a deployment of an agent that has lost its Secr
     assert.equal(rest.reads.length, 1);
 
     const begun = setUp([record("team", "web")]);
-    await begun.inventory.beginRun(owner, run);
-    await begun.inventory.endRun("web");
+    await begun.attempts.beginRun(owner, run);
+    await begun.attempts.endRun("web");
     await findLostReleases(begun.deps, assignedAgain, content);
     assert.deepEqual(begun.rest.reads, []);
   });

@@ -3,11 +3,12 @@ import type { DeploymentContent } from "@flotilla/shared/content";
 import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { Releases } from "../helm/index.ts";
 import type { ImpersonatedClient } from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Attempts, Inventory } from "../inventory/index.ts";
 
 export interface ObserveDeps {
   readonly releases: Pick<Releases, "observe">;
-  readonly inventory: Pick<Inventory, "releasesOf" | "runOf">;
+  readonly inventory: Pick<Inventory, "releasesOf">;
+  readonly attempts: Pick<Attempts, "runOf">;
 }
 
 export interface ObserveOptions {
@@ -19,12 +20,12 @@ export interface ObserveOptions {
 
 /** Throws RELEASE_UNREADABLE if the account may not. */
 export async function observeReleases(
-  { releases, inventory }: ObserveDeps,
+  { releases, inventory, attempts }: ObserveDeps,
   { owner }: Pick<ReleaseAssignment, "owner">,
   { content, client, signal }: ObserveOptions,
 ): Promise<void> {
   const installed = inventory.releasesOf(owner.id).map(({ namespace }) => namespace);
-  const interrupted = inventory.runOf(owner.id)?.namespace;
+  const interrupted = attempts.runOf(owner.id)?.namespace;
   const namespaces = [
     ...(content === undefined ? [] : [content.namespace]),
     ...(content?.recordsNamespace === undefined ? [] : [content.recordsNamespace]),

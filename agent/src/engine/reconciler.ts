@@ -18,7 +18,7 @@ import type {
 } from "../assignment/index.ts";
 import type { DependencyTracker } from "../dependencies/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Attempts } from "../inventory/index.ts";
 import { LimitError } from "../process/index.ts";
 import {
   deletedOnHubWarning,
@@ -53,8 +53,9 @@ export interface ReconcilerDeps {
   readonly assigned: Pick<ReleaseAssignments, "get" | "remove">;
   readonly deployer: Deployer;
   readonly statuses: Statuses;
-  readonly inventory: Pick<Inventory, "failedAttemptsOf" | "setFailedAttempts"> &
-    UserRequestDeps["inventory"];
+  readonly inventory: UserRequestDeps["inventory"];
+  readonly attempts: Pick<Attempts, "failedAttemptsOf" | "setFailedAttempts">;
+  readonly requests: UserRequestDeps["requests"];
   readonly drift: Pick<DriftTracker, "suspend"> & UserRequestDeps["drift"];
   readonly dependencies: DependencyTracker;
   readonly referenced: Pick<ReferencedObjects, "get">;
@@ -126,13 +127,13 @@ export class Reconciler {
     own: Progress,
     { signal, withoutWorker }: ReconcileContext,
   ): Promise<Result> {
-    const { statuses, dependencies, inventory, clock } = this.#deps;
+    const { statuses, dependencies, attempts, clock } = this.#deps;
     const { assignment, superseded } = pass;
     const { deploymentId } = assignment;
     const { id } = assignment.owner;
     let failure = own.failure?.deploymentId === deploymentId ? own.failure : undefined;
     const running = passProgress(this.#deps, id, own, () => {
-      const counted = inventory.failedAttemptsOf(id);
+      const counted = attempts.failedAttemptsOf(id);
       const isSame = counted?.deploymentId === deploymentId;
       return Math.max(failure?.count ?? 0, isSame ? counted.count : 0);
     });
@@ -144,7 +145,7 @@ export class Reconciler {
       if (passKind(assignment) === "observe")
         return await observe(this.#deps, assignment, own, signal);
       if (own.startsOver || (failure?.isStop && failure.retryAtMs <= clock.now())) {
-        await inventory.setFailedAttempts(id, undefined);
+        await attempts.setFailedAttempts(id, undefined);
         delete own.startsOver;
       }
       return await deploy(this.#deps, assignment, own, running, {

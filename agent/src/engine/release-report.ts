@@ -4,7 +4,13 @@ import { formatTime } from "@flotilla/shared/time";
 import type { ReleaseAssignment, ReleaseOwner } from "../assignment/index.ts";
 import type { DriftText } from "../drift/index.ts";
 import type { ReleaseKey, ReleaseRecord } from "../helm/index.ts";
-import type { Inventory, InventoryRelease, InventoryRevision } from "../inventory/index.ts";
+import type {
+  AcceptedRequests,
+  Attempts,
+  Inventory,
+  InventoryRelease,
+  InventoryRevision,
+} from "../inventory/index.ts";
 import {
   applyRemarks,
   failuresOf,
@@ -14,7 +20,9 @@ import {
 import type { DeploymentResult } from "../report/index.ts";
 
 export interface ReleaseReportDeps {
-  readonly inventory: Pick<Inventory, "knows" | "releasesOf" | "failedAttemptsOf" | "requestOf">;
+  readonly inventory: Pick<Inventory, "knows" | "releasesOf">;
+  readonly attempts: Pick<Attempts, "failedAttemptsOf">;
+  readonly requests: Pick<AcceptedRequests, "requestOf">;
   readonly releases: { history(namespace: string, name: string): readonly ReleaseRecord[] };
 }
 
@@ -26,7 +34,7 @@ interface KnownRevision extends InventoryRevision {
 }
 
 export function releaseReport(
-  { inventory, releases }: ReleaseReportDeps,
+  { inventory, attempts, requests, releases }: ReleaseReportDeps,
   { owner, deploymentId }: ReleaseAssignment,
   {
     result,
@@ -40,9 +48,9 @@ export function releaseReport(
   },
 ): Pick<DeploymentState, "conditions" | "history" | "failures" | "failuresBy" | "request"> {
   const installed = releaseIn(inventory, owner);
-  const attempts = inventory.failedAttemptsOf(owner.id);
-  const failed = attempts?.deploymentId === deploymentId ? attempts : undefined;
-  const request = inventory.requestOf(owner.id);
+  const counted = attempts.failedAttemptsOf(owner.id);
+  const failed = counted?.deploymentId === deploymentId ? counted : undefined;
+  const request = requests.requestOf(owner.id);
   const revisions = installed === undefined ? [] : knownRevisions(installed, releases);
   const conditions = releaseConditions({
     release: installed === undefined ? "" : `${installed.namespace}/${installed.name}`,

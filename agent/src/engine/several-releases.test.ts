@@ -37,12 +37,12 @@ const isReady = {
 
 /** What the agent keeps of a release. */
 function keptOf({ agent }: SeveralReleases, id: string) {
-  const { inventory } = agent();
+  const { inventory, attempts, requests } = agent();
   return {
     revisions: inventory.releasesOf(id).flatMap(({ revisions }) => revisions.length),
-    failures: inventory.failedAttemptsOf(id)?.count,
-    handled: inventory.handledRequestOf(id),
-    request: inventory.requestOf(id)?.result?.result,
+    failures: attempts.failedAttemptsOf(id)?.count,
+    handled: requests.handledRequestOf(id),
+    request: requests.requestOf(id)?.result?.result,
   };
 }
 

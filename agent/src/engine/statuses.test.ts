@@ -22,9 +22,9 @@ const nothingStored = {
   inventory: {
     knows: () => false,
     releasesOf: () => [],
-    failedAttemptsOf: () => undefined,
-    requestOf: () => undefined,
   },
+  attempts: { failedAttemptsOf: () => undefined },
+  requests: { requestOf: () => undefined },
   releases: { history: () => [] },
 };
 

@@ -29,6 +29,8 @@ function start({ handled }: { readonly handled?: string } = {}) {
   const deps: UserRequestDeps = {
     inventory: {
       releasesOf: () => [installed],
+    },
+    requests: {
       handledRequestOf: () => stored.handled,
       requestOf: () => stored.request,
       acceptRequest(_, request, { isHandled, resetsFailures }) {
@@ -128,7 +130,7 @@ describe("a request", () => {
     await answerInstalled(deps, assignment({}), found);
 
     assert.deepEqual(stored.request?.result, { result: "InSync", revision: 4 });
-    assert.equal(openRequest(deps.inventory, "web"), undefined);
+    assert.equal(openRequest(deps.requests, "web"), undefined);
   });
 
   test("has the first failure as its result, not a later one", async () => {

@@ -6,25 +6,26 @@ import { cutText } from "@flotilla/shared/text";
 import type { InSync } from "../action/index.ts";
 import type { ReleaseAssignment } from "../assignment/index.ts";
 import type { DriftTracker } from "../drift/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { AcceptedRequests, Inventory } from "../inventory/index.ts";
 import { requestResult, revisionName } from "../release/index.ts";
 
 export interface UserRequestDeps {
-  readonly inventory: Pick<
-    Inventory,
-    "releasesOf" | "handledRequestOf" | "requestOf" | "acceptRequest" | "answerRequest"
+  readonly inventory: Pick<Inventory, "releasesOf">;
+  readonly requests: Pick<
+    AcceptedRequests,
+    "handledRequestOf" | "requestOf" | "acceptRequest" | "answerRequest"
   >;
   readonly drift: Pick<DriftTracker, "compareFor" | "comparedFor" | "driftOf">;
 }
 
 /** Returns whether a user has made a new request; failures before it do not delay it. */
 export async function acceptRequest(
-  { inventory }: UserRequestDeps,
+  { inventory, requests }: UserRequestDeps,
   { owner: { id }, request, paused }: ReleaseAssignment,
 ): Promise<boolean> {
   if (request === undefined || paused) return false;
   const { token, force, reset = false } = request;
-  if (inventory.handledRequestOf(id) === token || inventory.requestOf(id)?.token === token)
+  if (requests.handledRequestOf(id) === token || requests.requestOf(id)?.token === token)
     return false;
   const installed = inventory.releasesOf(id).at(-1);
   const revisions = (installed?.revisions ?? []).map(({ revision }) => revision);
@@ -34,27 +35,27 @@ export async function acceptRequest(
       : undefined;
   // An upgrade that was requested is entered with its run.
   const effects = { isHandled: !force, resetsFailures: reset };
-  await inventory.acceptRequest(id, { token, ...(before !== undefined && { before }) }, effects);
+  await requests.acceptRequest(id, { token, ...(before !== undefined && { before }) }, effects);
   return true;
 }
 
 /** The token of the request that was accepted and has no result yet. */
 export function openRequest(
-  inventory: Pick<Inventory, "requestOf">,
+  requests: Pick<AcceptedRequests, "requestOf">,
   id: string,
 ): string | undefined {
-  const accepted = inventory.requestOf(id);
+  const accepted = requests.requestOf(id);
   return accepted?.result === undefined ? accepted?.token : undefined;
 }
 
 /** Of a release that is as desired. Returns whether it has to be reconciled again for the request. */
 export async function answerInstalled(
-  { inventory, drift }: UserRequestDeps,
+  { requests, drift }: UserRequestDeps,
   { owner: { id }, request }: ReleaseAssignment,
   { release, drift: { options } }: Pick<InSync, "release" | "drift">,
 ): Promise<boolean> {
-  const accepted = inventory.requestOf(id);
-  const token = openRequest(inventory, id);
+  const accepted = requests.requestOf(id);
+  const token = openRequest(requests, id);
   if (accepted === undefined || token === undefined || token !== request?.token) return false;
   const result = requestResult({
     request: accepted,
@@ -66,17 +67,17 @@ export async function answerInstalled(
   });
   if (result === "again") return true;
   if (result === "compare") drift.compareFor(id, token);
-  else await inventory.answerRequest(id, result);
+  else await requests.answerRequest(id, result);
   return false;
 }
 
 export async function answerBlocked(
-  { inventory }: UserRequestDeps,
+  { requests }: UserRequestDeps,
   id: string,
   message: string,
 ): Promise<void> {
-  if (openRequest(inventory, id) !== undefined)
-    await inventory.answerRequest(id, {
+  if (openRequest(requests, id) !== undefined)
+    await requests.answerRequest(id, {
       result: "Blocked",
       message: cutText(message, longestMessage),
     });
@@ -84,12 +85,12 @@ export async function answerBlocked(
 
 /** The first failure of an attempt is the result of the request that it was for; later attempts are nobody's. */
 export async function answerFailed(
-  { inventory }: UserRequestDeps,
+  { requests }: UserRequestDeps,
   id: string,
   { code, message }: { readonly code: string; readonly message: string },
 ): Promise<void> {
-  if (openRequest(inventory, id) === undefined) return;
-  await inventory.answerRequest(id, {
+  if (openRequest(requests, id) === undefined) return;
+  await requests.answerRequest(id, {
     result: "Failed",
     code,
     message: cutText(message, longestMessage),

@@ -50,7 +50,7 @@ async function setUp(given: Given = {}) {
   const rest = createMemoryApiServer();
   const clock = createFakeClock();
   const log = silentLog();
-  const inventory = createInventory({ rest, log });
+  const { inventory, attempts } = createInventory({ rest, log });
   const release = inventoryRelease(assignment, content);
   await inventory.installed("web", release, { added: [], kept: [] });
   const record: ReleaseRecord = {
@@ -72,6 +72,7 @@ async function setUp(given: Given = {}) {
   const uninstalls: Parameters<WithdrawDeps["uninstallRelease"]>[1][] = [];
   const note = (what: string) => () => Promise.resolve(void done.push(what));
   const deps: WithdrawDeps = {
+    attempts,
     clients: {
       isRequired: false,
       clientFor: () => Promise.resolve(client),

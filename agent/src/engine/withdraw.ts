@@ -27,7 +27,7 @@ import {
   uninstallFlags,
 } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory } from "../inventory/index.ts";
+import type { Attempts, Inventory } from "../inventory/index.ts";
 import { deleteCreatedNamespace } from "../namespace/index.ts";
 import { defaultLockTimeoutMs, isOwnLock } from "../release/index.ts";
 import type { InputCollector } from "../values/index.ts";
@@ -41,6 +41,7 @@ export interface WithdrawDeps {
   readonly stored: Pick<StoredReleases, "read" | "unlock" | "deleteHistory">;
   readonly downstream: Pick<DownstreamResources, "has" | "remove" | "forget">;
   readonly inventory: Inventory;
+  readonly attempts: Pick<Attempts, "runOf">;
   readonly inputs: Pick<InputCollector, "forget" | "layers">;
   readonly lockTimes: LockTimes;
   readonly uninstallRelease: HelmUninstall;
@@ -166,9 +167,9 @@ async function observe(
   content: Pick<DeploymentContent, "namespace" | "serviceAccount"> | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clients, inventory } = tools;
+  const { clients, inventory, attempts } = tools;
   const { id } = assignment.owner;
-  const isInstalled = inventory.releasesOf(id).length > 0 || inventory.runOf(id) !== undefined;
+  const isInstalled = inventory.releasesOf(id).length > 0 || attempts.runOf(id) !== undefined;
   if (!clients.isRequired || !isInstalled) return;
   const client = await clients.clientFor(content?.serviceAccount);
   const place = content && { namespace: content.namespace };
@@ -176,7 +177,7 @@ async function observe(
 }
 
 async function withdrawRelease(
-  { stored, inventory, inputs, lockTimes, uninstallRelease }: WithdrawDeps,
+  { stored, attempts, inputs, lockTimes, uninstallRelease }: WithdrawDeps,
   record: ReleaseRecord,
   withdrawal: {
     readonly owner: ReleaseOwner;
@@ -187,7 +188,7 @@ async function withdrawRelease(
 ): Promise<void> {
   const { owner, settings, client, signal } = withdrawal;
   if (isLocked(record)) {
-    const run = runOf(inventory, owner.id, record);
+    const run = runOf(attempts, owner.id, record);
     // Nobody can force a deployment that is deleted, so it is unlocked after the timeout.
     if (!isOwnLock(record, owner, run) && lockTimes.unchangedMs(record) < settings.lockTimeoutMs)
       throw lockedError(record);

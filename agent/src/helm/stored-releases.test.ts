@@ -34,7 +34,7 @@ function setUp(status: string) {
     ...{ reader: () => rest, history: () => [], removed: () => undefined },
     ran: (record: Pick<ReleaseRecord, "status">) => void statuses.push(record.status),
   };
-  const inventory = createInventory({ rest, log });
+  const { inventory } = createInventory({ rest, log });
   const { unlock } = createStoredReleases({ releases, records: readRecordsHere, inventory, log });
   return { rest, statuses, unlock: () => unlock(rest, locked) };
 }

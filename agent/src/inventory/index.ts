@@ -1,8 +1,7 @@
-export {
-  createInventory,
-  type Inventory,
-  type InventoryReader,
-} from "./inventory.ts";
+export type { AcceptedRequests } from "./accepted-requests.ts";
+export type { Attempts } from "./attempts.ts";
+export { createInventory } from "./create-inventory.ts";
+export type { Inventory, InventoryReader } from "./inventory.ts";
 export type { OwnerKey } from "./inventory-document.ts";
 export type {
   ApplyNotes,
@@ -18,3 +17,4 @@ export type {
   InventoryTest,
   Refused,
 } from "./inventory-secret.ts";
+export type { InventoryStore } from "./inventory-store.ts";

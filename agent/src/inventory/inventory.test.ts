@@ -4,7 +4,7 @@ import { secrets } from "@flotilla/shared/kube/objects";
 import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { describe, test } from "vitest";
-import { createInventory } from "./inventory.ts";
+import { createInventory } from "./create-inventory.ts";
 import { type FailedAttempts, inventoryName } from "./inventory-secret.ts";
 
 const place = { namespace: "apps", name: "web" };
@@ -25,15 +25,15 @@ const copy = { kind: "ConfigMap", namespace: "apps", name: "settings", uid: "u-1
 async function setUp() {
   const rest = createMemoryApiServer();
   const start = () => createInventory({ rest, log: silentLog() });
-  const inventory = start();
-  assert.equal(await inventory.load(), false);
-  await inventory.storeKey();
+  const parts = start();
+  assert.equal(await parts.documents.load(), false);
+  await parts.documents.storeKey();
   const restarted = async () => {
     const next = start();
-    assert.equal(await next.load(), true);
+    assert.equal(await next.documents.load(), true);
     return next;
   };
-  return { rest, inventory, restarted };
+  return { rest, parts, restarted, ...parts };
 }
 
 const owner = { id: "web", uid: "1" };
@@ -45,27 +45,27 @@ const run = {
 describe("the inventory", () => {
   for (const resetsFailures of [true, false])
     test(`accepts a request that ${resetsFailures ? "resets" : "keeps"} the failures wholly or not at all`, async () => {
-      const { rest, inventory, restarted } = await setUp();
+      const { rest, inventory, attempts, requests, restarted } = await setUp();
       const failed: FailedAttempts = {
         ...{ deploymentId: "sha256:a", digest: "d", count: 2 },
         ...{ action: "upgrade", reason: "UpgradeFailed", message: "late", code: "HELM_FAILED" },
       };
-      await inventory.setFailedAttempts("web", failed);
+      await attempts.setFailedAttempts("web", failed);
       const stored = async () => {
         const next = await restarted();
-        return [next.handledRequestOf("web"), next.failedAttemptsOf("web")];
+        return [next.requests.handledRequestOf("web"), next.attempts.failedAttemptsOf("web")];
       };
 
       rest.failNext(new Error("unavailable"));
       const effects = { isHandled: true, resetsFailures };
-      await assert.rejects(inventory.acceptRequest("web", { token: "now" }, effects));
+      await assert.rejects(requests.acceptRequest("web", { token: "now" }, effects));
       assert.deepEqual(await stored(), [undefined, failed]);
       await inventory.ensureStored("web");
       assert.deepEqual(await stored(), ["now", resetsFailures ? undefined : failed]);
     });
 
   test("has the hooks of an attempt until a revision is deployed, or the deployment is withdrawn", async () => {
-    const { inventory, restarted } = await setUp();
+    const { inventory, attempts, restarted } = await setUp();
     const hook = {
       ...{ apiVersion: "batch/v1", kind: "Job", name: "migrate", events: ["pre-install"] },
       ...{ weight: 0, deletePolicies: [] },
@@ -73,36 +73,36 @@ describe("the inventory", () => {
     const attempt = (number: number) => ({
       ...{ namespace: "apps", release: "web", revision: number, content: "c", hooks: [hook] },
     });
-    await inventory.beginRun(owner, run);
-    await inventory.setAttempt("web", attempt(1));
-    assert.deepEqual((await restarted()).attemptOf("web"), attempt(1));
+    await attempts.beginRun(owner, run);
+    await attempts.setAttempt("web", attempt(1));
+    assert.deepEqual((await restarted()).attempts.attemptOf("web"), attempt(1));
 
     // It fails, and is uninstalled.
     const failed = { added: [revision(2)], kept: [], endsRun: true };
     await inventory.installed("web", release, { ...failed, attempt: attempt(2) });
     await inventory.removed(place);
-    assert.deepEqual(inventory.attemptOf("web"), attempt(2));
+    assert.deepEqual(attempts.attemptOf("web"), attempt(2));
     await inventory.installed("web", release, failed);
-    assert.deepEqual(inventory.attemptOf("web"), attempt(2));
+    assert.deepEqual(attempts.attemptOf("web"), attempt(2));
 
     await inventory.installed("web", release, { ...failed, isDeployed: true });
-    assert.equal(inventory.attemptOf("web"), undefined);
-    await inventory.setAttempt("web", attempt(3));
+    assert.equal(attempts.attemptOf("web"), undefined);
+    await attempts.setAttempt("web", attempt(3));
     await inventory.withdrawn(owner);
-    assert.equal((await restarted()).attemptOf("web"), undefined);
+    assert.equal((await restarted()).attempts.attemptOf("web"), undefined);
   });
 
   test("has what was installed, also after a restart", async () => {
-    const { inventory, restarted } = await setUp();
+    const { parts, inventory, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
     await inventory.installed("web", release, { added: [revision(2)], kept: [1, 2] });
     await inventory.setObjects("web", [copy]);
 
-    for (const each of [inventory, await restarted()]) {
-      assert.deepEqual(each.ownerOf(place), { id: "web", uid: "1" });
-      assert.deepEqual(each.revisionOf(place, 1), revision(1));
-      assert.deepEqual(each.revisionOf(place, 2), revision(2));
-      assert.equal(each.ownerOfObject(copy.uid), "web");
+    for (const each of [parts, await restarted()]) {
+      assert.deepEqual(each.inventory.ownerOf(place), { id: "web", uid: "1" });
+      assert.deepEqual(each.inventory.revisionOf(place, 1), revision(1));
+      assert.deepEqual(each.inventory.revisionOf(place, 2), revision(2));
+      assert.equal(each.inventory.ownerOfObject(copy.uid), "web");
     }
   });
 
@@ -116,26 +116,26 @@ describe("the inventory", () => {
   });
 
   test("gives a release that is adopted to its new deployment alone", async () => {
-    const { inventory, restarted } = await setUp();
+    const { parts, inventory, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
     await inventory.adopt(place, { id: "shop", uid: "9" });
 
-    for (const each of [inventory, await restarted()]) {
-      assert.deepEqual(each.ownerOf(place), { id: "shop", uid: "9" });
-      assert.deepEqual(each.releasesOf("web"), []);
-      assert.deepEqual(each.revisionOf(place, 1), revision(1));
+    for (const each of [parts, await restarted()]) {
+      assert.deepEqual(each.inventory.ownerOf(place), { id: "shop", uid: "9" });
+      assert.deepEqual(each.inventory.releasesOf("web"), []);
+      assert.deepEqual(each.inventory.revisionOf(place, 1), revision(1));
     }
   });
 
   test("still has what the agent created of a revision that somebody has changed", async () => {
-    const { inventory, restarted } = await setUp();
+    const { parts, inventory, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
     await inventory.disown(place, 1);
 
-    for (const each of [inventory, await restarted()])
-      assert.deepEqual(each.revisionOf(place, 1), { revision: 1, content: "content 1" });
+    for (const each of [parts, await restarted()])
+      assert.deepEqual(each.inventory.revisionOf(place, 1), { revision: 1, content: "content 1" });
   });
 
   test("ignores what another key has signed", async () => {
@@ -150,7 +150,7 @@ describe("the inventory", () => {
     ).toString("base64");
     await rest.patch(secrets, ref, { type: "merge", body: { data: { inventory: forged } } });
 
-    assert.equal((await restarted()).ownerOf(place), undefined);
+    assert.equal((await restarted()).inventory.ownerOf(place), undefined);
   });
 
   test("keeps a change whose write failed, and stores it with the next attempt", async () => {
@@ -167,47 +167,47 @@ describe("the inventory", () => {
 
     await inventory.ensureStored("web");
 
-    assert.deepEqual((await restarted()).revisionOf(place, 1), revision(1));
+    assert.deepEqual((await restarted()).inventory.revisionOf(place, 1), revision(1));
   });
 
   test("has a run of Helm from before it starts until its result is entered, also for another agent", async () => {
-    const { rest, inventory, restarted } = await setUp();
+    const { rest, inventory, attempts, restarted } = await setUp();
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
     const writes: string[] = [];
     rest.beforeWrite = (write) => void writes.push(write);
 
-    await inventory.beginRun(owner, run);
-    assert.deepEqual((await restarted()).runOf("web"), run);
+    await attempts.beginRun(owner, run);
+    assert.deepEqual((await restarted()).attempts.runOf("web"), run);
     assert.deepEqual(inventory.revisionOf(place, 1), revision(1));
     await inventory.installed("web", release, { added: [revision(2)], kept: [1], endsRun: true });
 
-    assert.equal((await restarted()).runOf("web"), undefined);
+    assert.equal((await restarted()).attempts.runOf("web"), undefined);
     assert.equal(writes.length, 2, "one write before Helm, and one after it");
   });
 
   test("keeps a run whose release is still locked", async () => {
-    const { inventory, restarted } = await setUp();
-    await inventory.beginRun(owner, run);
+    const { inventory, attempts, restarted } = await setUp();
+    await attempts.beginRun(owner, run);
 
     await inventory.installed("web", release, { added: [revision(2)], kept: [] });
 
-    assert.deepEqual((await restarted()).runOf("web"), run);
+    assert.deepEqual((await restarted()).attempts.runOf("web"), run);
   });
 
   test("knows a deployment from its first run until it is withdrawn, whatever becomes of its release", async () => {
-    const { inventory, restarted } = await setUp();
+    const { parts, inventory, attempts, restarted } = await setUp();
     assert.equal(inventory.knows(owner), false);
 
-    await inventory.beginRun(owner, run);
+    await attempts.beginRun(owner, run);
     await inventory.installed("web", release, { added: [revision(1)], kept: [], endsRun: true });
     await inventory.removed(place);
 
-    for (const each of [inventory, await restarted()]) {
-      assert.equal(each.knows(owner), true);
-      assert.equal(each.knows({ ...owner, uid: "created again" }), false);
+    for (const each of [parts, await restarted()]) {
+      assert.equal(each.inventory.knows(owner), true);
+      assert.equal(each.inventory.knows({ ...owner, uid: "created again" }), false);
     }
     await inventory.withdrawn(owner);
-    assert.equal((await restarted()).knows(owner), false);
+    assert.equal((await restarted()).inventory.knows(owner), false);
   });
 
   test("knows a deployment that has adopted a release", async () => {
@@ -220,9 +220,9 @@ describe("the inventory", () => {
   });
 
   test("keeps what a deployment has that was created again, when the earlier one is withdrawn", async () => {
-    const { inventory } = await setUp();
+    const { inventory, attempts } = await setUp();
     const again = { id: "web", uid: "2" };
-    await inventory.beginRun(again, run);
+    await attempts.beginRun(again, run);
     await inventory.installed("web", { ...release, uid: "2" }, { added: [revision(1)], kept: [] });
 
     await inventory.withdrawn(owner);
@@ -232,28 +232,28 @@ describe("the inventory", () => {
   });
 
   test("is complete once the hub has sent everything, also after a restart", async () => {
-    const { rest, inventory, restarted } = await setUp();
-    assert.equal((await restarted()).isComplete, false);
+    const { rest, documents, inventory, restarted } = await setUp();
+    assert.equal((await restarted()).documents.isComplete, false);
     rest.beforeWrite = () => {
       throw new Error("unavailable");
     };
-    await assert.rejects(inventory.setComplete(), /unavailable/);
-    assert.equal(inventory.isComplete, false);
+    await assert.rejects(documents.setComplete(), /unavailable/);
+    assert.equal(documents.isComplete, false);
     rest.beforeWrite = () => undefined;
     await inventory.installed("web", release, { added: [revision(1)], kept: [] });
 
-    await inventory.setComplete();
+    await documents.setComplete();
 
-    assert.equal(inventory.isComplete, true);
+    assert.equal(documents.isComplete, true);
     const next = await restarted();
-    assert.equal(next.isComplete, true);
-    assert.deepEqual(next.revisionOf(place, 1), revision(1));
+    assert.equal(next.documents.isComplete, true);
+    assert.deepEqual(next.inventory.revisionOf(place, 1), revision(1));
   });
 
   test("stores nothing for a deployment that was withdrawn and left nothing", async () => {
-    const { rest, inventory } = await setUp();
-    await inventory.beginRun(owner, run);
-    await inventory.setStoppedAt("web", 1);
+    const { rest, inventory, attempts } = await setUp();
+    await attempts.beginRun(owner, run);
+    await attempts.setStoppedAt("web", 1);
 
     await inventory.withdrawn(owner);
     await inventory.withdrawn(owner);

@@ -7,7 +7,7 @@ import type { ReleaseAssignments } from "../assignment/index.ts";
 import { agentErrors } from "../errors/index.ts";
 import type { ReleaseKey, Releases } from "../helm/index.ts";
 import type { ImpersonatedClient, ImpersonatedClients } from "../impersonation/index.ts";
-import type { Inventory, InventoryAttempt } from "../inventory/index.ts";
+import type { Attempts, Inventory, InventoryAttempt } from "../inventory/index.ts";
 import type { ReadRecords } from "../record/index.ts";
 import type { InputCollector } from "../values/index.ts";
 import { writeDiff } from "./diff.ts";
@@ -21,7 +21,8 @@ import { writeValues } from "./values.ts";
 
 export interface AnswersDeps {
   readonly assigned: Pick<ReleaseAssignments, "of">;
-  readonly inventory: Pick<Inventory, "releasesOf" | "revisionOf" | "attemptOf" | "knows">;
+  readonly inventory: Pick<Inventory, "releasesOf" | "revisionOf" | "knows">;
+  readonly attempts: Pick<Attempts, "attemptOf">;
   readonly clients: Pick<ImpersonatedClients, "clientFor">;
   readonly releases: Pick<Releases, "history">;
   readonly records: Pick<ReadRecords, "stored" | "manifest" | "wholeObjects" | "chartValues">;
@@ -54,7 +55,7 @@ export function createAnswers(deps: AnswersDeps): AnswerRequest {
       content === undefined ? installed?.serviceAccount : content.serviceAccount,
     );
     const { rest, subject } = client;
-    const attempt = deps.inventory.knows({ id, uid }) ? deps.inventory.attemptOf(id) : undefined;
+    const attempt = deps.inventory.knows({ id, uid }) ? deps.attempts.attemptOf(id) : undefined;
     // A release of which no run has ended yet, or that was uninstalled because it has failed.
     const place = installed ?? (attempt && { ...attempt, name: attempt.release });
     const release = place && {

@@ -31,12 +31,13 @@ function setUp(deploy: EngineDeps["deployer"]["deploy"]) {
       ...{ ...noChanges, onRemoved: () => undefined, onReadable: () => undefined },
       history: () => [],
     },
-    inventory: {
-      ...{ releasesOf: () => [], knows: () => false, isComplete: true },
-      ...{ setComplete: () => Promise.resolve(), setFailedAttempts: () => Promise.resolve() },
-      ...{ failedAttemptsOf: () => undefined, deadlineOf: () => undefined },
-      ...createAnsweredRequests(),
+    inventory: { releasesOf: () => [], knows: () => false },
+    documents: { isComplete: true, setComplete: () => Promise.resolve() },
+    attempts: {
+      ...{ setFailedAttempts: () => Promise.resolve(), failedAttemptsOf: () => undefined },
+      deadlineOf: () => undefined,
     },
+    requests: createAnsweredRequests(),
     assignments,
     assigned: createReleaseAssignments(assignments),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),

@@ -44,16 +44,13 @@ export const noDrift: EngineDeps["drift"] = {
 };
 
 /** A simulated release is always as desired: each request of a user is answered as soon as it is accepted. */
-export function createAnsweredRequests(): Pick<
-  EngineDeps["inventory"],
-  "handledRequestOf" | "requestOf" | "acceptRequest" | "answerRequest"
-> {
+export function createAnsweredRequests(): EngineDeps["requests"] {
   const requests = new Map<string, InventoryRequest>();
   return {
     handledRequestOf: () => undefined,
-    requestOf: (deployment) => requests.get(deployment),
-    acceptRequest(deployment, { token }) {
-      requests.set(deployment, { token, result: { result: "InSync" } });
+    requestOf: (id) => requests.get(id),
+    acceptRequest(id, { token }) {
+      requests.set(id, { token, result: { result: "InSync" } });
       return Promise.resolve();
     },
     answerRequest: () => Promise.resolve(),

@@ -78,13 +78,14 @@ export function createSimulatedAgent(
     inventory: {
       releasesOf: () => [],
       knows: () => false,
-      isComplete: true,
-      setComplete: () => Promise.resolve(),
+    },
+    documents: { isComplete: true, setComplete: () => Promise.resolve() },
+    attempts: {
       setFailedAttempts: () => Promise.resolve(),
       failedAttemptsOf: () => undefined,
       deadlineOf: () => undefined,
-      ...createAnsweredRequests(),
     },
+    requests: createAnsweredRequests(),
     assignments,
     assigned: createReleaseAssignments(assignments),
     referenced: createReferencedObjects({ secrets: noSecretStorage, log }),

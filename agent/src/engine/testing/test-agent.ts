@@ -28,10 +28,9 @@ import {
   type ReleaseAssignments,
 } from "../../assignment/index.ts";
 import { createDependencyTracker } from "../../dependencies/index.ts";
-import type { ObjectDrift } from "../../drift/index.ts";
 import { createReleases } from "../../helm/index.ts";
 import type { ImpersonatedClient } from "../../impersonation/index.ts";
-import { createInventory, type Inventory } from "../../inventory/index.ts";
+import { createInventory } from "../../inventory/index.ts";
 import { createLimitRecords } from "../../process/index.ts";
 import type { ReadRecords } from "../../record/index.ts";
 import { readRecordsHere } from "../../record/testing/index.ts";
@@ -41,18 +40,13 @@ import { createSecretStorage } from "../../storage/index.ts";
 import { createInputCollector } from "../../values/index.ts";
 import { createDeployer, type DeployerDeps } from "../deployer.ts";
 import { Reconciler } from "../reconciler.ts";
-import { Statuses, type StatusesDeps } from "../statuses.ts";
+import { Statuses } from "../statuses.ts";
 import { createMemoryHelm, type MemoryHelm } from "./memory-helm.ts";
+import { createDrift, createReadiness, type ObservedObjects } from "./observed-objects.ts";
 
-export interface TestCluster {
+export interface TestCluster extends ObservedObjects {
   readonly server: MemoryApiServer;
   readonly helm: MemoryHelm;
-  /** Whether the objects of a release become ready. */
-  isReady: boolean;
-  /** The ids of releases whose objects do not, whatever `isReady` says. */
-  readonly unready: Set<string>;
-  /** The ids of releases with an object that others have changed, until that is corrected. */
-  readonly drifted: Set<string>;
   /** Deployments whose withdrawal was confirmed. */
   readonly withdrawn: string[];
   /** What was reported of them, the oldest first. */
@@ -112,8 +106,12 @@ export interface DesiredDeployment extends Pick<AssignmentRequest, "request"> {
   readonly withdraws?: boolean;
 }
 
+type Parts = ReturnType<typeof createInventory>;
+
 export interface TestAgent {
-  readonly inventory: Inventory;
+  readonly inventory: Parts["inventory"];
+  readonly attempts: Parts["attempts"];
+  readonly requests: Parts["requests"];
   readonly assignments: Assignments;
   readonly assigned: ReleaseAssignments;
   /** By the id of a release. */
@@ -152,7 +150,7 @@ export async function startAgent(
   const secrets = createSecretStorage(rest);
   const assignments = createAssignments({ storage: createAssignmentStorage({ rest, log }), log });
   const assigned = createReleaseAssignments(assignments, assignmentsOf);
-  const inventory = createInventory({ rest, log });
+  const { documents, inventory, attempts, requests } = createInventory({ rest, log });
   const releases = createReleases({ rest, inventory, clock, log });
   const referenced = createReferencedObjects({ secrets, log });
   const clusterInfo = createClusterInfoStore({ secrets, log });
@@ -163,6 +161,8 @@ export async function startAgent(
     assignments,
     assigned,
     inventory,
+    attempts,
+    requests,
     releases,
     referenced,
     clusterInfo,
@@ -209,7 +209,7 @@ export async function startAgent(
     enqueue(id);
   });
   void releases.run(ending.signal);
-  if (!(await inventory.load())) await inventory.storeKey();
+  if (!(await documents.load())) await documents.storeKey();
   await assignments.load();
   await releases.synced;
 
@@ -222,6 +222,8 @@ export async function startAgent(
 
   return {
     inventory,
+    attempts,
+    requests,
     assignments,
     assigned,
     reconcile: (id) => reconciler.reconcile(id, aContext()),
@@ -315,57 +317,10 @@ function createReadOnce(): ReadRecords {
   };
 }
 
-/** Each comparison is done at once. */
-function createDrift({
-  drifted,
-}: TestCluster): DeployerDeps["drift"] & StatusesDeps["drift"] & { compareFor(): void } {
-  return {
-    track: () => undefined,
-    forget: () => undefined,
-    suspend: () => undefined,
-    correct(id) {
-      drifted.delete(id);
-      return Promise.resolve();
-    },
-    compareFor: () => undefined,
-    comparedFor: () => ({ isCorrected: true, corrected: 0 }),
-    driftOf(id) {
-      const objects = drifted.has(id) ? [changedObject] : [];
-      return {
-        ...{ mode: "enabled", isChosen: true, objects, foreign: [], history: [], backedOff: [] },
-        ...{ failures: [], correctable: objects, corrects: objects.length > 0, uncompared: [] },
-      };
-    },
-  };
-}
-
-const changedObject: ObjectDrift = {
-  object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "app" },
-  ...{ what: "changed", fields: [{ pointer: "/data/a" }] },
-};
-
-function createReadiness(cluster: TestCluster): StatusesDeps["readiness"] {
-  const counts = { desiredReady: 1, ready: 1, notReady: 0, missing: 0, unknown: 0 };
-  return {
-    track: () => undefined,
-    forget: () => undefined,
-    sharedObjectsOf: () => [],
-    readinessOf: (id) => ({
-      ...{
-        ready: cluster.isReady && !cluster.unready.has(id),
-        notReady: [],
-        resources: [],
-        incomplete: false,
-        counts,
-      },
-    }),
-  };
-}
-
 /** What is left of a deployment in a cluster, without what differs between two ways to the same end, such as numbers of revisions. */
-export function endOf(cluster: TestCluster, { inventory }: TestAgent) {
+export function endOf(cluster: TestCluster, { attempts, requests }: TestAgent) {
   const { name } = owner;
-  const { token, result } = inventory.requestOf(name) ?? {};
+  const { token, result } = requests.requestOf(name) ?? {};
   const places = [
     { namespace: "shop", name: "app" },
     { namespace: "market", name: "app" },
@@ -378,10 +333,10 @@ export function endOf(cluster: TestCluster, { inventory }: TestAgent) {
       const { info, chart } = newest ?? {};
       return `${place.namespace}: ${info?.status} ${chart?.metadata.version}, runs ${data?.["version"]}`;
     }),
-    failures: inventory.failedAttemptsOf(name)?.count,
-    openRun: inventory.runOf(name) !== undefined,
-    deadline: inventory.deadlineOf(name) !== undefined,
-    handledRequest: inventory.handledRequestOf(name),
+    failures: attempts.failedAttemptsOf(name)?.count,
+    openRun: attempts.runOf(name) !== undefined,
+    deadline: attempts.deadlineOf(name) !== undefined,
+    handledRequest: requests.handledRequestOf(name),
     request: { token, result: result?.result, code: result?.code },
   };
 }

@@ -110,12 +110,12 @@ export function setUpAttempt(
             ]
           : [],
     },
+    attempts: { attemptOf: () => attempt },
     inventory: {
       revisionOf: (_, revision) => {
         const content = installed.get(revision);
         return content === undefined ? undefined : { revision, content };
       },
-      attemptOf: () => attempt,
       knows: ({ uid }) => uid === "1",
       releasesOf: () =>
         revisions.length === 0 || revisions.every(({ isRunning }) => isRunning === true)
