@@ -25,8 +25,8 @@ export interface DownstreamWatches {
   /** Of a namespace that a deployment of this client observes. */
   storeFor(client: WatchClient, namespace: string): DownstreamStore;
   /** Makes these the namespaces that a deployment observes. Throws DOWNSTREAM_RESOURCE_FAILED if its account may not. */
-  observe(deployment: string, observation: Observation): Promise<void>;
-  forget(deployment: string): void;
+  observe(id: string, observation: Observation): Promise<void>;
+  forget(id: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -78,8 +78,8 @@ export function watchDownstreamAsAccounts(deps: DownstreamWatchesDeps): Downstre
         get: () => undefined,
         wrote: () => undefined,
       },
-    async observe(deployment, observation) {
-      for (const watch of await watches.observe(deployment, observation)) {
+    async observe(id, observation) {
+      for (const watch of await watches.observe(id, observation)) {
         if (isUsable(watch)) continue;
         const { client, namespace, failure } = watch;
         throw new AppError(

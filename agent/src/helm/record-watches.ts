@@ -30,8 +30,8 @@ export interface RecordWatches {
   /** The client that reads the Secrets of a release. */
   reader(release: ReleaseKey): KubeRest;
   /** See Releases. */
-  observe(deployment: string, observation: Observation): Promise<void>;
-  forget(deployment: string): void;
+  observe(id: string, observation: Observation): Promise<void>;
+  forget(id: string): void;
   run(signal: AbortSignal): Promise<void>;
 }
 
@@ -65,8 +65,8 @@ export function watchAllRecords({
 
 export interface AccountRecordsDeps extends RecordWatchesDeps {
   readonly inventory: Pick<InventoryReader, "ownerOf">;
-  /** Called with the deployments whose records can be listed again, or not any more. */
-  readonly onReadable: (deployments: ReadonlySet<string>) => void;
+  /** Called with the ids of releases whose records can be listed again, or not any more. */
+  readonly onReadable: (ids: ReadonlySet<string>) => void;
 }
 
 /** One watch for each account and namespace, shared by the deployments of that account. */
@@ -113,8 +113,8 @@ export function watchRecordsAsAccounts(deps: AccountRecordsDeps): RecordWatches 
         `read release ${namespace}/${name}: no deployment has an account that reads namespace ${namespace}`,
       );
     },
-    async observe(deployment, observation) {
-      for (const watch of await watches.observe(deployment, observation)) throwUnlessUsable(watch);
+    async observe(id, observation) {
+      for (const watch of await watches.observe(id, observation)) throwUnlessUsable(watch);
     },
     forget: watches.forget,
     run: watches.run,

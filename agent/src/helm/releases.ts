@@ -23,31 +23,31 @@ import {
 export interface Releases {
   readonly synced: Promise<void>;
   /**
-   * Makes these the namespaces whose records are watched for a deployment, as its account, if impersonation is required:
+   * Makes these the namespaces whose records are watched for a release of a deployment, as its account, if impersonation is required:
    * then nothing is known of a namespace before. Throws RELEASE_UNREADABLE if the account may not list them.
    */
-  observe(deployment: string, observation: Observation): Promise<void>;
-  /** Reads the Secrets of a release: the agent's own, or, if impersonation is required, that of a deployment that observes it. */
+  observe(id: string, observation: Observation): Promise<void>;
+  /** Reads the Secrets of a release: the agent's own, or, if impersonation is required, that of one that observes it. */
   reader(release: ReleaseKey): KubeRest;
   /** The newest record of a release. */
   latest(namespace: string, name: string): ReleaseRecord | undefined;
-  /** The newest record of every release that was installed for a deployment of this name. */
-  ownedBy(deployment: string): readonly ReleaseRecord[];
+  /** The newest record at each place where the release of this id was installed. */
+  ownedBy(id: string): readonly ReleaseRecord[];
   /** All records of a release. */
   history(namespace: string, name: string): readonly ReleaseRecord[];
   /** Sets the result of a Helm run. It takes effect at once, before the watch delivers it. */
   ran(record: Omit<ReleaseRecord, "modifiedAtMs">): void;
   /** Removes an uninstalled release. It takes effect at once. `kept`: its newest record, if Helm has kept its history. */
   removed(release: ReleaseKey, kept?: ReleaseRecord): void;
-  /** `onChange` is also called with this deployment when this release changes, whoever installed it. */
-  follow(deployment: string, release: ReleaseKey): void;
+  /** `onChange` is also called with this id when this release changes, whoever installed it. */
+  follow(id: string, release: ReleaseKey): void;
   /** Also ends what it observes. */
-  unfollow(deployment: string): void;
-  /** Called with deployments whose account may read the records again, or not any more. */
-  onReadable(listener: (deployments: ReadonlySet<string>) => void): void;
-  /** Called with the name of a deployment whose releases changed. */
-  onChange(listener: (deployment: string) => void): void;
-  /** Called after `removed`: another deployment may now use the name. */
+  unfollow(id: string): void;
+  /** Called with the ids of releases whose account may read the records again, or not any more. */
+  onReadable(listener: (ids: ReadonlySet<string>) => void): void;
+  /** Called with the id of a release whose records changed. */
+  onChange(listener: (id: string) => void): void;
+  /** Called after `removed`: another one may now be at its place. */
   onRemoved(listener: () => void): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -68,16 +68,16 @@ export function createReleases({
   clock,
   log,
 }: ReleasesDeps): Releases {
-  const listeners: ((deployment: string) => void)[] = [];
+  const listeners: ((id: string) => void)[] = [];
   const removalListeners: (() => void)[] = [];
-  const readableListeners: ((deployments: ReadonlySet<string>) => void)[] = [];
+  const readableListeners: ((ids: ReadonlySet<string>) => void)[] = [];
   const watches = isPerAccount
     ? watchRecordsAsAccounts({
         inventory,
         log,
         onChange,
-        onReadable(deployments) {
-          for (const listener of readableListeners) listener(deployments);
+        onReadable(ids) {
+          for (const listener of readableListeners) listener(ids);
         },
       })
     : watchAllRecords({ rest, log, onChange });
@@ -96,19 +96,19 @@ export function createReleases({
 
   function notify(release: ReleaseKey): void {
     const owner = inventory.ownerOf(release);
-    for (const deployment of new Set([
+    for (const id of new Set([
       ...(owner === undefined ? [] : [owner.id]),
       ...(followers.get(keyOf(release)) ?? []),
     ]))
-      for (const listener of listeners) listener(deployment);
+      for (const listener of listeners) listener(id);
   }
 
-  function unfollow(deployment: string): void {
-    const key = followed.get(deployment);
+  function unfollow(id: string): void {
+    const key = followed.get(id);
     if (key === undefined) return;
-    followed.delete(deployment);
+    followed.delete(id);
     const names = followers.get(key);
-    names?.delete(deployment);
+    names?.delete(id);
     if (names?.size === 0) followers.delete(key);
   }
 
@@ -158,9 +158,9 @@ export function createReleases({
     reader: watches.reader,
     latest,
     history,
-    ownedBy(deployment) {
+    ownedBy(id) {
       return inventory
-        .releasesOf(deployment)
+        .releasesOf(id)
         .flatMap(({ namespace, name }) => latest(namespace, name) ?? []);
     },
     ran,
@@ -170,16 +170,16 @@ export function createReleases({
       else ran({ ...kept, status: "uninstalled" });
       for (const listener of removalListeners) listener();
     },
-    follow(deployment, release) {
+    follow(id, release) {
       const key = keyOf(release);
-      if (followed.get(deployment) === key) return;
-      unfollow(deployment);
-      followed.set(deployment, key);
-      followers.set(key, (followers.get(key) ?? new Set()).add(deployment));
+      if (followed.get(id) === key) return;
+      unfollow(id);
+      followed.set(id, key);
+      followers.set(key, (followers.get(key) ?? new Set()).add(id));
     },
-    unfollow(deployment) {
-      unfollow(deployment);
-      watches.forget(deployment);
+    unfollow(id) {
+      unfollow(id);
+      watches.forget(id);
     },
     onReadable(listener) {
       readableListeners.push(listener);

@@ -28,10 +28,10 @@ export interface Observation {
 export interface AccountWatches<T extends KubeObject> {
   get(client: WatchClient, namespace: string): AccountWatch<T> | undefined;
   inNamespace(namespace: string): readonly AccountWatch<T>[];
-  /** Makes these the watches of a deployment. Resolves with them after their first lists, successful or not. */
-  observe(deployment: string, observation: Observation): Promise<readonly AccountWatch<T>[]>;
-  /** Ends the watches that no other deployment needs. */
-  forget(deployment: string): void;
+  /** Makes these the watches of a release. Resolves with them after their first lists, successful or not. */
+  observe(id: string, observation: Observation): Promise<readonly AccountWatch<T>[]>;
+  /** Ends the watches that no other release needs. */
+  forget(id: string): void;
   /** Until `signal` aborts and all watches have ended. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -43,8 +43,8 @@ export interface AccountWatchesDeps<T extends KubeObject> {
     readonly onListed: (failure?: AppError) => void;
   }) => Informer<T>;
   readonly onChange: (watch: AccountWatch<T>, change: Change<T>) => void;
-  /** Called with the deployments of a watch that has become usable, or has ceased to be, after its first list. */
-  readonly onUsable?: (deployments: ReadonlySet<string>) => void;
+  /** Called with the releases of a watch that has become usable, or has ceased to be, after its first list. */
+  readonly onUsable?: (ids: ReadonlySet<string>) => void;
 }
 
 /** While the server is unavailable, what was listed before is still valid. */
@@ -113,8 +113,8 @@ export function createAccountWatches<T extends KubeObject>(
     return watch;
   }
 
-  function leave(deployment: string, watch: Running<T>): void {
-    watch.followers.delete(deployment);
+  function leave(id: string, watch: Running<T>): void {
+    watch.followers.delete(id);
     if (watch.followers.size > 0) return;
     watch.stop.abort();
     watches.delete(watchKey(watch.client, watch.namespace));
@@ -126,23 +126,23 @@ export function createAccountWatches<T extends KubeObject>(
   return {
     get: (client, namespace) => watches.get(watchKey(client, namespace)),
     inNamespace: (namespace) => [...(byNamespace.get(namespace) ?? [])],
-    async observe(deployment, { client, namespaces, signal }) {
-      const before = followed.get(deployment) ?? [];
+    async observe(id, { client, namespaces, signal }) {
+      const before = followed.get(id) ?? [];
       const now = [...new Set(namespaces)].map((namespace) => ensure(client, namespace));
-      for (const watch of now) watch.followers.add(deployment);
-      if (now.length > 0) followed.set(deployment, now);
-      else followed.delete(deployment);
-      for (const watch of before) if (!now.includes(watch)) leave(deployment, watch);
+      for (const watch of now) watch.followers.add(id);
+      if (now.length > 0) followed.set(id, now);
+      else followed.delete(id);
+      for (const watch of before) if (!now.includes(watch)) leave(id, watch);
       await Promise.race([
         Promise.all(now.map(({ attempted }) => attempted)),
         untilAborted(signal),
       ]);
       return now;
     },
-    forget(deployment) {
-      const before = followed.get(deployment) ?? [];
-      followed.delete(deployment);
-      for (const watch of before) leave(deployment, watch);
+    forget(id) {
+      const before = followed.get(id) ?? [];
+      followed.delete(id);
+      for (const watch of before) leave(id, watch);
     },
     async run(signal) {
       await untilAborted(signal);

@@ -1,6 +1,7 @@
 export {
   type Action,
   actionFor,
+  type Circumstances,
   defaultLockTimeoutMs,
   type RollbackTarget,
 } from "./action.ts";
@@ -19,6 +20,7 @@ export {
   determineState,
   isInSync,
   isOwnLock,
+  type Observed,
   type ObservedDrift,
   type ReadinessDeadline,
   type ReleaseState,

@@ -1,6 +1,6 @@
 /** What an agent observes of the objects of releases, as a test says it. */
 import type { ObjectDrift } from "../../drift/index.ts";
-import type { DeployerDeps } from "../deployer.ts";
+import type { DeployerDeps } from "../deploy.ts";
 import type { StatusesDeps } from "../statuses.ts";
 
 /** By the ids of releases. */

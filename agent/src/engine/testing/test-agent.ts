@@ -38,7 +38,8 @@ import { createClusterInfoStore, createReferencedObjects } from "../../reference
 import { createFetchedSources } from "../../report/index.ts";
 import { createSecretStorage } from "../../storage/index.ts";
 import { createInputCollector } from "../../values/index.ts";
-import { createDeployer, type DeployerDeps } from "../deployer.ts";
+import type { DeployerDeps } from "../deploy.ts";
+import { createDeployer } from "../deployer.ts";
 import { Reconciler } from "../reconciler.ts";
 import { Statuses } from "../statuses.ts";
 import { createMemoryHelm, type MemoryHelm } from "./memory-helm.ts";
