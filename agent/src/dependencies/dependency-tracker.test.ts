@@ -122,6 +122,22 @@ describe("a deployment that waits", () => {
     assert.deepEqual(enqueued, ["a"], "an unchanged cycle enqueues nothing");
   });
 
+  test("with one of its releases waits for deployments, and a cycle is found over all of its releases", async () => {
+    const { enqueued, is, check } = setUp(await testAssignment("web"), await testAssignment("db"));
+    is("db", "NotReady");
+
+    assert.match((await check("web/shop/app", { name: "db" })) ?? "", /db, which is NotReady/);
+    assert.equal(await check("web/market/app"), undefined);
+    assert.match((await check("web/shop/app", { name: "web" })) ?? "", /itself/);
+    await check("web/shop/app", { name: "db" });
+    assert.match((await check("db", { name: "web" })) ?? "", /cycle: db → web → db;/);
+    enqueued.length = 0;
+    is("web", "Ready");
+    is("db", "Ready");
+
+    assert.deepEqual(enqueued, ["db", "web/shop/app"]);
+  });
+
   test("by an expression is enqueued by each change of what the expression may read", async () => {
     const { enqueued, is, check } = setUp(
       await testAssignment("db"),

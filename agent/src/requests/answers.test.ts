@@ -253,6 +253,15 @@ describe("a diff", () => {
 });
 
 describe("a request is rejected", () => {
+  test("for a deployment with several releases, of which it names none", async () => {
+    const { ask } = setUp({});
+
+    await assert.rejects(ask({ kind: "history" }, { name: "several", uid: "1" }), {
+      code: "REQUEST_FAILED",
+      message: /deployment several has several releases/,
+    });
+  });
+
   test("for a deployment that the agent does not have, or has under another UID", async () => {
     const { ask } = setUp({});
 

@@ -61,6 +61,12 @@ export interface Revision {
   readonly isRunning?: boolean;
 }
 
+/** The releases of each deployment. */
+const idsOf: Readonly<Record<string, readonly string[]>> = {
+  web: ["web"],
+  several: ["several/shop/web", "several/market/web"],
+};
+
 /** The answers for a deployment of which Helm has these revisions, the oldest first. */
 export function setUp(...revisions: readonly Revision[]) {
   return setUpAttempt(undefined, ...revisions);
@@ -101,14 +107,10 @@ export function setUpAttempt(
     // Withdrawn and lost: its account is known from the inventory.
     assigned: {
       of: (name) =>
-        name === "web"
-          ? [
-              {
-                ...{ owner: { ...owner, id: name }, deploymentId: "id", content: new Uint8Array() },
-                ...{ paused: false, withdrawing: false },
-              },
-            ]
-          : [],
+        (idsOf[name] ?? []).map((id) => ({
+          ...{ owner: { id, name, uid: "1" }, deploymentId: "id", content: new Uint8Array() },
+          ...{ paused: false, withdrawing: false },
+        })),
     },
     attempts: { attemptOf: () => attempt },
     inventory: {
