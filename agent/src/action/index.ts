@@ -14,9 +14,10 @@ export { canBecomeReady, failedAttemptsAt, RetryError } from "./failed-attempts.
 export { createHelmRollback } from "./helm-rollback.ts";
 export { createRunHelmTest } from "./helm-test.ts";
 export { createHelmUninstall, type HelmUninstall } from "./helm-uninstall.ts";
-export { createHelmUpgrade, type UpgradeDeps } from "./helm-upgrade.ts";
+export { createHelmUpgrade } from "./helm-upgrade.ts";
 export { inSync, isUnchanged } from "./in-sync.ts";
 export { createLockTimes, type LockTimes, lockedError, lockTimeoutMs } from "./lock-times.ts";
+export type { UpgradeDeps } from "./prepare-upgrade.ts";
 export { createRecordGuard } from "./record-guard.ts";
 export { createRecordsNamespace } from "./records-namespace.ts";
 export { throwIfAborted } from "./revision.ts";
