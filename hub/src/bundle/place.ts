@@ -21,7 +21,7 @@ import {
   isUnbound,
   pinnedVersion,
 } from "@flotilla/shared/source";
-import { clusterNamespaceFor } from "../cache/index.ts";
+import { targetedNamespace } from "../cache/index.ts";
 import { clusterNamespaceOf } from "../clusterstate/index.ts";
 import { buildContent, bundleLabels } from "../content/index.ts";
 import { hubErrors } from "../errors/index.ts";
@@ -139,7 +139,7 @@ export async function matchTargets(
     contents: [...contents.values()],
     missing: await missing(
       {
-        namespace: clusterNamespaceFor(bundle),
+        namespace: targetedNamespace(bundle),
         targeting: bundle.spec,
         clusters: present.map(toTargetCluster),
         groups: targetGroups,

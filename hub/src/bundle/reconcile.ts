@@ -19,7 +19,7 @@ import {
 import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
 import { type Clock, formatTimeMs } from "@flotilla/shared/time";
-import { clusterKeyOf, clusterNamespaceFor } from "../cache/index.ts";
+import { clusterKeyOf, targetedNamespace } from "../cache/index.ts";
 import type { ContentStore, DeploymentSigner } from "../content/index.ts";
 import { holds, isWorthPublishing } from "../frontend/index.ts";
 import { recordViolation } from "../policy/index.ts";
@@ -150,7 +150,7 @@ export function bundleReconciler(deps: BundleDeps): Reconcile {
 
   /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
   async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied> {
-    const namespace = clusterNamespaceFor(bundle);
+    const namespace = targetedNamespace(bundle);
     const { placements, contents, missing } = await matchTargets(
       bundle,
       deps.clusters.byIndex(byNamespace, namespace),

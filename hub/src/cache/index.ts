@@ -26,9 +26,9 @@ export {
 export {
   bundleKeyOf,
   clusterKeyOf,
-  clusterNamespaceFor,
   contentDigestOf,
   contentLabel,
   isForCluster,
+  targetedNamespace,
   userFields,
 } from "./keys.ts";

@@ -3,7 +3,7 @@ import type { Bundle, BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { defineIndex, type Index } from "@flotilla/shared/kube/cache";
 import type { Secret } from "@flotilla/shared/kube/objects";
 import { parseUsed, type UsedObjects } from "@flotilla/shared/referenced";
-import { bundleKeyOf, clusterNamespaceFor, contentDigestOf } from "./keys.ts";
+import { bundleKeyOf, contentDigestOf, targetedNamespace } from "./keys.ts";
 
 /** BundleDeployments by the key of their Bundle. */
 export const byBundle: Index<BundleDeployment> = defineIndex("bundle", (deployment) => [
@@ -17,7 +17,7 @@ export const bySourceReport: Index<BundleDeployment> = defineIndex("source repor
 
 /** Bundles by the namespace of the Clusters that they may be deployed to. */
 export const byClusterNamespace: Index<Bundle> = defineIndex("cluster namespace", (bundle) => [
-  clusterNamespaceFor(bundle),
+  targetedNamespace(bundle),
 ]);
 
 /** BundleDeployments by the contents that they refer to. */

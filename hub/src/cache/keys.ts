@@ -41,7 +41,7 @@ export function isForCluster(deployment: BundleDeployment, uid: string | undefin
 }
 
 /** The namespace of the Clusters that a Bundle may be deployed to. */
-export function clusterNamespaceFor({ metadata, spec }: Bundle): string {
+export function targetedNamespace({ metadata, spec }: Bundle): string {
   return spec.helmOpOptions?.origin?.clusterNamespace ?? metadata.namespace ?? "";
 }
 

@@ -33,8 +33,8 @@ import {
   bundleKeyOf,
   byBundle,
   clusterKeyOf,
-  clusterNamespaceFor,
   isForCluster,
+  targetedNamespace,
 } from "../cache/index.ts";
 import { presenceOf, revocationOf } from "../clusterstate/index.ts";
 import { createAppViews } from "../registry/index.ts";
@@ -150,7 +150,7 @@ export function createFleetDetails(deps: FleetDetailsDeps): FleetDetails {
     const object = objectOf(ref);
     const spec = bundle?.spec ?? (object && views[ref.kind].targetsOf?.(object));
     if (spec === undefined) return object === undefined ? undefined : [];
-    const namespace = bundle === undefined ? ref.namespace : clusterNamespaceFor(bundle);
+    const namespace = bundle === undefined ? ref.namespace : targetedNamespace(bundle);
     const own = groups.store.byIndex(byNamespace, namespace).map(toTargetGroup);
     const deployed = new Map(
       deploymentsOf(bundle).map((deployment) => [clusterKeyOf(deployment), deployment] as const),

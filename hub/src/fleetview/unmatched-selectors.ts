@@ -6,7 +6,7 @@
 import { type Bundle, type LabelSelector, selects } from "@flotilla/shared/api";
 import type { Store } from "@flotilla/shared/kube/cache";
 import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
-import { clusterNamespaceFor } from "../cache/index.ts";
+import { targetedNamespace } from "../cache/index.ts";
 import { bundleLabels } from "../content/index.ts";
 import { selectorText } from "../targeting/index.ts";
 
@@ -50,7 +50,7 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
       const isMatch =
         bundle !== undefined &&
         labels !== undefined &&
-        clusterNamespaceFor(bundle) === namespace &&
+        targetedNamespace(bundle) === namespace &&
         selects(selector, labels);
       if (isMatch === matches.has(key)) continue;
       const before = matches.size;
@@ -108,7 +108,7 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
     tracked.hasMore = false;
     for (const each of bundles.list()) {
       const key = keyOf(each);
-      if (key === gone || clusterNamespaceFor(each) !== namespace) continue;
+      if (key === gone || targetedNamespace(each) !== namespace) continue;
       if (!selects(selector, bundleLabels(each))) continue;
       if (matches.size >= maxMatches && !matches.has(key)) {
         tracked.hasMore = true;
@@ -138,7 +138,7 @@ export function createUnmatchedSelectors(bundles: Pick<Store<Bundle>, "list">): 
 
 /** Where a name is given, too, what is absent has that name. */
 function selectorsOf(bundle: Bundle) {
-  const namespace = clusterNamespaceFor(bundle);
+  const namespace = targetedNamespace(bundle);
   return (bundle.spec.dependsOn ?? []).flatMap(({ name, selector }) => {
     if (name || !selector) return [];
     const id = JSON.stringify([namespace, selector]);

@@ -1,6 +1,6 @@
 /** Conditions of a status, such as `Ready`, `Accepted` and `Deployed`. */
 import * as z from "zod";
-import { described, fields, integer, plainText, type Typed } from "./field.ts";
+import { described, fields, integer, plainText } from "./field.ts";
 
 export const conditionSchema = fields(
   {
@@ -21,8 +21,6 @@ export const conditionSchema = fields(
   },
   "Condition",
 );
-
-export type Condition = Typed<typeof conditionSchema>;
 
 /** The conditions of a status: a map by type, kept as a list. */
 export const conditionsSchema = described(

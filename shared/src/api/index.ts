@@ -1,3 +1,4 @@
+export type { Condition } from "../kube/objects/index.ts";
 export { agentCapabilities } from "./agent-capabilities.ts";
 export {
   type Bundle,
@@ -48,7 +49,6 @@ export {
   clusterRegistrationTokenSchemas,
   maxRemovedClients,
 } from "./cluster-registration-token.ts";
-export type { Condition } from "./condition.ts";
 export { describeRequest } from "./describe-request.ts";
 export type { DriftOptions } from "./drift-detection.ts";
 export {

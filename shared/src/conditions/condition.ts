@@ -1,6 +1,6 @@
 /** Reads and sets conditions. Pure: lists are never changed in place. */
 
-import type { Condition } from "../api/index.ts";
+import type { Condition } from "../kube/objects/index.ts";
 import { cutText } from "../text/index.ts";
 
 /** A condition without its times, which `setCondition` adds. */

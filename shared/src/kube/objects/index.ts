@@ -1,3 +1,4 @@
+export type { Condition } from "./condition.ts";
 export {
   type ConfigMap,
   type CustomResourceDefinition,
