@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { indexText } from "../testing/index.ts";
-import { createIndexCutter } from "./index-cut.ts";
+import { IndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { readChartEntries } from "./index-entry.ts";
 
@@ -13,7 +13,7 @@ function cut(text: string, pieceBytes = 7): ReadonlyMap<string, Uint8Array> | un
   const whole = bytes(text);
   const charts = new Map<string, Uint8Array>();
   const all: Uint8Array[] = [];
-  const cutter = createIndexCutter((name, part) => {
+  const cutter = new IndexCutter((name, part) => {
     all.push(part.slice());
     if (name !== undefined) charts.set(name, part.slice());
   });

@@ -1,17 +1,15 @@
 /**
  * Cuts the text of an index.yaml into one part for each chart, without parsing it, while it arrives: parsing a large index takes
  * a second, cutting it a few milliseconds, and only few of its charts are ever requested. Only the plain layout that Helm
- * writes is cut; an index in any other layout is reported, and parsed as a whole. Pure.
+ * writes is cut (`index-layout.ts`); an index in any other layout is reported, and parsed as a whole.
  */
-
-export interface IndexCutter {
-  /** The next bytes. False when the text does not have the plain layout. */
-  add(bytes: Uint8Array): boolean;
-  /** The end of the text. False when it does not have the plain layout. */
-  finish(): boolean;
-  /** The bytes that were added and are in no part yet. */
-  rest(): Uint8Array;
-}
+import {
+  isComplete,
+  type Layout,
+  type LayoutLine,
+  startOfIndex,
+  stepLine,
+} from "./index-layout.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -23,128 +21,127 @@ const maxKeyBytes = 512;
 /** The limit of one chart's part: the open part is in memory, and copied with each block that is added. */
 const maxPartBytes = 32 * 1024 * 1024;
 
-const topLevelKey = /^([A-Za-z][\w-]*)[ ]*:(?:[ ]+(.*))?$/;
-const chartKey = /^(?:"([^"\\]+)"|'([^']+)'|([A-Za-z0-9][\w.+-]*))[ ]*:(?:[ ]|$)/;
-
-interface Line {
-  readonly start: number;
-  readonly end: number;
-  readonly next: number;
-  /** Leading spaces; -1 for an empty line or a comment. */
-  readonly indent: number;
-}
+const text = new TextDecoder();
 
 /**
- * `onPart` receives every byte once and in order: the lines of a chart, including the line of its name, with that name, and the
- * lines between charts without one.
+ * Passes every byte on once and in order: the lines of a chart, including the line of its name, with that name, and the lines
+ * between charts without one.
  */
-export function createIndexCutter(
-  onPart: (name: string | undefined, bytes: Uint8Array) => void,
-): IndexCutter {
-  const text = new TextDecoder();
+export class IndexCutter {
+  readonly #onPart: (name: string | undefined, bytes: Uint8Array) => void;
   /** Starts with the open part. */
-  let bytes: Uint8Array = new Uint8Array(0);
-  let scanned = 0;
-  let partStart = 0;
-  let open: string | undefined;
-  let isPlain = true;
-  let isBegun = false;
-  let chartIndent: number | undefined;
-  let inEntries = false;
-  let sawEntries = false;
-  let sawApiVersion = false;
+  #bytes: Uint8Array = new Uint8Array(0);
+  /** Up to here the lines are in the layout. */
+  #scanned = 0;
+  #partStart = 0;
+  #layout: Layout | undefined = startOfIndex;
+  #isBegun = false;
 
-  function closePart(end: number): void {
-    if (end > partStart) onPart(open, bytes.subarray(partStart, end));
-    partStart = end;
-    open = undefined;
+  /** The bytes that `onPart` gets must not change. What it throws, `add` and `finish` throw. */
+  constructor(onPart: (name: string | undefined, bytes: Uint8Array) => void) {
+    this.#onPart = onPart;
   }
 
-  function lineText(line: Line): string {
-    return text.decode(
-      bytes.subarray(line.start + line.indent, Math.min(line.end, line.start + maxKeyBytes)),
-    );
-  }
-
-  function takeTopLevelLine(line: Line): boolean {
-    if (open !== undefined) closePart(line.start);
-    const content = lineText(line);
-    if (content === "---" && !sawEntries && !sawApiVersion) return true;
-    if (bytes[line.start] === DASH && !inEntries && !content.startsWith("---")) return true;
-    const [, key, value = ""] = topLevelKey.exec(content) ?? [];
-    if (key === undefined) return false;
-    inEntries = key === "entries";
-    if (inEntries && (sawEntries || !isEmptyValue(value))) return false;
-    sawEntries ||= inEntries;
-    sawApiVersion ||= key === "apiVersion" && !isEmptyValue(value);
+  /**
+   * Takes the next bytes, which must not change afterwards. False when the text does not have the plain layout: it never gets
+   * it back, and `rest` is what no part has, this block included.
+   */
+  add(more: Uint8Array): boolean {
+    const unfinished = this.#bytes.subarray(this.#partStart);
+    this.#scanned -= this.#partStart;
+    this.#partStart = 0;
+    this.#bytes = unfinished.length === 0 ? more : Buffer.concat([unfinished, more]);
+    this.#layout = this.#layout === undefined ? undefined : this.#scan(this.#layout);
+    if (this.#bytes.length - this.#partStart > maxPartBytes) this.#layout = undefined;
+    if (this.#layout === undefined) return false;
+    if (this.#layout.kind !== "chart") this.#closePart(undefined, this.#scanned);
     return true;
   }
 
-  /** False when it does not have the plain layout. */
-  function takeLine(line: Line): boolean {
-    if (line.indent === -1) return true;
-    if (line.indent === 0) return takeTopLevelLine(line);
-    if (!inEntries) return true;
-
-    chartIndent ??= line.indent;
-    if (line.indent > chartIndent) return open !== undefined;
-    if (line.indent < chartIndent) return false;
-    const first = line.start + line.indent;
-    if (bytes[first] === DASH && (first + 1 === line.end || bytes[first + 1] === SPACE))
-      return open !== undefined;
-    const [, double, single, plain] = chartKey.exec(lineText(line)) ?? [];
-    const name = double ?? single ?? plain;
-    if (name === undefined) return false;
-    closePart(line.start);
-    open = name;
+  /** Passes the last part on. False when the text does not have the plain layout, or ends too early: then `rest` has that part. */
+  finish(): boolean {
+    // A text that stops within a line was truncated; the full parse reports it.
+    if (this.#layout === undefined || this.#scanned < this.#bytes.length) return false;
+    if (!isComplete(this.#layout)) return false;
+    this.#closePart(nameIn(this.#layout), this.#bytes.length);
     return true;
   }
 
-  /** Scans all complete lines. */
-  function scan(): boolean {
+  /** The bytes that were added and are in no part yet. */
+  rest(): Uint8Array {
+    return this.#bytes.subarray(this.#partStart);
+  }
+
+  /** Scans all complete lines; undefined when they do not have the plain layout. */
+  #scan(before: Layout): Layout | undefined {
+    const bytes = this.#bytes;
     const end = bytes.lastIndexOf(LF) + 1;
-    if (end <= scanned) return true;
-    if (!hasPlainLineEnds(bytes.subarray(scanned, end))) return false;
-    if (!isBegun) scanned = startOf(bytes);
-    isBegun = true;
-    while (scanned < end) {
-      const line = lineAt(bytes, scanned);
-      if (line === undefined || !takeLine(line)) return false;
-      scanned = line.next;
+    if (end <= this.#scanned) return before;
+    if (!hasPlainLineEnds(bytes.subarray(this.#scanned, end))) return undefined;
+    let at = this.#isBegun ? this.#scanned : startOf(bytes);
+    this.#isBegun = true;
+    const line = new LineCursor(bytes);
+    let layout = before;
+    while (at < end) {
+      const nextAt = line.moveTo(at);
+      const next = stepLine(layout, line);
+      if (next === undefined) return undefined;
+      if (next !== layout && (next.kind === "chart" || layout.kind === "chart"))
+        this.#closePart(nameIn(layout), at);
+      layout = next;
+      at = nextAt;
     }
-    return true;
+    this.#scanned = at;
+    return layout;
   }
 
-  return {
-    add(more) {
-      const unfinished = bytes.subarray(partStart);
-      scanned -= partStart;
-      partStart = 0;
-      bytes = unfinished.length === 0 ? more : Buffer.concat([unfinished, more]);
-      isPlain = isPlain && scan() && bytes.length - partStart <= maxPartBytes;
-      if (isPlain && open === undefined) closePart(scanned);
-      return isPlain;
-    },
-    finish() {
-      // A text that stops within a line was truncated; the full parse reports it.
-      if (!isPlain || scanned < bytes.length || !sawEntries || !sawApiVersion) return false;
-      closePart(bytes.length);
-      return true;
-    },
-    rest: () => bytes.subarray(partStart),
-  };
+  #closePart(name: string | undefined, end: number): void {
+    if (end > this.#partStart) this.#onPart(name, this.#bytes.subarray(this.#partStart, end));
+    this.#partStart = end;
+  }
 }
 
-function lineAt(bytes: Uint8Array, start: number): Line | undefined {
-  const found = bytes.indexOf(LF, start);
-  const next = found === -1 ? bytes.length : found + 1;
-  let end = found === -1 ? bytes.length : found;
-  if (end > start && bytes[end - 1] === CR) end--;
-  let first = start;
-  while (first < end && bytes[first] === SPACE) first++;
-  if (first === end || bytes[first] === HASH) return { start, end, next, indent: -1 };
-  if (bytes[first] === TAB) return undefined;
-  return { start, end, next, indent: first - start };
+function nameIn(layout: Layout): string | undefined {
+  return layout.kind === "chart" ? layout.name : undefined;
+}
+
+/** One line at a time, decoded only where the layout depends on its text: an object for each line takes a quarter longer. */
+class LineCursor implements LayoutLine {
+  indent: number | undefined = -1;
+  readonly #bytes: Uint8Array;
+  /** Where the text of the line starts and ends. */
+  #first = 0;
+  #end = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  /** Moves to the line at `start`; returns where the next one starts. */
+  moveTo(start: number): number {
+    const bytes = this.#bytes;
+    const found = bytes.indexOf(LF, start);
+    let end = found === -1 ? bytes.length : found;
+    if (end > start && bytes[end - 1] === CR) end--;
+    let first = start;
+    while (first < end && bytes[first] === SPACE) first++;
+    this.#first = first;
+    this.#end = end;
+    if (first === end || bytes[first] === HASH) this.indent = -1;
+    else this.indent = bytes[first] === TAB ? undefined : first - start;
+    return found === -1 ? bytes.length : found + 1;
+  }
+
+  get isItem(): boolean {
+    const bytes = this.#bytes;
+    const second = this.#first + 1;
+    return bytes[this.#first] === DASH && (second === this.#end || bytes[second] === SPACE);
+  }
+
+  get content(): string {
+    const end = Math.min(this.#end, this.#first - (this.indent ?? 0) + maxKeyBytes);
+    return text.decode(this.#bytes.subarray(this.#first, end));
+  }
 }
 
 /** A single carriage return is a line end in YAML, but not in the scan above. */
@@ -158,8 +155,4 @@ function hasPlainLineEnds(bytes: Uint8Array): boolean {
 function startOf(bytes: Uint8Array): number {
   const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
   return hasByteOrderMark ? 3 : 0;
-}
-
-function isEmptyValue(value: string): boolean {
-  return value === "" || value.startsWith("#");
 }

@@ -4,7 +4,7 @@
  */
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { describeBytes } from "../transport/index.ts";
-import { createIndexCutter } from "./index-cut.ts";
+import { IndexCutter } from "./index-cut.ts";
 import { parseChartBlock, parseIndexDocument } from "./index-document.ts";
 import { type ChartEntries, readChartEntries } from "./index-entry.ts";
 
@@ -48,7 +48,7 @@ export function createIndexPacker({ parseAll, maxWholeBytes }: PackOptions): Ind
   /** The text, when it has to be parsed as a whole. */
   let whole: Uint8Array[] | undefined = parseAll ? [] : undefined;
   let sizeBytes = 0;
-  const cutter = createIndexCutter((name, bytes) => {
+  const cutter = new IndexCutter((name, bytes) => {
     if (parts.length >= maxCharts) throw tooManyCharts();
     parts.push(partFrom(name, bytes));
   });
