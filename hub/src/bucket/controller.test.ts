@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { findCondition } from "@flotilla/shared/conditions";
 import { type Bucket, buckets, type HelmChart, helmCharts } from "@flotilla/shared/flux";
-import { type BucketClient, objectsDigest } from "@flotilla/shared/source/bucket";
+import { objectsDigest } from "@flotilla/shared/source/bucket";
 import { createTestClient, send, startTestServer } from "@flotilla/shared/source/testing";
 import { pack } from "tar-stream";
 import { type TestContext, test } from "vitest";
@@ -38,7 +38,7 @@ async function setUp(t: TestContext, files: Files) {
   const server = await startBucket(t, files);
   const sources = createTestClient();
   t.onTestFinished(() => sources.close());
-  const client: BucketClient = sources.buckets;
+  const client = sources.buckets;
   const test = await startTestSources(t);
   const { deps, flux, signer } = test;
   const listings = createBucketListings(client);

@@ -34,7 +34,7 @@ export interface FluxDeps {
   readonly informers: FluxCaches;
   readonly readIndex: ReadIndex;
   readonly artifacts: OciArtifacts;
-  readonly bucketClient: BucketClient;
+  readonly bucketClient: Pick<BucketClient, "list" | "readObject">;
   readonly gitParts: Pick<GitParts, "git" | "mint">;
   readonly options: ValidationOptions;
   readonly durations: ReconcileDurations;

@@ -106,7 +106,7 @@ export function testFluxDeps(informers: FluxCaches, readIndex: ReadIndex, clock:
       read: unsupported,
       isSigned: unsupported,
     },
-    bucketClient: { list: unsupported, readObject: unsupported, checkout: unsupported },
+    bucketClient: { list: unsupported, readObject: unsupported },
     gitParts: {
       git: { resolve: unsupported, readFiles: unsupported, verify: unsupported },
       mint: unsupported,

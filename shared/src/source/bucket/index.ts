@@ -1,10 +1,6 @@
-export {
-  type BucketClient,
-  type BucketLimits,
-  type BucketListing,
-  createBucketClient,
-} from "./client.ts";
+export { BucketClient } from "./client.ts";
 export { bucketErrors } from "./errors.ts";
+export type { BucketLimits, BucketListing } from "./list-objects.ts";
 export { objectsDigest } from "./listing.ts";
 export { type BucketLocation, bucketAddress } from "./location.ts";
 export { encodeKey, signRequest } from "./signature.ts";

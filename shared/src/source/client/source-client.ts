@@ -5,7 +5,7 @@ import { type Log, silentLog } from "../../log/index.ts";
 import { createPatterns } from "../../regex/index.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
 import { createArchiveSource } from "../archive/index.ts";
-import { type BucketClient, type BucketLimits, createBucketClient } from "../bucket/index.ts";
+import { BucketClient, type BucketLimits } from "../bucket/index.ts";
 import {
   createHttpSource,
   createIndexReader,
@@ -150,7 +150,7 @@ export function createSourceClient(options: SourceClientOptions): SourceClient {
 
   return {
     artifacts: createOciArtifacts({ registry, listTags, patterns: createPatterns() }),
-    buckets: createBucketClient({ exchange, clock, limits: options.bucketLimits }),
+    buckets: new BucketClient({ exchange, clock, limits: options.bucketLimits }),
     readIndex: (repository, access, options = {}) =>
       indexes.summary({ repository, ...options, access }),
     async list(location, access, options = {}) {
