@@ -5,7 +5,7 @@ import { AppError } from "@flotilla/shared/errors";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import type { Log } from "@flotilla/shared/log";
 import type { ProcessLimits, ProcessWatch } from "@flotilla/shared/process";
-import { createChartCache } from "@flotilla/shared/source/cache";
+import { ChartCache } from "@flotilla/shared/source/cache";
 import type { SourceClient } from "@flotilla/shared/source/client";
 import type { GitClient } from "@flotilla/shared/source/git";
 import type { Clock } from "@flotilla/shared/time";
@@ -141,7 +141,7 @@ export function createInstaller(deps: InstallerDeps): Installer {
     clock,
     log,
   });
-  const charts = createChartCache(
+  const charts = new ChartCache(
     {
       fetch: createFetchArchive({
         charts: deps.charts,

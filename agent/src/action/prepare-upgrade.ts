@@ -53,7 +53,7 @@ export interface UpgradeDeps extends ReferencedDeps {
   readonly crds: Pick<CrdRetention, "beforeUpgrade">;
   readonly applyChartCrds: ApplyChartCrds;
   readonly uninstall: HelmUninstall;
-  readonly charts: ChartCache;
+  readonly charts: Pick<ChartCache, "fetch">;
   readonly sources: Pick<FetchedSources, "set">;
   readonly checkTemplates: CheckTemplates;
   /** Called as soon as a chart will be checked. */

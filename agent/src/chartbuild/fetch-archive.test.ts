@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BucketPin, DownloadPin, GitPin, RepositoryAccess } from "@flotilla/shared/source";
-import { createChartCache } from "@flotilla/shared/source/cache";
+import { ChartCache } from "@flotilla/shared/source/cache";
 import { expect, onTestFinished, test } from "vitest";
 import { inspectReply, performBuildTask } from "./build-task.ts";
 import { createFetchArchive } from "./index.ts";
@@ -68,7 +68,7 @@ async function fetcher({ text = chartYaml(), isSlow = false } = {}) {
 
 test("a build has a directory of its own, which is removed", async () => {
   const { fetch, seen, builds, dir } = await fetcher();
-  const cache = createChartCache({ fetch }, { dir: join(dir, "charts") });
+  const cache = new ChartCache({ fetch }, { dir: join(dir, "charts") });
 
   const [first, second] = await Promise.all([cache.fetch(pin, access), cache.fetch(pin, access)]);
 
@@ -79,9 +79,9 @@ test("a build has a directory of its own, which is removed", async () => {
 
 test("a chart that an earlier process made is not made again", async () => {
   const { fetch, seen, dir } = await fetcher();
-  const first = await createChartCache({ fetch }, { dir }).fetch(pin, access);
+  const first = await new ChartCache({ fetch }, { dir }).fetch(pin, access);
 
-  const again = createChartCache({ fetch }, { dir });
+  const again = new ChartCache({ fetch }, { dir });
   expect((await again.fetch(pin, access)).digest).toBe(first.digest);
   expect(seen).toHaveLength(1);
 
@@ -94,7 +94,7 @@ test("a failed build leaves nothing, and its dependencies get their own credenti
     "dependencies:\n- {name: a, version: 1.x, repository: 'https://charts.example.com/x'}\n- {name: b, version: 2.x, repository: 'oci://charts.example.com/y'}\n",
   );
   const { fetch, seen, builds, dir } = await fetcher({ text });
-  const cache = createChartCache({ fetch }, { dir: join(dir, "charts") });
+  const cache = new ChartCache({ fetch }, { dir: join(dir, "charts") });
 
   await expect(cache.fetch(pin, access)).rejects.toMatchObject({
     ...{ code: "CHART_DEPENDENCY", message: 'dependency "a": not found' },

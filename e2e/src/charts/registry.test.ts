@@ -12,7 +12,7 @@ import {
   archiveDigest,
   classifySource,
 } from "@flotilla/shared/source";
-import { createChartCache } from "@flotilla/shared/source/cache";
+import { ChartCache } from "@flotilla/shared/source/cache";
 import { createSourceClient } from "@flotilla/shared/source/client";
 import { afterAll, describe, it } from "vitest";
 import { helmAnswer, rejected } from "./testing/helm-answer.ts";
@@ -67,7 +67,7 @@ function demoAt(registry: Registry, settings: AccessSettings = {}) {
 describe("a real registry", () => {
   it("serves the archive that Helm has pushed, verified by its digest", async () => {
     const { source, access } = demoAt(guarded, trusted);
-    const cache = createChartCache({ fetch: client.fetch }, { dir: join(dir, "cache") });
+    const cache = new ChartCache({ fetch: client.fetch }, { dir: join(dir, "cache") });
 
     const { pin } = await client.resolve(source, "0.1.x", access);
     const file = await cache.fetch(pin, access);

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
 import { accessTo, type DownloadPin } from "../index.ts";
 import { digestOf, type Respond, send, testChart } from "../testing/index.ts";
-import { createChartCache } from "./chart-cache.ts";
+import { ChartCache } from "./chart-cache.ts";
 import { accessAt, archive, digest, pinAt, serve, setUp } from "./testing/index.ts";
 
 describe("the private chart of another tenant", () => {
@@ -67,7 +67,7 @@ describe("the cache of charts", () => {
   it("reports that it cannot be written", async () => {
     await using at = await setUp(serve);
     await writeFile(join(at.dir, "file"), "");
-    const blocked = createChartCache(
+    const blocked = new ChartCache(
       { fetch: () => assert.fail("a request was sent") },
       { dir: join(at.dir, "file", "cache") },
     );

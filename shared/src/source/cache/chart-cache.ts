@@ -4,12 +4,9 @@
  * share a download, and an archive that does not match its pin is never stored. When the cache is full the least recently used
  * charts are evicted, but none that is in use.
  */
-import { randomUUID } from "node:crypto";
-import { readdir, rm, stat, utimes } from "node:fs/promises";
-import { join } from "node:path";
 import { createLruCache } from "../../cache/index.ts";
 import { createSingleFlight } from "../../concurrency/index.ts";
-import { AppError, messageOf } from "../../errors/index.ts";
+import { AppError } from "../../errors/index.ts";
 import { canonicalJson } from "../../json/index.ts";
 import { type Log, silentLog } from "../../log/index.ts";
 import { type Clock, systemClock } from "../../time/index.ts";
@@ -27,21 +24,9 @@ import {
   type RepositoryAccess,
   type SourceDigest,
 } from "../index.ts";
-import { type ChartFile, digestOfFile, diskError, writeChartFile } from "./chart-file.ts";
-import { createOriginNames } from "./origin-names.ts";
-
-export interface ChartCache<P extends Pin = Pin> {
-  /** The archive of a pin. */
-  fetch(
-    pin: P,
-    access: RepositoryAccess,
-    options?: {
-      readonly signal?: AbortSignal | undefined;
-      /** What others received; another one for the same pin is CHART_DIGEST_MISMATCH. */
-      readonly sources?: readonly SourceDigest[] | undefined;
-    },
-  ): Promise<UsedChart>;
-}
+import { type ChartFile, diskError } from "./chart-file.ts";
+import { ChartStore } from "./chart-store.ts";
+import { createOriginNames, type OriginNames } from "./origin-names.ts";
 
 /** A chart in use: its file stays until it is released. */
 export interface UsedChart extends ChartFile {
@@ -57,6 +42,12 @@ export interface ChartCacheDeps<P extends Pin = Pin> {
   readonly clock?: Clock;
 }
 
+export interface FetchChartOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What others received. */
+  readonly sources?: readonly SourceDigest[] | undefined;
+}
+
 export interface ChartCacheOptions {
   readonly dir: string;
   readonly maxBytes?: number;
@@ -68,190 +59,130 @@ export interface ChartCacheOptions {
 const buildVersion = 1;
 
 const defaultCacheBytes = 1024 ** 3;
+const defaultChartBytes = 256 * 1024 ** 2;
+const defaultTimeoutMs = 300_000;
+const maxKnown = 1_000;
 
-const archiveName = /^sha256-([0-9a-f]{64})-([0-9a-f]{32})\.tgz$/;
-/** Archives of earlier versions, which nothing opens any more. */
-const earlierName = /^sha256-[0-9a-f]{64}\.tgz$/;
-const partName = /^part-/;
-const stalePartMs = 3_600_000;
+/** Which file answers a fetch, if it is there. */
+type Wanted =
+  | { readonly kind: "digest"; readonly digest: string }
+  /** A chart that an earlier process made. */
+  | { readonly kind: "any" }
+  | { readonly kind: "none" };
 
-export function createChartCache<P extends Pin>(
-  deps: ChartCacheDeps<P>,
-  options: ChartCacheOptions,
-): ChartCache<P> {
-  const {
-    dir,
-    maxBytes = defaultCacheBytes,
-    maxChartBytes = 256 * 1024 ** 2,
-    downloadTimeoutMs = 300_000,
-  } = options;
-  const { now } = deps.clock ?? systemClock;
-  const log = deps.log ?? silentLog();
-  const fetches = createSingleFlight<ChartFile>();
-  const origins = createOriginNames(dir);
-  /** The size of files whose digest this process has verified, by path. */
-  const verified = new Map<string, number>();
-  /** The digests that were downloaded from addresses without a digest. */
-  const digests = createLruCache<string>(1000);
+export class ChartCache<P extends Pin = Pin> {
+  readonly #fetch: FetchArchive<P>;
+  readonly #limits: { readonly maxBytes: number; readonly timeoutMs: number };
+  readonly #origins: OriginNames;
+  readonly #store: ChartStore;
+  readonly #fetches = createSingleFlight<ChartFile>();
+  /** The digests of archives whose pins have none, by origin. */
+  readonly #digests = createLruCache<string>(maxKnown);
   /** The digests of what charts were made from, by origin. */
-  const sourceDigests = createLruCache<string>(1000);
-  /** How many use a chart, or are fetching it, by its origin. */
-  const users = new Map<string, number>();
+  readonly #sourceDigests = createLruCache<string>(maxKnown);
 
-  const pathOf = (digest: string, origin: string): string =>
-    join(dir, `${digest.replace(":", "-")}-${origin}.tgz`);
-
-  /** The file of a digest from an origin, unless it is missing or damaged. */
-  async function find(digest: string, origin: string): Promise<ChartFile | undefined> {
-    const path = pathOf(digest, origin);
-    const found = await stat(path).catch(() => undefined);
-    if (found === undefined) return undefined;
-    if (verified.get(path) !== found.size) {
-      if ((await digestOfFile(path)) !== digest) {
-        verified.delete(path);
-        log.warn({ digest }, "cached chart is damaged; downloading it again");
-        await rm(path, { force: true });
-        return undefined;
-      }
-      verified.set(path, found.size);
-    }
-    await touch(path);
-    return { path, digest, sizeBytes: found.size };
+  constructor(deps: ChartCacheDeps<P>, options: ChartCacheOptions) {
+    const { fetch, log = silentLog(), clock = systemClock } = deps;
+    const { dir, maxBytes = defaultCacheBytes } = options;
+    const { maxChartBytes = defaultChartBytes, downloadTimeoutMs = defaultTimeoutMs } = options;
+    this.#fetch = fetch;
+    this.#limits = { maxBytes: maxChartBytes, timeoutMs: downloadTimeoutMs };
+    this.#origins = createOriginNames(dir);
+    this.#store = new ChartStore({ dir, maxBytes, clock, log });
   }
 
-  /** A chart that an earlier process made: nothing but its name has its digest. */
-  async function findBuilt(origin: string): Promise<ChartFile | undefined> {
-    for (const name of await readdir(dir)) {
-      const [, digest, itsOrigin] = archiveName.exec(name) ?? [];
-      if (digest === undefined || itsOrigin !== origin) continue;
-      const found = await find(`sha256:${digest}`, origin);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
-
-  async function touch(path: string): Promise<void> {
-    const used = new Date(now());
-    // Only the order of eviction depends on this time.
-    await utimes(path, used, used).catch((thrown: unknown) =>
-      log.debug({ err: messageOf(thrown) }, "access time of the cached chart not updated"),
-    );
-  }
-
-  async function download(
+  /**
+   * The archive of a pin, from the cache or its source; its caller must release it. `sources`: what others received; with another one for
+   * the same pin it rejects with CHART_DIGEST_MISMATCH, and the next call asks the source again. Rejects with CHART_CACHE
+   * when the disk fails, and as the source does; then there is nothing to release.
+   */
+  async fetch(
     pin: P,
     access: RepositoryAccess,
-    origin: string,
-    signal: AbortSignal,
-  ): Promise<ChartFile> {
-    const partPath = join(dir, `part-${randomUUID()}`);
-    const target = { partPath, pathOf: (digest: string) => pathOf(digest, origin) };
-    const file = await writeChartFile(pin, target, (write) =>
-      deps.fetch(pin, write, {
-        access,
+    { signal, sources = [] }: FetchChartOptions = {},
+  ): Promise<UsedChart> {
+    const origin = await this.#originOf(pin, access);
+    const expected = isUnbound(pin)
+      ? sources.find((each) => each.pin === pinDigest(pin))
+      : undefined;
+    const wanted = this.#wanted(pin, origin, expected);
+    // Before its file is looked for: otherwise another download might be about to evict it.
+    const release = this.#store.use(origin);
+    try {
+      const file = await this.#fetches.run(
+        `${wanted.kind === "digest" ? wanted.digest : ""} ${origin}`,
+        async (shared) =>
+          (await this.#find(wanted, origin)) ??
+          (await this.#download(pin, origin, { access, signal: shared })),
         signal,
-        timeoutMs: downloadTimeoutMs,
-        maxBytes: maxChartBytes,
-      }),
-    );
-    verified.set(file.path, file.sizeBytes);
-    await touch(file.path);
-    await evict().catch((thrown: unknown) =>
-      log.warn({ err: messageOf(thrown) }, "chart cache could not evict"),
-    );
-    return file;
+      );
+      const source = this.#sourceOf(pin, origin, file);
+      if (expected !== undefined && source?.digest !== expected.digest) {
+        // The next attempt asks the source again.
+        this.#digests.delete(origin);
+        this.#sourceDigests.delete(origin);
+        throw otherBytes(pin, source, expected);
+      }
+      if (pinnedDigest(pin) === undefined) this.#digests.set(origin, file.digest);
+      return { ...file, release, ...(source !== undefined && { source }) };
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
   }
 
-  function sourceOf(pin: P, origin: string, file: ChartFile): SourceDigest | undefined {
+  async #originOf(pin: P, access: RepositoryAccess): Promise<string> {
+    // A chart that is made here has the address of its files and how it is made from them.
+    const address = isBuilt(pin) ? `build ${buildVersion} ${canonicalJson(pin)}` : pinAddress(pin);
+    const origin = `${accessKey(access)} ${address}`;
+    return await this.#origins.nameOf(origin).catch((thrown: unknown) => {
+      throw diskError(thrown, pin);
+    });
+  }
+
+  #wanted(pin: P, origin: string, expected: SourceDigest | undefined): Wanted {
+    const pinned = pinnedDigest(pin);
+    if (pinned !== undefined) return { kind: "digest", digest: pinned };
+    // Of what an earlier process made nobody knows what it was made from.
+    if (expected !== undefined && this.#sourceDigests.get(origin) === undefined)
+      return { kind: "none" };
+    const digest = this.#digests.get(origin);
+    if (digest !== undefined) return { kind: "digest", digest };
+    return isBuilt(pin) ? { kind: "any" } : { kind: "none" };
+  }
+
+  async #find(wanted: Wanted, origin: string): Promise<ChartFile | undefined> {
+    switch (wanted.kind) {
+      case "digest":
+        return await this.#store.find(wanted.digest, origin);
+      case "any":
+        return await this.#store.findAny(origin);
+      case "none":
+        return undefined;
+    }
+  }
+
+  #download(
+    pin: P,
+    origin: string,
+    request: { readonly access: RepositoryAccess; readonly signal: AbortSignal },
+  ): Promise<ChartFile> {
+    return this.#store.add(pin, origin, (write) =>
+      this.#fetch(pin, write, { ...request, ...this.#limits }),
+    );
+  }
+
+  #sourceOf(pin: P, origin: string, file: ChartFile): SourceDigest | undefined {
     if (!isUnbound(pin)) return undefined;
-    if (file.sourceDigest !== undefined) sourceDigests.set(origin, file.sourceDigest);
-    const digest = sourceDigests.get(origin);
+    if (file.sourceDigest !== undefined) this.#sourceDigests.set(origin, file.sourceDigest);
+    const digest = this.#sourceDigests.get(origin);
     return digest === undefined ? undefined : { pin: pinDigest(pin), digest };
   }
+}
 
-  function use(origin: string): () => void {
-    users.set(origin, (users.get(origin) ?? 0) + 1);
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      const left = (users.get(origin) ?? 1) - 1;
-      if (left === 0) users.delete(origin);
-      else users.set(origin, left);
-    };
-  }
-
-  async function evict(): Promise<void> {
-    const files: {
-      readonly name: string;
-      readonly origin: string;
-      readonly size: number;
-      readonly usedMs: number;
-    }[] = [];
-    for (const name of await readdir(dir)) {
-      const found = await stat(join(dir, name)).catch(() => undefined);
-      if (found === undefined) continue;
-      const idleMs = now() - found.mtimeMs;
-      if (earlierName.test(name) || (partName.test(name) && idleMs > stalePartMs))
-        await rm(join(dir, name), { force: true });
-      const origin = archiveName.exec(name)?.[2];
-      if (origin !== undefined)
-        files.push({ name, origin, size: found.size, usedMs: found.mtimeMs });
-    }
-    let total = files.reduce((sum, file) => sum + file.size, 0);
-    for (const file of files.sort((a, b) => a.usedMs - b.usedMs)) {
-      if (total <= maxBytes) return;
-      if (users.has(file.origin)) continue;
-      await rm(join(dir, file.name), { force: true });
-      verified.delete(join(dir, file.name));
-      total -= file.size;
-    }
-  }
-
-  return {
-    async fetch(pin, access, { signal, sources = [] } = {}) {
-      // A chart that is made here has the address of its files and how it is made from them.
-      const address = isBuilt(pin)
-        ? `build ${buildVersion} ${canonicalJson(pin)}`
-        : pinAddress(pin);
-      const origin = await origins.nameOf(`${accessKey(access)} ${address}`).catch((thrown) => {
-        throw diskError(thrown, pin);
-      });
-      const pinned = isBuilt(pin) ? undefined : archiveDigest(pin);
-      const expected = isUnbound(pin)
-        ? sources.find((each) => each.pin === pinDigest(pin))
-        : undefined;
-      // Of what an earlier process made nobody knows what it was made from.
-      const mayUseBuilt = expected === undefined || sourceDigests.get(origin) !== undefined;
-      const digest = mayUseBuilt ? (pinned ?? digests.get(origin)) : pinned;
-      // Before its file is looked for: otherwise another download might be about to evict it.
-      const release = use(origin);
-      try {
-        const file = await fetches.run(
-          `${digest ?? ""} ${origin}`,
-          async (shared) =>
-            (digest === undefined
-              ? isBuilt(pin) && mayUseBuilt
-                ? await findBuilt(origin)
-                : undefined
-              : await find(digest, origin)) ?? (await download(pin, access, origin, shared)),
-          signal,
-        );
-        const source = sourceOf(pin, origin, file);
-        if (expected !== undefined && source?.digest !== expected.digest) {
-          // The next attempt asks the source again.
-          digests.delete(origin);
-          sourceDigests.delete(origin);
-          throw otherBytes(pin, source, expected);
-        }
-        if (pinned === undefined) digests.set(origin, file.digest);
-        return { ...file, release, ...(source !== undefined && { source }) };
-      } catch (thrown) {
-        release();
-        throw thrown;
-      }
-    },
-  };
+/** The digest that the pin itself says. */
+function pinnedDigest(pin: Pin): string | undefined {
+  return isBuilt(pin) ? undefined : archiveDigest(pin);
 }
 
 function otherBytes(pin: Pin, source: SourceDigest | undefined, expected: SourceDigest): AppError {

@@ -1,6 +1,2 @@
-export {
-  type ChartCache,
-  createChartCache,
-  type UsedChart,
-} from "./chart-cache.ts";
+export { ChartCache, type UsedChart } from "./chart-cache.ts";
 export type { ChartFile } from "./chart-file.ts";

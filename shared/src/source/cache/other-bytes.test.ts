@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { describe, it } from "vitest";
 import { type BucketPin, type DownloadPin, describePin, type Pin, pinDigest } from "../index.ts";
 import { digestOf, send } from "../testing/index.ts";
-import { createChartCache } from "./chart-cache.ts";
+import { ChartCache } from "./chart-cache.ts";
 import { accessAt, archive, digest, setUp } from "./testing/index.ts";
 
 const other = gzipSync("another chart");
@@ -37,7 +37,7 @@ describe("a chart that is made of the objects of a bucket", () => {
     let sourceDigest = one;
     let made = 0;
     const newCache = () =>
-      createChartCache<Pin>(
+      new ChartCache<Pin>(
         {
           async fetch(_, write) {
             made += 1;

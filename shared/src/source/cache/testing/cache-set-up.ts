@@ -13,7 +13,7 @@ import {
   startTestServer,
   type TestServer,
 } from "../../testing/index.ts";
-import { type ChartCacheOptions, createChartCache } from "../chart-cache.ts";
+import { ChartCache, type ChartCacheOptions } from "../chart-cache.ts";
 
 export const archive = gzipSync("a chart");
 export const digest = digestOf(archive);
@@ -24,7 +24,7 @@ export async function setUp(respond: Respond, options: Partial<ChartCacheOptions
   const server = await startTestServer(respond);
   const client = createTestClient();
   const clock = createFakeClock(Date.now());
-  const newCache = () => createChartCache({ fetch: client.fetch, clock }, { dir, ...options });
+  const newCache = () => new ChartCache({ fetch: client.fetch, clock }, { dir, ...options });
   return {
     dir,
     server,
