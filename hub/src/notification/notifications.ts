@@ -21,7 +21,7 @@ import type { Reporter } from "./event.ts";
 import { createNotificationMetrics } from "./metrics.ts";
 import { createNotifier, type Notifier, notifyingRecorder } from "./notifier.ts";
 import { createStatusObserver, type StatusObserver } from "./observer.ts";
-import { createOutbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import { createParseHeaders } from "./provider-settings.ts";
 import { createRecentEvents } from "./recent-events.ts";
 import { createSender, type SendEvent } from "./sender.ts";
@@ -73,7 +73,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     connectionsPerHost: 4,
     egress: deps.egress,
   });
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     rest,
     clock,
     log,
@@ -113,7 +113,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
     events,
     observer: createStatusObserver({ events, notifier }),
     stored: notifier.stored,
-    run: outbox.run,
+    run: (signal) => outbox.run(signal),
     async deliver(objectsOf, signal) {
       await Promise.race([outbox.refresh(signal), untilAborted(signal)]);
       const common = { ...deps, events: recorder };
@@ -133,7 +133,7 @@ export function createNotifications(deps: NotificationsDeps): Notifications {
         checkAlerts({ ...common, objectsOf }, signal),
       ]);
     },
-    flush: outbox.flush,
+    flush: () => outbox.flush(),
     close: pools.close,
   };
 }

@@ -4,7 +4,7 @@ import { conflict, createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { describe, onTestFinished, test } from "vitest";
-import { createOutbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import {
   changeEntries,
   entriesOf,
@@ -91,7 +91,7 @@ function start() {
   const ending = new AbortController();
   const dropped: string[] = [];
   const limits = { entries: 4, bytes: 10_000 };
-  const outbox = createOutbox({
+  const outbox = new Outbox({
     ...{ rest, namespace, limits, clock },
     log: silentLog(),
     onDropped: (_, entries) => dropped.push(...ids(entries)),
