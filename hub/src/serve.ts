@@ -7,7 +7,7 @@ import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
 import { type AgentServer, createAgentServer } from "./agentserver/index.ts";
 import {
   createLiveSigningKey,
-  createRenewedCertificate,
+  RenewedCertificate,
   runRotationController,
 } from "./authority/index.ts";
 import { cachesSynced } from "./cache/index.ts";
@@ -130,7 +130,7 @@ export async function serve(
     );
     answering = server;
     const { authority, presence, hubId } = server;
-    const linkCertificate = await createRenewedCertificate({
+    const linkCertificate = await RenewedCertificate.issue({
       authority,
       clock,
       log,

@@ -4,9 +4,8 @@ import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import type { Registry } from "prom-client";
 import {
-  createLiveAuthority,
   createServingCertificates,
-  type LiveAuthority,
+  LiveAuthority,
   registerAuthorityMetrics,
 } from "../authority/index.ts";
 import { byNamedCluster } from "../cache/index.ts";
@@ -86,7 +85,7 @@ export async function createAgentServer(
   const { replica, version, servingNames: names } = options;
   const hubId = await readHubId(rest);
   const certificateLifetimeMs = options.certificateLifetimeMs ?? defaultCertificateLifetimeMs;
-  const authority = await createLiveAuthority({ ...deps, lifetimeMs: certificateLifetimeMs });
+  const authority = await LiveAuthority.open({ ...deps, lifetimeMs: certificateLifetimeMs });
   const ending = new AbortController();
   const watching = authority.run(ending.signal);
   const removeMetrics = registerAuthorityMetrics(metrics, authority);

@@ -4,10 +4,10 @@ export {
   openAuthority,
 } from "./certificate-authority.ts";
 export { dataOf, ensureSecret } from "./hub-secrets.ts";
-export { createLiveAuthority, type LiveAuthority } from "./live-authority.ts";
+export { LiveAuthority } from "./live-authority.ts";
 export { registerAuthorityMetrics } from "./metrics.ts";
 export { readRecord } from "./record.ts";
-export { createRenewedCertificate, type RenewedCertificate } from "./renewed-certificate.ts";
+export { RenewedCertificate } from "./renewed-certificate.ts";
 export { runRotationController } from "./rotate.ts";
 export { ensureAuthority } from "./secret.ts";
 export { createServingCertificates, type ServingCertificates } from "./serving-certificate.ts";

@@ -4,7 +4,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock, settle } from "@flotilla/shared/time/testing";
 import { test } from "vitest";
-import { createLiveAuthority } from "./live-authority.ts";
+import { LiveAuthority } from "./live-authority.ts";
 
 const deps = {
   namespace: "flotilla-system",
@@ -14,10 +14,10 @@ const deps = {
 };
 
 test("confirms what was read, also from a server restored from a backup with older versions", async (t) => {
-  const restored = await createLiveAuthority({ ...deps, rest: createMemoryApiServer() });
+  const restored = await LiveAuthority.open({ ...deps, rest: createMemoryApiServer() });
   const rest = createMemoryApiServer();
   rest.put(secrets, { metadata: { namespace: deps.namespace, name: "earlier" } });
-  const live = await createLiveAuthority({ ...deps, rest });
+  const live = await LiveAuthority.open({ ...deps, rest });
   const stop = new AbortController();
   const running = live.run(stop.signal);
   t.onTestFinished(async () => {

@@ -7,8 +7,9 @@
 
 import { authoritiesDigest, type IssuedCertificate } from "@flotilla/proto";
 import { authoritySecretName } from "@flotilla/shared/api/names";
+import { NextRun } from "@flotilla/shared/concurrency";
 import { AppError, messageOf } from "@flotilla/shared/errors";
-import { createInformer } from "@flotilla/shared/kube/cache";
+import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { isLaterVersion, keyOf, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import type { Log } from "@flotilla/shared/log";
@@ -41,25 +42,6 @@ export interface TrustedAuthorities {
   readonly digest: string;
 }
 
-export interface LiveAuthority {
-  /** The Secret in use. */
-  readonly secret: Secret;
-  readonly record: AuthorityRecord;
-  readonly trusted: TrustedAuthorities;
-  /** The same, read from the API server after the call. */
-  confirmed(): Promise<TrustedAuthorities>;
-  /** With this hub's validity of agents' certificates. */
-  issueClient(request: Omit<ClientCertificateRequest, "lifetimeMs">): Promise<IssuedCertificate>;
-  issueServing(names: readonly string[], lifetimeMs: number): Promise<ServingCertificate>;
-  issueReplica(identity: ReplicaIdentity, lifetimeMs: number): Promise<ServingCertificate>;
-  /** Called after every change of the Secret in use; returns the function that removes the listener. */
-  onChange(listener: () => void): () => void;
-  /** Called when the Secret is deleted; the authority in use stays. */
-  onDeleted(listener: () => void): () => void;
-  /** Watches the Secret until `signal` aborts. Never rejects. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 interface InUse {
   readonly secret: Secret;
   readonly record: AuthorityRecord;
@@ -67,124 +49,161 @@ interface InUse {
   readonly trusted: TrustedAuthorities;
 }
 
-/** The authority of the hub, created if there is none. */
-export async function createLiveAuthority(deps: LiveAuthorityDeps): Promise<LiveAuthority> {
-  const { rest, namespace, lifetimeMs, clock, log } = deps;
-  const ref = { namespace, name: authoritySecretName };
-  const { freshMs } = rotationTimes(lifetimeMs);
-  const changeListeners = new Set<() => void>();
-  const deletionListeners = new Set<() => void>();
-  let confirmedAt = clock.monotonic();
-  let inUse = await open(await ensureAuthority(rest, namespace, clock.now(), lifetimeMs));
-  let applying: Promise<void> = Promise.resolve();
-  let reading: Promise<void> = Promise.resolve();
-  let nextReading: Promise<void> | undefined;
-  const informer = createInformer<Secret>({
-    rest,
-    resource: secrets,
-    namespace,
-    fieldSelector: `metadata.name=${authoritySecretName}`,
-    log,
-    clock,
-  });
-  informer.onChange(({ after }) => {
-    if (after === undefined) for (const listener of deletionListeners) listener();
-    else void apply();
-  });
+export class LiveAuthority {
+  readonly #deps: LiveAuthorityDeps;
+  readonly #freshMs: number;
+  readonly #informer: Informer<Secret>;
+  readonly #reads = new NextRun(() => this.#readNow());
+  readonly #changeListeners = new Set<() => void>();
+  readonly #deletionListeners = new Set<() => void>();
+  #inUse: InUse;
+  /** When the last read that has succeeded began, on the monotonic clock. */
+  #confirmedAt: number;
+  #applying: Promise<void> = Promise.resolve();
 
-  async function open(secret: Secret): Promise<InUse> {
-    const record = readRecord(secret);
-    const signing = await openAuthority(record.signing, () => clock.now());
-    const pem = trustedBy(record);
-    return { secret, record, signing, trusted: { pem, digest: authoritiesDigest(pem) } };
+  /** The authority of the hub, created if there is none. Rejects when the Secret cannot be read or written, or is invalid. */
+  static async open(deps: LiveAuthorityDeps): Promise<LiveAuthority> {
+    const { rest, namespace, lifetimeMs, clock } = deps;
+    const openedAt = clock.monotonic();
+    const secret = await ensureAuthority(rest, namespace, clock.now(), lifetimeMs);
+    return new LiveAuthority(deps, await opened(secret, clock), openedAt);
+  }
+
+  private constructor(deps: LiveAuthorityDeps, inUse: InUse, openedAt: number) {
+    const { rest, namespace, clock, log } = deps;
+    this.#deps = deps;
+    this.#freshMs = rotationTimes(deps.lifetimeMs).freshMs;
+    this.#inUse = inUse;
+    this.#confirmedAt = openedAt;
+    this.#informer = createInformer<Secret>({
+      rest,
+      resource: secrets,
+      namespace,
+      fieldSelector: `metadata.name=${authoritySecretName}`,
+      log,
+      clock,
+    });
+    this.#informer.onChange(({ after }) => {
+      if (after === undefined) for (const listener of this.#deletionListeners) listener();
+      else void this.#apply();
+    });
+  }
+
+  /** The Secret in use. */
+  get secret(): Secret {
+    return this.#inUse.secret;
+  }
+
+  get record(): AuthorityRecord {
+    return this.#inUse.record;
+  }
+
+  get trusted(): TrustedAuthorities {
+    return this.#inUse.trusted;
+  }
+
+  /**
+   * The same, read from the API server after the call. Rejects when it cannot be read, and with AUTHORITY_UNCONFIRMED when the Secret
+   * was deleted; the authority in use stays.
+   */
+  async confirmed(): Promise<TrustedAuthorities> {
+    await this.#reads.run();
+    return this.#inUse.trusted;
+  }
+
+  /**
+   * With this hub's validity of agents' certificates, by an authority that is not older than a rotation allows. Rejects as `confirmed`
+   * does when it has to be read.
+   */
+  async issueClient(
+    request: Omit<ClientCertificateRequest, "lifetimeMs">,
+  ): Promise<IssuedCertificate> {
+    const { clock, lifetimeMs } = this.#deps;
+    if (clock.monotonic() - this.#confirmedAt > this.#freshMs) await this.#reads.run();
+    const { signing, trusted } = this.#inUse;
+    const chainPem = await signing.issueClient({ ...request, lifetimeMs });
+    return { chainPem, authoritiesPem: trusted.pem };
+  }
+
+  /** By the authority in use, without a read. */
+  issueServing(names: readonly string[], lifetimeMs: number): Promise<ServingCertificate> {
+    return this.#inUse.signing.issueServing(names, lifetimeMs);
+  }
+
+  /** By the authority in use, without a read. */
+  issueReplica(identity: ReplicaIdentity, lifetimeMs: number): Promise<ServingCertificate> {
+    return this.#inUse.signing.issueReplica(identity, lifetimeMs);
+  }
+
+  /** Called after every change of the Secret in use; returns the function that removes the listener. */
+  onChange(listener: () => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => void this.#changeListeners.delete(listener);
+  }
+
+  /** Called when the Secret is deleted; the authority in use stays. */
+  onDeleted(listener: () => void): () => void {
+    this.#deletionListeners.add(listener);
+    return () => void this.#deletionListeners.delete(listener);
+  }
+
+  /** Watches the Secret until `signal` aborts. Never rejects. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#informer.run(signal);
+  }
+
+  get #stored(): Secret | undefined {
+    return this.#informer.store.get(keyOf(this.#ref));
+  }
+
+  get #ref() {
+    return { namespace: this.#deps.namespace, name: authoritySecretName };
   }
 
   /** Applies the Secret that was read, or else the cached one. Never rejects: an invalid one leaves the last one in use. */
-  function apply(read?: Secret): Promise<void> {
-    applying = applying.then(async () => {
-      const secret = read ?? informer.store.get(keyOf(ref));
-      if (secret === undefined) return;
-      if (secret.metadata.resourceVersion === inUse.secret.metadata.resourceVersion) return;
-      try {
-        inUse = await open(secret);
-      } catch (thrown) {
-        log.error(
-          { err: messageOf(thrown) },
-          "invalid authority Secret; the last valid one stays in use",
-        );
-        return;
-      }
-      for (const listener of changeListeners) listener();
-    });
-    return applying;
+  #apply(read?: Secret): Promise<void> {
+    this.#applying = this.#applying.then(() => this.#applyNow(read ?? this.#stored));
+    return this.#applying;
   }
 
-  /** Starts a read after the call; concurrent callers share the next read. */
-  function read(): Promise<void> {
-    nextReading ??= reading
-      .catch(() => undefined)
-      .then(() => {
-        nextReading = undefined;
-        reading = readNow();
-        return reading;
-      });
-    return nextReading;
+  async #applyNow(secret: Secret | undefined): Promise<void> {
+    if (secret === undefined) return;
+    if (secret.metadata.resourceVersion === this.#inUse.secret.metadata.resourceVersion) return;
+    try {
+      this.#inUse = await opened(secret, this.#deps.clock);
+    } catch (thrown) {
+      this.#deps.log.error(
+        { err: messageOf(thrown) },
+        "invalid authority Secret; the last valid one stays in use",
+      );
+      return;
+    }
+    for (const listener of this.#changeListeners) listener();
   }
 
-  async function readNow(): Promise<void> {
+  async #readNow(): Promise<void> {
+    const { rest, clock } = this.#deps;
     const begunAt = clock.monotonic();
-    const before = informer.store.get(keyOf(ref));
-    const secret = await rest.get(secrets, ref);
+    const before = this.#stored;
+    const secret = await rest.get(secrets, this.#ref);
     if (secret === undefined) {
-      const message = `Secret ${keyOf(ref)} was deleted; the leader restores it`;
+      const message = `Secret ${keyOf(this.#ref)} was deleted; the leader restores it`;
       throw new AppError(hubErrors.AUTHORITY_UNCONFIRMED, message);
     }
-    informer.store.wrote(secret);
-    const known = informer.store.get(keyOf(ref));
+    this.#informer.store.wrote(secret);
+    const known = this.#stored;
     // Only versions that arrived during this read count: a server restored from a backup has lower ones.
     const isOvertaken =
       known !== before &&
       isLaterVersion(known?.metadata.resourceVersion, secret.metadata.resourceVersion);
-    await apply(isOvertaken ? known : secret);
-    confirmedAt = begunAt;
+    await this.#apply(isOvertaken ? known : secret);
+    this.#confirmedAt = begunAt;
   }
+}
 
-  async function fresh(): Promise<InUse> {
-    if (clock.monotonic() - confirmedAt > freshMs) await read();
-    return inUse;
-  }
-
-  return {
-    get secret() {
-      return inUse.secret;
-    },
-    get record() {
-      return inUse.record;
-    },
-    get trusted() {
-      return inUse.trusted;
-    },
-    async confirmed() {
-      await read();
-      return inUse.trusted;
-    },
-    async issueClient(request) {
-      const { signing, trusted } = await fresh();
-      const chainPem = await signing.issueClient({ ...request, lifetimeMs });
-      return { chainPem, authoritiesPem: trusted.pem };
-    },
-    issueServing: (names, servingLifetimeMs) =>
-      inUse.signing.issueServing(names, servingLifetimeMs),
-    issueReplica: (identity, replicaLifetimeMs) =>
-      inUse.signing.issueReplica(identity, replicaLifetimeMs),
-    onChange(listener) {
-      changeListeners.add(listener);
-      return () => void changeListeners.delete(listener);
-    },
-    onDeleted(listener) {
-      deletionListeners.add(listener);
-      return () => void deletionListeners.delete(listener);
-    },
-    run: (signal) => informer.run(signal),
-  };
+async function opened(secret: Secret, clock: Clock): Promise<InUse> {
+  const record = readRecord(secret);
+  const signing = await openAuthority(record.signing, () => clock.now());
+  const pem = trustedBy(record);
+  return { secret, record, signing, trusted: { pem, digest: authoritiesDigest(pem) } };
 }

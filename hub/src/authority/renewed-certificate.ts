@@ -18,15 +18,6 @@ export interface RenewedCertificateOptions {
   readonly lifetimeMs?: number;
 }
 
-export interface RenewedCertificate {
-  readonly current: ServingCertificate;
-  /** The trusted authorities, PEM. */
-  readonly trustedPem: string;
-  onRenewed(listener: () => void): void;
-  onTrusted(listener: () => void): void;
-  stop(): void;
-}
-
 interface Issued {
   readonly certificate: ServingCertificate;
   /** The certificate of its authority. */
@@ -36,74 +27,103 @@ interface Issued {
 const defaultLifetimeMs = 30 * 24 * 3_600_000;
 const retryMs = 60_000;
 
-export async function createRenewedCertificate(
-  options: RenewedCertificateOptions,
-): Promise<RenewedCertificate> {
-  const { authority, name, clock, log, lifetimeMs = defaultLifetimeMs } = options;
-  const renewedListeners = new Set<() => void>();
-  const trustedListeners = new Set<() => void>();
-  let trusted = authority.trusted.digest;
-  let current = await issue();
-  let stopped = false;
-  let timer = schedule(renewalDelay());
-  let work: Promise<void> = Promise.resolve();
-  const stopListening = authority.onChange(() => {
-    work = work.then(applyChange);
-  });
+export class RenewedCertificate {
+  readonly #options: RenewedCertificateOptions;
+  readonly #renewedListeners = new Set<() => void>();
+  readonly #trustedListeners = new Set<() => void>();
+  readonly #stopListening: () => void;
+  #trustedDigest: string;
+  #issued: Issued;
+  #timer: Timer;
+  #isStopped = false;
+  /** Renewals and changes, one after another. */
+  #work: Promise<void> = Promise.resolve();
 
-  async function issue(): Promise<Issued> {
-    const signedBy = authority.record.signing.certificatePem;
-    return { certificate: await options.issue(lifetimeMs), signedBy };
+  /** Rejects when the first certificate cannot be issued; later ones are retried. The owner must stop it. */
+  static async issue(options: RenewedCertificateOptions): Promise<RenewedCertificate> {
+    const trustedDigest = options.authority.trusted.digest;
+    return new RenewedCertificate(options, trustedDigest, await issue(options));
   }
 
-  function renewalDelay(): number {
-    return Math.max(retryMs, ((current.certificate.notAfter - clock.now()) * 2) / 3);
+  private constructor(options: RenewedCertificateOptions, trustedDigest: string, issued: Issued) {
+    this.#options = options;
+    this.#trustedDigest = trustedDigest;
+    this.#issued = issued;
+    this.#timer = this.#schedule(this.#renewalDelayMs);
+    this.#stopListening = options.authority.onChange(() => {
+      this.#work = this.#work.then(() => this.#applyChange());
+    });
   }
 
-  function schedule(delayMs: number): Timer {
-    return clock.setTimeout(() => {
-      work = work.then(renew);
+  /** While it cannot be renewed it is the earlier one, which expires in the end. */
+  get current(): ServingCertificate {
+    return this.#issued.certificate;
+  }
+
+  /** The trusted authorities, PEM. */
+  get trustedPem(): string {
+    return this.#options.authority.trusted.pem;
+  }
+
+  onRenewed(listener: () => void): void {
+    this.#renewedListeners.add(listener);
+  }
+
+  onTrusted(listener: () => void): void {
+    this.#trustedListeners.add(listener);
+  }
+
+  /** It is not renewed any more; `current` stays. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#stopListening();
+    this.#timer.cancel();
+  }
+
+  get #renewalDelayMs(): number {
+    const leftMs = this.#issued.certificate.notAfter - this.#options.clock.now();
+    return Math.max(retryMs, (leftMs * 2) / 3);
+  }
+
+  #schedule(delayMs: number): Timer {
+    return this.#options.clock.setTimeout(() => {
+      this.#work = this.#work.then(() => this.#renew());
     }, delayMs);
   }
 
   /** Authorities first: nobody may present a certificate of an authority that is not trusted here yet. Never rejects. */
-  async function applyChange(): Promise<void> {
-    if (trusted !== authority.trusted.digest) {
-      trusted = authority.trusted.digest;
-      for (const listener of trustedListeners) listener();
+  async #applyChange(): Promise<void> {
+    const { authority, log, name } = this.#options;
+    if (this.#trustedDigest !== authority.trusted.digest) {
+      this.#trustedDigest = authority.trusted.digest;
+      for (const listener of this.#trustedListeners) listener();
     }
-    if (current.signedBy === authority.record.signing.certificatePem) return;
-    await renew();
+    if (this.#issued.signedBy === authority.record.signing.certificatePem) return;
+    await this.#renew();
     log.info(`${name} is signed by the new authority`);
   }
 
   /** Never rejects. */
-  async function renew(): Promise<void> {
-    timer.cancel();
+  async #renew(): Promise<void> {
+    const { log, name } = this.#options;
+    this.#timer.cancel();
     let delayMs = retryMs;
     try {
-      current = await issue();
-      for (const listener of renewedListeners) listener();
-      delayMs = renewalDelay();
+      this.#issued = await issue(this.#options);
+      for (const listener of this.#renewedListeners) listener();
+      delayMs = this.#renewalDelayMs;
     } catch (thrown) {
       log.warn({ err: messageOf(thrown) }, `cannot renew the ${name}; retrying`);
     }
-    if (!stopped) timer = schedule(delayMs);
+    if (!this.#isStopped) this.#timer = this.#schedule(delayMs);
   }
+}
 
-  return {
-    get current() {
-      return current.certificate;
-    },
-    get trustedPem() {
-      return authority.trusted.pem;
-    },
-    onRenewed: (listener) => void renewedListeners.add(listener),
-    onTrusted: (listener) => void trustedListeners.add(listener),
-    stop() {
-      stopped = true;
-      stopListening();
-      timer.cancel();
-    },
-  };
+async function issue({
+  authority,
+  issue: sign,
+  lifetimeMs = defaultLifetimeMs,
+}: RenewedCertificateOptions): Promise<Issued> {
+  const signedBy = authority.record.signing.certificatePem;
+  return { certificate: await sign(lifetimeMs), signedBy };
 }

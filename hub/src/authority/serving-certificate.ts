@@ -4,7 +4,7 @@ import type { Clock } from "@flotilla/shared/time";
 import type { experimental } from "@grpc/grpc-js";
 import type { ServingCertificate } from "./certificate-authority.ts";
 import type { LiveAuthority } from "./live-authority.ts";
-import { createRenewedCertificate } from "./renewed-certificate.ts";
+import { RenewedCertificate } from "./renewed-certificate.ts";
 
 export interface ServingCertificatesOptions {
   readonly authority: Pick<LiveAuthority, "record" | "trusted" | "issueServing" | "onChange">;
@@ -26,7 +26,7 @@ export async function createServingCertificates(
   const { authority, names } = options;
   const listeners = new Set<experimental.IdentityCertificateUpdateListener>();
   const caListeners = new Set<experimental.CaCertificateUpdateListener>();
-  const renewed = await createRenewedCertificate({
+  const renewed = await RenewedCertificate.issue({
     ...options,
     issue: (lifetimeMs) => authority.issueServing(names, lifetimeMs),
     name: "serving certificate",

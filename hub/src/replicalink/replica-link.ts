@@ -22,7 +22,10 @@ export type AnswerForwarded = (
 ) => Promise<void>;
 
 export interface LinkIdentity {
-  readonly certificate: RenewedCertificate;
+  readonly certificate: Pick<
+    RenewedCertificate,
+    "current" | "trustedPem" | "onRenewed" | "onTrusted"
+  >;
   readonly hubId: string;
 }
 

@@ -8,6 +8,7 @@ export {
 export { createFairPool } from "./fair-pool.ts";
 export { createFairSemaphore, type FairSemaphore } from "./fair-semaphore.ts";
 export { createKeyedMutex } from "./keyed-mutex.ts";
+export { NextRun } from "./next-run.ts";
 export { createSemaphore, type Semaphore } from "./semaphore.ts";
 export { createSingleFlight } from "./single-flight.ts";
 export { createTimeBudgets } from "./time-budgets.ts";

@@ -24,7 +24,7 @@ export async function replicaLinks(
     t.onTestFinished(() => link.close());
     const current = await authority.issueReplica({ hubId, replica }, lifetimeMs);
     const ignore = () => undefined;
-    const certificate = { current, trustedPem, onRenewed: ignore, onTrusted: ignore, stop: ignore };
+    const certificate = { current, trustedPem, onRenewed: ignore, onTrusted: ignore };
     return {
       address: link.address,
       forward: (...args) => link.forward(...args),
