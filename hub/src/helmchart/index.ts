@@ -14,7 +14,7 @@ export {
   maxChartFileBytes,
   readChartFile,
 } from "./chart-file.ts";
-export type { ChartFromSource } from "./chart-source.ts";
+export type { ChartFromSource, ChartRequest, ResolvedChart } from "./chart-source.ts";
 export { createHelmChartController } from "./controller.ts";
 export { keptDependencies } from "./dependencies.ts";
 export { chartsOfBuckets } from "./from-bucket.ts";
