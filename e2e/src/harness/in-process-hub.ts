@@ -7,7 +7,7 @@ import {
 import { runRotationController } from "@flotilla/hub/authority";
 import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch";
 import { runPresenceController } from "@flotilla/hub/presence";
-import { createWorkspaceObjects, watchReferences } from "@flotilla/hub/referenced";
+import { WorkspaceObjects, watchReferences } from "@flotilla/hub/referenced";
 import { runTokenController } from "@flotilla/hub/registrationtoken";
 import type { DeploymentState } from "@flotilla/proto";
 import {
@@ -91,7 +91,7 @@ export async function startInProcessHub(
     helmOps: createInformer({ rest, resource: helmOps, log }),
     bundles: createInformer({ rest, resource: bundles, log }),
   };
-  const objects = createWorkspaceObjects({ rest, clock, log });
+  const objects = new WorkspaceObjects({ rest, clock, log });
   const trust = { isTrusted: () => true, isSigned: () => true };
   watchReferences(informers, objects, trust);
   const running = Object.values(informers).map((informer) => {

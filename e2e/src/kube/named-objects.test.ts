@@ -1,6 +1,6 @@
 /** Objects that the hub reads by their names, outside of workspaces, with a real API server. */
 import assert from "node:assert/strict";
-import { createWorkspaceObjects } from "@flotilla/hub/referenced";
+import { WorkspaceObjects } from "@flotilla/hub/referenced";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";
@@ -11,7 +11,7 @@ import { leaseControlPlane } from "../harness/control-planes.ts";
 const plane = await leaseControlPlane("hub");
 const rest = connectKube(await loadKubeconfig({ path: plane.kubeconfig }));
 const stop = new AbortController();
-const objects = createWorkspaceObjects({
+const objects = new WorkspaceObjects({
   rest,
   isWorkspace: () => false,
   clock: systemClock,

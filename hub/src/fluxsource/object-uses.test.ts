@@ -6,7 +6,7 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { systemClock } from "@flotilla/shared/time";
 import { type TestContext, test } from "vitest";
-import { createWorkspaceObjects } from "../referenced/index.ts";
+import { WorkspaceObjects } from "../referenced/index.ts";
 import { createObjectUses } from "./object-uses.ts";
 
 const secret = (name: string): ObjectRef => ({ kind: "Secret", name });
@@ -15,7 +15,7 @@ const of = (name: string, namespace = "apps") => ({ namespace, ref: secret(name)
 /** Over the real watches of an API server in memory, which this counts. */
 function setUp(t: TestContext) {
   const rest = createMemoryApiServer();
-  const objects = createWorkspaceObjects({ rest, clock: systemClock, log: silentLog() });
+  const objects = new WorkspaceObjects({ rest, clock: systemClock, log: silentLog() });
   const stop = new AbortController();
   const running = objects.run(stop.signal);
   t.onTestFinished(async () => {
@@ -25,7 +25,8 @@ function setUp(t: TestContext) {
   const watched: string[] = [];
   const nameOf = (namespace: string, ref: ObjectRef) => `${namespace}/${formatObjectRef(ref)}`;
   const uses = createObjectUses({
-    ...objects,
+    refresh: (...args) => objects.refresh(...args),
+    onChange: (listener) => objects.onChange(listener),
     watch(namespace, ref) {
       watched.push(nameOf(namespace, ref));
       objects.watch(namespace, ref);

@@ -47,7 +47,7 @@ describe("a source", () => {
     create({ spec: { ...repositorySpec, secretRef: { name: "login" } } });
     await read(1);
     const { replace } = rest;
-    const { refresh } = deps.objects;
+    const refresh = deps.objects.refresh.bind(deps.objects);
     const [written, secretRead] = [gate(), gate()];
     rest.replace = async (...args) => {
       await written.passed;

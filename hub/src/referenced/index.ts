@@ -17,4 +17,4 @@ export {
 export { createSentObject } from "./sent-object.ts";
 export { createWatchedObjects } from "./watch-objects.ts";
 export { isUsableByTenants, type WorkspaceObject } from "./workspace-object.ts";
-export { createWorkspaceObjects, type WorkspaceObjects } from "./workspace-objects.ts";
+export { WorkspaceObjects } from "./workspace-objects.ts";

@@ -7,7 +7,7 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
-import { createWorkspaceObjects } from "./workspace-objects.ts";
+import { WorkspaceObjects } from "./workspace-objects.ts";
 
 const namespace = "apps";
 const login = { kind: "Secret", name: "login" } as const;
@@ -22,7 +22,7 @@ function setUp(t: TestContext) {
   const rest = createMemoryApiServer();
   const workspaces = new Set(["fleet-default"]);
   const clock = createFakeClock();
-  const objects = createWorkspaceObjects({
+  const objects = new WorkspaceObjects({
     rest,
     isWorkspace: (each) => workspaces.has(each),
     clock,

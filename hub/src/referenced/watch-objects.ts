@@ -2,14 +2,11 @@
 import type { Receiver } from "@flotilla/shared/flux";
 import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeObject } from "@flotilla/shared/kube/objects";
+import type { NamespaceWatchesDeps } from "./namespace-watches.ts";
 import { workspacesOf } from "./references.ts";
-import {
-  createWorkspaceObjects,
-  type WorkspaceObjects,
-  type WorkspaceObjectsDeps,
-} from "./workspace-objects.ts";
+import { WorkspaceObjects } from "./workspace-objects.ts";
 
-export interface WatchedObjectsDeps extends Omit<WorkspaceObjectsDeps, "isWorkspace"> {
+export interface WatchedObjectsDeps extends Omit<NamespaceWatchesDeps, "isWorkspace"> {
   readonly clusters: Pick<Informer<KubeObject>, "store" | "onChange">;
   readonly helmOps: Pick<Informer<KubeObject>, "store" | "onChange">;
   readonly receivers: Pick<Informer<Receiver>, "store" | "onChange">;
@@ -24,10 +21,10 @@ export interface WatchedObjectsDeps extends Omit<WorkspaceObjectsDeps, "isWorksp
 export function createWatchedObjects(deps: WatchedObjectsDeps): WorkspaceObjects {
   const { clusters, helmOps, receivers, namespaces } = deps;
   const workspaces = workspacesOf([clusters, helmOps, receivers]);
-  const objects = createWorkspaceObjects({
+  const objects = new WorkspaceObjects({
     ...deps,
     isWorkspace: (namespace) => namespaces.includes(namespace) || workspaces.has(namespace),
   });
-  workspaces.onAdd(objects.workspaceChanged);
+  workspaces.onAdd((namespace) => objects.workspaceChanged(namespace));
   return objects;
 }

@@ -12,7 +12,7 @@ import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock } from "@flotilla/shared/time/testing";
 import { describe, type TestContext, test } from "vitest";
 import type { WorkspaceObject } from "./workspace-object.ts";
-import { createWorkspaceObjects } from "./workspace-objects.ts";
+import { WorkspaceObjects } from "./workspace-objects.ts";
 
 const namespace = "fleet-default";
 const source = { kind: "Secret", name: "source" } as const;
@@ -46,7 +46,7 @@ async function setUp(t: TestContext, prepare: (server: HttpApiServer) => void = 
   prepare(server);
   const clock = createFakeClock();
   const rest = connectKube({ server: server.url, credentials: { kind: "none" } }, { clock });
-  const objects = createWorkspaceObjects({ rest, clock, log: silentLog() });
+  const objects = new WorkspaceObjects({ rest, clock, log: silentLog() });
   const changes: string[] = [];
   let notified = (): void => undefined;
   objects.onChange((where, ref) => {

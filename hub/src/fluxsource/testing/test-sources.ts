@@ -22,7 +22,7 @@ import type { TestContext } from "vitest";
 import type { FluxInformers } from "../../cache/index.ts";
 import { createReconcileDurations } from "../../metrics/index.ts";
 import { createChartReader } from "../../reader/index.ts";
-import { createWorkspaceObjects } from "../../referenced/index.ts";
+import { WorkspaceObjects } from "../../referenced/index.ts";
 import { createPinSigner, type PinSigner } from "../../resolve/index.ts";
 import type { SourceControllerDeps } from "../source-controller.ts";
 import type { SourceObject } from "../source-status.ts";
@@ -94,7 +94,7 @@ export async function startTestSources(
     helmRepositories: informer(helmRepositories),
     ociRepositories: informer(ociRepositories),
   };
-  const objects = createWorkspaceObjects({ rest, clock: systemClock, log });
+  const objects = new WorkspaceObjects({ rest, clock: systemClock, log });
   const signer = createPinSigner(Buffer.from("the key of this hub"));
   const events: string[] = [];
   const deps = {
