@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import type { FakeClock } from "../../time/testing/index.ts";
 import { configMaps, leases } from "../objects/index.ts";
 import { type Fault, type HttpApiServer, respondJson, respondStatus } from "../testing/index.ts";
-import { fenceWrites } from "./leadership.ts";
+import { fenceWrites } from "./fence-writes.ts";
 import { leaseOn, openElection, type Replica } from "./testing/index.ts";
 
 /** The watch of the Lease of a leader is cut after a renewal; the next renewal has arrived, and waits for its response. */

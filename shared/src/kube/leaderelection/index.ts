@@ -1,5 +1,6 @@
+export { fenceConnection, fenceWrites } from "./fence-writes.ts";
 export { runLeaderElection } from "./leader-election.ts";
-export { fenceConnection, fenceWrites, type Leadership, type LeaseTimes } from "./leadership.ts";
+export type { Leadership, LeaseTimes } from "./leadership.ts";
 export {
   acquiredLease,
   durationMsOf,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "vitest";
 import { configMaps, type Lease, leases } from "../objects/index.ts";
 import { respondStatus, stall } from "../testing/index.ts";
-import { fenceWrites } from "./leadership.ts";
+import { fenceWrites } from "./fence-writes.ts";
 import { leaseOn, leaseRef, openElection } from "./testing/index.ts";
 
 describe("an election", () => {

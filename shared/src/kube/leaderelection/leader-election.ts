@@ -13,10 +13,11 @@ import { type Clock, systemClock } from "../../time/index.ts";
 import type { KubeRest } from "../client/index.ts";
 import { keyOf } from "../objects/index.ts";
 import { type Acquired, acquireLease } from "./acquire.ts";
-import { createTerm, type Leadership, type LeaseTimes, type Term } from "./leadership.ts";
+import type { Leadership, LeaseTimes } from "./leadership.ts";
 import { holderOf } from "./lease-record.ts";
 import { type LeaseWatch, watchLease } from "./lease-watch.ts";
 import { type RenewOptions, releaseLease, renewLease } from "./renew.ts";
+import { Term } from "./term.ts";
 
 export interface LeaderElectionOptions {
   readonly rest: KubeRest;
@@ -80,7 +81,8 @@ export async function runLeaderElection(options: LeaderElectionOptions): Promise
     const acquired = await acquireLease(candidate, options.signal);
     if (acquired === undefined) return;
     log.info("became leader");
-    const term = createTerm(`lease ${keyOf(ref)}`, times, clock, acquired.at);
+    const what = `lease ${keyOf(ref)}`;
+    const term = new Term({ what, times, clock, acquiredAt: acquired.at });
     await lead(options, { rest, ref, identity, times, term, watch, clock, log }, acquired);
   } finally {
     stopWatching.abort();

@@ -6,9 +6,10 @@ import type { Log } from "../../log/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { isConflict, isNotFound, type KubeRest } from "../client/index.ts";
 import { type Lease, leases, type ObjectRef } from "../objects/index.ts";
-import type { LeaseTimes, Term } from "./leadership.ts";
+import type { LeaseTimes } from "./leadership.ts";
 import { holderOf, isRenewedBefore, releasedLease, renewedLease } from "./lease-record.ts";
 import type { LeaseWatch } from "./lease-watch.ts";
+import type { Term } from "./term.ts";
 
 export interface RenewOptions {
   readonly rest: KubeRest;
