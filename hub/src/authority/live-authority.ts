@@ -30,7 +30,7 @@ export interface LiveAuthorityDeps {
   readonly rest: KubeRest;
   /** The hub's own, which must exist. */
   readonly namespace: string;
-  /** Of agents' certificates. */
+  /** For which certificates of agents are issued. */
   readonly lifetimeMs: number;
   readonly clock: Clock;
   readonly log: Log;

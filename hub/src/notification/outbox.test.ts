@@ -182,6 +182,29 @@ describe("an outbox", () => {
     assert.deepEqual(stored(), ["a"]);
   });
 
+  test("gives up at the end of the hub after a failure, so that nobody waits for it", async () => {
+    const { outbox, rest, stored } = start();
+    rest.failNext(new Error("no connection"), new Error("no connection"));
+    const adding = outbox.add(provider, entry("a"));
+    await settle();
+
+    await outbox.flush();
+    await adding;
+
+    assert.deepEqual(stored(), []);
+  });
+
+  test("stores at the end of the hub what waits to be removed", async () => {
+    const { outbox, stored } = start();
+    await outbox.add(provider, entry("a"));
+    await settle();
+    outbox.remove(provider, "a");
+
+    await outbox.flush();
+
+    assert.deepEqual(stored(), []);
+  });
+
   test("says what it drops when it is full", async () => {
     const { outbox, dropped } = start();
     for (const id of ["a", "b", "c", "d", "e", "f"]) await outbox.add(provider, entry(id));

@@ -17,9 +17,9 @@ import { readRaw } from "./read-raw.ts";
 import type { BucketCall, BucketRequests } from "./requests.ts";
 
 export interface BucketLimits {
-  /** Of the list, those that are ignored included. */
+  /** How many the list may have, those that are ignored included. */
   readonly maxObjects: number;
-  /** Of all objects together, without those that are ignored. */
+  /** How large all objects may be together, without those that are ignored. */
   readonly maxBytes: number;
 }
 
@@ -31,7 +31,7 @@ export interface BucketListing {
   readonly sizeBytes: number;
 }
 
-/** Of a thousand keys, each at most 1 KiB and three times that when it is encoded. */
+/** A page has a thousand keys, each at most 1 KiB and three times that when it is encoded. */
 const maxPageBytes = 4 * 1024 * 1024;
 
 /** Rejects with BUCKET_TOO_LARGE beyond a limit, and with BUCKET_KEY_INVALID when a key cannot be the path of a file. */

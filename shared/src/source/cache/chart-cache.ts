@@ -32,7 +32,7 @@ import { createOriginNames, type OriginNames } from "./origin-names.ts";
 export interface UsedChart extends ChartFile {
   /** Must be called once the file is not opened any more. */
   readonly release: () => void;
-  /** Of a pin that does not say which bytes it means, as far as it is known: not of what an earlier process made. */
+  /** What it was made from, of a pin that does not say which bytes it means; absent for what an earlier process made. */
   readonly source?: SourceDigest;
 }
 
@@ -55,7 +55,7 @@ export interface ChartCacheOptions {
   readonly downloadTimeoutMs?: number;
 }
 
-/** Of the way in which charts are made: an archive of another one is not used. */
+/** The version of the way in which charts are made: an archive of another one is not used. */
 const buildVersion = 1;
 
 const defaultCacheBytes = 1024 ** 3;
