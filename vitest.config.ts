@@ -15,32 +15,32 @@ const seed = chosenSeed(process.env["FLOTILLA_SEED"]);
  * change what the whole process trusts. All other files share the processes of their project (`isolate: false`), which load each module once.
  */
 const isolated = [
-  "agent/src/templates/template-actions.test.ts",
-  "agent/src/values/template/lex-template.test.ts",
-  "agent/src/values/template/reread.test.ts",
+  "agent/src/helm/templates/template-actions.test.ts",
+  "agent/src/inputs/values/template/lex-template.test.ts",
+  "agent/src/inputs/values/template/reread.test.ts",
   "hub/src/parts.test.ts",
-  "shared/src/cel/expression.test.ts",
-  "shared/src/regex/patterns.test.ts",
-  "shared/src/selector/object-selector.test.ts",
-  "hub/src/webhook/match-helm-ops.test.ts",
-  "shared/src/source/http/index-size.test.ts",
-  "shared/src/source/transport/extra-authorities.test.ts",
+  "shared/src/text/cel/expression.test.ts",
+  "shared/src/text/regex/patterns.test.ts",
+  "shared/src/kubernetes/selector/object-selector.test.ts",
+  "hub/src/events/webhook/match-helm-ops.test.ts",
+  "shared/src/charts/source/http/index-size.test.ts",
+  "shared/src/charts/source/transport/extra-authorities.test.ts",
 ];
 
 /** Start etcd, kube-apiserver, a registry, Helm, git or sshd: found, built or installed once, before the first of them. */
 const onBinaries = [
-  "hub/src/gitrepository/controller.test.ts",
+  "hub/src/sources/gitrepository/controller.test.ts",
   "local/src/control-plane/control-plane.test.ts",
   "local/src/images/image-tree.test.ts",
   "local/src/provider/cluster-provider.test.ts",
   "local/src/registries/bucket-client.test.ts",
   "local/src/registries/publish-chart.test.ts",
-  "shared/src/source/git/client.test.ts",
-  "shared/src/source/git/failures.test.ts",
-  "shared/src/source/git/ssh.test.ts",
-  "shared/src/source/git/verify.test.ts",
-  "shared/src/source/ignore/ignore.test.ts",
-  "shared/src/source/oci/signature.test.ts",
+  "shared/src/charts/source/git/client.test.ts",
+  "shared/src/charts/source/git/failures.test.ts",
+  "shared/src/charts/source/git/ssh.test.ts",
+  "shared/src/charts/source/git/verify.test.ts",
+  "shared/src/charts/source/ignore/ignore.test.ts",
+  "shared/src/charts/source/oci/signature.test.ts",
 ];
 /** Each file starts a dozen processes and waits much of its time: three keep two cores busy. */
 const clusterWorkers = 3;

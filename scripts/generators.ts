@@ -23,8 +23,8 @@ export interface Generator {
 const wireFolder = "proto/src/generated";
 
 export const generators: readonly Generator[] = [
-  crdGenerator("CRDs", "flotilla-crds", "shared/src/api", allCrds),
-  crdGenerator("CRDs of Flux's kinds", "flotilla-flux-crds", "shared/src/flux", fluxCrds),
+  crdGenerator("CRDs", "flotilla-crds", "shared/src/api/fleet", allCrds),
+  crdGenerator("CRDs of Flux's kinds", "flotilla-flux-crds", "shared/src/api/flux", fluxCrds),
   {
     name: "API reference",
     files: () =>

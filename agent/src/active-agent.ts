@@ -3,12 +3,11 @@ import { agentNamespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import type { KubeConnection } from "@flotilla/shared/kube/client";
 import { fenceConnection, type Leadership } from "@flotilla/shared/kube/leaderelection";
-import { createHubConnection, type HubConnection } from "./connection/index.ts";
 import { createRunHelm, type HelmProgram } from "./helm/index.ts";
-import type { ConnectHub } from "./hubclient/index.ts";
-import { createIdentityController, createIdentityStore } from "./identity/index.ts";
 import { createInstaller, type InstallerDeps } from "./installer.ts";
-import { createDrain } from "./leader/index.ts";
+import { createHubConnection, type HubConnection } from "./link/index.ts";
+import { createDrain } from "./process/index.ts";
+import { type ConnectHub, createIdentityController, createIdentityStore } from "./state/index.ts";
 
 export interface ActiveAgentDeps
   extends Omit<InstallerDeps, "rest" | "namespace" | "runHelm" | "outbox"> {

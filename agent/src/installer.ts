@@ -10,38 +10,50 @@ import type { SourceClient } from "@flotilla/shared/source/client";
 import type { GitClient } from "@flotilla/shared/source/git";
 import type { Clock } from "@flotilla/shared/time";
 import type { Registry } from "prom-client";
-import { takeOver } from "./action/index.ts";
 import {
-  createAssignmentStorage,
-  createAssignments,
-  createReleaseAssignments,
-  type Intake,
-} from "./assignment/index.ts";
-import { createFetchArchive } from "./chartbuild/index.ts";
-import { createDownstreamReferrers, createDownstreamResources } from "./downstream/index.ts";
-import { createDriftTracker } from "./drift/index.ts";
-import { createDeployer, createEngine } from "./engine/index.ts";
-import { createReleases, type RunHelm } from "./helm/index.ts";
-import { createImpersonatedClients } from "./impersonation/index.ts";
-import { createInventory } from "./inventory/index.ts";
-import { createPostRenderers, type KustomizeProgram } from "./postrender/index.ts";
-import { createLimitRecords } from "./process/index.ts";
+  createImpersonatedClients,
+  createLimitRecords,
+  createSecretStorage,
+} from "./base/index.ts";
+import {
+  createFetchArchive,
+  createPostRenderers,
+  createReleases,
+  createTemplateGuard,
+  type KustomizeProgram,
+  type RunHelm,
+} from "./helm/index.ts";
 import {
   createBuildCharts,
+  createDownstreamReferrers,
+  createDownstreamResources,
+  createInputCollector,
   createReadCalls,
   createReaders,
   createReadRecords,
   createReadTemplates,
   createReadYaml,
+  createRenderValues,
   createWithDefinitions,
-} from "./reader/index.ts";
-import { createDiscovery, createReadinessTracker } from "./readiness/index.ts";
-import { createClusterInfoStore, createReferencedObjects } from "./referenced/index.ts";
-import { createFetchedSources, type Outbox } from "./report/index.ts";
-import { type AnswerRequest, createAnswers } from "./requests/index.ts";
-import { createSecretStorage } from "./storage/index.ts";
-import { createTemplateGuard } from "./templates/index.ts";
-import { createInputCollector, createRenderValues } from "./values/index.ts";
+} from "./inputs/index.ts";
+import { type AnswerRequest, createAnswers } from "./link/index.ts";
+import {
+  createDiscovery,
+  createDriftTracker,
+  createFetchedSources,
+  createReadinessTracker,
+  type Outbox,
+} from "./observe/index.ts";
+import { createDeployer, createEngine, takeOver } from "./release/index.ts";
+import {
+  createAssignmentStorage,
+  createAssignments,
+  createClusterInfoStore,
+  createInventory,
+  createReferencedObjects,
+  createReleaseAssignments,
+  type Intake,
+} from "./state/index.ts";
 
 export interface InstallerDeps {
   readonly rest: KubeConnection;

@@ -13,12 +13,11 @@ import { followExtraAuthorities } from "@flotilla/shared/source/transport";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
 import { type ActiveAgent, createActiveAgent } from "./active-agent.ts";
+import { agentGrants, limitsWithChildren, processLimits } from "./base/index.ts";
 import { agentUsage, parseAgentConfig } from "./config.ts";
 import { createProcessRecords, helmEnvironment, writePodKubeconfig } from "./helm/index.ts";
-import { createHubConnector } from "./hubclient/index.ts";
-import { agentGrants } from "./impersonation/index.ts";
-import { lead, readinessOf } from "./leader/index.ts";
-import { limitsWithChildren, processLimits } from "./process/index.ts";
+import { lead, readinessOf } from "./process/index.ts";
+import { createHubConnector } from "./state/index.ts";
 
 await runProgram("flotilla-agent", agentUsage, async (signal) => {
   const config = parseAgentConfig(process.argv.slice(2), process.env);

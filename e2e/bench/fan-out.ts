@@ -1,7 +1,7 @@
 /** The cost of a thousand clusters on the hub, compared with the API server alone. */
 
-import { clusterStatus } from "@flotilla/hub/cluster";
-import { createDeploymentAggregates } from "@flotilla/hub/summary";
+import { clusterStatus } from "@flotilla/hub/fleet";
+import { createDeploymentAggregates } from "@flotilla/hub/rules";
 import { apiVersion, bundleDeployments, clusterGroups, clusters } from "@flotilla/shared/api";
 import { clusterNamespaceName, workspaceNamespace } from "@flotilla/shared/api/names";
 import { keyOf, namespaces } from "@flotilla/shared/kube/objects";

@@ -11,7 +11,12 @@ import {
 } from "@flotilla/shared/program";
 import { isNetwork, type ProxySettings, proxySettings } from "@flotilla/shared/source/transport";
 import { parseGoDuration } from "@flotilla/shared/time";
-import { type OidcConfig, oidcFlags, oidcUsage, parseOidcConfig } from "./oidc/config/index.ts";
+import {
+  type OidcConfig,
+  oidcFlags,
+  oidcUsage,
+  parseOidcConfig,
+} from "./console/oidc/config/index.ts";
 
 /** Which addresses are contacted for tenants. */
 export interface EgressConfig {

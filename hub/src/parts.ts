@@ -11,20 +11,25 @@ import { createSourceClient } from "@flotilla/shared/source/client";
 import { followExtraAuthorities } from "@flotilla/shared/source/transport";
 import { systemClock as clock } from "@flotilla/shared/time";
 import { collectDefaultMetrics, Registry } from "prom-client";
-import { createCaches, createFluxCaches, runCaches } from "./cache/index.ts";
+import {
+  createCaches,
+  createChartReader,
+  createFluxCaches,
+  createHubEgress,
+  runCaches,
+} from "./base/index.ts";
 import type { HubConfig } from "./config.ts";
-import { createContentStore } from "./content/index.ts";
-import { createReportWriter } from "./dispatch/index.ts";
-import { createHubEgress } from "./egress/index.ts";
-import { createFleetGuard } from "./fleetlease/index.ts";
-import { createGitParts } from "./gitrepository/index.ts";
-import { createObjectRefreshController } from "./helmrelease/index.ts";
-import { createReconcileDurations, createSeriesRegistry } from "./metrics/index.ts";
-import { createNotifications } from "./notification/index.ts";
-import { createChartReader } from "./reader/index.ts";
-import { watchReceiverSecrets } from "./receiver/index.ts";
-import { createWatchedObjects } from "./referenced/index.ts";
-import { addressOf } from "./replica/index.ts";
+import { createNotifications, watchReceiverSecrets } from "./events/index.ts";
+import { createObjectRefreshController } from "./frontends/index.ts";
+import { addressOf, createReportWriter } from "./link/index.ts";
+import { createFleetGuard } from "./process/index.ts";
+import {
+  createContentStore,
+  createReconcileDurations,
+  createSeriesRegistry,
+  createWatchedObjects,
+} from "./rules/index.ts";
+import { createGitParts } from "./sources/index.ts";
 
 /** One for the leader's Lease, one for the replica's. */
 const leaseConnections = 2;

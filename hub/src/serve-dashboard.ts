@@ -16,14 +16,13 @@ import {
 import { createInformer, type Informer } from "@flotilla/shared/kube/cache";
 import { type Event, events, type KubeObject, type Resource } from "@flotilla/shared/kube/objects";
 import type { Route } from "@flotilla/shared/program";
-import type { ViewedKind } from "./access/index.ts";
-import { appInformers } from "./cache/index.ts";
+import { appInformers } from "./base/index.ts";
 import type { HubConfig } from "./config.ts";
-import type { Dashboard } from "./dashboard/index.ts";
-import type { OidcConfig } from "./oidc/config/index.ts";
-import type { OidcLogin } from "./oidc/index.ts";
+import type { Dashboard } from "./console/dashboard/index.ts";
+import type { UserRequests, ViewedKind } from "./console/index.ts";
+import type { OidcConfig } from "./console/oidc/config/index.ts";
+import type { OidcLogin } from "./console/oidc/index.ts";
 import type { Parts } from "./parts.ts";
-import type { UserRequests } from "./requests/index.ts";
 
 export interface ServedDashboard {
   readonly route: Route;
@@ -71,7 +70,10 @@ async function load(
 ): Promise<LoadedDashboard> {
   const { caches, flux, rest, clock, log } = parts;
   const [{ createAsUser, createDashboard }, { createFleetDetails, createFleetView, shownPart }] =
-    await Promise.all([import("./dashboard/index.ts"), import("./fleetview/index.ts")]);
+    await Promise.all([
+      import("./console/dashboard/index.ts"),
+      import("./console/fleetview/index.ts"),
+    ]);
   const recent = createInformer<Event>({
     rest,
     resource: events,
@@ -124,7 +126,7 @@ async function loadOidcLogin(
   { proxy }: Pick<HubConfig, "proxy">,
   { userAgent, ownPorts, clock }: Pick<Parts, "userAgent" | "ownPorts" | "clock">,
 ): Promise<OidcLogin> {
-  const { createOidcLogin } = await import("./oidc/index.ts");
+  const { createOidcLogin } = await import("./console/oidc/index.ts");
   const egress = { allowLoopback: true, ownPorts };
   return createOidcLogin({ config: oidc, userAgent, egress, proxy, clock });
 }

@@ -4,30 +4,35 @@ import { hubNamespace as namespace } from "@flotilla/shared/api/names";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { parseListenAddress, startHttpServer } from "@flotilla/shared/program";
-import { type AgentServer, createAgentServer } from "./agentserver/index.ts";
-import {
-  createLiveSigningKey,
-  RenewedCertificate,
-  runRotationController,
-} from "./authority/index.ts";
-import { cachesSynced } from "./cache/index.ts";
+import { cachesSynced } from "./base/index.ts";
 import { type HubConfig, replicaAddress, serverNames } from "./config.ts";
-import { createDeploymentTrust } from "./content/index.ts";
-import { lead } from "./leader/index.ts";
-import { runLocalCluster } from "./localcluster/index.ts";
+import { createUserRequests, requestRoute, runKeyRotation } from "./console/index.ts";
+import {
+  createReceiverController,
+  createReceivers,
+  createWebhook,
+  createWebhookKeys,
+  receiverRoute,
+  webhookRoute,
+} from "./events/index.ts";
+import { ensureHubNamespace, runLocalCluster } from "./fleet/index.ts";
+import {
+  type AgentServer,
+  createAgentServer,
+  createLiveSigningKey,
+  createReplica,
+  highestEpoch,
+  openReplicaLink,
+  RenewedCertificate,
+  type Replica,
+  runPresenceController,
+  runRotationController,
+  runTokenController,
+} from "./link/index.ts";
 import type { Parts } from "./parts.ts";
-import { highestEpoch, runPresenceController } from "./presence/index.ts";
-import { createReceiverController, createReceivers, receiverRoute } from "./receiver/index.ts";
-import { watchReferences } from "./referenced/index.ts";
-import { runTokenController } from "./registrationtoken/index.ts";
-import { createReplica, type Replica } from "./replica/index.ts";
-import { openReplicaLink } from "./replicalink/index.ts";
-import { createUserRequests, requestRoute } from "./requests/index.ts";
-import { createPinSigner } from "./resolve/index.ts";
+import { lead } from "./process/index.ts";
+import { createDeploymentTrust, createPinSigner, watchReferences } from "./rules/index.ts";
 import { serveDashboard } from "./serve-dashboard.ts";
-import { runKeyRotation } from "./session/index.ts";
-import { createWebhook, createWebhookKeys, webhookRoute } from "./webhook/index.ts";
-import { ensureHubNamespace } from "./workspace/index.ts";
 
 export interface ServeOptions {
   readonly config: HubConfig;

@@ -8,33 +8,38 @@ import { layerViolations } from "./violations.ts";
 
 /** A small repository that breaks no rule. */
 const clean: Readonly<Record<string, string>> = {
-  "shared/package.json": manifest("shared", { "./errors": "./src/errors/index.ts" }),
-  "shared/src/errors/index.ts": `export { fail, type Failure } from "./fail.ts";`,
-  "shared/src/errors/fail.ts": `export type Failure = string;\nexport const fail = 1;`,
+  "shared/package.json": manifest("shared", { "./errors": "./src/runtime/errors/index.ts" }),
+  "shared/src/runtime/errors/index.ts": `export { fail, type Failure } from "./fail.ts";`,
+  "shared/src/runtime/errors/fail.ts": `export type Failure = string;\nexport const fail = 1;`,
   "proto/package.json": manifest("proto", { ".": "./src/index.ts" }),
   "proto/src/index.ts": `export { wire } from "./wire.ts";`,
   "proto/src/wire.ts": `export const wire = 1;`,
   "agent/package.json": manifest("agent", {}),
   "agent/src/config.ts": `export const errors = 1;`,
   "hub/package.json": manifest("hub", {}),
-  "hub/src/errors.ts": `export const errors = 1;`,
-  "hub/src/cache/index.ts": `export { caches, type Caches } from "./caches.ts";`,
-  "hub/src/cache/caches.ts": `import { wire } from "@flotilla/proto";
-import { errors } from "../errors.ts";
+  "hub/src/config.ts": `export const errors = 1;`,
+  "hub/src/base/index.ts": `export { caches, type Caches } from "./cache/caches.ts";`,
+  "hub/src/base/cache/caches.ts": `import { wire } from "@flotilla/proto";
+import { errors } from "../../config.ts";
+import { keys } from "../keys/keys.ts";
 export type Caches = typeof wire;
-export const caches = errors;`,
-  "hub/src/status/index.ts": `export { status } from "./status.ts";`,
-  "hub/src/status/status.ts": `import { fail } from "@flotilla/shared/errors";
-import { type Caches } from "../cache/index.ts";
+export const caches = [errors, keys];`,
+  "hub/src/base/keys/keys.ts": "export const keys = 1;",
+  "hub/src/rules/index.ts": `export { status } from "./status/status.ts";`,
+  "hub/src/rules/status/status.ts": `import { fail } from "@flotilla/shared/errors";
+import { type Caches } from "../../base/index.ts";
 export const status: Caches = fail;`,
-  "hub/src/status/status.test.ts": `import { caches } from "../cache/caches.ts";
-import { createCaches } from "../testing/index.ts";
+  "hub/src/rules/status/status.test.ts": `import { caches } from "../../base/cache/caches.ts";
+import { createCaches } from "../../testing/index.ts";
 export const test = [caches, createCaches];`,
   "hub/src/testing/index.ts": `export { createCaches } from "./caches.ts";`,
-  "hub/src/testing/caches.ts": `import { caches } from "../cache/caches.ts";\nexport const createCaches = caches;`,
-  "hub/src/bundle/index.ts": `export { bundle } from "./bundle.ts";`,
-  "hub/src/bundle/bundle.ts": `import { status } from "../status/index.ts";\nexport const bundle = status;`,
-  "hub/src/main.ts": `import { bundle } from "./bundle/index.ts";\nexport const main = bundle;`,
+  "hub/src/testing/caches.ts": `import { caches } from "../base/cache/caches.ts";\nexport const createCaches = caches;`,
+  "hub/src/rollout/index.ts": `export { bundle } from "./bundle/bundle.ts";`,
+  "hub/src/rollout/bundle/bundle.ts": `import { status } from "../../rules/index.ts";\nexport const bundle = status;`,
+  "hub/src/main.ts": `import { bundle } from "./rollout/index.ts";\nexport const main = bundle;`,
+  "local/package.json": manifest("local", {}),
+  "local/src/files/index.ts": `export { write } from "./write.ts";`,
+  "local/src/files/write.ts": "export const write = 1;",
   "node_modules/@kubernetes/client-node/package.json": manifest("", { ".": "./index.js" }),
   "node_modules/@kubernetes/client-node/index.js": "export const client = 1;",
 };
@@ -56,117 +61,129 @@ const cases: readonly Case[] = [
   {
     title: "rejects an upward import",
     files: {
-      "hub/src/status/up.ts": `import { main } from "../main.ts";\nexport const up = main;`,
-      "hub/src/bundle/bundle.ts": "export const bundle = 1;",
+      "hub/src/rules/status/up.ts": `import { main } from "../../main.ts";\nexport const up = main;`,
+      "hub/src/rollout/bundle/bundle.ts": "export const bundle = 1;",
     },
     rules: ["hub-layer-3"],
   },
   {
     title: "rejects an upward import of a type",
     files: {
-      "hub/src/cache/up.ts": `import type { bundle } from "../bundle/index.ts";\nexport type Up = typeof bundle;`,
-      "hub/src/bundle/bundle.ts": "export const bundle = 1;",
+      "hub/src/base/cache/up.ts": `import type { bundle } from "../../rollout/index.ts";\nexport type Up = typeof bundle;`,
+      "hub/src/rollout/bundle/bundle.ts": "export const bundle = 1;",
     },
     rules: ["hub-layer-2"],
   },
   {
-    title: "rejects a folder without a layer",
-    files: { "hub/src/utils/some.ts": "export const some = 1;" },
+    title: "rejects a group without a layer",
+    files: { "hub/src/utils/some/some.ts": "export const some = 1;" },
     rules: ["layer-missing"],
   },
   {
     title: "rejects a cycle between files",
     files: {
-      "hub/src/status/a.ts": `import { b } from "./b.ts";\nexport const a: unknown = b;`,
-      "hub/src/status/b.ts": `import type { a } from "./a.ts";\nexport const b: typeof a = 1;`,
+      "hub/src/rules/status/a.ts": `import { b } from "./b.ts";\nexport const a: unknown = b;`,
+      "hub/src/rules/status/b.ts": `import type { a } from "./a.ts";\nexport const b: typeof a = 1;`,
     },
     rules: ["no-file-cycle"],
   },
   {
     title: "rejects a cycle between folders whose files form none",
     files: {
-      "agent/src/crds/index.ts": `export { one } from "./one.ts";`,
-      "agent/src/crds/one.ts": "export const one = 1;",
-      "agent/src/crds/two.ts": `import { release } from "../release/index.ts";\nexport const two = release;`,
-      "agent/src/release/index.ts": `export { release } from "./release.ts";`,
-      "agent/src/release/release.ts": `import { one } from "../crds/index.ts";\nexport const release = one;`,
+      "agent/src/helm/crds/one.ts": "export const one = 1;",
+      "agent/src/helm/crds/two.ts": `import { run } from "../cli/run.ts";\nexport const two = run;`,
+      "agent/src/helm/cli/run.ts": "export const run = 1;",
+      "agent/src/helm/cli/other.ts": `import { one } from "../crds/one.ts";\nexport const other = one;`,
     },
     rules: ["no-folder-cycle"],
   },
   {
     title: "rejects a cycle between a folder and one in it",
     files: {
-      "agent/src/crds/index.ts": `export { one } from "./one.ts";`,
-      "agent/src/crds/one.ts": "export const one = 1;",
-      "agent/src/crds/two.ts": `import { inner } from "./inner/index.ts";\nexport const two = inner;`,
-      "agent/src/crds/inner/index.ts": `export { inner } from "./inner.ts";`,
-      "agent/src/crds/inner/inner.ts": `import { one } from "../index.ts";\nexport const inner = one;`,
+      "agent/src/helm/crds/one.ts": "export const one = 1;",
+      "agent/src/helm/crds/two.ts": `import { inner } from "./inner/inner.ts";\nexport const two = inner;`,
+      "agent/src/helm/crds/inner/inner.ts": `import { one } from "../one.ts";\nexport const inner = one;`,
     },
     rules: ["no-folder-cycle"],
   },
   {
-    title: "rejects an import past the entry point of a folder",
+    title: "rejects an import past the entry point of a group",
     files: {
-      "hub/src/bundle/bundle.ts": `import { status } from "../status/status.ts";\nexport const bundle = status;`,
+      "hub/src/rollout/bundle/bundle.ts": `import { status } from "../../rules/status/status.ts";\nexport const bundle = status;`,
     },
-    rules: ["entry-point"],
+    rules: ["entry-point-of-group"],
   },
   {
-    title: "rejects an import past an entry point from a file in src",
+    title: "rejects an import past the entry point of a group from a file in src",
     files: {
-      "hub/src/main.ts": `import { bundle } from "./bundle/bundle.ts";\nexport const main = bundle;`,
+      "hub/src/main.ts": `import { bundle } from "./rollout/bundle/bundle.ts";\nexport const main = bundle;`,
+    },
+    rules: ["entry-point-of-group"],
+  },
+  {
+    title: "allows a program of its own to load what it needs",
+    files: {
+      "hub/src/rollout/bundle/bundle-main.ts": `import { status } from "../../rules/status/status.ts";\nexport const bundle = status;`,
+    },
+    rules: [],
+  },
+  {
+    title: "rejects an import past the entry point of a folder where there are no groups",
+    files: {
+      "local/src/process/index.ts": `export { start } from "./start.ts";`,
+      "local/src/process/start.ts": `import { write } from "../files/write.ts";\nexport const start = write;`,
     },
     rules: ["entry-point"],
   },
   {
     title: "rejects an import past the entry points of another package, also by a test",
     files: {
-      "hub/src/status/past.test.ts": `import { fail } from "../../../shared/src/errors/fail.ts";\nexport const past = fail;`,
-      "hub/src/status/wire.test.ts": `import { wire } from "../../../proto/src/wire.ts";\nexport const past = wire;`,
+      "hub/src/rules/status/past.test.ts": `import { fail } from "../../../../shared/src/runtime/errors/fail.ts";\nexport const past = fail;`,
+      "hub/src/rules/status/wire.test.ts": `import { wire } from "../../../../proto/src/wire.ts";\nexport const past = wire;`,
     },
     rules: ["entry-point-of-package", "entry-point-of-flat-package"],
   },
   {
     title: "rejects what another package does not export",
     files: {
-      "hub/src/status/past.ts": `import { fail } from "@flotilla/shared/errors/fail.ts";\nexport const past = fail;`,
+      "hub/src/rules/status/past.ts": `import { fail } from "@flotilla/shared/errors/fail.ts";\nexport const past = fail;`,
     },
     rules: ["unresolved"],
   },
   {
     title: "rejects imports between hub and agent",
     files: {
-      "hub/src/status/agent.ts": `import type { errors } from "../../../agent/src/config.ts";\nexport type E = typeof errors;`,
-      "agent/src/main.ts": `import { errors } from "../../hub/src/errors.ts";\nexport const hub = errors;`,
+      "hub/src/rules/status/agent.ts": `import type { errors } from "../../../../agent/src/config.ts";\nexport type E = typeof errors;`,
+      "agent/src/main.ts": `import { errors } from "../../hub/src/config.ts";\nexport const hub = errors;`,
     },
     rules: ["agent-imports", "hub-imports"],
   },
   {
     title: "rejects imports of hub and agent in shared",
     files: {
-      "shared/src/errors/hub.ts": `import { errors } from "../../../hub/src/errors.ts";\nexport const hub = errors;`,
-      "shared/src/errors/agent.ts": `import { errors } from "../../../agent/src/config.ts";\nexport const agent = errors;`,
+      "shared/src/runtime/errors/hub.ts": `import { errors } from "../../../../hub/src/config.ts";\nexport const hub = errors;`,
+      "shared/src/runtime/errors/agent.ts": `import { errors } from "../../../../agent/src/config.ts";\nexport const agent = errors;`,
     },
     rules: ["shared-imports", "shared-imports"],
   },
   {
     title: "allows the types of @kubernetes/client-node",
     files: {
-      "hub/src/status/pod.ts": `import type { client } from "@kubernetes/client-node";\nexport type Pod = typeof client;`,
+      "hub/src/rules/status/pod.ts": `import type { client } from "@kubernetes/client-node";\nexport type Pod = typeof client;`,
     },
     rules: [],
   },
   {
     title: "rejects @kubernetes/client-node at run time",
     files: {
-      "hub/src/status/pod.ts": `import { client } from "@kubernetes/client-node";\nexport const pod = client;`,
+      "hub/src/rules/status/pod.ts": `import { client } from "@kubernetes/client-node";\nexport const pod = client;`,
     },
     rules: ["kubernetes-types-only"],
   },
   {
     title: "rejects test doubles in production",
     files: {
-      "hub/src/status/fake.ts": `import { createCaches } from "../testing/index.ts";\nexport const fake = createCaches;`,
+      "hub/src/rules/status/fake.ts": `import { createCaches } from "../../testing/index.ts";\nexport const fake = createCaches;`,
     },
     rules: ["no-tests-in-production"],
   },
@@ -212,7 +229,7 @@ async function write(t: TestContext, files: Readonly<Record<string, string>>): P
     await writeFile(join(folder, path), text);
   }
   await mkdir(join(folder, "node_modules/@flotilla"));
-  for (const name of ["shared", "proto", "hub", "agent"])
+  for (const name of ["shared", "proto", "hub", "agent", "local"])
     await symlink(join(folder, name), join(folder, "node_modules/@flotilla", name));
   return folder;
 }

@@ -1,6 +1,6 @@
 /**
  * The allowed direction of imports. `npm run check` enforces it, for type imports too, and also: no cycles between files or
- * nodes, and imports of another folder go through its index.ts. A node is a folder of <package>/src, or a
+ * nodes, and imports of another folder go through its index.ts. A node is a folder in <package>/src, or a
  * file that lies directly in src, as config.ts, errors.ts and main.ts do.
  */
 
@@ -23,96 +23,56 @@ export const packageImports: Readonly<Record<string, readonly string[]>> = {
 export const flatPackages: readonly string[] = ["proto"];
 
 /**
+ * Packages whose folders in src are groups of folders. Another group is imported through the index.ts of the group, and inside of a
+ * group every file is open to the others.
+ */
+export const groupedPackages: readonly string[] = ["hub", "agent"];
+
+/**
  * The layers of each package, lowest first: a node imports from its own layer and those below it. `a` includes all folders
  * in `a`, unless `a/b` has a layer of its own.
  */
 export const layers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   shared: [
-    ["errors"],
-    [
-      "buildinfo",
-      "cache",
-      "cel",
-      "concurrency",
-      "json",
-      "log",
-      "process",
-      "program",
-      "reader",
-      "regex",
-      "selector",
-      "text",
-      "time",
-      "undici",
-      "version",
-      "yaml",
-    ],
-    ["kube/objects"],
-    ["kube/client"],
-    ["kube/cache"],
-    ["kube"],
-    ["api", "conditions", "content", "dashboard", "flux", "referenced", "source", "values"],
+    ["runtime/errors"],
+    ["runtime", "text"],
+    ["kubernetes/objects"],
+    ["kubernetes/selector"],
+    ["kubernetes/client"],
+    ["kubernetes/cache"],
+    ["kubernetes"],
+    ["api", "charts"],
   ],
   hub: [
-    ["config.ts", "errors", "errors.ts", "oidc/config"],
-    ["cache"],
-    // Pure rules and libraries, without watches.
-    [
-      ...["authority", "clusterstate", "content", "egress", "fleetlease", "frontend", "identity"],
-      "policy",
-      ...["notification", "presence"],
-      ...["referenced", "resolve", "rpc", "status", "summary", "targeting", "workspace"],
-      ...["access", "appview", "oidc", "reader", "session"],
-    ],
-    // Controllers, each with its watches.
-    [
-      ...[
-        "applied",
-        "bundle",
-        "bundledeployment",
-        "cluster",
-        "clustergroup",
-        "contentgc",
-        "helmop",
-      ],
-      ...["bucket", "fluxsource", "gitrepository", "helmchart", "helmrelease", "helmrepository"],
-      "ocirepository",
-      ...["lifecycle", "localcluster", "metrics", "registrationtoken", "replica"],
-    ],
-    // What knows all front ends.
-    ["registry"],
-    // Servers.
-    [
-      ...[
-        "agentserver",
-        "dashboard",
-        "dispatch",
-        "enrolment",
-        "fleetview",
-        "receiver",
-        "replicalink",
-      ],
-      ...["requests", "webhook"],
-    ],
-    ["leader"],
+    ["config.ts", "base/errors", "console/oidc/config"],
+    ["base"],
+    // Pure rules, and what reads the cluster for them.
+    ["rules"],
+    ["sources"],
+    ["events"],
+    ["frontends"],
+    ["rollout"],
+    ["link"],
+    ["fleet"],
+    ["console"],
+    ["process/fleetlease", "process/leader"],
+    ["process"],
     ["parts.ts"],
     ["serve-dashboard.ts"],
     ["serve.ts"],
     ["main.ts"],
   ],
   agent: [
-    ["config.ts", "errors", "leader"],
-    ["hubclient", "impersonation", "inventory", "process", "record", "storage"],
-    ["assignment", "helm", "identity"],
-    [
-      ...["chartbuild", "crds", "dependencies", "downstream", "drift", "namespace", "postrender"],
-      ...["readiness", "referenced", "release", "templates"],
-    ],
-    ["reader", "report", "values"],
-    ["action"],
-    // Active parts: releases, and the connection to the hub.
-    ["connection", "engine", "requests"],
-    ["installer.ts", "simulation"],
+    ["config.ts", "base/errors"],
+    ["base"],
+    ["state"],
+    ["helm"],
+    ["observe"],
+    ["inputs"],
+    ["release"],
+    ["link"],
+    ["process"],
+    ["installer.ts"],
     ["active-agent.ts"],
     ["main.ts"],
   ],

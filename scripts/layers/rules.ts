@@ -1,9 +1,11 @@
 /** The rules of layers.ts, as dependency-cruiser has them. Cycles of folders are found by folder-cycles.ts. */
 import type { IForbiddenRuleType } from "dependency-cruiser";
-import { flatPackages, layers, packageImports } from "./layers.ts";
+import { flatPackages, groupedPackages, layers, packageImports } from "./layers.ts";
 
 /** Tests, and what only tests import. */
 const test = "\\.test\\.ts$|/testing/";
+/** Programs of their own, which load what they need and not a whole group. */
+const program = "(-main|reader-task)\\.ts$";
 /** Generated sources have no entry point: their package imports them directly. */
 const generated = "/generated/";
 
@@ -89,7 +91,9 @@ function pathOf(name: string, node: string): string {
     : `^${name}/src/${node}/`;
 }
 
+const grouped = groupedPackages.join("|");
 const entryPointComment = "another folder is imported through its index.ts";
+const groupComment = "another group is imported through its index.ts";
 /** The node of a file ($1): its folder. A file that lies directly in src reaches other such files. */
 const entryPointRules: readonly IForbiddenRuleType[] = [
   ...["^([^/]+/src/.+)/[^/]+$", "^([^/]+/src)/[^/]+$"].map(
@@ -98,13 +102,27 @@ const entryPointRules: readonly IForbiddenRuleType[] = [
       severity: "error",
       comment: entryPointComment,
       // Tests of a package may open its folders.
-      from: { path: file, pathNot: `^e2e/|${test}` },
+      from: { path: file, pathNot: `^e2e/|${test}|^(${grouped})/` },
       to: {
         path: "^[^/]+/src/.+/[^/]+$",
         pathNot: ["^$1/[^/]+$", "/index\\.ts$", generated, "^e2e/"],
       },
     }),
   ),
+  {
+    name: "entry-point-of-group",
+    severity: "error",
+    comment: groupComment,
+    from: { path: `^(${grouped})/src/([^/]+)/.+$`, pathNot: `${test}|${program}` },
+    to: { path: "^$1/src/.+/[^/]+$", pathNot: ["^$1/src/$2/", "/index\\.ts$", generated] },
+  },
+  {
+    name: "entry-point-of-group",
+    severity: "error",
+    comment: groupComment,
+    from: { path: `^(${grouped})/src/[^/]+$`, pathNot: test },
+    to: { path: "^$1/src/.+/[^/]+$", pathNot: ["/index\\.ts$", generated] },
+  },
   {
     name: "entry-point-of-package",
     severity: "error",

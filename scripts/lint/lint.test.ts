@@ -14,7 +14,7 @@ for (const file of ["biome.json", ...rules]) {
 }
 
 /** What the linter says of a file with this text. */
-function lint(code: string, path = "hub/src/summary/planted.ts"): string {
+function lint(code: string, path = "hub/src/rules/summary/planted.ts"): string {
   mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), code);
   const biome = resolve("node_modules/.bin/biome");
@@ -45,7 +45,7 @@ describe("it is none where", () => {
   });
 
   test("a test compares what people read", () => {
-    assert.doesNotMatch(lint(code, "hub/src/summary/planted.test.ts"), /sentence/);
+    assert.doesNotMatch(lint(code, "hub/src/rules/summary/planted.test.ts"), /sentence/);
   });
 });
 
@@ -57,7 +57,7 @@ describe("a literal that is packed into another one", () => {
   });
 
   test("is none in a test, or where it depends on something", () => {
-    assert.doesNotMatch(lint(code, "hub/src/summary/planted.test.ts"), /one by one/);
+    assert.doesNotMatch(lint(code, "hub/src/rules/summary/planted.test.ts"), /one by one/);
     assert.doesNotMatch(lint(code.replace("...{ a, b: 1 }", "...(a > 0 && { a })")), /one by one/);
   });
 });

@@ -4,8 +4,8 @@ import {
   randomVersionQuestions,
   versionRowQuestions,
   writeGolden,
-} from "../src/version/testing/index.ts";
-import { randomYaml, yamlRows } from "../src/yaml/testing/index.ts";
+} from "../src/charts/version/testing/index.ts";
+import { randomYaml, yamlRows } from "../src/text/yaml/testing/index.ts";
 
 const seed = 20;
 const questions = {

@@ -1,3 +1,5 @@
+export { definitionsReply, inspectReply, performBuildTask } from "./chartbuild/build-task.ts";
+export { type BuildCharts, createFetchArchive } from "./chartbuild/fetch-archive.ts";
 export {
   type RollbackOptions,
   rollbackOptions,
@@ -8,7 +10,7 @@ export {
   type UpgradeOptions,
   uninstallFlags,
   upgradeOptions,
-} from "./action-options.ts";
+} from "./cli/action-options.ts";
 export {
   isReleaseNotFound,
   rollbackArgs,
@@ -16,11 +18,11 @@ export {
   uninstallArgs,
   upgradeArgs,
   withOptions,
-} from "./commands.ts";
-export { helmFieldManager, isMarked, ownershipMarks } from "./ownership.ts";
-export { writePodKubeconfig } from "./pod-kubeconfig.ts";
-export { createProcessRecords } from "./process-records.ts";
-export { startOfProcess } from "./process-start.ts";
+} from "./cli/commands.ts";
+export { helmFieldManager, isMarked, ownershipMarks } from "./cli/ownership.ts";
+export { writePodKubeconfig } from "./cli/pod-kubeconfig.ts";
+export { createProcessRecords } from "./cli/process-records.ts";
+export { startOfProcess } from "./cli/process-start.ts";
 export {
   hasFailedToReplace,
   type ImmutableRefusal,
@@ -28,7 +30,7 @@ export {
   lacksMergeKey,
   refusedText,
   structuralRefusal,
-} from "./refusals.ts";
+} from "./cli/refusals.ts";
 export {
   isLocked,
   type ReleaseKey,
@@ -39,8 +41,8 @@ export {
   releaseLabels,
   secretText,
   storedValue,
-} from "./release-record.ts";
-export { createReleases, type Releases } from "./releases.ts";
+} from "./cli/release-record.ts";
+export { createReleases, type Releases } from "./cli/releases.ts";
 export {
   createRunHelm,
   type HelmProgram,
@@ -49,5 +51,52 @@ export {
   helmErrorOf,
   helmFailureOf,
   type RunHelm,
-} from "./run-helm.ts";
-export { createStoredReleases, type StoredReleases } from "./stored-releases.ts";
+} from "./cli/run-helm.ts";
+export { createStoredReleases, type StoredReleases } from "./cli/stored-releases.ts";
+export {
+  type ApplyChartCrds,
+  createApplyChartCrds,
+  type WithDefinitions,
+} from "./crds/chart-crds.ts";
+export { type CrdPolicy, type CrdRetention, createCrdRetention } from "./crds/crd-retention.ts";
+export { checkNamespace } from "./namespace/allowed-namespace.ts";
+export { deleteCreatedNamespace } from "./namespace/delete-namespace.ts";
+export {
+  applyNamespaceMetadata,
+  ensureNamespace,
+  markNamespace,
+} from "./namespace/release-namespace.ts";
+export {
+  createPostRenderers,
+  type KustomizeProgram,
+  type WithPostRenderers,
+} from "./postrender/post-renderers.ts";
+export { chartCrdSchema } from "./record/chart-crds.ts";
+export { type HookObject, hookReply } from "./record/hooks.ts";
+export type { KindChange } from "./record/kind-changes.ts";
+export type { OwnedObject } from "./record/manifest.ts";
+export { type ReadRecords, readHooks } from "./record/read-records.ts";
+export {
+  type ManifestUse,
+  type ManifestUses,
+  performRecordTask,
+  type ReadLimits,
+  type RecordTask,
+  TooLongError,
+} from "./record/record-task.ts";
+export {
+  type HelmRelease,
+  type HelmTest,
+  hasHooks,
+  hasManifestOf,
+  isSameContent,
+  manifestDigest,
+  maxReleaseBytes,
+} from "./record/stored-release.ts";
+export { callsSchema, chartCallsSchema } from "./templates/chart-calls.ts";
+export { hasSuspects } from "./templates/template-calls.ts";
+export {
+  type CheckTemplates,
+  createTemplateGuard,
+  type ReadCalls,
+} from "./templates/template-guard.ts";

@@ -1,29 +1,5 @@
-export {
-  type Action,
-  actionFor,
-  type Circumstances,
-  defaultLockTimeoutMs,
-  type RollbackTarget,
-} from "./action.ts";
-export { applyRemarks } from "./apply-remarks.ts";
-export { type ReleaseProgress, releaseConditions } from "./conditions.ts";
-export {
-  type AttemptedAction,
-  type FailurePolicy,
-  failurePolicy,
-  failuresOf,
-  isExhausted,
-} from "./failure-policy.ts";
-export { type ReleaseReason, reasonsOf } from "./release-reason.ts";
-export {
-  type Desired,
-  determineState,
-  isInSync,
-  isOwnLock,
-  type Observed,
-  type ObservedDrift,
-  type ReadinessDeadline,
-  type ReleaseState,
-  type TestResult,
-} from "./release-state.ts";
-export { requestResult, revisionName } from "./request-result.ts";
+export { takeOver } from "./action/claims.ts";
+export type { InSync } from "./action/deploy-pass.ts";
+export { createDeployer, type Deployer } from "./engine/deployer.ts";
+export { createEngine, type EngineDeps } from "./engine/engine.ts";
+export { applyRemarks } from "./state/apply-remarks.ts";

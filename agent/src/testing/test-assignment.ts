@@ -1,7 +1,8 @@
 /** Assignments for tests. */
 import { type DeploymentContent, packContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
-import type { Assignment, ReleaseAssignment } from "../assignment/index.ts";
+import type { Assignment } from "../state/assignment/assignment-secret.ts";
+import type { ReleaseAssignment } from "../state/assignment/release-assignments.ts";
 
 /** `content`: differs from the plain one; `fields`: of the assignment. */
 export async function testAssignment(

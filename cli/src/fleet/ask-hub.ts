@@ -105,7 +105,7 @@ function queryText(query: AskOptions["query"]): string {
   return set.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(set)).toString()}`;
 }
 
-/** `answer`: lines of JSON (hub/src/requests/response.ts). Throws REQUEST_INCOMPLETE, after what there is was printed. */
+/** `answer`: lines of JSON (hub/src/console/requests/response.ts). Throws REQUEST_INCOMPLETE, after what there is was printed. */
 export function printAnswer(answer: string, print: (text: string) => void): void {
   for (const line of answer.split("\n")) {
     if (line === "") continue;

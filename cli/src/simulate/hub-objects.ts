@@ -2,7 +2,7 @@
  * The objects of a simulation on the hub: created on start, deleted on exit. Objects that it did not create are never used or
  * deleted, even with the names or labels of the simulation.
  */
-import { type Bootstrap, parseBootstrap } from "@flotilla/agent/identity";
+import { type Bootstrap, parseBootstrap } from "@flotilla/agent/state";
 import {
   type ClusterRegistrationToken,
   clusterRegistrationTokens,

@@ -1,5 +1,5 @@
 /** Names and objects of a simulation. Pure. */
-import type { Bootstrap } from "@flotilla/agent/identity";
+import type { Bootstrap } from "@flotilla/agent/state";
 import {
   apiVersion,
   type Cluster,

@@ -1,7 +1,7 @@
 /** Runs the agents of a simulation and prints their progress. */
 import { createWriteStream } from "node:fs";
-import type { Bootstrap } from "@flotilla/agent/identity";
-import { createSimulatedFleet, type FleetCounts } from "@flotilla/agent/simulation";
+import { createSimulatedFleet, type FleetCounts } from "@flotilla/agent/process";
+import type { Bootstrap } from "@flotilla/agent/state";
 import { buildVersion } from "@flotilla/shared/buildinfo";
 import { AppError } from "@flotilla/shared/errors";
 import { lineLog } from "@flotilla/shared/log";

@@ -2,8 +2,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { createPublicKey } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { createAgentKey } from "@flotilla/agent/identity";
-import { createAuthority, openAuthority } from "@flotilla/hub/authority";
+import { createAgentKey } from "@flotilla/agent/state";
+import { createAuthority, openAuthority } from "@flotilla/hub/link";
 import { memoryMb, timed } from "../measure/bench-fleet.ts";
 import { giveWay } from "./give-way.ts";
 

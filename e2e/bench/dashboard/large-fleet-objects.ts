@@ -1,5 +1,5 @@
 /** The objects of a fleet with thousands of clusters, as the caches of a hub have them. Pure. */
-import { summaryReady } from "@flotilla/hub/summary";
+import { summaryReady } from "@flotilla/hub/rules";
 import {
   apiVersion,
   type Bundle,

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { partSelector } from "@flotilla/agent/assignment";
+import { partSelector } from "@flotilla/agent/state";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { rawNumber } from "@flotilla/shared/json";
 import { configMaps, secrets } from "@flotilla/shared/kube/objects";

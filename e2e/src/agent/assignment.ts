@@ -1,5 +1,5 @@
 /** Assignments as a hub makes them, for charts that a test serves. */
-import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { AssignmentRequest } from "@flotilla/agent/state";
 import { type DeploymentContent, packContent } from "@flotilla/shared/content";
 import { plainContent } from "@flotilla/shared/content/testing";
 import type { Pin } from "@flotilla/shared/source";

@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { createFetchArchive, inspectReply, performBuildTask } from "@flotilla/agent/chartbuild";
+import { createFetchArchive, inspectReply, performBuildTask } from "@flotilla/agent/helm";
 import { ensureBinaries } from "@flotilla/local/binaries";
 import { startTestBucketServer, testDir } from "@flotilla/local/testing";
 import type { DeploymentState } from "@flotilla/proto";

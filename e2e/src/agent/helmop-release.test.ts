@@ -1,7 +1,7 @@
 /** What the options of a HelmOp do to its release, and releases that somebody else changes. All tests share a fleet. */
 
 import assert from "node:assert/strict";
-import { parseAssignment } from "@flotilla/agent/assignment";
+import { parseAssignment } from "@flotilla/agent/state";
 import { bundleDeployments, bundles, clusters } from "@flotilla/shared/api";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { findCondition } from "@flotilla/shared/conditions";

@@ -3,7 +3,7 @@
  * plane, where it may only do what a service account may.
  */
 import assert from "node:assert/strict";
-import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { AssignmentRequest } from "@flotilla/agent/state";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { namespaces, secrets, serviceAccounts } from "@flotilla/shared/kube/objects";
 import { test } from "vitest";

@@ -3,7 +3,7 @@
  * conditions of custom resources. No kubelet runs here: the tests write its statuses to pods that no scheduler places.
  */
 import assert from "node:assert/strict";
-import { createReadinessTracker } from "@flotilla/agent/readiness";
+import { createReadinessTracker } from "@flotilla/agent/observe";
 import type { HelmOp } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { deployments, type KubeObject, type Resource } from "@flotilla/shared/kube/objects";

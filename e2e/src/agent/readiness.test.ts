@@ -1,7 +1,7 @@
 /** How the agent tracks the readiness of releases, on a real control plane whose workloads run. */
 import assert from "node:assert/strict";
-import { createReadinessTracker, type Readiness } from "@flotilla/agent/readiness";
-import type { OwnedObject } from "@flotilla/agent/record";
+import type { OwnedObject } from "@flotilla/agent/helm";
+import { createReadinessTracker, type Readiness } from "@flotilla/agent/observe";
 import { connectKube, type KubeRest, loadKubeconfig } from "@flotilla/shared/kube/client";
 import {
   configMaps,

@@ -1,7 +1,7 @@
 /** Credentials that are late, wrong, rotated or missing, with the real Helm and a real repository. */
 
 import assert from "node:assert/strict";
-import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { AssignmentRequest } from "@flotilla/agent/state";
 import type { ReferencedObject } from "@flotilla/proto";
 import { packContent, unpackContent } from "@flotilla/shared/content";
 import { packClusterInfo, packReferencedObject } from "@flotilla/shared/referenced";

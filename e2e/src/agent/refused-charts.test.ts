@@ -1,6 +1,6 @@
 /** Charts that server-side apply or an update refuses, with the real Helm on a real control plane: they are installed all the same. */
 import assert from "node:assert/strict";
-import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { AssignmentRequest } from "@flotilla/agent/state";
 import type { DeploymentState } from "@flotilla/proto";
 import {
   configMaps,

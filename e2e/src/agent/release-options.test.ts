@@ -1,6 +1,6 @@
 /** Flux's options of actions, with the real Helm on a real control plane: what each of them changes in a cluster. */
 import assert from "node:assert/strict";
-import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { AssignmentRequest } from "@flotilla/agent/state";
 import type { DeploymentState } from "@flotilla/proto";
 import type { DeploymentContent } from "@flotilla/shared/content";
 import { configMaps, customResourceDefinitions, namespaces } from "@flotilla/shared/kube/objects";

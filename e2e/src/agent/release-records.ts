@@ -1,7 +1,7 @@
 /** Helm's records of releases as a tenant of the cluster changes them, and agents whose deployments they belong to. */
 import assert from "node:assert/strict";
 import { gunzipSync, gzipSync } from "node:zlib";
-import type { AssignmentRequest } from "@flotilla/agent/assignment";
+import type { AssignmentRequest } from "@flotilla/agent/state";
 import { agentNamespace } from "@flotilla/shared/api/names";
 import { packContent, unpackContent } from "@flotilla/shared/content";
 import { configMaps, type Secret, secrets } from "@flotilla/shared/kube/objects";

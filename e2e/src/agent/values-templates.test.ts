@@ -4,13 +4,13 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createLimitRecords } from "@flotilla/agent/base";
 import { createRunHelm } from "@flotilla/agent/helm";
-import { createLimitRecords } from "@flotilla/agent/process";
 import {
   createRenderValues,
   type RenderValues,
   type ValuesTemplates,
-} from "@flotilla/agent/values";
+} from "@flotilla/agent/inputs";
 import {
   readTemplatesHere,
   rowClusterInfo,

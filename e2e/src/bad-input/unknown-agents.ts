@@ -1,10 +1,9 @@
 /** An agent without valid credentials, as a process of its own: both sides log why, and it connects once it has valid ones. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { createCertificateRequest } from "@flotilla/agent/identity";
+import { createCertificateRequest } from "@flotilla/agent/state";
 import { createBootstrapSecret, waitForAgent } from "@flotilla/cli/fleet";
-import { createAuthority, openAuthority } from "@flotilla/hub/authority";
-import { readCertificateRequest } from "@flotilla/hub/identity";
+import { createAuthority, openAuthority, readCertificateRequest } from "@flotilla/hub/link";
 import { startReaper } from "@flotilla/local/process";
 import { apiVersion, clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
 import { agentNamespace } from "@flotilla/shared/api/names";

@@ -3,12 +3,8 @@ import assert from "node:assert/strict";
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  releaseOfHelmOp,
-  unknownFieldRemarks,
-  unsupportedFieldRemarks,
-} from "@flotilla/hub/frontend";
-import { validateRelease } from "@flotilla/hub/helmop";
+import { validateRelease } from "@flotilla/hub/frontends";
+import { releaseOfHelmOp, unknownFieldRemarks, unsupportedFieldRemarks } from "@flotilla/hub/rules";
 import { type HelmOp, helmOps } from "@flotilla/shared/api";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { test } from "vitest";

@@ -1,6 +1,7 @@
 /** The leader's controller of Clusters, beside a hub in this process: it creates their namespaces and finalizes them. */
-import { clusterReconciler } from "@flotilla/hub/cluster";
-import { clusterKeyOfNamespace } from "@flotilla/hub/clusterstate";
+
+import { clusterKeyOfNamespace } from "@flotilla/hub/base";
+import { clusterReconciler } from "@flotilla/hub/fleet";
 import { clusterNamespaceName, managedLabel } from "@flotilla/shared/api/names";
 import { createInformer } from "@flotilla/shared/kube/cache";
 import type { KubeRest } from "@flotilla/shared/kube/client";

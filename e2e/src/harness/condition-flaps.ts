@@ -1,6 +1,12 @@
 /** Conditions that change on the hub while something is done that must change none. */
-import type { BundleDeployment, Cluster, HelmOp } from "@flotilla/shared/api";
-import { bundleDeployments, clusters, helmOps } from "@flotilla/shared/api";
+import {
+  type BundleDeployment,
+  bundleDeployments,
+  type Cluster,
+  clusters,
+  type HelmOp,
+  helmOps,
+} from "@flotilla/shared/api";
 import type { ClusterClient } from "./cluster-client.ts";
 
 type WithConditions = HelmOp | BundleDeployment | Cluster;

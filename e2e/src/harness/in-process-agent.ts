@@ -1,8 +1,13 @@
 /** The agent's end of the wire in this process, over real TLS. Its assignments and objects are in memory. */
-import type { AssignmentRequest, Intake } from "@flotilla/agent/assignment";
-import { createHubConnection, type HubConnectionDeps } from "@flotilla/agent/connection";
-import { createHubConnector } from "@flotilla/agent/hubclient";
-import { createIdentityController, createIdentityStore } from "@flotilla/agent/identity";
+
+import { createHubConnection, type HubConnectionDeps } from "@flotilla/agent/link";
+import {
+  type AssignmentRequest,
+  createHubConnector,
+  createIdentityController,
+  createIdentityStore,
+  type Intake,
+} from "@flotilla/agent/state";
 import type {
   DeploymentKey,
   DeploymentState,

@@ -3,12 +3,13 @@ import {
   type AgentServer,
   type AgentServerOptions,
   createAgentServer,
-} from "@flotilla/hub/agentserver";
-import { runRotationController } from "@flotilla/hub/authority";
-import type { ReportPosition, ReportSink } from "@flotilla/hub/dispatch";
-import { runPresenceController } from "@flotilla/hub/presence";
-import { WorkspaceObjects, watchReferences } from "@flotilla/hub/referenced";
-import { runTokenController } from "@flotilla/hub/registrationtoken";
+  type ReportPosition,
+  type ReportSink,
+  runPresenceController,
+  runRotationController,
+  runTokenController,
+} from "@flotilla/hub/link";
+import { WorkspaceObjects, watchReferences } from "@flotilla/hub/rules";
 import type { DeploymentState } from "@flotilla/proto";
 import {
   type BundleDeployment,

@@ -2,10 +2,10 @@
 import { mkdir } from "node:fs/promises";
 import { getCompileCacheDir } from "node:module";
 import { join } from "node:path";
-import type { Intake } from "@flotilla/agent/assignment";
+import { limitsWithChildren, processLimits } from "@flotilla/agent/base";
 import { createRunHelm } from "@flotilla/agent/helm";
 import { createInstaller } from "@flotilla/agent/installer";
-import { limitsWithChildren, processLimits } from "@flotilla/agent/process";
+import type { Intake } from "@flotilla/agent/state";
 import type { DeploymentKey, DeploymentState } from "@flotilla/proto";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { silentLog } from "@flotilla/shared/log";

@@ -1,8 +1,12 @@
 /** Charts of registries to Helm: from OCIRepositories and from HelmRepositories of type oci. All tests share a fleet and a registry. */
 import assert from "node:assert/strict";
 import { startTestRegistry } from "@flotilla/local/testing";
-import type { HelmReleaseSpec, OCIRepositorySpec } from "@flotilla/shared/flux";
-import { helmRepositories, ociRepositories } from "@flotilla/shared/flux";
+import {
+  type HelmReleaseSpec,
+  helmRepositories,
+  type OCIRepositorySpec,
+  ociRepositories,
+} from "@flotilla/shared/flux";
 import { afterAll, test } from "vitest";
 import { configChart } from "../harness/chart-archive.ts";
 import {

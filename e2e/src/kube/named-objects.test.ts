@@ -1,6 +1,6 @@
 /** Objects that the hub reads by their names, outside of workspaces, with a real API server. */
 import assert from "node:assert/strict";
-import { WorkspaceObjects } from "@flotilla/hub/referenced";
+import { WorkspaceObjects } from "@flotilla/hub/rules";
 import { connectKube, loadKubeconfig } from "@flotilla/shared/kube/client";
 import { namespaces, type Secret, secrets } from "@flotilla/shared/kube/objects";
 import { silentLog } from "@flotilla/shared/log";

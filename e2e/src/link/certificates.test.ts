@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
-import { openAuthority, readRecord } from "@flotilla/hub/authority";
-import { identityInNames } from "@flotilla/hub/identity";
+import { identityInNames, openAuthority, readRecord } from "@flotilla/hub/link";
 import { authoritySecretName, rotationRequestAnnotation } from "@flotilla/shared/api/names";
 import type { KubeRest } from "@flotilla/shared/kube/client";
 import { events, type Secret, secrets } from "@flotilla/shared/kube/objects";

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
-import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity";
-import { createAuthority, ensureAuthority, openAuthority } from "@flotilla/hub/authority";
-import { readCertificateRequest } from "@flotilla/hub/identity";
+import { createAgentKey, createCertificateRequest } from "@flotilla/agent/state";
+import {
+  createAuthority,
+  ensureAuthority,
+  openAuthority,
+  readCertificateRequest,
+} from "@flotilla/hub/link";
 import { clusterRegistrationTokens, clusters } from "@flotilla/shared/api";
 import { events, secrets } from "@flotilla/shared/kube/objects";
 import { createFakeClock } from "@flotilla/shared/time/testing";

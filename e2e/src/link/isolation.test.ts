@@ -1,7 +1,7 @@
 /** A misbehaving agent is rejected, counted and logged once, and does not affect another agent. */
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { createCertificateRequest } from "@flotilla/agent/identity";
+import { createCertificateRequest } from "@flotilla/agent/state";
 import {
   type AgentMessage,
   agentMessageToWire,

@@ -1,7 +1,6 @@
 /** A minimal hub of the made-up next version of the wire: one cluster, over real TLS. */
 
-import type { CertificateAuthority } from "@flotilla/hub/authority";
-import { readCertificateRequest } from "@flotilla/hub/identity";
+import { type CertificateAuthority, readCertificateRequest } from "@flotilla/hub/link";
 import {
   type FleetHandlers,
   negotiateVersion,

@@ -1,10 +1,12 @@
 /** A minimal agent, with an identity and a stream, for messages that a correct agent never sends. */
-import { createHubConnector, type HubClient, type HubStream } from "@flotilla/agent/hubclient";
 import {
   type AgentIdentity,
+  createHubConnector,
   createIdentityController,
   createIdentityStore,
-} from "@flotilla/agent/identity";
+  type HubClient,
+  type HubStream,
+} from "@flotilla/agent/state";
 import {
   type AgentMessage,
   agentMessageToWire,

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import type { AgentIdentity } from "@flotilla/agent/identity";
+import type { AgentIdentity } from "@flotilla/agent/state";
 import { hubServerName } from "@flotilla/proto";
 import { Client, credentials, type StatusObject, status } from "@grpc/grpc-js";
 

@@ -1,6 +1,6 @@
 /** Two replicas of the hub on one API server, and streams of one cluster on both. */
 import assert from "node:assert/strict";
-import type { AgentIdentity } from "@flotilla/agent/identity";
+import type { AgentIdentity } from "@flotilla/agent/state";
 import { events } from "@flotilla/shared/kube/objects";
 import { afterAll, describe, test } from "vitest";
 import { cleanUp } from "../harness/cleanup.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { runSession } from "@flotilla/agent/connection";
-import { createHubConnector } from "@flotilla/agent/hubclient";
-import { createOutbox } from "@flotilla/agent/report";
-import { ensureAuthority, openAuthority, readRecord } from "@flotilla/hub/authority";
+import { runSession } from "@flotilla/agent/link";
+import { createOutbox } from "@flotilla/agent/observe";
+import { createHubConnector } from "@flotilla/agent/state";
+import { ensureAuthority, openAuthority, readRecord } from "@flotilla/hub/link";
 import { type FleetHandlers, hubMessageToWire, loadFleetService } from "@flotilla/proto";
 import { clusterNamespaceName } from "@flotilla/shared/api/names";
 import { createSemaphore } from "@flotilla/shared/concurrency";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { createAgentKey, createCertificateRequest } from "@flotilla/agent/identity";
-import { createAuthority, openAuthority } from "@flotilla/hub/authority";
+import { createAgentKey, createCertificateRequest } from "@flotilla/agent/state";
+import { createAuthority, openAuthority } from "@flotilla/hub/link";
 import { hubServerName, type ReadHubMessage, supportedVersions } from "@flotilla/proto";
 import { addedField, loadNextVersion, nextVersions } from "@flotilla/proto/testing";
 import { clusterNamespaceName } from "@flotilla/shared/api/names";

@@ -1,15 +1,19 @@
 /** Deployments as the status of a Bundle sees them: counted and summarized. */
 import type { BundleDeployment, Cluster } from "@flotilla/shared/api";
 import { keyOf } from "@flotilla/shared/kube/objects";
-import { clusterKeyOf } from "../cache/index.ts";
-import { offlineSince } from "../clusterstate/index.ts";
-import type { HelmOpInputs } from "../helmop/status.ts";
-import { type BundleAggregate, toCounted } from "../summary/bundle-aggregate.ts";
-import { createDeploymentAggregates, summarize } from "../summary/index.ts";
-import { lastSuccess } from "../summary/last-success.ts";
-import { listOffline } from "../summary/offline-clusters.ts";
-import { releaseConditions } from "../summary/release-conditions.ts";
-import { stalledReleases } from "../summary/stalled.ts";
+import { clusterKeyOf } from "../base/cache/keys.ts";
+import { offlineSince } from "../base/clusterstate/presence.ts";
+import type { HelmOpInputs } from "../frontends/helmop/status.ts";
+import {
+  type BundleAggregate,
+  createDeploymentAggregates,
+  toCounted,
+} from "../rules/summary/bundle-aggregate.ts";
+import { lastSuccess } from "../rules/summary/last-success.ts";
+import { listOffline } from "../rules/summary/offline-clusters.ts";
+import { releaseConditions } from "../rules/summary/release-conditions.ts";
+import { stalledReleases } from "../rules/summary/stalled.ts";
+import { summarize } from "../rules/summary/summarize.ts";
 import { workspace } from "./objects.ts";
 
 /** The inputs for the status of a HelmOp, without archives and objects. */

@@ -19,7 +19,7 @@ import {
 } from "@flotilla/shared/api/names";
 import type { KubeObject, ObjectMeta } from "@flotilla/shared/kube/objects";
 import type { DownloadPin } from "@flotilla/shared/source";
-import { type PlannedRelease, releaseOfHelmOp } from "../frontend/index.ts";
+import { type PlannedRelease, releaseOfHelmOp } from "../rules/frontend/planned-release.ts";
 
 /** The workspace of all of them. */
 export const workspace = "fleet-default";

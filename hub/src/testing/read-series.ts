@@ -1,4 +1,4 @@
-import type { SeriesRegistry } from "../metrics/index.ts";
+import type { SeriesRegistry } from "../rules/metrics/series.ts";
 
 /** The text of all series, piece by piece. */
 export async function piecesOf(registry: Pick<SeriesRegistry, "text">): Promise<readonly string[]> {

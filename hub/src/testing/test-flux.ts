@@ -24,9 +24,9 @@ import type { Informer } from "@flotilla/shared/kube/cache";
 import type { KubeObject, Resource } from "@flotilla/shared/kube/objects";
 import type { ReadIndex } from "@flotilla/shared/source/client";
 import type { Clock } from "@flotilla/shared/time";
-import type { FluxCaches } from "../cache/index.ts";
-import type { FluxDeps } from "../leader/deps.ts";
-import { createReconcileDurations } from "../metrics/index.ts";
+import type { FluxCaches } from "../base/cache/flux-caches.ts";
+import type { FluxDeps } from "../process/leader/deps.ts";
+import { createReconcileDurations } from "../rules/metrics/reconcile-durations.ts";
 import { createWatchedStore, type WatchedStore } from "./watched-store.ts";
 
 export interface TestFlux {

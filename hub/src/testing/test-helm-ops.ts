@@ -17,11 +17,12 @@ import { createPatterns } from "@flotilla/shared/regex";
 import type { DownloadPin } from "@flotilla/shared/source";
 import type { Resolver } from "@flotilla/shared/source/client";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
-import { helmOpFrontEnd } from "../helmop/front-end.ts";
-import { helmOpStatus } from "../helmop/status.ts";
-import { frontEndReconciler } from "../lifecycle/index.ts";
-import { createChartResolver, createPinSigner } from "../resolve/index.ts";
-import { chartNotFetched } from "../summary/index.ts";
+import { helmOpFrontEnd } from "../frontends/helmop/front-end.ts";
+import { helmOpStatus } from "../frontends/helmop/status.ts";
+import { frontEndReconciler } from "../frontends/lifecycle/reconcile.ts";
+import { createChartResolver } from "../rules/resolve/chart-resolver.ts";
+import { createPinSigner } from "../rules/resolve/pin-signature.ts";
+import { chartNotFetched } from "../rules/summary/deployment-state.ts";
 import { aggregated } from "./aggregated.ts";
 import { aDeployment } from "./objects.ts";
 

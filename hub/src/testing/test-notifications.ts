@@ -4,9 +4,9 @@ import type { EventRecorder } from "@flotilla/shared/kube/events";
 import { silentLog } from "@flotilla/shared/log";
 import type { Clock } from "@flotilla/shared/time";
 import { Registry } from "prom-client";
-import type { FluxInformers } from "../cache/index.ts";
-import { createNotifications, type Notifications } from "../notification/index.ts";
-import type { SendEvent } from "../notification/sender.ts";
+import type { FluxInformers } from "../base/cache/flux-caches.ts";
+import { createNotifications, type Notifications } from "../events/notification/notifications.ts";
+import type { SendEvent } from "../events/notification/sender.ts";
 
 export function createTestNotifications(deps: {
   readonly rest: KubeRest;

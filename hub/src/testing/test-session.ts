@@ -7,9 +7,11 @@ import { createMemoryApiServer } from "@flotilla/shared/kube/testing";
 import { silentLog } from "@flotilla/shared/log";
 import { createFakeClock, type FakeClock } from "@flotilla/shared/time/testing";
 import { Registry } from "prom-client";
-import { createDispatchMetrics, type ReportPosition } from "../dispatch/index.ts";
-import { openSession, type Session } from "../dispatch/session.ts";
-import { type AgentStream, createRejections, type Incoming } from "../rpc/index.ts";
+import { createDispatchMetrics } from "../link/dispatch/metrics.ts";
+import type { ReportPosition } from "../link/dispatch/report-intake.ts";
+import { openSession, type Session } from "../link/dispatch/session.ts";
+import type { AgentStream, Incoming } from "../link/rpc/incoming.ts";
+import { createRejections } from "../link/rpc/rejections.ts";
 import { aCluster, aDeployment, workspace } from "./objects.ts";
 
 export const testHubId = "hub";

@@ -34,12 +34,15 @@ export async function bundleScripts(program: ProgramName, dir: string): Promise<
       // Threads and processes of their own, which are started by their path.
       ...(program === "agent"
         ? [
-            { in: "agent/src/reader/reader-main.ts", out: "bin/reader-main" },
-            { in: "agent/src/postrender/post-renderer-main.ts", out: "bin/post-renderer-main" },
+            { in: "agent/src/inputs/reader/reader-main.ts", out: "bin/reader-main" },
+            {
+              in: "agent/src/helm/postrender/post-renderer-main.ts",
+              out: "bin/post-renderer-main",
+            },
           ]
         : [
-            { in: "hub/src/reader/reader-main.ts", out: "bin/reader-main" },
-            { in: "shared/src/source/http/index-worker.ts", out: "bin/index-worker" },
+            { in: "hub/src/base/reader/reader-main.ts", out: "bin/reader-main" },
+            { in: "shared/src/charts/source/http/index-worker.ts", out: "bin/index-worker" },
           ]),
     ],
     bundle: true,

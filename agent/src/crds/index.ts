@@ -1,2 +1,0 @@
-export { type ApplyChartCrds, createApplyChartCrds, type WithDefinitions } from "./chart-crds.ts";
-export { type CrdPolicy, type CrdRetention, createCrdRetention } from "./crd-retention.ts";

@@ -1,2 +1,0 @@
-export { createDeployer, type Deployer } from "./deployer.ts";
-export { createEngine, type EngineDeps } from "./engine.ts";

@@ -1,1 +1,0 @@
-export { agentErrors, wrongHub } from "./agent-errors.ts";

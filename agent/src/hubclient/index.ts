@@ -1,7 +1,0 @@
-export { describeSessionEnd } from "./call-error.ts";
-export {
-  type ConnectHub,
-  createHubConnector,
-  type HubClient,
-  type HubStream,
-} from "./hub-client.ts";

@@ -1,0 +1,8 @@
+export {
+  createHubConnection,
+  type HubConnection,
+  type HubConnectionDeps,
+} from "./connection/hub-connection.ts";
+export { runSession } from "./connection/session.ts";
+export { createAnswers } from "./requests/answers.ts";
+export type { AnswerRequest } from "./requests/open-requests.ts";

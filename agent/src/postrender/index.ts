@@ -1,5 +1,0 @@
-export {
-  createPostRenderers,
-  type KustomizeProgram,
-  type WithPostRenderers,
-} from "./post-renderers.ts";

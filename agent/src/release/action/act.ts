@@ -1,0 +1,79 @@
+/** Performs one action for a release. */
+import { AppError, unreachable } from "@flotilla/shared/errors";
+import { agentErrors } from "../../base/index.ts";
+import type { Action } from "../state/action.ts";
+import { awaitReadiness } from "./await-readiness.ts";
+import { claimSame } from "./claims.ts";
+import { correctDrift } from "./correct-drift.ts";
+import type { DeployPass, DeployResult } from "./deploy-pass.ts";
+import { failedAttemptsAt, stopError } from "./failed-attempts.ts";
+import { finish } from "./finish.ts";
+import { lockedError, lockTimeoutMs } from "./lock-times.ts";
+import { rollBack } from "./rollback.ts";
+import { runTests } from "./run-tests.ts";
+import { attemptedOf, type DesiredRelease, type Tools } from "./tools.ts";
+import { uninstall } from "./uninstall.ts";
+import { upgrade } from "./upgrade.ts";
+
+/** Undefined: decide again. Throws why the desired state cannot be reached. */
+export async function act(
+  tools: Tools,
+  action: Action,
+  release: DesiredRelease,
+  pass: DeployPass,
+): Promise<DeployResult | undefined> {
+  const { content, desired, client } = release;
+  if (changesObjects(action)) tools.drift.suspend(desired.owner.id);
+  switch (action.kind) {
+    case "none":
+      return await finish(tools, action.record, release, pass);
+    case "wait":
+      return { kind: "wait", untilMs: action.untilMs, why: action.why };
+    case "await":
+      return await awaitReadiness(tools, action, release, pass);
+    case "stop": {
+      const failed = failedAttemptsAt(tools.attempts, attemptedOf(release));
+      throw stopError(action.why, failed);
+    }
+    case "locked":
+      throw lockedError(action.record, lockTimeoutMs(content));
+    case "conflict":
+      throw new AppError(
+        agentErrors.RELEASE_CONFLICT,
+        `release ${content.namespace}/${content.releaseName} belongs to deployment ${action.owner.id}; give one of the two another releaseName or namespace`,
+      );
+    case "foreign":
+      throw new AppError(
+        agentErrors.RELEASE_EXISTS,
+        `release ${content.namespace}/${content.releaseName} exists already, in revision ${action.record.revision}, and this agent did not install it; nothing was changed. Set helm.takeOwnership to take it over, or another releaseName or namespace`,
+      );
+    case "claim":
+      await claimSame(tools, release.assignment, content, action);
+      return undefined;
+    case "adopt":
+      await tools.stored.adopt(client.rest, action.record, desired.owner);
+      return undefined;
+    case "unlock":
+      await tools.stored.unlock(client.rest, action.record);
+      return undefined;
+    case "correctDrift":
+      return await correctDrift(tools, action.record, release, pass);
+    case "test":
+      pass.began("test");
+      return await runTests(tools, action.record, release, pass);
+    case "rollback":
+      pass.began("rollback");
+      return await rollBack(tools, action, release, pass);
+    case "uninstall":
+      return await uninstall(tools, action, release, pass);
+    case "upgrade":
+      return await upgrade(tools, action.revision, release, pass);
+    default:
+      return unreachable(action);
+  }
+}
+
+/** Helm changes objects one after the other: meanwhile they differ from every manifest. */
+function changesObjects({ kind }: Action): boolean {
+  return kind === "upgrade" || kind === "rollback" || kind === "uninstall";
+}

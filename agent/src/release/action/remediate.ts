@@ -1,0 +1,62 @@
+/** What follows an action that failed: another attempt, a rollback or an uninstall. */
+import { AppError } from "@flotilla/shared/errors";
+import { agentErrors } from "../../base/index.ts";
+import {
+  countFailure,
+  type FailedAttempt,
+  failedAttemptsAt,
+  isLast,
+  RetryError,
+  recordRemediation,
+  stopError,
+} from "./failed-attempts.ts";
+import { attemptedOf, type DesiredRelease, policiesOf, type Tools } from "./tools.ts";
+
+/** Undefined: what the attempt has left is remediated next. */
+export async function afterFailure(
+  { attempts }: Tools,
+  release: DesiredRelease,
+  failure: FailedAttempt,
+): Promise<undefined> {
+  const policy = policiesOf(release.content)[failure.action];
+  const failed = await countFailure(attempts, attemptedOf(release), failure);
+  if (policy.kind === "retry") {
+    if (policy.intervalMs === undefined) throw failure.error;
+    throw new RetryError(failure.error, policy.intervalMs);
+  }
+  const isIgnored = failure.reason === "TestFailed" && policy.ignoresTests;
+  if (isIgnored || failed.count === 0) throw failure.error;
+  return undefined;
+}
+
+/**
+ * A new attempt, if any is left, follows after the time that follows every failure. `run` returns the continuation of the message, if it
+ * has one.
+ */
+export async function remediate(
+  { attempts }: Tools,
+  release: DesiredRelease,
+  by: "rollback" | "uninstall",
+  run: () => Promise<string>,
+): Promise<never> {
+  const attempted = attemptedOf(release);
+  let more: string;
+  try {
+    more = await run();
+  } catch (thrown) {
+    const error = AppError.from(thrown);
+    await recordRemediation(attempts, attempted, by, { error });
+    const failed = failedAttemptsAt(attempts, attempted);
+    const cause = failed === undefined ? "" : ` after: ${failed.message}`;
+    throw new AppError(agentErrors.HELM_FAILED, `${error.message}${cause}`, { cause: thrown });
+  }
+  await recordRemediation(attempts, attempted, by, { more });
+  const failed = failedAttemptsAt(attempts, attempted);
+  // What was uninstalled is installed next, however often the upgrade may be retried.
+  const next = by === "uninstall" ? "install" : "upgrade";
+  if (isLast(policiesOf(release.content), failed, next)) throw stopError("RetriesExceeded", failed);
+  throw new AppError(
+    agentErrors.HELM_FAILED,
+    `${failed?.message ?? "the release failed"}; it was ${by === "rollback" ? "rolled back" : "uninstalled"}${more}`,
+  );
+}

@@ -1,2 +1,0 @@
-export type { FleetCounts } from "./fleet-counts.ts";
-export { createSimulatedFleet } from "./simulated-fleet.ts";

@@ -1,1 +1,0 @@
-export { createSecretStorage, type SecretStorage } from "./secret-storage.ts";

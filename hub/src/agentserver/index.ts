@@ -1,1 +1,0 @@
-export { type AgentServer, type AgentServerOptions, createAgentServer } from "./agent-server.ts";

@@ -1,1 +1,0 @@
-export { createClusterGroupPublisher } from "./controller.ts";

@@ -1,0 +1,4 @@
+export type { ViewedKind } from "./access/scope.ts";
+export { requestRoute } from "./requests/route.ts";
+export { createUserRequests, type UserRequests } from "./requests/user-requests.ts";
+export { runKeyRotation } from "./session/session-keys.ts";

@@ -1,1 +1,0 @@
-export { createContentController } from "./controller.ts";

@@ -1,1 +1,0 @@
-export { createHubEgress } from "./hub-egress.ts";

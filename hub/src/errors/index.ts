@@ -1,1 +1,0 @@
-export { hubErrors } from "./hub-errors.ts";

@@ -1,0 +1,12 @@
+export { createNotifications, type Notifications } from "./notification/notifications.ts";
+export type { StatusObserver } from "./notification/observer.ts";
+export { type ReleaseStatus, releaseMetadata } from "./notification/status-events.ts";
+export { storeEventsFirst } from "./notification/stored-first.ts";
+export { clientAddress } from "./receiver/client-address.ts";
+export { createReceiverController } from "./receiver/controller.ts";
+export { createReceivers } from "./receiver/create-receivers.ts";
+export { receiverRoute } from "./receiver/route.ts";
+export { watchReceiverSecrets } from "./receiver/tokens.ts";
+export { createWebhookKeys } from "./webhook/keys.ts";
+export { webhookRoute } from "./webhook/route.ts";
+export { createWebhook } from "./webhook/webhook.ts";

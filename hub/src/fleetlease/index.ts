@@ -1,1 +1,0 @@
-export { createFleetGuard } from "./guard.ts";

@@ -1,2 +1,0 @@
-export { createHelmRepositoryController } from "./controller.ts";
-export { chartLocation, helmRepositoryAccess, isRegistry } from "./location.ts";

@@ -1,1 +1,0 @@
-export { lead } from "./lead.ts";

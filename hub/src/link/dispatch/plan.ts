@@ -1,0 +1,143 @@
+/** What to send an agent: its inventory compared with the BundleDeployments of its cluster. Pure. */
+import type { DeploymentKey, ObservedDeployment, ReleaseRequest } from "@flotilla/proto";
+import type { BundleDeployment } from "@flotilla/shared/api";
+import { signatureOf } from "../../rules/index.ts";
+
+export type DispatchStep =
+  | { readonly kind: "nothing" }
+  | {
+      readonly kind: "deploy";
+      readonly deployment: DeploymentKey;
+      readonly deploymentId: string;
+      readonly paused: boolean;
+      readonly request?: ReleaseRequest;
+      /** Whether the agent needs the content, because it does not have it. */
+      readonly withContent: boolean;
+    }
+  | {
+      readonly kind: "withdraw";
+      readonly deployment: DeploymentKey;
+      /** The content that the agent needs to find the release, because it has lost the deployment. */
+      readonly lostId?: string;
+      /** The release stays installed, because the deployment is suspended. */
+      readonly keepsRelease?: true;
+    };
+
+export interface DispatchPlan {
+  readonly steps: readonly Exclude<DispatchStep, { kind: "nothing" }>[];
+  /** Names that the agent has and the hub does not have. Nothing is sent about them: absence never uninstalls. */
+  readonly orphans: readonly string[];
+}
+
+const nothing: DispatchStep = { kind: "nothing" };
+
+export function planDispatch(
+  inventory: readonly ObservedDeployment[],
+  deployments: readonly BundleDeployment[],
+): DispatchPlan {
+  const observed = new Map(inventory.map((each) => [each.name, each]));
+  const desired = new Set(deployments.map(({ metadata }) => metadata.name));
+  return {
+    steps: deployments
+      .map((deployment) => planDeployment(observed.get(deployment.metadata.name), deployment))
+      .filter((step) => step.kind !== "nothing")
+      .toSorted(byName),
+    orphans: inventory
+      .filter(({ name, withdrawing }) => !withdrawing && !desired.has(name))
+      .map(({ name }) => name)
+      .toSorted(),
+  };
+}
+
+/** For one name. Without a BundleDeployment there is nothing to do, whatever the agent has. */
+export function planDeployment(
+  observed: ObservedDeployment | undefined,
+  deployment: BundleDeployment | undefined,
+): DispatchStep {
+  if (deployment === undefined) return nothing;
+  const { metadata, spec } = deployment;
+  const key: DeploymentKey = { name: metadata.name, uid: metadata.uid ?? "" };
+  const isSame = observed?.uid === key.uid;
+  if (metadata.deletionTimestamp !== undefined) {
+    if (spec.suspend === true)
+      return isSame && observed.withdrawing
+        ? nothing
+        : { kind: "withdraw", deployment: key, keepsRelease: true };
+    if (isSame) return observed.withdrawing ? nothing : { kind: "withdraw", deployment: key };
+    // Also to an agent that does not have it: it confirms, and the hub removes the finalizer.
+    const isLost = deployment.status?.agent !== undefined && spec.deploymentID !== "";
+    return { kind: "withdraw", deployment: key, ...(isLost && { lostId: spec.deploymentID }) };
+  }
+  // The rollout has not released anything yet.
+  if (spec.deploymentID === "") return nothing;
+  const paused = isHeld(spec);
+  const hasContent = isSame && !observed.withdrawing && observed.deploymentId === spec.deploymentID;
+  const request = requestOf(spec);
+  const hasRequest = request === undefined || observed?.requestToken === request.token;
+  if (hasContent && observed.paused === paused && hasRequest) return nothing;
+  return {
+    kind: "deploy",
+    deployment: key,
+    deploymentId: spec.deploymentID,
+    paused,
+    ...(request !== undefined && { request }),
+    withContent: !hasContent,
+  };
+}
+
+/** The agent changes nothing. */
+function isHeld({ paused, suspend }: BundleDeployment["spec"]): boolean {
+  return paused === true || suspend === true;
+}
+
+function requestOf({
+  requestedAt,
+  forceAt,
+  resetAt,
+  correctDriftAt,
+}: BundleDeployment["spec"]): ReleaseRequest | undefined {
+  if (!requestedAt) return undefined;
+  return {
+    token: requestedAt,
+    force: forceAt === requestedAt,
+    reset: resetAt === requestedAt,
+    ...(correctDriftAt === requestedAt && { correctDrift: true as const }),
+  };
+}
+
+/** What the agent has once it has applied a step. */
+export function inventoryAfter(
+  step: Exclude<DispatchStep, { kind: "nothing" }>,
+): ObservedDeployment {
+  return step.kind === "withdraw"
+    ? { ...step.deployment, deploymentId: "", paused: false, withdrawing: true }
+    : {
+        ...step.deployment,
+        deploymentId: step.deploymentId,
+        paused: step.paused,
+        withdrawing: false,
+        ...(step.request !== undefined && { requestToken: step.request.token }),
+      };
+}
+
+/** Whether a change of a BundleDeployment may need a message to the agent; a change of its status never does. */
+export function affectsAgent(
+  before: BundleDeployment | undefined,
+  after: BundleDeployment | undefined,
+): boolean {
+  if (before === undefined || after === undefined) return after !== undefined;
+  return (
+    before.metadata.uid !== after.metadata.uid ||
+    before.spec.deploymentID !== after.spec.deploymentID ||
+    isHeld(before.spec) !== isHeld(after.spec) ||
+    before.spec.requestedAt !== after.spec.requestedAt ||
+    // With a signature it may be sent that was not sent without.
+    signatureOf(before) !== signatureOf(after) ||
+    (before.metadata.deletionTimestamp === undefined) !==
+      (after.metadata.deletionTimestamp === undefined)
+  );
+}
+
+function byName(a: { deployment: DeploymentKey }, b: { deployment: DeploymentKey }): number {
+  return a.deployment.name < b.deployment.name ? -1 : 1;
+}

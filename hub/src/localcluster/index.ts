@@ -1,1 +1,0 @@
-export { runLocalCluster } from "./controller.ts";

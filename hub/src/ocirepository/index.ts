@@ -1,1 +1,0 @@
-export { createOciRepositoryController } from "./controller.ts";

@@ -1,0 +1,2 @@
+export { createFleetGuard } from "./fleetlease/guard.ts";
+export { lead } from "./leader/lead.ts";

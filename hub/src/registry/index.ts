@@ -1,1 +1,0 @@
-export { createAppViews, runFrontEnds, type WatchedApps } from "./front-ends.ts";

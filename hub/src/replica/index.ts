@@ -1,3 +1,0 @@
-export { addressOf } from "./lease.ts";
-export { runOrphanedAgents } from "./orphaned-agents.ts";
-export { createReplica, type Replica } from "./replica.ts";

@@ -1,2 +1,0 @@
-export type { ForwardedRequest } from "./forwarded-request.ts";
-export { openReplicaLink, type ReplicaLink } from "./replica-link.ts";

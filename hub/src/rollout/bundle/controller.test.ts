@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { nextIteration } from "@flotilla/shared/concurrency";
+import { startWatches } from "@flotilla/shared/kube/controller";
+import type { ObjectKey } from "@flotilla/shared/kube/objects";
+import { createFakeClock } from "@flotilla/shared/time/testing";
+import { describe, test } from "vitest";
+import {
+  aBundle,
+  aCluster,
+  aDeployment,
+  aHelmOp,
+  createTestCaches,
+  decidedBundle,
+  httpPin,
+  workspace,
+} from "../../testing/index.ts";
+import { bundleWatches } from "./controller.ts";
+import { decidedStatus, targetsMissing } from "./decided-status.ts";
+
+const bundle = `${workspace}/web`;
+
+/** The watches of the controller, and the keys that they enqueue. */
+function start(prepare: (caches: ReturnType<typeof createTestCaches>) => void = () => undefined) {
+  const caches = createTestCaches();
+  prepare(caches);
+  const keys: ObjectKey[] = [];
+  const watches = bundleWatches(
+    {
+      caches,
+      statuses: {
+        current: ({ status }) => status,
+        publish: () => undefined,
+        refresh: () => undefined,
+        refreshLater: () => undefined,
+        flush: () => Promise.resolve(),
+      },
+      secrets: { start: () => () => undefined },
+      clock: createFakeClock(),
+    },
+    () => undefined,
+  );
+  const stop = startWatches(watches, (key) => keys.push(key));
+  return { caches, keys, stop };
+}
+
+const changed = { generation: 2, resourceVersion: "2" };
+
+test("thousands of deployment writes enqueue their Bundle a few times", () => {
+  const names = Array.from({ length: 5_000 }, (_, index) => `cluster-${index}`);
+  const { caches, keys } = start((caches) => {
+    for (const name of names) {
+      caches.clusters.saw(aCluster(name));
+      caches.deployments.saw(aDeployment(name));
+    }
+  });
+
+  for (const name of names) caches.deployments.saw(aDeployment(name, { metadata: changed }));
+
+  const count = keys.filter((key) => key === bundle).length;
+  assert.ok(count >= 1 && count <= 5, `${count} reconciles`);
+});
+
+describe("a change of a cluster enqueues a Bundle", () => {
+  const elsewhere = [{ clusterName: "rome" }];
+  const missing = { status: "True", reason: targetsMissing, message: "" } as const;
+  const cases = [
+    ["that is deployed to the cluster", aBundle({ targets: [{ clusterSelector: {} }] }), true],
+    ["that is not deployed to the cluster: not enqueued", aBundle({ targets: elsewhere }), false],
+    [
+      "whose targets name an object that does not exist",
+      {
+        ...aBundle({ targets: elsewhere }),
+        status: decidedStatus(aBundle(), undefined, { accepted: missing, now: "2026-01-01" }),
+      },
+      true,
+    ],
+  ] as const;
+  for (const [what, object, isReconciled] of cases)
+    test(what, async () => {
+      const { caches, keys } = start(({ bundles }) => void bundles.saw(object));
+      keys.splice(0);
+
+      caches.clusters.saw(aCluster("paris"));
+      await nextIteration();
+      await nextIteration();
+
+      assert.deepEqual(keys, isReconciled ? [bundle] : []);
+    });
+});
+
+test("a Bundle is enqueued when its pins are stored, not for other changes of its status", () => {
+  const applied = aBundle({}, { labels: {}, resourceVersion: "1" });
+  const pins = [{ repo: "r", chart: "c", version: "~1", pin: httpPin("1.2.9") }];
+  const pinned = {
+    ...applied,
+    metadata: { ...applied.metadata, resourceVersion: "2" },
+    status: { pins },
+  };
+  const { caches, keys } = start(({ bundles }) => void bundles.saw(applied));
+  keys.splice(0);
+
+  caches.bundles.saw(pinned);
+  assert.deepEqual(keys, [bundle]);
+
+  caches.bundles.saw({
+    ...pinned,
+    metadata: { ...pinned.metadata, resourceVersion: "3" },
+    status: { pins, unavailable: 1 },
+  });
+  assert.deepEqual(keys, [bundle]);
+});
+
+test("creating or deleting a HelmOp enqueues its Bundle", () => {
+  const { caches, keys } = start(({ bundles }) => void bundles.saw(decidedBundle(aBundle())));
+  keys.splice(0);
+
+  caches.helmOps.saw(aHelmOp());
+  caches.helmOps.missed(bundle);
+
+  assert.deepEqual(keys, [bundle, bundle]);
+});
+
+test("stopped watches enqueue nothing", () => {
+  const { caches, keys, stop } = start();
+
+  stop();
+  caches.bundles.saw(aBundle());
+
+  assert.deepEqual(keys, []);
+});

@@ -1,0 +1,165 @@
+/** The controller of Bundles: what it watches, and how a change maps to keys. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, BundleDeployment, BundleStatus } from "@flotilla/shared/api";
+import { byNamespace, type Change } from "@flotilla/shared/kube/cache";
+import {
+  type Controller,
+  createController,
+  isExistenceChange,
+  isSpecChange,
+  ownKey,
+  through,
+  type Watch,
+  watch,
+} from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey, refOf } from "@flotilla/shared/kube/objects";
+import type { Patterns } from "@flotilla/shared/regex";
+import {
+  bundleKeyOf,
+  byClusterNamespace,
+  type ControllerDeps,
+  type Publisher,
+  userFields,
+} from "../../base/index.ts";
+import { isAppliedByHand } from "../../frontends/index.ts";
+import {
+  type ChartAccess,
+  type ChartResolver,
+  type ContentStore,
+  createDeploymentSigner,
+  type HubRules,
+  isFetchFailureChange,
+  type PinSigner,
+  signatureOf,
+} from "../../rules/index.ts";
+import { clusterWatch } from "./cluster-watch.ts";
+import { coalesce } from "./coalesce.ts";
+import { createContentPacker, type Pack } from "./place.ts";
+import { bundlePreparer, type OwnerOf } from "./prepare.ts";
+import { bundleReconciler } from "./reconcile.ts";
+
+export interface BundleControllerDeps extends ControllerDeps, HubRules {
+  readonly statuses: Publisher<BundleStatus, Bundle>;
+  readonly access: ChartAccess;
+  /** The Secrets that Bundles without a HelmOp refer to. */
+  readonly secrets: Watch;
+  readonly charts: ChartResolver;
+  readonly contents: Pick<ContentStore, "ensure">;
+  readonly patterns: Patterns;
+  /** How a content is packed; by default as agents expect it. */
+  readonly pack?: Pack;
+  readonly signer: PinSigner;
+  /** Objects that Bundles are made for, other than HelmOps. */
+  readonly ownerOf: OwnerOf;
+  /** Called with the key of each BundleDeployment that was written. */
+  readonly onWritten: (key: ObjectKey) => void;
+  /** Rolls up the statuses that depend on a Bundle. */
+  readonly refresh: (key: ObjectKey) => void;
+}
+
+/** One reconcile may wait five minutes for a large index of a slow repository, as in Fleet. */
+const timeoutMs = 6 * 60_000;
+
+export function createBundleController(deps: BundleControllerDeps): Controller {
+  const { caches } = deps;
+  const controller: Controller = createController({
+    name: "bundle",
+    workers: 16,
+    timeoutMs,
+    reconcile: bundleReconciler({
+      ...deps,
+      bundles: caches.bundles.store,
+      deployments: caches.deployments.store,
+      clusters: caches.clusters.store,
+      groups: caches.groups.store,
+      packer: createContentPacker(deps.pack),
+      deploymentSigner: createDeploymentSigner(deps.signer),
+      prepare: bundlePreparer({
+        ...deps,
+        helmOps: caches.helmOps.store,
+        policies: caches.policies.store,
+      }),
+    }),
+    logFields: (key) => userFields(caches.bundles.store.get(key)),
+    log: deps.log,
+    metrics: deps.metrics,
+    clock: deps.clock,
+    watches: bundleWatches(deps, (key, delayMs) => controller.enqueueAfter(key, delayMs)),
+  });
+  return controller;
+}
+
+export function bundleWatches(
+  {
+    caches,
+    statuses,
+    secrets,
+    clock,
+  }: Pick<BundleControllerDeps, "caches" | "statuses" | "secrets" | "clock">,
+  enqueueAfter: (key: ObjectKey, delayMs: number) => void,
+): readonly Watch[] {
+  const { helmOps, bundles, deployments, clusters, groups, policies } = caches;
+  const coalesced = coalesce(enqueueAfter, clusters.store, clock);
+
+  function bundlesOfNamespace({ key }: Pick<Change<Bundle>, "key">): readonly ObjectKey[] {
+    const { namespace = "" } = refOf(key);
+    const [own, placed] = [
+      bundles.store.byIndex(byNamespace, namespace),
+      bundles.store.byIndex(byClusterNamespace, namespace),
+    ];
+    return [...new Set([...own, ...placed].map(keyOf))];
+  }
+
+  function appliedByHand(change: Change<BundleDeployment>): readonly ObjectKey[] {
+    return bundleOf(change).filter((key) => {
+      const bundle = bundles.store.get(key);
+      return bundle !== undefined && isAppliedByHand(bundle, helmOps.store.get(key));
+    });
+  }
+
+  return [
+    watch(bundles, {
+      predicate: (change) => isSpecChange(change) || arePinsStored(change),
+      toKeys: ownKey,
+    }),
+    // A Bundle without its HelmOp was applied by hand.
+    watch(helmOps, { predicate: isExistenceChange, toKeys: ownKey, replay: false }),
+    watch(policies, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
+    watch(groups, { predicate: isSpecChange, toKeys: bundlesOfNamespace, replay: false }),
+    through(clusterWatch({ caches, statuses }), coalesced),
+    through(
+      watch(deployments, {
+        predicate: (change) =>
+          change.before !== undefined && (isSpecChange(change) || isSignatureChange(change)),
+        toKeys: bundleOf,
+        replay: false,
+      }),
+      coalesced,
+    ),
+    through(
+      watch(deployments, {
+        predicate: isFetchFailureChange,
+        toKeys: appliedByHand,
+        replay: false,
+      }),
+      coalesced,
+    ),
+    secrets,
+  ];
+}
+
+/** Predicate: the API server has other pins now, which may be deployed. */
+function arePinsStored({ before, after }: Change<Bundle>): boolean {
+  return !isDeepStrictEqual(before?.status?.pins, after?.status?.pins);
+}
+
+/** Predicate: somebody has removed the signature of a deployment, or written another one. */
+function isSignatureChange({ before, after }: Change<BundleDeployment>): boolean {
+  return before !== undefined && after !== undefined && signatureOf(before) !== signatureOf(after);
+}
+
+/** Map function: the Bundle that a deployment was made for. */
+function bundleOf({ before, after }: Change<BundleDeployment>): readonly ObjectKey[] {
+  const deployment = after ?? before;
+  return deployment === undefined ? [] : [bundleKeyOf(deployment)];
+}

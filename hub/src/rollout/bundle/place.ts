@@ -1,0 +1,208 @@
+/** Which clusters a Bundle targets and which content each of them gets. Pure except for packing, which is cached. */
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Bundle,
+  type BundleTarget,
+  type Cluster,
+  type ClusterGroup,
+  type HelmOptions,
+  isManagedElsewhere,
+} from "@flotilla/shared/api";
+import { deploymentName } from "@flotilla/shared/api/names";
+import { createTimeSlices, type TimeSlices } from "@flotilla/shared/concurrency";
+import { type PackedContent, packContent } from "@flotilla/shared/content";
+import { AppError } from "@flotilla/shared/errors";
+import { formatUsed, usedBy } from "@flotilla/shared/referenced";
+import {
+  archiveDigest,
+  describePin,
+  describeUrl,
+  isTreePin,
+  isUnbound,
+  pinnedVersion,
+} from "@flotilla/shared/source";
+import { clusterNamespaceOf, hubErrors, targetedNamespace } from "../../base/index.ts";
+import {
+  buildContent,
+  bundleLabels,
+  mergeOptions,
+  missing,
+  targetsFor,
+  toTargetCluster,
+  toTargetGroup,
+} from "../../rules/index.ts";
+
+/** A targeted cluster, and its content. */
+export interface Placement {
+  readonly cluster: Cluster;
+  /** Of the BundleDeployment. */
+  readonly name: string;
+  /** The cluster's namespace on the hub, which may not exist yet. */
+  readonly namespace: string;
+  readonly deploymentId: string;
+  /** The objects that the content references, as in `BundleDeployment.spec.referencedObjects`. */
+  readonly referencedObjects: readonly string[];
+  /** Nothing of it is changed in the cluster. */
+  readonly isSuspended: boolean;
+}
+
+export interface TargetMatches {
+  readonly placements: readonly Placement[];
+  /** What the placements refer to, once each. */
+  readonly contents: readonly PackedTarget[];
+  /** The objects that its targets name and that do not exist, as messages. */
+  readonly missing: readonly string[];
+}
+
+/** A target's content, and the objects that it references. */
+export interface PackedTarget extends PackedContent {
+  readonly referencedObjects: readonly string[];
+  readonly isSuspended: boolean;
+  /** Where its chart is from, when there is no digest to check that against. */
+  readonly unchecked?: string;
+}
+
+/** Packs the content of a Bundle's target once for each spec and labels of the Bundle, however often it is reconciled. */
+export interface ContentPacker {
+  pack(bundle: Bundle, target: BundleTarget): Promise<PackedTarget>;
+}
+
+interface PackedBundle {
+  readonly labels: Bundle["metadata"]["labels"];
+  readonly targets: Map<BundleTarget, Promise<PackedTarget>>;
+}
+
+/** Packs one content. */
+export type Pack = typeof packContent;
+
+export function createContentPacker(pack: Pack = packContent): ContentPacker {
+  // Objects of a store are replaced, never changed: the spec itself is a key.
+  const packed = new WeakMap<Bundle["spec"], PackedBundle>();
+  return {
+    pack(bundle, target) {
+      const { labels } = bundle.metadata;
+      const before = packed.get(bundle.spec);
+      const ofBundle =
+        before !== undefined && isDeepStrictEqual(before.labels, labels)
+          ? before
+          : { labels, targets: new Map<BundleTarget, Promise<PackedTarget>>() };
+      packed.set(bundle.spec, ofBundle);
+      const known = ofBundle.targets.get(target);
+      if (known !== undefined) return known;
+      const fresh = packTarget(bundle, target, pack);
+      ofBundle.targets.set(target, fresh);
+      return fresh;
+    },
+  };
+}
+
+/** With pauses: targets times clusters times groups may be many. */
+export async function matchTargets(
+  bundle: Bundle,
+  clusters: readonly Cluster[],
+  groups: readonly ClusterGroup[],
+  packer: ContentPacker,
+  slices: TimeSlices = createTimeSlices(),
+): Promise<TargetMatches> {
+  const targetGroups = groups.map(toTargetGroup);
+  const { namespace = "", name } = bundle.metadata;
+  const present = clusters.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const targetOf = async (cluster: Cluster): Promise<BundleTarget | undefined> => {
+    const find = await targetsFor(toTargetCluster(cluster), targetGroups, slices);
+    return await find(bundle.spec);
+  };
+  const chosen: (BundleTarget | undefined)[] = [];
+  for (const cluster of present) {
+    chosen.push(isManagedElsewhere(cluster) ? undefined : await targetOf(cluster));
+    if (slices.isOver) await slices.pause();
+  }
+  const packed = await packEach(bundle, new Set(chosen), packer);
+  const placements = present.flatMap((cluster, index): Placement[] => {
+    const content = packed.get(chosen[index]);
+    if (content === undefined) return [];
+    const { deploymentId, referencedObjects, isSuspended } = content;
+    return [
+      {
+        cluster,
+        name: deploymentName({ namespace, name }, cluster.metadata.namespace ?? ""),
+        namespace: clusterNamespaceOf(cluster),
+        deploymentId,
+        referencedObjects,
+        isSuspended,
+      },
+    ];
+  });
+  const contents = new Map([...packed.values()].map((content) => [content.deploymentId, content]));
+  return {
+    placements,
+    contents: [...contents.values()],
+    missing: await missing(
+      {
+        namespace: targetedNamespace(bundle),
+        targeting: bundle.spec,
+        clusters: present.map(toTargetCluster),
+        groups: targetGroups,
+        matchesAny: placements.length > 0,
+      },
+      slices,
+    ),
+  };
+}
+
+async function packEach(
+  bundle: Bundle,
+  targets: ReadonlySet<BundleTarget | undefined>,
+  packer: ContentPacker,
+): Promise<ReadonlyMap<BundleTarget | undefined, PackedTarget>> {
+  const packed = new Map<BundleTarget | undefined, PackedTarget>();
+  for (const target of targets)
+    if (target !== undefined) packed.set(target, await packer.pack(bundle, target));
+  return packed;
+}
+
+async function packTarget(bundle: Bundle, target: BundleTarget, pack: Pack): Promise<PackedTarget> {
+  const options = mergeOptions(bundle.spec, target);
+  const helmOpOptions = bundle.spec.helmOpOptions ?? {};
+  const reference = options.helm ?? {};
+  const pin = helmOpOptions.pins?.find(
+    (entry) =>
+      entry.repo === (reference.repo ?? "") &&
+      entry.chart === (reference.chart ?? "") &&
+      pinnedVersion(entry.pin) === (reference.version ?? ""),
+  )?.pin;
+  if (pin === undefined) {
+    throw new AppError(
+      hubErrors.PIN_MISSING,
+      `${target.name ? `target ${target.name}` : "a target"} of the Bundle cannot be deployed, no chart was resolved for it: ${describeChart(reference)}; retrying when its HelmOp has resolved it and written the Bundle`,
+    );
+  }
+  const content = buildContent({
+    bundleName: bundle.metadata.name,
+    labels: bundleLabels(bundle),
+    dependsOn: bundle.spec.dependsOn,
+    options,
+    pin,
+    insecureSkipVerify: helmOpOptions.helmOpInsecureSkipTLSVerify,
+    accessSecret: helmOpOptions.helmOpSecretName,
+    caBundle: helmOpOptions.helmOpCABundle,
+    origin: helmOpOptions.origin,
+  });
+  return {
+    ...(await pack(content)),
+    referencedObjects: formatUsed(usedBy(content)),
+    isSuspended: options.suspend === true,
+    ...((isUnbound(pin) || (archiveDigest(pin) === undefined && !isTreePin(pin))) && {
+      unchecked: describePin(pin),
+    }),
+  };
+}
+
+/** The unresolved chart, without anything that could be a secret. */
+function describeChart({ repo, chart, version }: HelmOptions): string {
+  const parts = [repo, chart, version].flatMap((part) =>
+    part === undefined || part === null || part === "" ? [] : [part],
+  );
+  return parts.length === 0
+    ? "it names none"
+    : parts.map((part) => (part.includes("://") ? describeUrl(part) : part)).join(" ");
+}

@@ -1,0 +1,208 @@
+/** Plans which BundleDeployments of a Bundle are created, changed and deleted, from its rollout. Pure. */
+import { apiVersion, type Bundle, type BundleDeployment, type Cluster } from "@flotilla/shared/api";
+import {
+  bundleDeploymentFinalizer,
+  clusterLabel,
+  clusterNamespaceLabel,
+  clusterUidLabel,
+  correctDriftRequestAnnotation,
+  forceRequestAnnotation,
+  managedLabel,
+  reconcileRequestAnnotation,
+  resetRequestAnnotation,
+} from "@flotilla/shared/api/names";
+import { keyOf } from "@flotilla/shared/kube/objects";
+import { addUsed, formatUsed, parseUsed } from "@flotilla/shared/referenced";
+import { clusterKeyOf, clusterNamespaceNames, isForCluster } from "../../base/index.ts";
+import { bundleLabels, type DeploymentSigner } from "../../rules/index.ts";
+import type { Placement } from "./place.ts";
+import type { RolloutStep } from "./plan-rollout.ts";
+
+export interface DeploymentPlan {
+  readonly create: readonly BundleDeployment[];
+  readonly replace: readonly BundleDeployment[];
+  readonly remove: readonly BundleDeployment[];
+  /** Names that wait until an earlier deployment of the same name is deleted. */
+  readonly waiting: number;
+}
+
+type Labels = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** `existing`: every BundleDeployment that was made for this Bundle, also those that are being deleted. */
+export function planDeployments(
+  bundle: Bundle,
+  rollout: readonly RolloutStep[],
+  existing: readonly BundleDeployment[],
+  signer: DeploymentSigner,
+): DeploymentPlan {
+  const byNamespace = new Map(
+    existing.map((deployment) => [deployment.metadata.namespace, deployment]),
+  );
+  const common = bundleLabels(bundle);
+  const create: BundleDeployment[] = [];
+  const replace: BundleDeployment[] = [];
+  const outlived: BundleDeployment[] = [];
+  let waiting = 0;
+
+  for (const step of rollout) {
+    const { placement } = step;
+    const current = existingFor(placement, byNamespace);
+    byNamespace.delete(current?.metadata.namespace);
+    if (current === undefined) {
+      // Created when the namespace exists. An existing one stays, even when a restored Cluster has no status.
+      if (placement.cluster.status?.namespace !== undefined)
+        create.push(signer.signed(newDeployment(bundle, step, common), bundle.metadata.uid));
+    } else if (current.metadata.deletionTimestamp !== undefined) waiting += 1;
+    else if (!isForCluster(current, placement.cluster.metadata.uid)) {
+      outlived.push(current);
+      waiting += 1;
+    } else {
+      const desired = updated(current, bundle, step, { common, signer });
+      if (desired !== current) replace.push(desired);
+    }
+  }
+  // Clusters that a suspended Bundle does not target any more keep what is deployed until it is resumed.
+  const untargeted = bundle.spec.suspend === true ? [] : [...byNamespace.values()];
+  const remove = [...outlived, ...untargeted].filter(
+    (deployment) => deployment.metadata.deletionTimestamp === undefined,
+  );
+  return { create, replace, remove, waiting };
+}
+
+/** A Cluster without a status, which was restored from a backup, may have its deployments under any of its names. */
+function existingFor(
+  { cluster, namespace }: Placement,
+  byNamespace: ReadonlyMap<string | undefined, BundleDeployment>,
+): BundleDeployment | undefined {
+  const current = byNamespace.get(namespace);
+  if (current !== undefined || cluster.status?.namespace !== undefined) return current;
+  const { namespace: workspace = "", name } = cluster.metadata;
+  return clusterNamespaceNames(workspace, name)
+    .map((each) => byNamespace.get(each))
+    .find((each) => each !== undefined && clusterKeyOf(each) === keyOf(cluster));
+}
+
+function newDeployment(bundle: Bundle, step: RolloutStep, common: Labels): BundleDeployment {
+  const { placement } = step;
+  return {
+    apiVersion,
+    kind: "BundleDeployment",
+    metadata: {
+      name: placement.name,
+      namespace: placement.namespace,
+      labels: labelsFor(common, placement.cluster),
+      finalizers: [bundleDeploymentFinalizer],
+    },
+    spec: specFor(bundle, step),
+  };
+}
+
+function updated(
+  current: BundleDeployment,
+  bundle: Bundle,
+  step: RolloutStep,
+  { common, signer }: { readonly common: Labels; readonly signer: DeploymentSigner },
+): BundleDeployment {
+  const { placement } = step;
+  const labels = labelsFor(common, placement.cluster);
+  const spec = specFor(bundle, step, current.spec);
+  const { uid } = bundle.metadata;
+  const isSigned = signer.isSignedFor(current, uid);
+  // The content of a paused deployment is what the current one says, which counts only with a signature.
+  const isOurs = isSigned || spec.deploymentID === placement.deploymentId;
+  if (
+    (isSigned || !isOurs) &&
+    isSame(current.spec, spec) &&
+    isSame(current.metadata.labels ?? {}, labels)
+  )
+    return current;
+  const desired = { ...current, metadata: { ...current.metadata, labels }, spec };
+  return isOurs ? signer.signed(desired, uid) : desired;
+}
+
+/** What is held is still staged, and not promoted. */
+function specFor(
+  bundle: Bundle,
+  { placement, hold }: RolloutStep,
+  current?: BundleDeployment["spec"],
+): BundleDeployment["spec"] {
+  const paused = bundle.spec.paused === true || placement.cluster.spec.paused === true;
+  const promoted = hold === undefined ? placement.deploymentId : (current?.deploymentID ?? "");
+  // The content that still runs keeps its referenced objects.
+  const outgoing = promoted === placement.deploymentId ? [] : (current?.referencedObjects ?? []);
+  const used = [placement.referencedObjects, outgoing].flatMap((each) => [...parseUsed(each)]);
+  const referencedObjects = formatUsed(addUsed(used));
+  return {
+    deploymentID: promoted,
+    stagedDeploymentID: placement.deploymentId,
+    ...(paused && { paused: true }),
+    ...(placement.isSuspended && { suspend: true }),
+    ...requestOf(bundle),
+    ...(referencedObjects.length > 0 && { referencedObjects }),
+  };
+}
+
+/**
+ * A deployment of a Bundle that may promote nothing, suspended with the Bundle and paused with the Bundle or its cluster; undefined
+ * when it is so already. A target that is suspended stays so.
+ */
+export function heldDeployment(
+  bundle: Bundle,
+  deployment: BundleDeployment,
+  isClusterPaused: boolean,
+): BundleDeployment | undefined {
+  if (deployment.metadata.deletionTimestamp !== undefined) return undefined;
+  const { paused: _, ...others } = deployment.spec;
+  const spec = {
+    ...others,
+    ...((bundle.spec.paused === true || isClusterPaused) && { paused: true }),
+    ...(bundle.spec.suspend === true && { suspend: true }),
+  };
+  return isSame(deployment.spec, spec) ? undefined : { ...deployment, spec };
+}
+
+/** The last request of a user; what else is requested only as part of it. */
+function requestOf({ metadata }: Bundle): Partial<BundleDeployment["spec"]> {
+  // Users may write anything into it, and agents accept printable tokens only.
+  const tokenIn = (name: string) =>
+    metadata.annotations?.[name]?.slice(0, longestToken).replace(/[^\x20-\x7e]/g, "?");
+  const requestedAt = tokenIn(reconcileRequestAnnotation);
+  if (!requestedAt) return {};
+  return {
+    requestedAt,
+    ...(tokenIn(forceRequestAnnotation) === requestedAt && { forceAt: requestedAt }),
+    ...(tokenIn(resetRequestAnnotation) === requestedAt && { resetAt: requestedAt }),
+    ...(tokenIn(correctDriftRequestAnnotation) === requestedAt && { correctDriftAt: requestedAt }),
+  };
+}
+
+/** Of a request in a BundleDeployment. */
+const longestToken = 256;
+
+/** Sorted, each once. */
+function labelsFor(common: Labels, cluster: Cluster): Record<string, string> {
+  return {
+    ...common,
+    [managedLabel]: "true",
+    [clusterLabel]: cluster.metadata.name,
+    [clusterNamespaceLabel]: cluster.metadata.namespace ?? "",
+    ...(cluster.metadata.uid !== undefined && { [clusterUidLabel]: cluster.metadata.uid }),
+  };
+}
+
+/**
+ * Whether both have the same fields, with the same texts, flags and lists of texts. A change of one cluster compares the
+ * deployments of all, and a deep comparison costs ten times as much.
+ */
+function isSame(a: Fields, b: Fields): boolean {
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length && names.every((name) => isSameValue(a[name], b[name]))
+  );
+}
+
+function isSameValue(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}

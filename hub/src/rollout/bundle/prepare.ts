@@ -1,0 +1,248 @@
+/** Decides whether a Bundle may be deployed as it is now, and with which spec. */
+import { isDeepStrictEqual } from "node:util";
+import type { Bundle, BundleOrigin, BundleStatus, ChartPin, HelmOp } from "@flotilla/shared/api";
+import { AppError } from "@flotilla/shared/errors";
+import type { Store } from "@flotilla/shared/kube/cache";
+import type { ReconcileContext } from "@flotilla/shared/kube/controller";
+import { keyOf, type ObjectKey, type ObjectMeta } from "@flotilla/shared/kube/objects";
+import {
+  authoritiesOf,
+  isAppliedByHand,
+  resolvedSpec,
+  validateBundle,
+} from "../../frontends/index.ts";
+import {
+  attemptText,
+  type ChartAccess,
+  type ChartResolver,
+  type ConditionState,
+  chartNotResolved,
+  forbidsNamespaces,
+  handledOf,
+  isAllPinned,
+  judge,
+  limitsRepositories,
+  type MergedPolicy,
+  notAccepted,
+  notesOn,
+  openRequests,
+  type PinSigner,
+  type PlannedRelease,
+  type PolicyDeps,
+  policiesFor,
+  type ResolutionState,
+  releaseOfBundle,
+  remarksOnBundle,
+  reservedFormProblem,
+  withDefaultsOf,
+} from "../../rules/index.ts";
+import { type Resolution, resolutionStateOf } from "./decided-status.ts";
+
+export type Prepared =
+  | {
+      readonly kind: "deployable";
+      readonly spec: Bundle["spec"];
+      /** Remarks for its author. */
+      readonly remarks: readonly string[];
+      readonly resolution?: Resolution;
+      /** When its source is due again, ms since 1970. */
+      readonly nextAtMs?: number | undefined;
+    }
+  /** Nothing may change; what is deployed stays. */
+  | {
+      readonly kind: "notAccepted";
+      readonly accepted: ConditionState;
+      readonly error?: AppError;
+      /** It was not accepted because something could not be read, which may pass. */
+      readonly isRead?: boolean;
+      readonly resolution?: Resolution;
+      readonly nextAtMs?: number | undefined;
+    }
+  /** For its pins to be stored in the API, which reconciles it again. */
+  | { readonly kind: "resolved"; readonly resolution: Resolution }
+  /** For the HelmOp's controller to write the Bundle, which reconciles it again. */
+  | { readonly kind: "waiting" }
+  /** The object that it was made for is gone or has changed: what is deployed stays, and is only suspended and paused. */
+  | { readonly kind: "held" };
+
+/** An object that a Bundle was made for, other than a HelmOp. */
+export type OwnerOf = (
+  kind: BundleOrigin["kind"],
+  key: ObjectKey,
+) => Pick<ObjectMeta, "uid" | "generation" | "deletionTimestamp"> | undefined;
+
+export type PrepareBundle = (
+  bundle: Bundle,
+  /** The status to decide by. */
+  status: BundleStatus | undefined,
+  context: PrepareContext,
+) => Promise<Prepared>;
+
+export interface PrepareContext extends Pick<ReconcileContext, "signal" | "withoutWorker"> {
+  /** Called when an attempt takes long whose last one failed, with the remarks that say so. */
+  readonly onRetrying?: (remarks: readonly string[]) => void;
+}
+
+export interface PrepareDeps extends PolicyDeps {
+  readonly helmOps: Store<HelmOp>;
+  readonly access: ChartAccess;
+  readonly charts: ChartResolver;
+  readonly signer: PinSigner;
+  readonly ownerOf: OwnerOf;
+}
+
+export function bundlePreparer(deps: PrepareDeps): PrepareBundle {
+  // Contents are packed once for each spec, so the same Bundle has to result in the identical spec.
+  const derived = new WeakMap<Bundle["spec"], DerivedSpec>();
+
+  return async function prepare(bundle, status, context) {
+    const release = releaseOfBundle(bundle);
+    const planned = { bundle, release, policies: policiesFor(deps, release) };
+    if (isMadeByHub(bundle))
+      return isOfLivingOwner(bundle) ? prepareMade(planned) : { kind: "held" };
+    return isAppliedByHand(bundle, deps.helmOps.get(keyOf(bundle)))
+      ? prepareApplied(planned, status, context)
+      : prepareMade(planned);
+  };
+
+  function isMadeByHub(bundle: Bundle): boolean {
+    return (
+      bundle.spec.helmOpOptions?.origin !== undefined && deps.signer.pinsOf(bundle) !== undefined
+    );
+  }
+
+  /** Otherwise a Bundle that the hub signed earlier could be applied again, with an account that its HelmRelease lost. */
+  function isOfLivingOwner({ metadata, spec }: Bundle): boolean {
+    const origin = spec.helmOpOptions?.origin;
+    if (origin?.uid === undefined) return false;
+    const { namespace = "" } = metadata;
+    const owner = deps.ownerOf(origin.kind, keyOf({ namespace, name: origin.name }));
+    return (
+      owner?.uid === origin.uid &&
+      owner.generation === origin.generation &&
+      owner.deletionTimestamp === undefined
+    );
+  }
+
+  /** A Bundle of another front end, which has resolved its charts. */
+  function prepareMade({ bundle, release, policies }: PlannedBundle): Prepared {
+    // The controller of its object overwrites pins that others write.
+    if (deps.signer.pinsOf(bundle) === undefined) return { kind: "waiting" };
+    // The rest of the spec has no signature, so somebody may have written what only its origin may have.
+    if (reservedFormProblem(release.spec, release.source.secretName) !== undefined)
+      return { kind: "waiting" };
+    const violation = judge(deps, policies, release);
+    if (violation === undefined) {
+      const spec = specOf({ bundle, noNamespaces: forbidsNamespaces(policies) });
+      return { kind: "deployable", spec, remarks: [] };
+    }
+    return isDefaulted({ release, policies })
+      ? { kind: "waiting" }
+      : { kind: "notAccepted", accepted: notAccepted(violation), error: violation };
+  }
+
+  /** Whether the defaults of its Policies are all that it lacks, which the HelmOp's controller writes into it. */
+  function isDefaulted({ release, policies }: Omit<PlannedBundle, "bundle">): boolean {
+    if (release.origin !== undefined) return false;
+    return judge(deps, policies, withDefaultsOf(policies, release)) === undefined;
+  }
+
+  async function prepareApplied(
+    { bundle, release, policies }: PlannedBundle,
+    status: BundleStatus | undefined,
+    context: PrepareContext,
+  ): Promise<Prepared> {
+    const remarks = remarksOnBundle(bundle);
+    const before = resolutionStateOf(status);
+    const handled = handledOf(status);
+    const kept: Resolution = { state: before, handled: handled.reconcile };
+    const error = validateBundle(bundle) ?? judge(deps, policies, release);
+    if (error !== undefined)
+      return {
+        kind: "notAccepted",
+        accepted: notAccepted(error, remarks),
+        error,
+        resolution: kept,
+      };
+    const options = {
+      authorities: authoritiesOf(bundle),
+      showsResponses: policies.some(limitsRepositories),
+    };
+    const access = await deps.access.of(release, options).catch(AppError.from);
+    if (access instanceof AppError) {
+      const accepted = notAccepted(access, remarks);
+      return { kind: "notAccepted", accepted, error: access, isRead: true, resolution: kept };
+    }
+    const open = openRequests(release, handled);
+    const notesWith = ({ pins }: ResolutionState, problem: string | undefined) => [
+      ...notesOn(pins),
+      ...(problem === undefined ? [] : [problem]),
+      ...remarks,
+    ];
+    const onRetrying = (startedAtMs: number): void =>
+      context.onRetrying?.(notesWith(before, attemptText(before, startedAtMs)));
+    const inputs = { release, state: before, open, access, onRetrying };
+    const found = await deps.charts.resolve(inputs, context);
+    const { state, nextAtMs } = found;
+    const resolution = { state, handled: open.reconcile ?? handled.reconcile };
+    const problem = state.attempt.error === undefined ? state.pinCheck?.error : attemptText(state);
+    const notes = notesWith(state, problem);
+    if (!isAllPinned(release, state)) {
+      const message = notes.join("; ");
+      const accepted = { status: "False", reason: chartNotResolved, message } as const;
+      return { kind: "notAccepted", accepted, resolution, nextAtMs };
+    }
+    // Only stored pins are deployed: another leader could resolve others.
+    if (!isDeepStrictEqual(state.pins, bundle.status?.pins ?? []))
+      return { kind: "resolved", resolution };
+    const spec = specOf({
+      bundle,
+      pins: state.pins,
+      caBundle: access.caBundle,
+      noNamespaces: forbidsNamespaces(policies),
+    });
+    return { kind: "deployable", spec, remarks: notes, resolution, nextAtMs };
+  }
+
+  function specOf(source: SpecSource): Bundle["spec"] {
+    const { spec } = source.bundle;
+    const known = derived.get(spec);
+    if (
+      known?.noNamespaces === source.noNamespaces &&
+      known.caBundle === source.caBundle &&
+      isDeepStrictEqual(known.pins, source.pins)
+    )
+      return known.spec;
+    const fresh = { ...source, spec: deriveSpec(source) };
+    derived.set(spec, fresh);
+    return fresh.spec;
+  }
+}
+
+/** A Bundle, the release that it is, and the Policies that it obeys. */
+interface PlannedBundle {
+  readonly bundle: Bundle;
+  readonly release: PlannedRelease;
+  readonly policies: readonly MergedPolicy[];
+}
+
+interface SpecSource {
+  readonly bundle: Bundle;
+  readonly pins?: readonly ChartPin[];
+  readonly caBundle?: string | undefined;
+  readonly noNamespaces: boolean;
+}
+
+interface DerivedSpec extends Omit<SpecSource, "bundle"> {
+  readonly spec: Bundle["spec"];
+}
+
+function deriveSpec({ bundle, pins, caBundle, noNamespaces }: SpecSource): Bundle["spec"] {
+  const spec = pins === undefined ? bundle.spec : resolvedSpec(bundle, { pins, caBundle });
+  if (!noNamespaces) return spec;
+  return {
+    ...spec,
+    createNamespace: false,
+    targets: (spec.targets ?? []).map((target) => ({ ...target, createNamespace: false })),
+  };
+}

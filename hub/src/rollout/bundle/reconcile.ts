@@ -1,0 +1,242 @@
+/** Bundle to BundleDeployments: prepares the spec, has the deployments written, and decides the status. */
+import { type Bundle, type BundleStatus, bundles, type ClusterGroup } from "@flotilla/shared/api";
+import { bundleFinalizer } from "@flotilla/shared/api/names";
+import { findCondition } from "@flotilla/shared/conditions";
+import { AppError } from "@flotilla/shared/errors";
+import { byNamespace, type Store } from "@flotilla/shared/kube/cache";
+import { isConflict } from "@flotilla/shared/kube/client";
+import {
+  addFinalizer,
+  done,
+  type FinalizerOptions,
+  isEnding,
+  type Reconcile,
+  type ReconcileContext,
+  type Result,
+  removeFinalizer,
+  requeueAfter,
+} from "@flotilla/shared/kube/controller";
+import type { EventRecorder } from "@flotilla/shared/kube/events";
+import { keyOf, type ObjectKey } from "@flotilla/shared/kube/objects";
+import { type Clock, formatTimeMs } from "@flotilla/shared/time";
+import { clusterKeyOf, type Publisher, targetedNamespace } from "../../base/index.ts";
+import {
+  type ChartAccess,
+  type ContentStore,
+  type DeploymentSigner,
+  holds,
+  isWorthPublishing,
+  recordViolation,
+  requeueAt,
+} from "../../rules/index.ts";
+import {
+  type Decision,
+  type Deployed,
+  decidedStatus,
+  resolutionStateOf,
+  resolvedStatus,
+  retryingStatus,
+  targetsMissing,
+} from "./decided-status.ts";
+import { createDeploymentWriter, type DeploymentWriterDeps } from "./deployment-writer.ts";
+import { withoutDeprecatedLabel } from "./deprecated-label.ts";
+import { type ContentPacker, matchTargets } from "./place.ts";
+import { heldDeployment, planDeployments } from "./plan-deployments.ts";
+import { planRollout } from "./plan-rollout.ts";
+import type { PrepareBundle } from "./prepare.ts";
+
+export interface BundleDeps extends DeploymentWriterDeps {
+  readonly groups: Store<ClusterGroup>;
+  readonly contents: Pick<ContentStore, "ensure">;
+  readonly packer: ContentPacker;
+  readonly deploymentSigner: DeploymentSigner;
+  readonly bundles: Store<Bundle>;
+  readonly prepare: PrepareBundle;
+  readonly access: Pick<ChartAccess, "forget">;
+  readonly statuses: Pick<Publisher<BundleStatus, Bundle>, "current" | "publish">;
+  readonly events: EventRecorder;
+  readonly clock: Pick<Clock, "now">;
+  /** Rolls up the statuses that depend on a Bundle. */
+  readonly refresh: (key: ObjectKey) => void;
+}
+
+/** What came of deploying a Bundle. */
+interface Applied extends Omit<Deployed, "version"> {
+  /** A deployment existed that our cache did not have. */
+  readonly isOvertaken: boolean;
+  /** What the targets name that does not exist, as sentences. */
+  readonly missing: readonly string[];
+}
+
+/** Contents without a digest that a status lists. */
+const maxUnchecked = 50;
+
+export function bundleReconciler(deps: BundleDeps): Reconcile {
+  const { statuses } = deps;
+  const deployments = createDeploymentWriter(deps);
+
+  return async function reconcile(key, context) {
+    const bundle = deps.bundles.get(key);
+    if (bundle === undefined) {
+      deps.access.forget(key);
+      deps.refresh(key);
+      return done();
+    }
+    if (bundle.metadata.deletionTimestamp !== undefined) {
+      await withdraw(bundle, context.signal);
+      return done();
+    }
+    try {
+      return await update(await withoutDeprecatedLabel(deps, bundle, context.signal), context);
+    } catch (thrown) {
+      const error = AppError.from(thrown);
+      // After a conflict or the end of this leader nothing is wrong with the Bundle.
+      if (!isConflict(error) && !isEnding(context.signal)) publishFailure(bundle, error, context);
+      throw error;
+    } finally {
+      deps.refresh(key);
+    }
+  };
+
+  async function update(bundle: Bundle, context: ReconcileContext): Promise<Result> {
+    const status = statuses.current(bundle);
+    const prepared = await deps.prepare(bundle, status, {
+      signal: context.signal,
+      withoutWorker: context.withoutWorker,
+      onRetrying: (remarks) => publishRetrying(bundle, remarks),
+    });
+    switch (prepared.kind) {
+      case "waiting":
+        return done();
+      case "held":
+        await hold(bundle, context.signal);
+        return done();
+      case "resolved":
+        statuses.publish(bundle, resolvedStatus(status, prepared.resolution));
+        return done();
+      case "notAccepted": {
+        const { accepted, error, isRead, resolution, nextAtMs } = prepared;
+        const isAccepted = isAcceptedNow(bundle, status);
+        const { retries } = context;
+        if (isRead && error !== undefined && !isWorthPublishing(error, { isAccepted, retries }))
+          throw error;
+        if (error !== undefined)
+          recordViolation(
+            deps.events,
+            bundle,
+            findCondition(status?.conditions, "Accepted"),
+            error,
+          );
+        publish(bundle, { accepted, rejectedCode: error?.code, resolution });
+        return requeueAt(nextAtMs, deps.clock.now());
+      }
+      case "deployable": {
+        const { spec, remarks, resolution, nextAtMs } = prepared;
+        if ((await addFinalizer(finalizer(context.signal), bundle)) === undefined) return done();
+        const { isOvertaken, missing, ...deployed } = await deploy(
+          { ...bundle, spec },
+          context.signal,
+        );
+        publish(bundle, {
+          accepted: {
+            status: "True",
+            reason: missing.length > 0 ? targetsMissing : "",
+            message: [...missing, ...remarks].join("; "),
+          },
+          resolution,
+          deployed: { ...deployed, version: spec.helm?.version ?? "" },
+        });
+        if (isOvertaken) return requeueAfter(0, "a deployment existed already");
+        return requeueAt(nextAtMs, deps.clock.now());
+      }
+    }
+  }
+
+  /** Creates, replaces and deletes the deployments of a Bundle whose versions are resolved. */
+  async function deploy(bundle: Bundle, signal: AbortSignal): Promise<Applied> {
+    const namespace = targetedNamespace(bundle);
+    const { placements, contents, missing } = await matchTargets(
+      bundle,
+      deps.clusters.byIndex(byNamespace, namespace),
+      deps.groups.byIndex(byNamespace, namespace),
+      deps.packer,
+    );
+    await Promise.all(contents.map((content) => deps.contents.ensure(content)));
+    const rollout = planRollout(bundle, placements);
+    const existing = deployments.existing(bundle);
+    const plan = planDeployments(bundle, rollout, existing, deps.deploymentSigner);
+    const isOvertaken = await deployments.write(plan, signal);
+    const unchecked = contents.flatMap((content) =>
+      content.unchecked === undefined ? [] : [[content.deploymentId, content.unchecked] as const],
+    );
+    return {
+      isOvertaken,
+      missing,
+      targets: placements.length,
+      uncheckedContents: Object.fromEntries(unchecked.slice(0, maxUnchecked)),
+    };
+  }
+
+  /** Suspends and pauses the deployments of a Bundle that exist, and changes nothing else. */
+  async function hold(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    const replace = deployments.existing(bundle).flatMap((deployment) => {
+      const isPaused = deps.clusters.get(clusterKeyOf(deployment))?.spec.paused === true;
+      return heldDeployment(bundle, deployment, isPaused) ?? [];
+    });
+    await deployments.write({ create: [], replace, remove: [], waiting: 0 }, signal);
+  }
+
+  function publishRetrying({ metadata }: Bundle, remarks: readonly string[]): void {
+    const latest = deps.bundles.get(keyOf({ metadata }));
+    if (latest === undefined || latest.metadata.uid !== metadata.uid) return;
+    const status = statuses.current(latest);
+    const now = formatTimeMs(deps.clock.now());
+    if (status !== undefined)
+      statuses.publish(latest, retryingStatus(latest, status, { remarks, now }));
+  }
+
+  function publish(bundle: Bundle, decision: Omit<Decision, "now">): void {
+    const now = formatTimeMs(deps.clock.now());
+    const decided = decidedStatus(bundle, statuses.current(bundle), { ...decision, now });
+    statuses.publish(bundle, decided);
+  }
+
+  /** Deploying failed. Where it is deployed, and as which version, stays. */
+  function publishFailure(bundle: Bundle, error: AppError, { retries }: ReconcileContext): void {
+    const status = statuses.current(bundle);
+    const isAccepted = isAcceptedNow(bundle, status);
+    if (!isWorthPublishing(error, { isAccepted, retries })) return;
+    const isApplied = status?.pins !== undefined || status?.resolution !== undefined;
+    const kept = { state: resolutionStateOf(status), handled: status?.lastHandledReconcileAt };
+    publish(bundle, {
+      accepted: { status: "False", reason: "DeployFailed", message: error.message },
+      rejectedCode: error.code,
+      ...(isApplied && { resolution: kept }),
+    });
+  }
+
+  function finalizer(signal: AbortSignal): FinalizerOptions<Bundle> {
+    return {
+      rest: deps.rest,
+      resource: bundles,
+      store: deps.bundles,
+      finalizer: bundleFinalizer,
+      signal,
+    };
+  }
+
+  /**
+   * The Bundle is removed once all its BundleDeployments are being deleted; from then on they are the tombstones. They
+   * are listed from the API server: one that our cache does not have would never be deleted.
+   */
+  async function withdraw(bundle: Bundle, signal: AbortSignal): Promise<void> {
+    if (bundle.metadata.finalizers?.includes(bundleFinalizer) !== true) return;
+    await deployments.deleteAll(bundle, signal);
+    await removeFinalizer(finalizer(signal), bundle);
+  }
+}
+
+function isAcceptedNow({ metadata }: Bundle, status: BundleStatus | undefined): boolean {
+  const { generation = 0 } = metadata;
+  return holds(findCondition(status?.conditions, "Accepted"), { status: "True", generation });
+}

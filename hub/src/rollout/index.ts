@@ -1,0 +1,13 @@
+export { createBundleController } from "./bundle/controller.ts";
+export type { Pack } from "./bundle/place.ts";
+export { createBundlePublisher } from "./bundle/publisher.ts";
+export { createTombstoneController } from "./bundledeployment/controller.ts";
+export { release } from "./bundledeployment/reconcile.ts";
+export { runSigning } from "./bundledeployment/sign-existing.ts";
+export {
+  deploymentStatus,
+  isOutdated,
+  isUrgentDeployment,
+  type SequencedReport,
+} from "./bundledeployment/status.ts";
+export { createContentController } from "./contentgc/controller.ts";

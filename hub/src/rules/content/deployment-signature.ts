@@ -1,0 +1,120 @@
+/**
+ * Distinguishes what the hub wrote into a BundleDeployment from what somebody else did (docs/adr/0046). The spec says which stored
+ * content an agent gets, and which Secrets of any namespace: whoever may update the BundleDeployments of one cluster must not decide
+ * that.
+ */
+import type { Bundle, BundleDeployment } from "@flotilla/shared/api";
+import { bundleUidAnnotation, deploymentSignatureAnnotation } from "@flotilla/shared/api/names";
+import type { Store } from "@flotilla/shared/kube/cache";
+import { bundleKeyOf } from "../../base/index.ts";
+
+/** Signs any data of the hub, as `PinSigner` does. */
+export interface DataSigner {
+  sign(data: unknown): string;
+  isSigned(data: unknown, signature: string): boolean;
+}
+
+export interface DeploymentSigner {
+  /** Whether the hub wrote it, for a Bundle that may be gone by now. */
+  isSigned(deployment: BundleDeployment): boolean;
+  /** Whether the hub wrote it for this Bundle, and not for an earlier one of the same name. */
+  isSignedFor(deployment: BundleDeployment, bundleUid: string | undefined): boolean;
+  /** The same BundleDeployment with a signature for its Bundle, its namespace, its name, its contents and its references. */
+  signed(deployment: BundleDeployment, bundleUid: string | undefined): BundleDeployment;
+}
+
+export function createDeploymentSigner(signer: DataSigner): DeploymentSigner {
+  // Objects of a store are replaced, never changed. A change of one cluster asks about the deployments of all.
+  const known = new WeakMap<BundleDeployment, boolean>();
+
+  function isSigned(deployment: BundleDeployment): boolean {
+    const before = known.get(deployment);
+    if (before !== undefined) return before;
+    const signature = deployment.metadata.annotations?.[deploymentSignatureAnnotation];
+    const valid = signature !== undefined && signer.isSigned(signedData(deployment), signature);
+    known.set(deployment, valid);
+    return valid;
+  }
+
+  return {
+    isSigned,
+    isSignedFor: (deployment, bundleUid) =>
+      bundleUidOf(deployment) === bundleUid && isSigned(deployment),
+    signed(deployment, bundleUid = "") {
+      const named = annotated(deployment, { [bundleUidAnnotation]: bundleUid });
+      const signature = signer.sign(signedData(named));
+      return annotated(named, { [deploymentSignatureAnnotation]: signature });
+    },
+  };
+}
+
+function annotated(
+  deployment: BundleDeployment,
+  added: Readonly<Record<string, string>>,
+): BundleDeployment {
+  const annotations = { ...deployment.metadata.annotations, ...added };
+  return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+}
+
+/** What is written beside the fields that are signed, to compare it. */
+export function signatureOf(deployment: BundleDeployment): string {
+  const signature = deployment.metadata.annotations?.[deploymentSignatureAnnotation];
+  return `${bundleUidOf(deployment)} ${signature}`;
+}
+
+function bundleUidOf({ metadata }: BundleDeployment): string | undefined {
+  return metadata.annotations?.[bundleUidAnnotation];
+}
+
+/** For one BundleDeployment of one cluster alone: the namespace is the cluster's, and references are relative to its workspace. */
+function signedData(deployment: BundleDeployment): readonly unknown[] {
+  const { namespace, name } = deployment.metadata;
+  const { deploymentID, stagedDeploymentID, referencedObjects = [] } = deployment.spec;
+  const contents = [deploymentID, stagedDeploymentID, referencedObjects];
+  return ["BundleDeployment", bundleUidOf(deployment), namespace, name, ...contents];
+}
+
+/** The key of the hub's signatures, as a replica knows it. */
+export interface SigningKey {
+  readonly bytes: Uint8Array;
+  /** Whether a leader has signed every BundleDeployment with it. */
+  readonly signsDeployments: boolean;
+}
+
+/** What a replica that serves agents believes. */
+export interface DeploymentTrust {
+  /** Whether an agent may get the contents and the objects that it refers to: the hub wrote it, for a Bundle that exists. */
+  isTrusted(deployment: BundleDeployment): boolean;
+  /** Whether the hub wrote it. That of a deleted one still says what is uninstalled. */
+  isSigned(deployment: BundleDeployment): boolean;
+}
+
+/**
+ * Until a leader has signed all of them with the key, those of an older hub have no signature and count as before: otherwise agents
+ * would miss a change of a Secret meanwhile.
+ */
+export function createDeploymentTrust(
+  keyInUse: () => SigningKey,
+  signerOf: (key: Uint8Array) => DataSigner,
+  bundles: Pick<Store<Bundle>, "get">,
+): DeploymentTrust {
+  let known: { readonly bytes: Uint8Array; readonly signer: DeploymentSigner } | undefined;
+
+  /** Undefined: not all are signed yet. */
+  function signerInUse(): DeploymentSigner | undefined {
+    const { bytes, signsDeployments } = keyInUse();
+    if (!signsDeployments) return undefined;
+    if (known?.bytes !== bytes) known = { bytes, signer: createDeploymentSigner(signerOf(bytes)) };
+    return known.signer;
+  }
+
+  return {
+    isTrusted(deployment) {
+      const signer = signerInUse();
+      if (signer === undefined) return true;
+      const bundle = bundles.get(bundleKeyOf(deployment));
+      return bundle !== undefined && signer.isSignedFor(deployment, bundle.metadata.uid);
+    },
+    isSigned: (deployment) => signerInUse()?.isSigned(deployment) ?? true,
+  };
+}

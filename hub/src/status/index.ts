@@ -1,2 +1,0 @@
-export { createPublisher, type Publisher } from "./publisher.ts";
-export { isUrgentChange } from "./urgency.ts";

@@ -1,1 +1,0 @@
-export { ensureHubNamespace, ensureWorkspaces } from "./ensure.ts";

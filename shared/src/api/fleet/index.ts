@@ -1,0 +1,114 @@
+export type { Condition } from "../../kubernetes/objects/index.ts";
+export { agentCapabilities } from "./agent-capabilities.ts";
+export {
+  type Bundle,
+  type BundleSpec,
+  type BundleStatus,
+  bundleSchemas,
+  type ChartPin,
+} from "./bundle.ts";
+export {
+  type BundleDeployment,
+  type BundleDeploymentStatus,
+  bundleDeploymentSchemas,
+  formatObjectRef,
+  type ObjectRef,
+  objectRefSchema,
+  parseObjectRef,
+  placeOnHub,
+  type ReleaseRevision,
+  type RequestStatus,
+} from "./bundle-deployment.ts";
+export {
+  type BundleDeploymentOptions,
+  bundleDeploymentOptionsFields,
+} from "./bundle-deployment-options.ts";
+export {
+  type BundleOrigin,
+  type SourceAccess,
+  type SourceProvenance,
+  sourceAccessSchema,
+} from "./bundle-origin.ts";
+export { type BundleTarget, targetsSchema } from "./bundle-target.ts";
+export {
+  type Cluster,
+  type ClusterAgent,
+  type ClusterStatus,
+  clusterSchemas,
+  maxOrphans,
+} from "./cluster.ts";
+export {
+  type ClusterGroup,
+  type ClusterGroupStatus,
+  clusterGroupSchemas,
+} from "./cluster-group.ts";
+export { isManagedElsewhere } from "./cluster-management.ts";
+export {
+  type ClusterRegistrationToken,
+  type ClusterRegistrationTokenStatus,
+  clusterRegistrationTokenSchemas,
+  maxRemovedClients,
+} from "./cluster-registration-token.ts";
+export { describeRequest } from "./describe-request.ts";
+export type { DriftOptions } from "./drift-detection.ts";
+export {
+  described,
+  type FieldMeta,
+  fields,
+  integer,
+  plainFlag,
+  plainText,
+  type Typed,
+} from "./field.ts";
+export {
+  type HelmOp,
+  type HelmOpStatus,
+  helmOpSchemas,
+  maxCountedClusters,
+  maxResources,
+} from "./helm-op.ts";
+export type { HelmOptions } from "./helm-options.ts";
+export { type LabelSelector, labelSelectorSchema, selects } from "./label-selector.ts";
+export { type Policy, policySchema } from "./policy.ts";
+export type { ReleaseActions } from "./release-actions.ts";
+export {
+  answerLines,
+  deploymentSelector,
+  type RequestAnswer,
+  requestAnswers,
+} from "./request-answers.ts";
+export { type PinCheck, type ResolutionStatus, resolutionSchema } from "./resolution.ts";
+export {
+  apiVersion,
+  bundleDeployments,
+  bundles,
+  clusterGroups,
+  clusterRegistrationTokens,
+  clusters,
+  helmOps,
+  policies,
+} from "./resources.ts";
+export {
+  type BundleState,
+  type BundleSummary,
+  bundleStateOf,
+  bundleStates,
+  bundleSummarySchema,
+  type DriftEvent,
+  type LastResults,
+  type LastSuccess,
+  lastResultsSchema,
+  lastResultsText,
+  lastSuccessSchema,
+  lastSuccessText,
+  type ModifiedStatus,
+  maxListed,
+  maxListedOfOne,
+  type NonReadyStatus,
+  type OfflineCluster,
+  type ResourceCounts,
+  type ResourceStateName,
+  resourceStates,
+} from "./summary.ts";
+export { type UnknownFields, unknownFields } from "./unknown-fields.ts";
+export type { ValidationRule } from "./validation-rules.ts";
