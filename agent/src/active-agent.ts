@@ -46,7 +46,7 @@ export function createActiveAgent(deps: ActiveAgentDeps, leadership: Leadership)
     rest,
     runHelm: createRunHelm({
       ...deps.helm,
-      assertAllowed: leadership.assertLeading,
+      assertAllowed: () => leadership.assertLeading(),
       forbidden: leadership.lost,
     }),
     outbox: connection.outbox,
